@@ -31,6 +31,7 @@ MODULE_PASSES = (
     "tir-lower-strides",  # shapes are final, vectors exist
     "tir-lower-allocs",  # after parallel: allocates at the start of the owning iteration
     "tir-lower-scopes",
+    "tir-lower-nest-functions",  # the last that looks at one function as a whole is done
     "tir-lower-abi",
 )
 

@@ -50,7 +50,10 @@ def lower_to_llvm(
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
+        parts = said["tir-lower-nest-functions"]
+        promised |= {name: part.ranks for name, part in parts.items() if part.caller in promised}
         abi.set_noalias(module, promised)
+        abi.keep_apart(module, {*parts, *(part.caller for part in parts.values())})
         if sites is not None:
             sites += said["tir-lower-checks"]
         _check_converted(module)

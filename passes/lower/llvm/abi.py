@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
@@ -56,6 +58,14 @@ def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
             place += 1 if rank < 0 else 3 + 2 * rank
         if place == count:
             op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
+
+
+def keep_apart(module: ir.Module, names: Collection[str]) -> None:
+    """Make functions in the LLVM dialect internal and never inlined, so that LLVM can drop arguments they ignore."""
+    for op in module.body.operations:
+        if op.operation.name == "llvm.func" and ir.StringAttr(op.attributes["sym_name"]).value in names:
+            op.attributes["no_inline"] = ir.UnitAttr.get()
+            op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
 
 
 def unconverted_ops(module: ir.Module) -> list[ir.Operation]:

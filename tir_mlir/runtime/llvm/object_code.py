@@ -12,12 +12,13 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.passes.lower.llvm.nest_functions import MARK
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
 _EXTERNAL, _UNREACHABLE = 0, 7
 LIGHT_PASSES = b"always-inline,globaldce,default<O1>"
-OPTIMIZE = b"always-inline,globaldce,default<O3>"  # inline kernels before optimizing them
+OPTIMIZE = b"always-inline,globaldce,deadargelim,default<O3>"  # inline kernels before optimizing them
 NO_PASSES = b""
 _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -134,13 +135,14 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
     """Raise BuildError for a function that was optimized to nothing (ORC aborts on a symbol without code)."""
     function = llvm().LLVMGetFirstFunction(made)
     while function:
-        if not llvm().LLVMIsDeclaration(function) and llvm().LLVMGetLinkage(function) == _EXTERNAL:
+        name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
+        public = llvm().LLVMGetLinkage(function) == _EXTERNAL or MARK in name
+        if public and not llvm().LLVMIsDeclaration(function):
             first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
-                name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
                 raise BuildError(
-                    f"{name.removeprefix('_mlir_ciface_')} has undefined behavior in every run, so that LLVM removed"
-                    " it: check its kernels (an integer overflow, a null pointer)"
+                    f"{name.removeprefix('_mlir_ciface_').split(MARK)[0]} has undefined behavior in every run, so that LLVM"
+                    " removed it: check its kernels (an integer overflow, a null pointer)"
                 )
         function = llvm().LLVMGetNextFunction(function)
 

@@ -1,0 +1,78 @@
+"""Give each nest of a large function a function of its own: LLVM's passes take more than linear time in its size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Func, at_end, create, edit
+from tir_mlir.passes.lower.registry import lowering, programs
+
+MOST = 24
+"""Nests that stay in one function."""
+MARK = ".nest"
+"""In the names of the functions of nests."""
+
+
+@dataclass(frozen=True)
+class NestFunction:
+    """The function of a nest: the name of the one that calls it, and the ranks of its arguments (-1: a scalar)."""
+
+    caller: str
+    ranks: list[int]
+
+
+@lowering("tir-lower-nest-functions", f"Move the nests of functions of more than {MOST} into functions of their own")
+def run(module: ir.Module) -> dict[str, NestFunction]:
+    """Outline the nests at the top of functions that have many.
+
+        func.func @main(%A, %B, ...) {             func.func private @main.nest0(%A, %B) { for ... }
+          for ... {A, B}                           ...
+          for ... {B, C}                -->        func.func @main(%A, %B, ...) {
+          ...                                        call @main.nest0(%A, %B)
+        }                                            call @main.nest1(%B, %C) ...
+
+    A nest that uses a view stays: its buffers would not be distinct arguments. Returns the new functions by name.
+    """
+    found: dict[str, NestFunction] = {}
+    for func in programs(module):
+        nests = [op for op in func.body_ops() if len(op.regions) and not len(op.results)]
+        for nest in nests if len(nests) > MOST else ():
+            used = edit.rebased(nest)
+            constants = [v for v in used if _is_constant(v)]
+            given = [v for v in used if v not in constants]
+            if all(_can_be_passed(v) for v in given):
+                name = f"{func.name}{MARK}{len(found)}"
+                _outline(func, nest, name, given, constants)
+                found[name] = NestFunction(func.name, [_rank(v) for v in given])
+    return found
+
+
+def _outline(func: Func, nest: ir.Operation, name: str, given: list[ir.Value], constants: list[ir.Value]) -> None:
+    with nest.location:
+        with ir.InsertionPoint(func.op):
+            made = create.func(name, [v.type for v in given], private=True)
+        with ir.InsertionPoint(nest):
+            callee = ir.FlatSymbolRefAttr.get(name)
+            ir.Operation.create("func.call", operands=given, attributes={"callee": callee})
+    mapping = dict(zip(given, made.args, strict=True))
+    for value in constants:
+        mapping[value] = edit.clone(value.owner.operation, at_end(made.body)).results[0]
+    nest.move_before(list(made.body.operations)[-1])
+    edit.replace_values(nest, mapping)
+
+
+def _is_constant(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+
+
+def _can_be_passed(value: ir.Value) -> bool:
+    """Whether a value is a number or a whole buffer."""
+    if not isinstance(value.type, ir.MemRefType):
+        return isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType)
+    return isinstance(value.owner, ir.Block) or value.owner.name in ("memref.alloc", "memref.alloca")
+
+
+def _rank(value: ir.Value) -> int:
+    return ir.MemRefType(value.type).rank if isinstance(value.type, ir.MemRefType) else -1

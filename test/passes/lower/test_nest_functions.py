@@ -1,0 +1,124 @@
+"""The nests of a large function become functions of their own, with distinct buffers as arguments."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.dialect.ir import create, entered
+from tir_mlir.passes.lower.llvm.nest_functions import MOST
+from tir_mlir.passes.lower.to_llvm import lower_to_llvm
+from tir_mlir.script.parser import parse
+
+
+def sums(count: int, head: str = "", n: str = "16") -> Schedule:
+    """B = A + 1 + ... + 1, in `count` nests over two buffers in turn."""
+    lines = ["@T.prim_func", "def main(a: T.handle, b: T.handle, x: T.float32):", head]
+    lines += [f"    A = T.match_buffer(a, ({n}, 8))", f"    B = T.match_buffer(b, ({n}, 8))"]
+    for number in range(count):
+        source, target = ("A", "B") if number == 0 else ("B", "B")
+        lines += [
+            f"    for i, j in T.grid({n}, 8):",
+            f'        with T.block("b{number}"):',
+            '            vi, vj = T.axis.remap("SS", [i, j])',
+            f"            {target}[vi, vj] = {source}[vi, vj] + x * T.float32({number})",
+        ]
+    return Schedule(parse("\n".join(lines)))
+
+
+def lowered(sch: Schedule) -> str:
+    with entered():
+        module = create.clone_module(sch._executor.module)
+        lower_to_llvm(module)
+        return str(module)
+
+
+def functions(text: str) -> list[str]:
+    return re.findall(r"llvm.func internal @(main\.nest\d+)", text)
+
+
+def check(sch: Schedule, count: int, rows: int = 16) -> None:
+    a, b = np.random.default_rng(0).random((2, rows, 8), dtype=np.float32)
+    build(sch)["main"](a, b, 0.5)
+    np.testing.assert_allclose(b, a + 0.5 * sum(range(count)), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(MOST, 0), (MOST + 1, MOST + 1)])
+def test_only_functions_of_many_nests_are_split(count, expected):
+    sch = sums(count)
+    assert len(functions(lowered(sch))) == expected
+    check(sch, count)
+
+
+def test_buffers_of_a_nest_are_distinct_arguments():
+    text = lowered(sums(MOST + 1))
+    head = next(line for line in text.splitlines() if "internal @main.nest0(" in line)
+    assert head.count("llvm.noalias") == 2
+    assert "no_inline" in head
+
+
+def test_buffers_that_may_overlap_are_not():
+    text = lowered(sums(MOST + 1, '    T.func_attr({"tir.noalias": False})'))
+    assert len(functions(text)) == MOST + 1
+    assert "llvm.noalias" not in text
+
+
+def test_sizes_and_scalars_are_passed():
+    sch = sums(MOST + 2, "    n = T.int64()", "n")
+    assert len(functions(lowered(sch))) == MOST + 2
+    check(sch, MOST + 2, rows=5)
+
+
+def test_parallel_and_vectorized_nests():
+    sch = sums(MOST + 1)
+    for number in range(MOST + 1):
+        i, j = sch.get_loops(f"b{number}")
+        sch.parallel(i)
+        sch.vectorize(j)
+    assert len(functions(lowered(sch))) == MOST + 1
+    check(sch, MOST + 1)
+
+
+def test_nests_of_views_stay():
+    lines = ["@T.prim_func", "def main(A: T.Buffer((16, 8)), B: T.Buffer((16, 8))):"]
+    for number in range(MOST + 1):
+        lines += [
+            "    for i in range(16):",
+            f'        with T.block("b{number}"):',
+            "            vi = T.axis.spatial(16, i)",
+            "            V = T.match_buffer(B[vi, 0:8], (8,), offset_factor=1)",
+            "            for j in range(8):",
+            f"                V[j] = A[vi, j] + {number}.0",
+        ]
+    sch = Schedule(parse("\n".join(lines)))
+    a, b = np.random.default_rng(0).random((2, 16, 8), dtype=np.float32)
+    build(sch)["main"](a, b)
+    np.testing.assert_allclose(b, a + MOST, rtol=1e-6)
+
+
+def test_checked_accesses_are_found_in_nests():
+    sch = sums(MOST + 1)
+    lib = build(sch, checked=True)
+    a, b = np.random.default_rng(0).random((2, 16, 8), dtype=np.float32)
+    lib["main"](a, b, 0.0)
+    np.testing.assert_allclose(b, a)
+
+
+def test_a_buffer_of_the_program_is_passed():
+    lines = ["@T.prim_func", "def main(A: T.Buffer((64, 64)), B: T.Buffer((64, 64))):", "    X = T.alloc_buffer((64, 64))"]
+    for number in range(MOST + 1):
+        source, target = ("A" if number == 0 else "X"), ("B" if number == MOST else "X")
+        lines += [
+            "    for i, j in T.grid(64, 64):",
+            f'        with T.block("b{number}"):',
+            '            vi, vj = T.axis.remap("SS", [i, j])',
+            f"            {target}[vi, vj] = {source}[vi, vj] + 1.0",
+        ]
+    sch = Schedule(parse("\n".join(lines)))
+    assert len(functions(lowered(sch))) == MOST + 1
+    a, b = np.random.default_rng(0).random((2, 64, 64), dtype=np.float32)
+    build(sch)["main"](a, b)
+    np.testing.assert_allclose(b, a + MOST + 1, rtol=1e-5)
