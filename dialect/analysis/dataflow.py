@@ -9,8 +9,9 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations_of
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.regions import footprint
-from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -128,6 +129,15 @@ def unwritten_reads(
             point = smallest_point(piece.reset_tuple_id()) or []
             return touch, point[len(point) - len(touch.dom.dims) :]
     return None
+
+
+def unwritten_example(found: tuple[AccessRelation, list[int]], root: ir.Operation) -> Counterexample:
+    """The answer of `unwritten_reads` as a counterexample. Raises NotProvable if the read, or a write, is uncertain."""
+    touch, point = found
+    buffer = touch.access.buffer
+    writes = [a for a in accesses(root) if a.buffer == buffer and a.is_write]
+    require_certain([touch.access, *writes], f"whether {Buffer(buffer).name} is written before it is read")
+    return touch.example(point)
 
 
 def _initialized(access: Access, root: ir.Operation) -> bool:

@@ -17,11 +17,13 @@ from tir_mlir.dialect.analysis.access_relations import (
     same_element,
     written_groups,
 )
+from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.aliasing import require_apart
+from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
 from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair
-from tir_mlir.dialect.diagnostics import Counterexample
-from tir_mlir.dialect.ir import Buffer, Loop, is_inside, is_loop, only_reads, parents
+from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
+from tir_mlir.dialect.ir import Buffer, Loop, func_of, is_inside, is_loop, only_reads, parents
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
 
 __all__ = ["carried", "lex_lt", "reordered", "witness"]
@@ -43,6 +45,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     kind = kind or loop.kind
     lanes = kind == "vectorized"
     together = kind.startswith("threadIdx.")
+    undecided: NotProvable | None = None
     for group in written_groups(loop.op):
         buffer = group[0].access.buffer
         home = Buffer(buffer).op
@@ -65,7 +68,12 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
                 clash = clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
                 empty = clash.is_empty()
             if not empty and not is_private(buffer, loop.op):
-                return witness(a, b, clash)
+                try:
+                    return witness(a, b, clash)
+                except NotProvable as error:
+                    undecided = undecided or error
+    if undecided is not None:
+        raise undecided
     return None
 
 
@@ -75,7 +83,10 @@ def _is_invariant(touch: AccessRelation, level: int) -> bool:
 
 
 def witness(a: AccessRelation, b: AccessRelation, clash: isl.Map) -> Counterexample:
-    """The smallest pair of conflicting iterations."""
+    """The smallest pair of conflicting iterations. Raises NotProvable if one of the accesses is uncertain."""
+    name = Buffer(a.access.buffer).name
+    both = a.label if a.label == b.label else f"{a.label} and {b.label}"
+    require_certain((a.access, b.access), f"whether two iterations of {both} access one element of {name}")
     point = smallest_point(flatten(clash)) or []
     shift = len(point) - len(a.dom.dims) - len(b.dom.dims)
     sizes = tuple(zip(a.dom.params, point[:shift], strict=False))
@@ -94,6 +105,7 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
     require_apart(loops[0].op)
     top = loops[0]
     depth = len([p for p in parents(top.op) if is_loop(p)])
+    undecided: NotProvable | None = None
     for group in written_groups(loops[-1].op):
         for a, b in conflicting(group):
             if is_reduction_pair(a, b):
@@ -102,8 +114,22 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
                 clash = _reversed_pairs(a, b, depth, len(loops), order)
                 empty = clash.is_empty()
             if not empty and (_either_may_win(a, b) or not same_flow(a.access.buffer, loops, order)):
-                return witness(a, b, clash)
+                try:
+                    return _witness_of_flow(a, b, clash, top)
+                except NotProvable as error:
+                    undecided = undecided or error
+    if undecided is not None:
+        raise undecided
     return None
+
+
+def _witness_of_flow(a: AccessRelation, b: AccessRelation, clash: isl.Map, loop: Loop) -> Counterexample:
+    """The smallest pair of conflicting iterations, where all accesses of the buffer decide which values flow."""
+    found = witness(a, b, clash)
+    name = Buffer(a.access.buffer).name
+    users = [t for t in accesses(func_of(loop.op).op) if t.buffer == a.access.buffer]
+    require_certain(users, f"whether the values of {name} flow the same way")
+    return found
 
 
 def _either_may_win(a: AccessRelation, b: AccessRelation) -> bool:

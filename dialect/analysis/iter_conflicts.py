@@ -9,6 +9,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access, accesses
+from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.analysis.regions import footprint
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, parents
@@ -17,16 +18,23 @@ from tir_mlir.dialect.presburger import dim_type, domain, flatten, question, sma
 
 @dataclass(frozen=True)
 class IterConflict:
-    """Pairs { iters -> iters } that differ in the iter at `number` and access one element of `buffer`."""
+    """Pairs { iters -> iters } that differ in the iter at `number` and access one element of `buffer`.
+
+    `doubt`: why it is undecided whether they do; "" if they certainly do.
+    """
 
     block: Block
     number: int
     buffer: ir.Value
     pairs: isl.Map
+    doubt: str = ""
 
     @property
-    def example(self) -> Counterexample:
-        """The smallest pair."""
+    def example(self) -> Counterexample | None:
+        """The smallest pair; None if it is undecided."""
+        return None if self.doubt else self._smallest()
+
+    def _smallest(self) -> Counterexample:
         point = smallest_point(flatten(self.pairs)) or []
         count, names = len(self.block.iters), [i.name for i in self.block.iters]
         pair = point[-2 * count : -count], point[-count:]
@@ -34,8 +42,13 @@ class IterConflict:
 
     @property
     def text(self) -> str:
-        """The smallest pair and its buffer, as part of a sentence."""
-        show = [", ".join(f"{name} = {v}" for name, v in i.values) for i in self.example.iterations]
+        """The smallest pair and its buffer, or the doubt, as part of a sentence."""
+        if self.doubt:
+            return (
+                f"it is not provable that no two of its iterations touch one element of {Buffer(self.buffer).name}: "
+                f"{self.doubt}"
+            )
+        show = [", ".join(f"{name} = {v}" for name, v in i.values) for i in self._smallest().iterations]
         return (
             f"the iterations ({show[0]}) and ({show[1]}) touch the same element of {Buffer(self.buffer).name}, "
             "one of them writing"
@@ -45,11 +58,13 @@ class IterConflict:
 def iter_conflict(
     block: Block, differ: Sequence[int], equal: Sequence[int] = (), skip_undecided: bool = False
 ) -> IterConflict | None:
-    """A conflict of iterations that differ in one of the iters `differ` and agree in the iters `equal`, or None.
+    """A conflict of iterations that differ in one of the iters `differ` and agree in the iters `equal`, or None; a
+    certain one, if there is one.
 
     Both run in the same iteration of the loops and blocks around the block. Errors: NotProvable, unless
     `skip_undecided`.
     """
+    undecided: IterConflict | None = None
     for buffer, group in _written(block):
         if _is_plain(block, group, differ):
             continue
@@ -63,9 +78,12 @@ def iter_conflict(
                     if not skip_undecided:
                         raise
                     continue
-                if found is not None:
+                if found is None:
+                    continue
+                if not (why := doubt(a) or doubt(b)):
                     return IterConflict(block, found[0], buffer, found[1])
-    return None
+                undecided = undecided or IterConflict(block, found[0], buffer, found[1], why)
+    return undecided
 
 
 def _written(block: Block) -> Iterator[tuple[ir.Value, list[Access]]]:

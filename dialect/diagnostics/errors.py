@@ -60,7 +60,9 @@ class NotAnAttribute(TirError, TypeError):
 
 
 class VerifyError(TirError):
-    """A module that violates a rule of the encoding. `rule` names it; `location` is the culprit's MLIR location."""
+    """A module that violates a rule of the encoding. `rule` names it; `location` is the culprit's MLIR location. If not
+    `provable`, it is undecided whether the module violates the rule.
+    """
 
     def __init__(
         self,
@@ -69,9 +71,11 @@ class VerifyError(TirError):
         location: object = None,
         op_id: int | None = None,
         counterexample: Counterexample | None = None,
+        provable: bool = True,
     ):
         super().__init__(message)
         self.counterexample = counterexample
+        self.provable = provable
         self.message = message
         self.rule = rule
         self.location = location

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, footprint, users
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.ir import (
     Block,
@@ -273,20 +274,30 @@ def _domain_text(it: Iter) -> str:
     return f"[{start}, {'its end' if extent is None or low is None else low + extent})"
 
 
+def _unwritten(func: Func, reads: Sequence[Access], writes: Sequence[Access]) -> isl.Set:
+    """The elements that are read but never written."""
+    with question(f"the read elements of {Buffer(reads[0].buffer).name}"):
+        read, _, _ = footprint(reads, func.op)
+        written, _, _ = footprint(writes, func.op)
+        return read.range().subtract(written.range())
+
+
 def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
     found = _accesses_to(buffer, func.op)
     reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
     if not reads or not all(a.exact for a in writes):
         return
-    with question(f"the read elements of {Buffer(buffer).name}"):
-        read, _, _ = footprint(reads, func.op)
-        written, _, _ = footprint(writes, func.op)
-        missing = read.range().subtract(written.range())
-        if missing.is_empty():
-            return
+    if _unwritten(func, reads, writes).is_empty():
+        return
+    name = Buffer(buffer).name
+    certain = [a for a in reads if not doubt(a)]
+    missing = _unwritten(func, certain, writes) if certain else None
+    if missing is None or missing.is_empty():
+        why = next(why for a in reads if (why := doubt(a)))
+        text = f'it is not provable that the loops around block "{block.name}" compute all that is read of {name}'
+        fail(block.op, "cover", f"{text}: {why}", provable=False)
     found_at = smallest_point(missing) or []
     point = ", ".join(map(str, found_at))
-    name = Buffer(buffer).name
     way = only_where(missing, block.op)
     text = f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it{way}'
     fail(block.op, "cover", text, Counterexample(element=Element.of(name, found_at)))

@@ -26,8 +26,9 @@ def iter_kinds(block: Block) -> None:
     if clash is not None:
         it = block.iters[clash.number]
         text = f'iter {it.name} of block "{block.name}" is declared spatial, but {clash.text}'
-        where = only_where(clash.pairs, block.op)
-        fail(block.op, "kinds", f"{text}{where}; {_advice(clash, spatial, ordered)}", clash.example)
+        where = "" if clash.doubt else only_where(clash.pairs, block.op)
+        text = f"{text}{where}; {_advice(clash, spatial, ordered)}"
+        fail(block.op, "kinds", text, clash.example, provable=not clash.doubt)
 
 
 def _numbers(block: Block, kind: str) -> list[int]:

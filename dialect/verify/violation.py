@@ -10,6 +10,8 @@ from tir_mlir.dialect.diagnostics import Counterexample, VerifyError
 from tir_mlir.dialect.ir import attrs
 
 
-def fail(op: ir.Operation, rule: str, message: str, counterexample: Counterexample | None = None) -> NoReturn:
-    """Raise for an op that breaks `rule`."""
-    raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID), counterexample)
+def fail(
+    op: ir.Operation, rule: str, message: str, counterexample: Counterexample | None = None, provable: bool = True
+) -> NoReturn:
+    """Raise for an op that breaks `rule`, or, if not `provable`, of which it is undecided."""
+    raise VerifyError(message, rule, op.location, attrs.get(op, attrs.ID), counterexample, provable)

@@ -46,7 +46,11 @@ def registries_restored() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=[pytest.mark.slow] if p.startswith(("docs/tutorials/", "docs/programs/")) else []) for p in WRITTEN]
+    "page",
+    [
+        pytest.param(p, marks=[pytest.mark.slow] if p.startswith(("docs/tutorials/", "docs/programs/")) else [])
+        for p in WRITTEN
+    ],
 )
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, registries_restored):
     monkeypatch.chdir(tmp_path)

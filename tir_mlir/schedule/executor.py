@@ -270,7 +270,7 @@ class Executor:
         provable = not isinstance(error, NotProvable) and getattr(error, "provable", True)
         reason = getattr(error, "reason", None) or getattr(error, "message", None) or str(error)
         if isinstance(error, VerifyError):
-            reason = f"the result would violate the verifier rule '{error.rule}': {reason}"
+            reason = f"the result {'would' if provable else 'may'} violate the verifier rule '{error.rule}': {reason}"
         if step_error(error) is InternalError:
             reason = f"a fault in the primitive, {type(error).__name__}: {reason}"
         culprit = getattr(error, "culprit", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tir_mlir.dialect.analysis import Access, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.dataflow import unwritten_example
 from tir_mlir.dialect.ir import Block, Buffer, is_inside, only_reads
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, uncovered
@@ -40,11 +41,12 @@ def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix
         found = unwritten_reads(cache.value, scope.op, block.op)
     if found is not None:
         touch, point = found
+        example = unwritten_example(found, scope.op)
         refuse(
             block,
             f"at {touch.at(point)} the block reads an element of the buffer before it writes it; in a "
             "cache it would be uninitialized: the block needs an init or a first write",
-            counterexample=touch.example(point),
+            counterexample=example,
         )
 
 

@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, box, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.dataflow import unwritten_example
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import (
     Block,
@@ -214,11 +215,12 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
         found = unwritten_reads(cache.value, scope, loop.op)
     if found is not None:
         touch, point = found
+        example = unwritten_example(found, scope)
         refuse(
             loop,
             f"{touch.at(point)} reads the earlier contents of the buffer, which the copy does not have",
             True,
-            touch.example(point),
+            example,
             fix="cache_inplace copies in the earlier contents"
             if _writes(enclosing_block(touch.access.op), others)
             else "",

@@ -17,8 +17,9 @@ def check_independent(block: Block) -> None:
     clash = _conflict(block) if ordered else None
     if clash is not None:
         names = ", ".join(i.name for i in ordered)
-        text = f'block "{block.name}" has the ordered iter {names}, whose iterations depend on each other: {clash.text}'
-        refuse(block, text, counterexample=clash.example, fix=KEEP_NEST)
+        what = clash.text if clash.doubt else f"its iterations depend on each other: {clash.text}"
+        text = f'block "{block.name}" has the ordered iter {names}; {what}'
+        refuse(block, text, not clash.doubt, clash.example, KEEP_NEST)
 
 
 def refuse_ordered(block: Block, it: Iter, why: str) -> None:

@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_boxes, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.certainty import doubt, require_certain
 from tir_mlir.dialect.diagnostics import Counterexample, Element
 from tir_mlir.dialect.ir import (
     Buffer,
@@ -83,11 +84,14 @@ def _is_box_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir
 def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> Uncovered | None:
     """An element that is read beneath `level` but not written before in the same iteration, or None.
 
-    Writes under a condition that isl cannot express, or at a non-affine index, are ignored.
+    Writes under a condition that isl cannot express, or at a non-affine index, are ignored. Errors: NotProvable, if the
+    element is uncertain: such a write may write it, or the read is such an access.
     """
     if reads and writes and _is_box_covered(reads, writes, level):
         return None
-    with question(f"whether every element read of {Buffer(reads[0].buffer).name} is written before"):
+    asked = f"whether every element read of {Buffer(reads[0].buffer).name} is written before"
+    doubtful: list[Access] = []
+    with question(asked):
         written: isl.Map | None = None
         for access in writes:
             part, dom = accessed_elements(access, level)
@@ -97,8 +101,12 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
             missing, _ = accessed_elements(access, level)
             if written is not None:
                 missing = missing.subtract(written)
-            if not missing.is_empty():
+            if missing.is_empty():
+                continue
+            if not any(doubt(a) for a in (access, *writes)):
                 return smallest_element(access.buffer, missing)
+            doubtful.append(access)
+    require_certain((*doubtful, *(writes if doubtful else ())), asked)
     return None
 
 

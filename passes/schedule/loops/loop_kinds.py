@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis import dependences
+from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Loop, attrs, edit, walk
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -67,7 +68,10 @@ def bind(loop: Loop, thread_axis: str) -> None:
 
 
 def _concurrent(loop: Loop, kind: str) -> None:
-    clash = dependences.carried(loop, kind)
+    try:
+        clash = dependences.carried(loop, kind)
+    except NotProvable as why:
+        refuse(loop, str(why), provable=False, fix=_fix(loop))
     if clash is not None:
         what = f"bound to {kind}" if kind in THREAD_TAGS else kind
         text = f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}"

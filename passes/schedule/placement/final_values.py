@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import loop_names, relations_of
+from tir_mlir.dialect.analysis import Access, loop_names, relations_of
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, func_of
 from tir_mlir.dialect.presburger import dim_type, only_where, question, sets, sizes_without, smallest_point
@@ -16,6 +18,14 @@ from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
 from tir_mlir.passes.schedule.placement.stable_inputs import shared_loops
 from tir_mlir.passes.schedule.registry import refuse, warn
+
+READY = "whether all that is read of {} is written, and final"
+
+
+def accesses_between(loop: Loop, block: Block, buffer: ir.Value) -> list[Access]:
+    """The writes of a buffer under a loop, and its reads in a block."""
+    written = [a for a in accesses(loop.op) if a.buffer == buffer and a.is_write]
+    return written + [a for a in accesses(block.op) if a.buffer == buffer and not a.is_write]
 
 
 class _Runs:
@@ -64,6 +74,7 @@ def check_last_written(block: Block, loop: Loop, inputs: list, found: Sequence[I
         for buffer in inputs:
             early = moved.runs.apply_range(moved.reading(buffer)).intersect(moved.written_later(buffer))
             if not early.is_empty():
+                require_certain(accesses_between(loop, block, buffer), READY.format(Buffer(buffer).name))
                 element, at, example = describe_read(early, buffer, moved.place, loop, block)
                 text = f'block "{block.name}" reads {element}, which is written again after {at}'
                 refuse(loop, text, counterexample=example)

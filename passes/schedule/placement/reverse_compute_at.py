@@ -7,6 +7,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, only_reads
 from tir_mlir.dialect.presburger import dim_type, question, sets
@@ -25,6 +26,8 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.final_values import (
+    READY,
+    accesses_between,
     check_last_runs,
     check_last_written,
     describe_read,
@@ -238,6 +241,7 @@ def _check_ready(block: Block, loop: Loop, place: needed_region.LoopSpace, buffe
     late = reads.subtract(earlier)
     if late.is_empty():
         return
+    require_certain(accesses_between(loop, block, buffer), READY.format(Buffer(buffer).name))
     element, at, example = describe_read(late, buffer, place, loop, block)
     refuse(
         loop,

@@ -14,6 +14,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_domain, lex_lt
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, func_of, is_loop, owner_op, parents, walk
 from tir_mlir.dialect.presburger import dim_type, nonneg, question, region_map, smallest_point, to_aff
@@ -91,6 +92,7 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
             "written before it is read"
         )
     if not lost.is_empty():
+        require_certain([a for r in readers_ for a in accesses(r.op) if a.buffer == buffer.value], what)
         example = _lost(readers_[0], lost, buffer, dims, names)
         at = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
         refuse(readers_[0], f"{example.element} {told} at {at}", counterexample=example)

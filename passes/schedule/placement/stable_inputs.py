@@ -114,11 +114,12 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
             early = dataflow.unwritten_reads(buffer, scope.op, block.op)
         if early is not None:
             touch, point = early
+            example = dataflow.unwritten_example(early, scope.op)
             held = f'the contents of {name} from before block "{writer.name}"'
             refuse(
                 block,
                 f"at {touch.at(point)} the block reads {held}",
                 True,
-                touch.example(point),
+                example,
                 fix=f"in the program, read the earlier contents of {name} from a copy made by a block before",
             )
