@@ -106,6 +106,12 @@ class Executor:
             op = nest_table.find(self.module, handle.id)
             return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
+    def name(self, handle: Handle) -> str:
+        """The name of a block or loop. Errors: IndexError for an unknown handle, HandleError for a dead one."""
+        with entered():
+            view = self.view(handle, self.module)
+            return "root" if isinstance(view, Func) else getattr(view, "name", "")
+
     def __getstate__(self) -> dict[str, Any]:
         return pickling.dumped(self.__dict__)
 

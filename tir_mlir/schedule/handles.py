@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.diagnostics import HandleError, short_repr
 from tir_mlir.dialect.index_maps import Operators
 
+T = TypeVar("T")
 INLINE, ROOT = -2, -1  # ids of the loop handles for the special locations of sample_compute_location
 
 
@@ -43,9 +44,11 @@ def new_owner() -> int:
 
 
 class Owner(Protocol):
-    """An executor, which describes the handles that it created, and knows the values of sampled integers."""
+    """An executor, which knows the handles that it created: names of blocks and loops, values of sampled integers."""
 
     def describe(self, handle: Handle) -> str: ...
+
+    def name(self, handle: Handle) -> str: ...
 
     def integer(self, handle: ExprHandle) -> int: ...
 
@@ -86,6 +89,16 @@ class Handle:
         owners = _owners_of(self)
         return owners[0].describe(self) if owners else f"{self.word.capitalize()} {self.id} (its schedule is gone)"
 
+    def _ask(self, question: Callable[[Owner], T]) -> T:
+        """The answer of the schedule, or of a copy that knows the handle. Errors: HandleError."""
+        why = "its schedule is gone, or it comes from the text of a trace"
+        for owner in _owners_of(self):
+            try:
+                return question(owner)
+            except (HandleError, IndexError) as error:
+                why = str(error)
+        raise HandleError(f"nothing is known of this {self.word}: {why}", fix="use the handle that the step returned")
+
     @property
     def key(self) -> tuple[int, int]:
         """What identifies the object behind the handle: a key of dictionaries."""
@@ -94,13 +107,16 @@ class Handle:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OpHandle(Handle):
-    """Handle of a block or loop. Comparing it with a number or a name is an error: it would always be false."""
+    """Handle of a block or loop. It equals its own name, as functions that take blocks accept either; comparing it with
+    a number is an error, as it would always be false.
+    """
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, (int, float, str)):
-            shown = short_repr(other)
+        if isinstance(other, str):
+            return self._ask(lambda owner: owner.name(self)) == other
+        if isinstance(other, (int, float)):
             raise TypeError(
-                f"a {self.word} handle is compared with {shown}; compare sch.get(handle).name, or its extent"
+                f"a {self.word} is compared with {short_repr(other)}; compare a property of sch.get(handle)"
             )
         return isinstance(other, Handle) and type(self) is type(other) and self.key == other.key
 
@@ -139,15 +155,7 @@ class ExprHandle(Operators, Handle):
 
     def known_value(self) -> int:
         """The value, as known to its schedule or a copy. Errors: HandleError."""
-        why = "its schedule is gone, or it comes from the text of a trace"
-        for owner in _owners_of(self):
-            try:
-                return owner.integer(self)
-            except (HandleError, IndexError) as error:
-                why = str(error)
-        raise HandleError(
-            f"this sampled integer has no known value: {why}", fix="use the handle that the step returned"
-        )
+        return self._ask(lambda owner: owner.integer(self))
 
     def __eq__(self, other: object) -> Any:
         same = isinstance(other, ExprHandle) and self.key == other.key

@@ -79,7 +79,9 @@ def test_an_unknown_value_raises(sch):
     gone = sampled(fresh, 8)
     del fresh
     for value in (unsampled, gone):
-        with pytest.raises(HandleError, match="no known value: its schedule is gone, or it comes from the text"):
+        with pytest.raises(
+            HandleError, match="nothing is known of this integer: its schedule is gone, or it comes from"
+        ):
             bool(value)
         with pytest.raises(HandleError):
             value == 8  # noqa: B015
@@ -90,18 +92,27 @@ def test_an_undone_value_raises(sch):
     sch.annotate(i, "width", 1)
     v = sampled(sch, 8)
     sch.undo()
-    with pytest.raises(HandleError, match="no known value: .* was undone"):
+    with pytest.raises(HandleError, match="nothing is known of this integer: .* was undone"):
         v == 8  # noqa: B015
 
 
-@pytest.mark.parametrize("other", [3, 0.5, "i", "C"])
-def test_loops_and_blocks_are_no_numbers_or_names(sch, other):
+@pytest.mark.parametrize("other", [3, 0.5, True])
+def test_loops_and_blocks_are_no_numbers(sch, other):
     loop, block = sch.get_loops("C")[0], sch.get_block("C")
     for handle, word in ((loop, "loop"), (block, "block")):
-        with pytest.raises(TypeError, match=f"a {word} handle is compared with .*; compare sch.get"):
+        with pytest.raises(TypeError, match=f"a {word} is compared with .*; compare a property of sch.get"):
             handle == other  # noqa: B015
         with pytest.raises(TypeError):
             other != handle  # noqa: B015
+
+
+def test_loops_and_blocks_equal_their_names(sch):
+    loop, block = sch.get_loops("C")[0], sch.get_block("C")
+    assert loop == "i" and loop != "j" and block == "C" and block != "D" and "C" in [block]
+    assert sch.get_block("root") == "root"
+    sch.split(loop, [None, 2])
+    with pytest.raises(HandleError, match="nothing is known of this loop: .* consumed"):
+        loop == "i"  # noqa: B015
 
 
 def test_loops_and_blocks_compare_with_each_other(sch):
