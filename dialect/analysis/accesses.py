@@ -127,6 +127,9 @@ def _partly(
     if len(known) == len(indices):
         return known, list(lanes), True
     whole = _extents(buffer)
+    if len(whole) != len(indices):  # a view of dynamic size: the sizes of its source
+        kept = kept_dims(buffer.shape, [e.as_constant() for e in whole])
+        whole = buffer.dims if kept is None else [whole[d] for d in kept]
     mins = [Index.constant(0) if i is None else i for i in indices]
     return mins, [whole[d] if i is None else lanes[d] for d, i in enumerate(indices)], False
 

@@ -11,6 +11,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.dataflow import unwritten_example
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError
 from tir_mlir.dialect.ir import (
     Block,
@@ -152,7 +153,7 @@ def _plan(block: Block, loop: Loop) -> _Plan:
 
 
 def _check_others(block: Block, loop: Loop, buffer: Buffer) -> None:
-    """Refuse a loop where something else sees the buffer before the block writes it, as it is filled before the loop."""
+    """Refuse a loop where something else sees the buffer before the block writes it: it is filled before the loop."""
     others = [a for a in accesses(loop.op) if a.buffer == buffer.value and not walk.is_inside(a.op, block.op)]
     fix = PASS_INNER_LOOP
     if (write := next((a for a in others if a.is_write), None)) is not None:
@@ -162,11 +163,12 @@ def _check_others(block: Block, loop: Loop, buffer: Buffer) -> None:
             found = unwritten_reads(buffer.value, loop.op)
         if found is not None:
             touch, point = found
+            example = unwritten_example(found, loop.op)
             refuse(
                 touch.access.op,
                 f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop "
-                f'{loop.name} has written yet, but the padding of block "{block.name}" would be written before the loop',
-                counterexample=touch.example(point),
+                f'{loop.name} has written yet, but the padding of block "{block.name}" would be written before it',
+                counterexample=example,
                 fix=fix,
             )
 
