@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ArgumentError, TirError, short_repr
@@ -36,10 +37,11 @@ def assert_structural_equal_ignore_global_symbol(lhs: Any, rhs: Any, map_free_va
 
 
 def structural_hash(node: Any, map_free_vars: bool = False) -> int:
-    """A hash; equal for structurally equal programs."""
+    """A hash of 64 bits; equal for structurally equal programs, and the same in every process."""
     from tir_mlir.script.structural_equal import canonical
 
-    return hash(canonical(_module(node).mlir, names=False, symbols=False))
+    text = canonical(_module(node).mlir, names=False, symbols=False)
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def _difference(lhs: Any, rhs: Any) -> str | None:

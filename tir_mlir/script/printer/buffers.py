@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
-from tir_mlir.dialect.ir import Buffer, Index, attrs, read_map
+from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_map, symbols_by_name
 from tir_mlir.script.printer.literals import quote, sequence
 from tir_mlir.script.printer.precedence import ADD, binary
 
@@ -22,6 +22,7 @@ class BufferPrinter:
     def __init__(self, values: ValuePrinter, anonymous: bool = False):
         self.values = values
         self._anonymous = anonymous
+        self._strides_seen: dict[str, int] = {}  # stride variables in order of appearance
 
     def parameter(self, buffer: Buffer) -> str:
         """`(128, 128), "float32"`: the element type is always printed."""
@@ -85,8 +86,16 @@ class BufferPrinter:
                 words.append(str(stride))
             else:
                 name = names[axis] if names else f"s{axis}"
-                words.append(quote("s" if self._anonymous else name))
+                words.append(quote(self._stride(buffer, name)))
         return sequence(words)
+
+    def _stride(self, buffer: Buffer, name: str) -> str:
+        """The name of a stride variable; without names the size that it is, or its number."""
+        if not self._anonymous:
+            return name
+        known = symbols_by_name(func_of(owner_op(buffer.value)).op).get(name)
+        shown = None if known is None else self.values.names.get(known)
+        return shown or f"s{self._strides_seen.setdefault(name, len(self._strides_seen))}"
 
 
 def stride_names(buffer: Buffer) -> list[str] | None:

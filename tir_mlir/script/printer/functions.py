@@ -7,7 +7,6 @@ from mlir import ir
 from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size
 from tir_mlir.dialect.presburger.assumptions import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
-from tir_mlir.script.printer.literals import annotation
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.statements import StatementPrinter, has_blocks
@@ -69,7 +68,7 @@ class FunctionPrinter:
         shown = self.options.symbols
         found = {k: v for k, v in self.func.attributes.items() if k != "global_symbol" or shown and v != self.func.name}
         if found:
-            self.writer.line(f"T.func_attr({annotation(found)})")
+            self.writer.line(f"T.func_attr({self.options.annotation(found)})")
 
     def _sizes(self, ops: list[ir.Operation]) -> None:
         """Shape variables: `n = T.int32()`."""
@@ -83,9 +82,10 @@ class FunctionPrinter:
         allocs = [o for o in ops if o.name == "memref.alloc"]
         rest = [o for o in ops if o.name != "memref.alloc"]
         facts = self.func.annotations
-        if not facts and not self._has_root(rest, bool(allocs)):
+        written = self.options.spelling == "sblock" and _are_bare_nests(rest)  # TVM makes no root for these
+        if not facts and not written and not self._has_root(rest, bool(allocs)):
             self.statements.body(ops)
-        elif self.options.syntax_sugar and not facts:
+        elif self.options.syntax_sugar and not facts and not written:
             self.writer.line(f'# with {self.options.block}("root"):')
             self._contents(allocs, rest)
         else:
@@ -94,7 +94,7 @@ class FunctionPrinter:
                 self.writer.line("T.reads()")
                 self.writer.line("T.writes()")
                 if facts:
-                    self.writer.line(f"{self.options.block_attr}({annotation(facts)})")
+                    self.writer.line(f"{self.options.block_attr}({self.options.annotation(facts)})")
                 self._contents(allocs, rest)
 
     def _contents(self, allocs: list[ir.Operation], rest: list[ir.Operation]) -> None:
@@ -109,6 +109,12 @@ class FunctionPrinter:
             return allocates or any(has_blocks(o) for o in statements)
         only = statements[0]
         return bool(Block(only).iters) if is_block(only) else has_blocks(only)
+
+
+def _are_bare_nests(ops: list[ir.Operation]) -> bool:
+    """Whether the statements of a function are several, none of which is or holds a block."""
+    statements = [o for o in ops if is_statement(o)]
+    return len(statements) > 1 and not any(has_blocks(o) for o in statements)
 
 
 def header(options: Options) -> list[str]:

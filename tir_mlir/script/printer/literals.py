@@ -44,16 +44,16 @@ def _float(value: float, dtype: str) -> str:
     return repr(value)
 
 
-def annotation(value: Any) -> str:
-    """A value of `T.func_attr`, `T.block_attr` or `annotations={...}`."""
+def annotation(value: Any, typed_bools: bool = True) -> str:
+    """A value of `T.func_attr`, `T.block_attr` or `annotations={...}`; a flag is `T.bool(True)`, or `True`."""
     if isinstance(value, bool):
-        return f"T.bool({value})"
+        return f"T.bool({value})" if typed_bools else str(value)
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(annotation(v) for v in value) + "]"
+        return "[" + ", ".join(annotation(v, typed_bools) for v in value) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{quote(k)}: {annotation(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{quote(k)}: {annotation(v, typed_bools)}" for k, v in value.items()) + "}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'T.float64("{value}")'
     return repr(value) if isinstance(value, (int, float)) else quote(str(value))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from tir_mlir.script.printer.literals import annotation
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,10 @@ class Options:
     @property
     def block_attr(self) -> str:
         return f"T.{self.spelling}_attr"
+
+    def annotation(self, value: Any) -> str:
+        """A value of an attribute. The TVM of the `sblock` spelling reads a flag as `True`, not as `T.bool(True)`."""
+        return annotation(value, typed_bools=self.spelling != "sblock")
 
     @property
     def alloc_buffer(self) -> str:

@@ -28,7 +28,7 @@ from tir_mlir.script.language import operations
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
 from tir_mlir.script.printer.expressions import ValuePrinter
-from tir_mlir.script.printer.literals import annotation, quote, sequence
+from tir_mlir.script.printer.literals import quote, sequence
 from tir_mlir.script.printer.precedence import ExprText, Writer, call
 from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.value_names import Names
@@ -210,7 +210,7 @@ class StatementPrinter:
         if function == "T.thread_binding":
             args.append(f"thread={quote(kind)}")
         if facts:
-            args.append(f"annotations={annotation(facts)}")
+            args.append(f"annotations={self.options.annotation(facts)}")
         return f"{function}({', '.join(args)})"
 
     # --- blocks ---------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ class StatementPrinter:
             self._regions("T.reads", reads)
             self._regions("T.writes", writes)
             if facts := self._facts(block):
-                self.writer.line(f"{self.options.block_attr}({annotation(facts)})")
+                self.writer.line(f"{self.options.block_attr}({self.options.annotation(facts)})")
             for op in owned:
                 self.alloc(op)
             for op in views:
