@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_domain, of_op
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -38,6 +39,7 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
     is_visible,
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
+from tir_mlir.passes.schedule.inlining.copied_reduction import accumulator_of, is_copy, redirect
 from tir_mlir.passes.schedule.legality import (
     DECOMPOSE_REDUCTION,
     MOVE_UNDER_ONE_LOOP,
@@ -45,6 +47,7 @@ from tir_mlir.passes.schedule.legality import (
     accessed_elements,
     cache_write_first,
     check_complete,
+    check_complete_or_reduction,
     children,
     common_ancestor,
     elements_over,
@@ -58,6 +61,7 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
+_PARTLY = 'block "{}" copies only part of what the reduction "{}" computes'
 _FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to it; otherwise reverse_compute_at"
 
 
@@ -73,20 +77,26 @@ def reverse_compute_inline(block: Block) -> None:
     The merged block keeps the name and iters of the producer. If the consumer reads only part of what the producer
     computes, a guard excludes the rest. Every element of the result gets the same value as before.
 
-    Requires: both bodies are one store of a pure value, all iters spatial, no init; the consumer reads one buffer
-    computed in the scope, always at the same index, which determines its iters, and has no guard; nothing else uses
-    that buffer; no op between the two accesses the result or writes an input of the consumer; the consumer reads
-    exactly what the producer computes, or a part that a guard on the producer can select.
+    Requires: both bodies are one store of a pure value, all iters spatial, no init (but a pure copy also merges into a
+    reduction, which then runs in the buffer of the copy); the consumer reads one buffer computed in the scope, always
+    at the same index, which determines its iters, and has no guard; nothing else uses that buffer; no op between the
+    two accesses the result or writes an input of the consumer; the consumer reads exactly what the producer computes,
+    or a part that a guard on the producer can select.
     """
     with frozen():
         pair = _pair(block)
         _check_between(pair)
         conditions = _conditions(pair)
+        if pair.producer.block.init is not None:
+            check(not conditions, block, _PARTLY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP)
     scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
 
     attrs.put(pair.producer.block.op, attrs.READS, None)
     attrs.put(pair.producer.block.op, attrs.WRITES, None)
-    _merge(pair)
+    if pair.producer.block.init is not None:
+        redirect(pair.producer.block, buffer, pair.consumer, pair.inverse)
+    else:
+        _merge(pair)
     remove(block, buffer, scope)
     if conditions:
         _guard(_found(scope, producer_id), conditions)
@@ -137,9 +147,7 @@ def _pair(block: Block) -> _Pair:
     if len(found) != 1:
         text = f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer"
         refuse(block, text, fix=_fix_writers(found))
-    producer = expression_of(found[0], _FUSE_EPILOGUE)
-    check_complete(found[0])
-    inverse_of(producer.block, producer.indices)
+    producer = _producer(found[0], buffer, consumer)
     home = buffer.op
     if home is None or enclosing_block(home) != scope:
         refuse(
@@ -149,6 +157,17 @@ def _pair(block: Block) -> _Pair:
         )
     loads = _loads(buffer, producer, consumer)
     return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
+
+
+def _producer(block: Block, buffer: Buffer, consumer: BlockExpression) -> BlockExpression:
+    """The computation of the producer: a single store, or a reduction if the consumer is a pure copy."""
+    if block.init is not None and is_copy(consumer):
+        check_complete_or_reduction(block)
+        return accumulator_of(block, buffer)
+    found = expression_of(block, _FUSE_EPILOGUE)
+    check_complete(block)
+    inverse_of(block, found.indices)
+    return found
 
 
 def _fix_writers(found: list[Block]) -> str:
@@ -173,7 +192,7 @@ def _intermediate(consumer: BlockExpression, scope: Scope) -> Buffer:
 
 def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression) -> list[ir.Operation]:
     """The loads of the buffer. Refuses loads outside the consumer, or at more than one index."""
-    loads = [u.owner.operation for u in buffer.value.uses if u.owner.operation != producer.store]
+    loads = [u.owner.operation for u in buffer.value.uses if not _is_own(u.owner.operation, producer)]
     for load in loads:
         if load.name != "affine.load":
             text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
@@ -190,6 +209,11 @@ def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression)
                 fix=inline_producer(producer.block),
             )
     return loads
+
+
+def _is_own(op: ir.Operation, producer: BlockExpression) -> bool:
+    """Whether an op is the producer's store, or part of its reduction."""
+    return op == producer.store or (producer.block.init is not None and walk.is_inside(op, producer.block.op))
 
 
 def _check_between(pair: _Pair) -> None:
@@ -276,8 +300,9 @@ def _select_conditions(pair: _Pair) -> list[Constraint]:
     producer.
     """
     element = pair.producer.indices
-    iters = pair.inverse.at_values(element)
-    if iters is None:
+    try:
+        iters = pair.inverse.at_access(of_op(pair.producer.store)[0])
+    except (NotAffine, NotProvable):
         text = "the part that is read has no simple guard on the producer's iters"
         refuse(pair.consumer.block, text, provable=False, fix=inline_producer(pair.producer.block))
     bound = {i.var: i.binding for i in pair.producer.block.iters}

@@ -234,17 +234,17 @@ def condition(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), X: T.B
 
 
 @T.prim_func
-def no_simple_guard(A: T.Buffer((16,), "float32"), B: T.Buffer((5,), "float32")):
+def no_simple_guard(A: T.Buffer((16,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((16,), "float32")
     for i in range(16):
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = A[vi]
-    for i in range(5):
+    for i in range(8):
         # expected-error @below {{the part that is read has no simple guard on the producer's iters}}
         with T.block("B"):
-            vi = T.axis.spatial(5, i)
-            B[vi] = Y[vi * 3 + vi // 2 - vi // 3]
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi * 2]
 
 
 # -----
