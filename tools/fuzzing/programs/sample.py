@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 
 from fuzzing.programs.making import LARGEST, Held, Made
+from fuzzing.programs.ordered_stages import OrderedStages
 from fuzzing.programs.partial_stages import PartialStages
 from fuzzing.programs.products import Products
 from fuzzing.programs.stages import Stages
@@ -69,7 +70,7 @@ def held_as(dtype: str) -> str:
 
 
 @dataclass
-class Maker(Products, WideStages, PartialStages, Stages):
+class Maker(Products, OrderedStages, WideStages, PartialStages, Stages):
     """Chains stages; the outputs of the last ones are the results."""
 
     STAGES = (
@@ -79,6 +80,7 @@ class Maker(Products, WideStages, PartialStages, Stages):
         "gathered", "chosen", "twins", "cast", "tiled", "softmax", "scattered", "named", "clipped", "shifted", "rolled",
         "rolled", "gemm", "gemm", "gemm", "batched", "window", "window",
         "spared", "spared", "lower", "evens", "picked",
+        "running", "planes", "row_scatter", "in_turn", "in_turn",
     )  # fmt: skip
 
     made: list[str] = field(default_factory=list)

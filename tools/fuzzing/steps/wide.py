@@ -27,9 +27,11 @@ def merge(c: Choice) -> Arguments:
 
 def fission(c: Choice) -> Arguments:
     """A loop around two blocks, or any loop, and a block in it."""
-    block = c.block()
-    shared = [lp for lp in c.loops(block) if len(c.sch.get_child_blocks(lp)) > 1]
-    return [c.one(shared) if shared and c.often(0.9) else c.loop(), block], {}
+    shared = [(lp, held) for b in c.blocks for lp in c.loops(b) if len(held := c.sch.get_child_blocks(lp)) > 1]
+    if not shared or c.often(0.1):
+        return [c.loop(), c.block()], {}
+    loop, held = c.one(shared)
+    return [loop, c.one(held[:-1])], {}
 
 
 def loop_partition(c: Choice) -> Arguments:
