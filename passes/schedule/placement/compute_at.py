@@ -23,6 +23,7 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
+from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
 from tir_mlir.passes.schedule.placement.stable_inputs import check_inputs_stable
 from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
 from tir_mlir.passes.schedule.registry import primitive, refuse
@@ -88,6 +89,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     if not users:
         check_unread(block, loop, makers)
     found = _needed(block, loop) if users else whole_domain(block)
+    check_sums_inside(block, loop, found)
     needed_region.check_no_new_iterations(block, loop, found)
     return found, needed_region.insertion_point(loop, makers, users, index)
 

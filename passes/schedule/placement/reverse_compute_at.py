@@ -34,6 +34,7 @@ from tir_mlir.passes.schedule.placement.final_values import (
     first_iteration,
 )
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
+from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
 from tir_mlir.passes.schedule.placement.stable_inputs import check_results_stable, shared_loops
 from tir_mlir.passes.schedule.placement.unconnected import check_unfed, whole_domain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -93,10 +94,12 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     if not makers:
         check_unfed(block, loop)
         found = whole_domain(block)
+        check_sums_inside(block, loop, found)
         needed_region.check_no_new_iterations(block, loop, found)
         return found, needed_region.insertion_point(loop, makers, users, index)
     inputs = [b for b in reads_of(block) if b in made]
     found = _available(block, loop, inputs)
+    check_sums_inside(block, loop, found)
     needed_region.check_no_new_iterations(block, loop, found)
     in_parts = any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in found)
     if unfinished is not None:
