@@ -36,13 +36,13 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
     An init moves to the outer block, as a nest of its own around the block "b_init". The handle stays with the inner
     block; the outer one is returned.
 
-    Given a list of blocks with adjacent nests and equal outer parts of all iters, everything under their common parent
-    goes into one block "outer_<name>_<name>_".
+    Given a list of blocks with adjacent nests and equal outer parts, everything under their common parent goes into one
+    block "outer_<name>_<name>_" with the iters of the first one; iters that no outer loop moves need no counterpart.
 
     Requires: the nest contains exactly one block; every binding is outer part * size + inner part, with the inner part
-    covering [0, size); the bounds of the inner loops do not depend on outer loops; a guard constrains whole iters,
-    outer loops, or inner loops. With an init, no inner loop merely repeats the block. The blocks of a list have spatial
-    iters only, and the iterations of the new block are independent.
+    covering [0, size), or no outer loop moves it; the bounds of the inner loops do not depend on outer loops; a guard
+    constrains whole iters, outer loops, or inner loops. With an init, no inner loop merely repeats the block. The
+    blocks of a list have no init, their reduce iters lie within the new block, and its iterations are independent.
     """
     if not isinstance(target, Loop):
         return blockize_several(target, preserve_unit_iters)

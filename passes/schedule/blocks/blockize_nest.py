@@ -67,7 +67,12 @@ def split_guards(
         if not any(uses):
             outside.append(guard)
         elif (found := _on_iter(guard, parts)) is not None:
-            inside.append(found)
+            rule, part = found
+            if part.size == 1:  # the tile is one point of this iter
+                point = {part.iter.var: part.start(part.outer)}
+                outside.append(Constraint(rule.index.substitute(point).simplified(), rule.is_eq))
+            else:
+                inside.append(found)
         elif all(uses) and block.init is None:
             inside.append((guard, None))
         elif (found := _restricted_iter(guard, parts, block)) is not None:

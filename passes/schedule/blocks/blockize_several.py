@@ -36,6 +36,7 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
     for block, top in zip(ordered, tops, strict=True):
         inner = _nest(block, top)
         parts.append(divide_bindings(inner, block))
+        _check_whole_sums(block, parts[-1])
         found = walk.constraints(block.where) if block.where is not None else []
         guards.append(split_guards(found, parts[-1], inner, block))
         _check_same_outside(ordered[0], parts[0], guards[0][0], block, parts[-1], guards[-1][0])
@@ -45,10 +46,22 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
     specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts[0]]
     outer = _outer_block(name, specs, guards[0][0], tops)
     for (number, before), own, (_, inside) in zip(known, parts, guards, strict=True):
-        starts = {p.iter.name: p.start(o) for p, o in zip(own, [Index.of(i.var) for i in outer.iters], strict=True)}
+        starts = _starts(own, parts[0], [Index.of(i.var) for i in outer.iters])
         inner_block(Block(walk.find(outer.op, number)), before, own, starts, inside, keep_units)  # type: ignore[arg-type]
     iter_kinds(Block(outer.op))
     return outer
+
+
+def _moving(parts: Sequence[Division]) -> list[Division]:
+    """The parts that outer loops move."""
+    return [p for p in parts if p.moves]
+
+
+def _starts(own: Sequence[Division], first: Sequence[Division], outer: Sequence[Index]) -> dict[str, Index]:
+    """The start of the tile of each iter of a block: its outer part is the iter of the new block that moves alike."""
+    pairs = zip(first, outer, strict=True)
+    moving = iter([o for p, o in pairs if p.moves])
+    return {p.iter.name: p.start(next(moving) if p.moves else Index.constant(0)) for p in own}
 
 
 def _level(blocks: Sequence[Block]) -> ir.Operation:
@@ -78,20 +91,25 @@ def _level(blocks: Sequence[Block]) -> ir.Operation:
 
 
 def _nest(block: Block, top: ir.Operation) -> list[Loop]:
-    """The loops from `top` down to a block: a perfect nest without a reduction."""
-    for it in block.iters:
-        if it.kind == "R":
-            refuse(
-                block,
-                f'block "{block.name}" has the reduce iter {it.name}; a block around several blocks has '
-                "spatial iters only. Blockize its nest alone first",
-            )
+    """The loops from `top` down to a block: a perfect nest without an init."""
     check(block.init is None, block, f'block "{block.name}" has an init; apply decompose_reduction first')
     if not is_loop(top):
         return []
     inner = inner_loops(Loop(top), block)
     check_inner_bounds(inner)
     return inner
+
+
+def _check_whole_sums(block: Block, parts: Sequence[Division]) -> None:
+    """Refuse a reduction that the new block would divide."""
+    for part in _moving(parts):
+        if part.iter.kind == "R":
+            refuse(
+                block,
+                f'the new block would divide the reduce iter {part.iter.name} of block "{block.name}"; around several '
+                "blocks only spatial iters are divided",
+                fix="blockize its nest alone, or reorder its reduction loops into the nest",
+            )
 
 
 def _check_same_outside(
@@ -102,18 +120,19 @@ def _check_same_outside(
     parts: Sequence[Division],
     guards: Sequence[Constraint],
 ) -> None:
-    """Refuse unless two blocks have the same outer iters under the same conditions."""
-    same = len(wanted) == len(parts) and all(
+    """Refuse unless two blocks have the same outer iters, except those of one tile, under the same conditions."""
+    known, own = _moving(wanted), _moving(parts)
+    same = len(known) == len(own) and all(
         a.outer.same(b.outer) and a.outer_extent.same(b.outer_extent) and a.iter.kind == b.iter.kind
-        for a, b in zip(wanted, parts, strict=True)
+        for a, b in zip(known, own, strict=True)
     )
     if not same:
-        shown = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (wanted, parts)]
+        shown = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (known, own)]
         refuse(
             block,
             f'the outer parts of the iters of block "{block.name}" ({shown[1]}) differ from those of '
             f'block "{first.name}" ({shown[0]}) in order, kind, extent or binding',
-            fix="reorder_block_iter_var puts their iters in one order; add a missing one as T.axis.spatial(1, 0)",
+            fix="reorder_block_iter_var puts their iters in one order",
         )
     alike = len(wanted_guards) == len(guards) and all(
         any(a.is_eq == b.is_eq and a.index.same(b.index) for b in wanted_guards) for a in guards

@@ -37,13 +37,20 @@ class Division:
         """Whether there is only one tile."""
         return self.outer_extent.as_constant() == 1
 
+    @property
+    def moves(self) -> bool:
+        """Whether outer loops move the tile."""
+        return self.outer.as_constant() != 0
+
     def start(self, outer: Index) -> Index:
         """The first iter value of a tile."""
         return (outer * self.size if isinstance(self.size, int) else Index.constant(0)) + self.iter.min
 
 
 def divide_bindings(inner: Sequence[Loop], block: Block) -> list[Division]:
-    """Divide every binding of a block at its inner loops. The inner parts must jointly fill a box."""
+    """Divide every binding of a block at its inner loops. The inner parts must jointly fill a box, unless no outer loop
+    moves any of them: then there is only one tile, which is what its loops run.
+    """
     parts = [divide_binding(it, inner, block) for it in block.iters]
     _check_box(parts, inner, block)
     return parts
@@ -53,12 +60,14 @@ def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     """Divide a binding into an outer and an inner part."""
     inside, outside = _parts(it, inner, block)
     low, high = intervals.interval(inside, intervals.around(block.op))
+    alone = (outside - it.min).simplified().as_constant() is not None and (block.init is None or it.kind != "R")
     if low is None or high is None:
-        return _whole(it, inside, outside, inner, block)
+        return _one_tile(it) if alone else _whole(it, inside, outside, inner, block)
     inside, outside, size = inside - low, outside + low, high - low + 1
     if size < 1:
         refuse(block, f"a loop around block {block.name} never runs: iter {it.name} has no values to tile")
-    _check_reached(it, inside, outside, size, inner, block)
+    if not _check_reached(it, inside, outside, size, inner, block, alone):
+        return _one_tile(it)
     outer = _quotient((outside - it.min).simplified(), size, block)
     if outer is None:
         refuse(
@@ -72,6 +81,12 @@ def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     # one tile, restricted to the domain by its guard; a longer domain does not add a second one
     whole = it.extent.as_constant()
     return Division(it, outer, inside, size if whole is None else min(size, whole), Index.constant(1))
+
+
+def _one_tile(it: Iter) -> Division:
+    """The division of an iter that only inner loops move: the tile is its domain, of which they may run any part."""
+    size = it.extent.as_constant()
+    return Division(it, Index.constant(0), (it.binding - it.min).simplified(), size or it.extent, Index.constant(1))
 
 
 def _whole(it: Iter, inside: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:
@@ -150,17 +165,20 @@ def _fills(inside: Index, inner: Sequence[Loop], size: int) -> bool:
     return found is not None and found.fills(0, size)
 
 
-def _check_reached(it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block) -> None:
-    """Refuse an inner part that does not cover [0, size)."""
+def _check_reached(
+    it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block, alone: bool
+) -> bool:
+    """Whether an inner part covers [0, size). Refuses one that does not, unless it is `alone`."""
     if inside.as_constant() is not None or _fills(inside, inner, size):
-        return
+        return True
     point = _hole([inside], [size], inner, block)
-    if point is not None:
+    if point is not None and not alone:
         refuse(
             block,
             f"the inner loops do not cover [0, {size}) of iter {it.name}: the tile has a hole at {point[0]}",
             fix=_fix_hole(inside, outside),
         )
+    return point is None
 
 
 def _fix_hole(inside: Index, outside: Index) -> str:
@@ -177,7 +195,8 @@ def _check_box(parts: Sequence[Division], inner: Sequence[Loop], block: Block) -
     """Refuse a tile with holes: the inner parts must jointly cover their box."""
     moving = [p for p in parts if p.inner.as_constant() is None]
     used = [v for p in moving for v in p.inner.values]
-    if len(set(used)) == len(used):
+    sums = block.init is not None and any(p.iter.kind == "R" for p in moving)
+    if len(set(used)) == len(used) or (not any(p.moves for p in moving) and not sums):
         return
     sizes = [p.size for p in moving if isinstance(p.size, int)]
     names = ", ".join(p.iter.name for p in moving)

@@ -101,28 +101,6 @@ ROWS = [
         lambda s: (s.reorder_block_iter_var("C", [1, 0]), s.blockize([s.get_block("B"), s.get_block("C")])),
     ),
     Row(
-        "blockize: a list with an iter missing",
-        main(
-            "A:4x4 B:4 C:4x4",
-            nest(
-                "i:4",
-                block("B", "vi:4=i", "B[vi] = A[vi, 0]"),
-                nest("j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]")),
-            ),
-        ),
-        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
-        "T.axis.spatial(1, 0)",
-        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
-        instead=main(
-            "A:4x4 B:4 C:4x4",
-            nest(
-                "i:4",
-                block("B", "vi:4=i vj:1=0", "B[vi] = A[vi, 0]"),
-                nest("j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]")),
-            ),
-        ),
-    ),
-    Row(
         "blockize: statements beside the nest",
         main("A:8 C:8 D:8", nest("i:2", "D[i] = 1.0", nest("j:4", block("C", "vi:8=i * 4 + j", "C[vi] = A[vi]")))),
         lambda s: s.blockize(loop(s, "C")),

@@ -72,15 +72,16 @@ def init(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32")):
 
 @T.prim_func
 def reduce(P: T.Buffer((8,), "float32"), Q: T.Buffer((8,), "float32")):
-    for i in range(8):
-        with T.block("P"):
-            v = T.axis.spatial(8, i)
-            P[v] = T.float32(1)
-    for i, k in T.grid(8, 4):
-        # expected-error @below {{block "Q" has the reduce iter vk; a block around several blocks has spatial iters only. Blockize its nest alone first}}
-        with T.block("Q"):
-            v, vk = T.axis.remap("SR", [i, k])
-            Q[v] = Q[v] + T.float32(1)
+    for k in range(4):
+        for i in range(8):
+            with T.block("P"):
+                v, vk = T.axis.remap("SO", [i, k])
+                P[v] = T.float32(1)
+        for i in range(8):
+            # expected-error @below {{the new block would divide the reduce iter vk of block "Q"; around several blocks only spatial iters are divided}}
+            with T.block("Q"):
+                v, vk = T.axis.remap("SR", [i, k])
+                Q[v] = Q[v] + T.float32(1)
 
 
 # -----
@@ -94,9 +95,10 @@ def outer_parts(P: T.Buffer((8,), "float32"), Q: T.Buffer((4, 8), "float32")):
                 v = T.axis.spatial(8, o * 2 + i)
                 P[v] = T.float32(1)
         for j in range(8):
-            # expected-error @below {{the outer parts of the iters of block "Q" (v: 4, w: 1) differ from those of block "P" (v: 4) in order, kind, extent or binding}}
+            # expected-error @below {{the outer parts of the iters of block "Q" (v: 4) differ from those of block "P" (v: 4) in order, kind, extent or binding}}
             with T.block("Q"):
-                v, w = T.axis.remap("SS", [o, j])
+                v = T.axis.spatial(4, 3 - o)
+                w = T.axis.spatial(8, j)
                 Q[v, w] = T.float32(1)
 
 

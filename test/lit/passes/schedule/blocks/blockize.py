@@ -125,13 +125,20 @@ def no_multiple(A: T.Buffer((23,), "float32")):
 # -----
 
 
+# Without a loop outside there is one tile: what its loops run of the domain.
+# CHECK-LABEL: def diagonal(
+# CHECK: with T.block("A_o"):
+# CHECK-NEXT: v_o = T.axis.spatial(1, 0)
+# CHECK-NEXT: w_o = T.axis.spatial(1, 0)
+# CHECK: for i in range(n):
+# CHECK-NEXT: with T.block("A"):
+# CHECK: A[v_i, w_i] = T.float32(0.0)
 @T.prim_func
-def shared_symbolic(a: T.handle):
+def diagonal(a: T.handle):
     n = T.int32()
     A = T.match_buffer(a, (n, n), "float32")
     T.assume(n <= 1)
     for i in range(n):
-        # expected-error @below {{one inner loop is bound to several of the iters v, w; split the symbolic loops by tile sizes}}
         with T.block("A"):
             v, w = T.axis.remap("SS", [i, i])
             A[v, w] = T.float32(0)

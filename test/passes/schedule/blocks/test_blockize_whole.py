@@ -1,0 +1,110 @@
+"""blockize where no outer loop moves an iter: one tile, with holes or of several blocks with unlike iters."""
+
+from __future__ import annotations
+
+import pytest
+from programs.matmul import matmul
+from programs.sizes import matmul_sizes
+
+from tir_mlir import Schedule
+from tir_mlir.script.parser import parse
+
+EVEN = """
+@T.prim_func
+def main(A: T.Buffer((8, 5), "float32"), B: T.Buffer((8, 5), "float32")):
+    for i, j in T.grid(4, 5):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i * 2)
+            vj = T.axis.spatial(5, j)
+            B[vi, vj] = A[vi, vj] * 2.0 + B[vi, vj]
+"""
+EVEN_SHAPES = [((8, 5), "float32")] * 2
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_tile_with_holes(keep, same_result):
+    module = parse(EVEN)
+    sch = Schedule(module)
+    outer = sch.blockize(sch.get_loops("B")[0], keep)
+    assert sch.get(outer).iters == [("vi_o", "S"), ("vj_o", "S")]
+    assert "vi_i = T.axis.spatial(8, i * 2)" in sch.mod.script()
+    same_result(sch, module, *EVEN_SHAPES)
+    assert sch.verify()
+
+
+def test_refuses_a_hole_in_a_tile_that_moves(refused):
+    sch = Schedule(parse(EVEN))
+    i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 2])
+    refused(sch, r"do not cover \[0, 3\) of iter vi: the tile has a hole at 1", lambda: sch.blockize(i_1))
+
+
+def test_refuses_a_sum_whose_terms_leave_holes(refused):
+    """Its init runs where vk is 0, which its loops may not reach; in the new block it would always run."""
+    text = EVEN.replace("vj = T.axis.spatial(5, j)", "vj = T.axis.reduce(9, j * 2)").replace("vi, vj", "vi, vj // 2")
+    text = text.replace(
+        "B[vi, vj // 2] = A", "\n            with T.init():\n                B[vi, 0] = 0.0\n            B[vi, 0] = A"
+    )
+    text = text.replace("+ B[vi, vj // 2]", "+ B[vi, 0]")
+    sch = Schedule(parse(text))
+    refused(sch, r"do not cover \[0, 9\) of iter vj", lambda: sch.blockize(sch.get_loops("B")[0]))
+
+
+STAGES = """
+@T.prim_func
+def main(A: T.Buffer((4, 6), "float32"), C: T.Buffer((4,), "float32"), D: T.Buffer((10,), "float32")):
+    P = T.alloc_buffer((4, 6), "float32")
+    for i, j in T.grid(4, 6):
+        with T.block("P"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            P[vi, vj] = A[vi, vj] * 2.0
+    for i in range(4):
+        with T.block("C_0"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = 0.0
+    for i, k in T.grid(4, 6):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            C[vi] = C[vi] + P[vi, vk]
+    for i in range(10):
+        with T.block("D"):
+            v = T.axis.spatial(10, i)
+            D[v] = A[v // 6, v % 6]
+"""
+SHAPES = [((4, 6), "float32"), ((4,), "float32"), ((10,), "float32")]
+
+
+@pytest.mark.parametrize("names", ["P C_0", "C_0 C D", "C D", "P C_0 C D"])
+@pytest.mark.parametrize("keep", [True, False])
+def test_whole_nests_with_unlike_iters(names, keep, same_result):
+    module = parse(STAGES)
+    sch = Schedule(module)
+    blocks = [sch.get_block(name) for name in names.split()]
+    outer = sch.blockize(blocks, keep)
+    assert sch.get_loops(outer) == [] and sch.get_child_blocks(outer) == blocks
+    same_result(sch, module, *SHAPES)
+    assert sch.verify()
+
+
+def test_rows_of_blocks_with_unlike_iters(same_result):
+    """One block a row: the iter of the row is common, the others are within it."""
+    module = parse(STAGES)
+    sch = Schedule(module)
+    row = sch.merge(*[sch.get_loops(name)[0] for name in ("P", "C_0", "C")])
+    outer = sch.blockize([sch.get_block(name) for name in ("P", "C_0", "C")])
+    assert sch.get_loops(outer) == [row]
+    assert "vi_o = T.axis.spatial(4, i_m)" in sch.mod.script()
+    same_result(sch, module, *SHAPES)
+    assert sch.verify()
+
+
+def test_a_guard_on_a_point_of_the_tile_stays_outside(same_result):
+    """The tile has one row: its guard is a condition on the outer iter, also for the init."""
+    module = matmul(7, 5, 6)
+    sch = Schedule(module)
+    i, _, _ = sch.get_loops("C")
+    _, i_1 = sch.split(i, [4, 2])
+    unit = sch.add_unit_loop(sch.get_loops("C")[2])
+    assert i_1 is not unit
+    sch.blockize(unit, preserve_unit_iters=False)
+    same_result(sch, module, *matmul_sizes(7, 5, 6))
+    assert sch.verify()
