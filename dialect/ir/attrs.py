@@ -35,6 +35,7 @@ ACCESS = "tir.access"
 COUNT = "tir.count"
 OP = "tir.op"
 DTYPE = "tir.dtype"
+DTYPES = "tir.dtypes"
 HIDDEN = "tir.hidden"
 
 

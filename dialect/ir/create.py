@@ -26,6 +26,7 @@ class IterSpec:
     min: Index | int
     extent: Index | int
     binding: Index | int
+    wide: bool = False  # declared as int64
 
 
 def at_end(block: ir.Block) -> ir.InsertionPoint:
@@ -164,6 +165,7 @@ def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | No
     facts[attrs.SYMS] = attrs.to_attr(syms)
     _assign_id(op)
     attrs.put(op, attrs.ANNOTATIONS, dict(annotations or {}))
+    attrs.put(op, attrs.DTYPES, {i.name: "int64" for i in iters if i.wide})
     return Block(op)
 
 

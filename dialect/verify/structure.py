@@ -234,6 +234,7 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.ACCESS: ('"r", "w" or "rw"', _is_access, ("llvm.inttoptr",)),
     attrs.OP: ("a string", _is_text, ()),
     attrs.DTYPE: ("a string", _is_text, ()),
+    attrs.DTYPES: (_DICT, _is_dict, ("affine.parallel",)),
     attrs.HIDDEN: ('a list of "reads" and "writes"', _is_hidden, ("affine.parallel",)),
 }
 

@@ -108,7 +108,11 @@ def test_checked_accesses_are_found_in_nests():
 
 
 def test_a_buffer_of_the_program_is_passed():
-    lines = ["@T.prim_func", "def main(A: T.Buffer((64, 64)), B: T.Buffer((64, 64))):", "    X = T.alloc_buffer((64, 64))"]
+    lines = [
+        "@T.prim_func",
+        "def main(A: T.Buffer((64, 64)), B: T.Buffer((64, 64))):",
+        "    X = T.alloc_buffer((64, 64))",
+    ]
     for number in range(MOST + 1):
         source, target = ("A" if number == 0 else "X"), ("B" if number == MOST else "X")
         lines += [

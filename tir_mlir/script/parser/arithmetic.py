@@ -176,6 +176,15 @@ def cast(item: Any, dtype: str) -> Value:
 # ---- operators
 
 
+def is_wide(item: Any) -> bool:
+    """Whether an affine expression is of int64: a constant `T.int64(16)`, or one with a size or loop of that type."""
+    if isinstance(item, Const):
+        return item.dtype == "int64"
+    if isinstance(item, AffineExtremum):
+        return any(map(is_wide, item.parts))
+    return isinstance(item, Index) and any(map(signs.is_wide, item.values))
+
+
 def common_dtype(left: Expr, right: Expr) -> str:
     """The type that two operands are promoted to."""
     a, b = dtype_of(left), dtype_of(right)

@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create
+from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create, signs
 from tir_mlir.dialect.presburger import either, intervals
 from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import arithmetic, calls, loops, regions
@@ -147,7 +147,13 @@ def _axis(evaluate: Evaluator, word: str, target: ast.expr, node: ast.Call) -> I
     low, extent = _domain(evaluate, args["domain"])
     with evaluate.state.source.location(node):
         binding = evaluate.index(args["value"], f"the value bound to {_target_name(target)}")
-    return IterSpec(_target_name(target), AXES[word], low, extent, binding)
+    return IterSpec(_target_name(target), AXES[word], low, extent, binding, _is_wide(evaluate, args["domain"]))
+
+
+def _is_wide(evaluate: Evaluator, node: ast.expr) -> bool:
+    """Whether a domain is of int64."""
+    parts = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+    return any(arithmetic.is_wide(evaluate(part)) for part in parts)
 
 
 def _domain(evaluate: Evaluator, node: ast.expr) -> tuple[Index, Index]:
@@ -192,7 +198,8 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
             shown = ast.unparse(value)
             raise ParseError(f"T.axis.remap binds loop variables, not {shown}: use T.axis.spatial(extent, value)")
         low, extent = loops.domain_of(loop)
-        found.append((IterSpec(_target_name(name), letter, low, extent, item), name, value))
+        wide = signs.is_wide(loop.var)
+        found.append((IterSpec(_target_name(name), letter, low, extent, item, wide), name, value))
     return found
 
 

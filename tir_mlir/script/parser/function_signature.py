@@ -27,6 +27,7 @@ class SignatureParser:
         self.evaluate = evaluate
         self.used: set[int] = set()
         self.sizes: list[str] = []
+        self.wide: list[str] = []  # those of int64
         self.handles: dict[str, ast.arg] = {}
         slots: dict[str, Spec | None] = {}
         for arg in self._args(func):
@@ -87,8 +88,10 @@ class SignatureParser:
             pairs = self._assigned(stmt)
             if pairs and all(self._makes_variable(value) for _, value in pairs):
                 self.used.add(id(stmt))
-                for target, _ in pairs:
+                for target, value in pairs:
                     self.sizes.append(target.id)
+                    if self._variable_dtype(value) == "int64":
+                        self.wide.append(target.id)
                     self.state.scope.define(target.id, UnboundVar(target.id), target, "size")
 
     @staticmethod
@@ -115,6 +118,12 @@ class SignatureParser:
         if isinstance(word, DType):
             return not node.args
         return getattr(word, "tir_construct", None) == "var"
+
+    def _variable_dtype(self, node: ast.expr) -> str:
+        """The type of `T.int64()` or `T.var("int64")`."""
+        assert isinstance(node, ast.Call)
+        word = self.evaluate(node.func)
+        return word.dtype if isinstance(word, DType) else str(self.evaluate(node.args[0]) if node.args else "int32")
 
     def _single_target(self, stmt: ast.stmt) -> ast.Name | None:
         if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name):

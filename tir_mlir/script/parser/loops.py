@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, Loop, annotation_keys, create
+from tir_mlir.dialect.ir import Index, Loop, annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.script.language.operations import LOOPS
 from tir_mlir.script.parser import arithmetic, calls
@@ -38,7 +38,8 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
         if len(targets) != len(call.args):
             raise state.error(node.target, f"T.grid has {len(call.args)} extents for {len(targets)} loop variables")
         zero = [Index.constant(0)]
-        bounds = [Bounds(zero, _bound(evaluate, a, "min"), a) for a in call.args]
+        bounds = [Bounds(zero, upper, a, _is_wide(evaluate, upper, a)) for a in call.args
+                  for upper in [_bound(evaluate, a, "min")]]  # fmt: skip
         _nest(evaluate, node, list(zip(targets, bounds, strict=True)), "serial", {}, run)
         return
     args = _arguments(evaluate, word, callee, call)
@@ -47,7 +48,8 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
         raise state.error(call, "a loop needs an extent")
     low = _bound(evaluate, start, "max") if stop is not None else [Index.constant(0)]
     end = stop if stop is not None else start
-    bounds = Bounds(low, _bound(evaluate, end, "min"), end)
+    upper = _bound(evaluate, end, "min")
+    bounds = Bounds(low, upper, end, _is_wide(evaluate, upper, end))
     kind = LOOPS.get(word) or _tag(evaluate, args, call)
     notes = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else {}
     if not isinstance(notes or {}, dict):
@@ -101,6 +103,7 @@ class Bounds:
     lowers: list[Index] | Value
     uppers: list[Index] | Value
     place: ast.expr
+    wide: bool = False  # of int64
 
     @property
     def extent(self) -> int | None:
@@ -120,7 +123,12 @@ def _bound(evaluate: Evaluator, node: ast.expr, op: str) -> list[Index] | Value:
     if not is_expr(item) or not dtype_of(item).startswith(("int", "uint")):
         raise evaluate.state.error(node, f"a loop bound must be an integer expression, not {describe(item)}")
     with evaluate.state.source.location(node):
-        return arithmetic.cast(item, "int32") if dtype_of(item) != "int64" else arithmetic.cast(item, "int64")
+        return arithmetic.cast(item, "int64" if dtype_of(item) in ("int64", "uint32", "uint64") else "int32")
+
+
+def _is_wide(evaluate: Evaluator, bound: list[Index] | Value, node: ast.expr) -> bool:
+    """Whether a bound is an affine expression of int64."""
+    return not isinstance(bound, Value) and arithmetic.is_wide(evaluate(node))
 
 
 def _nest(
@@ -153,6 +161,7 @@ def _loop(
     """Create an empty loop: `affine.for`, or `scf.for` where a bound is no affine expression. Its body and variable."""
     if not isinstance(bounds.lowers, Value) and not isinstance(bounds.uppers, Value):
         loop = create.loop(name, bounds.lowers, bounds.uppers, kind, annotations)
+        attrs.put(loop.op, attrs.DTYPE, "int64" if bounds.wide else None)
         evaluate.state.loops[loop.var] = loop
         return loop.body, Index.of(loop.var)
     if kind != "serial" or annotations:

@@ -11,7 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
-from tir_mlir.dialect.ir import annotation_keys, attrs, create
+from tir_mlir.dialect.ir import Index, annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import assume, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters, shape_vars
@@ -274,6 +274,8 @@ class FunctionParser:
         with state.source.location(node):
             solve = partial(shape_vars.solve, self.evaluate)
             names = parameters.make_func(state, name, signature.specs, attributes, private, solve)
+            for key in signature.wide:
+                _declare_wide(names.get(key))
             for key, item in names.items():
                 binding = state.scope.frames[0].get(key)
                 if binding is not None and binding.kind in ("size", "parameter"):
@@ -287,6 +289,13 @@ class FunctionParser:
             parameters.finish_shapes(state, signature.specs, names, extents)
         with create.at_end(state.func.body):
             self.run(node.body)
+
+
+def _declare_wide(size: Any) -> None:
+    """Mark a shape variable as declared by `T.int64()`."""
+    value = size.is_value() if isinstance(size, Index) else None
+    if value is not None and not isinstance(value.owner, ir.Block) and len(value.owner.results) == 1:
+        value.owner.attributes[attrs.DTYPE] = ir.StringAttr.get("int64")
 
 
 def _signature(state: ParserState, evaluate: Evaluator, node: ast.FunctionDef) -> SignatureParser:

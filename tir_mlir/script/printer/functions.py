@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size
+from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size, signs
 from tir_mlir.dialect.presburger.assumptions import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
 from tir_mlir.script.printer.precedence import Writer
@@ -26,6 +26,7 @@ class FunctionPrinter:
     def write(self) -> None:
         func = self.func
         ops = func.body_ops()
+        self.statements.find_wide_loops(func.op)
         self.writer.line(f"@T.prim_func{self._decorator()}")
         # handles first: a shape variable that is also a parameter keeps its own name
         handles = {b: h for b, h in ((b, self._handle(b)) for b in func.params) if h is not None}
@@ -75,7 +76,7 @@ class FunctionPrinter:
         for op in ops:
             if is_size(op):
                 name = self.names.bind(op.results[0], attrs.get(op, attrs.NAME), "n")
-                self.writer.line(f"{name} = T.int32()")
+                self.writer.line(f"{name} = T.{'int64' if signs.is_wide(op.results[0]) else 'int32'}()")
 
     def _root(self, ops: list[ir.Operation]) -> None:
         """The body; the function is its own root block, printed as a comment."""

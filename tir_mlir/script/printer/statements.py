@@ -46,6 +46,14 @@ class StatementPrinter:
         self.options = options
         self.values = ValuePrinter(names)
         self.buffers = BufferPrinter(self.values, options.anonymous)
+        self.wide_loops: set[ir.Value] = set()
+
+    def find_wide_loops(self, func: ir.Operation) -> None:
+        """Note the loops that occur in the binding of an iter of int64."""
+        for op in walk.ops(func):
+            if attrs.DTYPES in op.attributes:
+                wide = [it.binding for it in Block(op).iters if signs.is_wide(it.var)]
+                self.wide_loops |= {value for binding in wide for value in binding.values}
 
     # --- sequences ------------------------------------------------------------------------------------------------
 
@@ -190,19 +198,28 @@ class StatementPrinter:
         )
 
     def _extent(self, loop: Loop) -> ExprText:
-        return self._bound(loop.uppers, "T.min")
+        return self._bound(loop.uppers, "T.min", self._is_wide(loop.var))
 
-    def _bound(self, bounds: Sequence[Index], function: str) -> ExprText:
-        result = self.values.index(bounds[0])
+    def _is_wide(self, var: ir.Value) -> bool:
+        """Whether a loop is of int64: declared so, or part of the binding of such an iter, as after a split."""
+        return var in self.wide_loops or signs.is_wide(var)
+
+    def _bound(self, bounds: Sequence[Index], function: str, wide: bool) -> ExprText:
+        result = self._typed_index(bounds[0], wide)
         for bound in bounds[1:]:
-            result = call(function, result, self.values.index(bound))
+            result = call(function, result, self._typed_index(bound, wide))
         return result
+
+    def _typed_index(self, index: Index, wide: bool) -> ExprText:
+        """A bound or an extent; a constant of int64 shows its type."""
+        number = index.as_constant() if wide else None
+        return self.values.index(index) if number is None else ExprText(f"T.int64({number})")
 
     def _range(self, loop: Loop) -> str:
         """`range(16)`, `T.serial(2, 66, annotations={...})`, `T.thread_binding(16, thread="threadIdx.x")`."""
         args = [self._extent(loop).text]
         if len(loop.lowers) > 1 or loop.lower.as_constant() != 0:
-            args.insert(0, self._bound(loop.lowers, "T.max").text)
+            args.insert(0, self._bound(loop.lowers, "T.max", self._is_wide(loop.var)).text)
         kind, facts = loop.kind, loop.annotations
         function = _LOOPS.get(kind, "T.thread_binding")
         if kind == "serial" and not facts:
@@ -255,13 +272,17 @@ class StatementPrinter:
         run: list[tuple[Iter, str]] = []
         for it in block.iters:
             name = self.names.bind(it.var, it.name)
-            if self.options.syntax_sugar and _is_remap(it):
+            if self.options.syntax_sugar and _is_remap(it) and self._has_type_of_loop(it):
                 run.append((it, name))
                 continue
             self._flush(run)
             run = []
             self._axis(it, name)
         self._flush(run)
+
+    def _has_type_of_loop(self, it: Iter) -> bool:
+        loop = it.binding.is_value()
+        return loop is not None and self._is_wide(loop) == signs.is_wide(it.var)
 
     def _flush(self, run: Sequence[tuple[Iter, str]]) -> None:
         if len(run) == 1:
@@ -272,10 +293,11 @@ class StatementPrinter:
             self.writer.line(f'{", ".join(n for _, n in run)} = T.axis.remap("{kinds}", [{loops}])')
 
     def _axis(self, it: Iter, name: str) -> None:
-        domain = self.values.index(it.extent).text
+        wide = signs.is_wide(it.var)
+        domain = self._typed_index(it.extent, wide).text
         if it.min.as_constant() != 0:
             end = (it.min + it.extent).simplified()
-            domain = sequence([self.values.index(bound).text for bound in (it.min, end)])
+            domain = sequence([self._typed_index(bound, wide).text for bound in (it.min, end)])
         self.writer.line(f"{name} = {_AXES[it.kind]}({domain}, {self.values.index(it.binding).text})")
 
     @staticmethod

@@ -1,0 +1,70 @@
+"""Sizes, loops and iters of int64 print as such, and count in a comparison."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.script import parse
+
+SIZED = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.{size}()
+    A = T.match_buffer(a, (n, 16), "float32")
+    B = T.match_buffer(b, (n, 16), "float32")
+    for i, j in T.grid(n, T.{loop}(16)):
+        with T.block("B"):
+            vi = T.axis.spatial(n, i)
+            vj = T.axis.spatial(T.{iter}(16), j)
+            B[vi, vj] = A[vi, vj] + 1.0
+"""
+NAMES = ("size", "loop", "iter")
+
+
+def _program(wide: str):
+    return parse(SIZED.format(**{name: "int64" if name in wide.split() else "int32" for name in NAMES}))
+
+
+@pytest.mark.parametrize("wide", ["", "size", "loop", "iter", "loop iter", "size loop iter"])
+def test_the_text_parses_to_the_same_program(wide: str) -> None:
+    mod = _program(wide)
+    for sugar in (True, False):
+        text = mod.script(syntax_sugar=sugar)
+        again = parse(text)
+        assert again.equal(mod) and again.script(syntax_sugar=sugar) == text
+
+
+def test_a_size_prints_as_declared() -> None:
+    assert "n = T.int64()" in _program("size").script() and "n = T.int32()" in _program("").script()
+
+
+def test_an_extent_prints_as_declared() -> None:
+    text = _program("loop iter").script()
+    assert "T.grid(n, T.int64(16))" in text and "T.axis.remap" in text
+    text = _program("iter").script(syntax_sugar=False)
+    assert "vj = T.axis.spatial(T.int64(16), j)" in text
+
+
+@pytest.mark.parametrize("wide", ["size", "loop iter"])
+def test_int64_counts_in_a_comparison(wide: str) -> None:
+    assert not _program(wide).equal(_program(""))
+
+
+def test_the_loops_of_a_split_have_the_type_of_the_iter() -> None:
+    sch = Schedule(_program("size loop iter"))
+    i, j = sch.get_loops(sch.get_block("B"))
+    sch.split(i, [None, 4])
+    sch.split(j, [4, 4])
+    text = sch.mod.script(syntax_sugar=False)
+    assert text.count("range(T.int64(4))") == 3
+    assert parse(text).equal(sch.mod)
+    assert sch.verify()
+
+
+def test_the_type_does_not_change_the_code() -> None:
+    a = np.arange(48, dtype="float32").reshape(3, 16)
+    b = np.zeros_like(a)
+    build(_program("size loop iter"))(a, b)
+    np.testing.assert_array_equal(b, a + 1)
