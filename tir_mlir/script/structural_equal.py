@@ -13,8 +13,8 @@ from tir_mlir.script.printer.print_options import Options
 def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
     """Whether two modules are structurally equal.
 
-    Ignored: ids, locations, the order of operands in affine maps, common subexpressions, and in `T.where` redundant
-    conditions and unit loops. Names (of variables, buffers, loops, blocks) are compared unless `names=False`.
+    Ignored: ids, locations, the order of operands in affine maps, common subexpressions, the bindings of iters of extent
+    1, and in `T.where` redundant conditions and unit loops. Names (of variables, buffers, loops, blocks) are compared unless `names=False`.
     """
     return canonical(a, names=names) == canonical(b, names=names)
 
@@ -35,4 +35,4 @@ def canonical(module: ir.Module, *, names: bool = True, symbols: bool = True) ->
         if guards.has_guards(module.operation):
             module = create.clone_module(module)
             guards.normalize(module.operation)
-        return render(module, Options(anonymous=not names, symbols=symbols))
+        return render(module, Options(anonymous=not names, symbols=symbols, canonical_units=True))

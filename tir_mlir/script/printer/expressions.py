@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
-from tir_mlir.dialect.presburger import around, either, has_division, sides
+from tir_mlir.dialect.presburger import around, either, has_division, intervals, sides
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import pointers
 from tir_mlir.script.printer.index_exprs import IndexPrinter
@@ -117,6 +117,13 @@ class ValuePrinter:
         for part in parts[1:]:
             result = binary(result, "and", part, AND)
         return result
+
+    def always_holds(self, guard: ir.Operation) -> bool:
+        """Whether the ranges of loops and iters imply a guard."""
+        if guard.name == "scf.if":
+            return False
+        box = around(guard)
+        return all(not c.is_eq and intervals.at_least_zero(c.index, box) for c in walk.constraints(guard))
 
     def _part(self, condition: Constraint, op: ir.Operation) -> ExprText:
         """One condition of a conjunction; one built by `either` prints as a disjunction."""

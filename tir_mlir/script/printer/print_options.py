@@ -15,12 +15,14 @@ class Options:
 
     anonymous: print every name as `v`, for structural comparison.
     symbols: print `global_symbol` and visibility.
+    canonical_units: print the only value of an iter of extent 1 as its binding, for structural comparison.
     """
 
     syntax_sugar: bool = True
     spelling: str = "block"
     anonymous: bool = False
     symbols: bool = True
+    canonical_units: bool = False
     mark: Mapping[int, str] = field(default_factory=dict)
 
     @property

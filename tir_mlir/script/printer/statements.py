@@ -243,7 +243,8 @@ class StatementPrinter:
         with self.writer.indented(), self.names.scope():
             self._iters(block)
             for guard in guards:
-                self.writer.line(f"T.where({self.values.condition(guard).text})")
+                if not self.values.always_holds(guard):
+                    self.writer.line(f"T.where({self.values.condition(guard).text})")
             reads, writes = as_written(block)
             self._regions("T.reads", reads)
             self._regions("T.writes", writes)
@@ -272,7 +273,8 @@ class StatementPrinter:
         run: list[tuple[Iter, str]] = []
         for it in block.iters:
             name = self.names.bind(it.var, it.name)
-            if self.options.syntax_sugar and _is_remap(it) and self._has_type_of_loop(it):
+            plain = _is_remap(it) and not self._is_constant(it) and self._has_type_of_loop(it)
+            if self.options.syntax_sugar and plain:
                 run.append((it, name))
                 continue
             self._flush(run)
@@ -298,7 +300,12 @@ class StatementPrinter:
         if it.min.as_constant() != 0:
             end = (it.min + it.extent).simplified()
             domain = sequence([self._typed_index(bound, wide).text for bound in (it.min, end)])
-        self.writer.line(f"{name} = {_AXES[it.kind]}({domain}, {self.values.index(it.binding).text})")
+        binding = it.min if self._is_constant(it) else it.binding
+        self.writer.line(f"{name} = {_AXES[it.kind]}({domain}, {self.values.index(binding).text})")
+
+    def _is_constant(self, it: Iter) -> bool:
+        """Whether an iter prints as bound to its only value, rather than to an expression that is always that."""
+        return it.extent.as_constant() == 1 and (self.options.canonical_units or it.binding.is_value() is None)
 
     @staticmethod
     def _id(op: ir.Operation) -> int | None:
