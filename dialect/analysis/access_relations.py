@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, only_reads, parents
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Index,
+    Loop,
+    is_block,
+    is_loop,
+    nest_key_of,
+    only_reads,
+    parents,
+    remembered,
+)
 from tir_mlir.dialect.presburger import Domain, dim_type, region_map, smallest_point
 
 
@@ -21,7 +33,13 @@ class AccessRelation:
 
     access: Access
     dom: Domain
-    relation: isl.Map
+
+    @cached_property
+    def relation(self) -> isl.Map:
+        relation = region_map(self.dom, self.access.mins, self.access.extents)
+        home = Buffer(self.access.buffer).op
+        private = [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)] if home is not None else []
+        return self.dom.map(private[::-1]).flat_range_product(relation) if private else relation
 
     @property
     def label(self) -> str:
@@ -51,6 +69,21 @@ class AccessRelation:
         return relation.range()
 
 
+@remembered
+def structural_key(access: Access) -> Hashable | None:
+    """A key that determines the relation of an access, across modules; None if there is none.
+
+    It has the nest (the ranges of all loops around it, the guards), the index, and the number of private loops.
+    """
+    nest = nest_key_of(access.op)
+    if nest is None:
+        return None
+    home = Buffer(access.buffer).op
+    own = sum(is_loop(p) for p in parents(home)) if home is not None else 0
+    indices = [nest.mapped(i.expr, i.values) for i in access.indices]
+    return None if None in indices else (nest.number, own, *indices)
+
+
 def loop_names(op: ir.Operation) -> list[str]:
     """Names of all enclosing loops in the function, outer to inner."""
     return [Loop(p).name for p in parents(op)[::-1] if is_loop(p)]
@@ -73,13 +106,7 @@ def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[Acc
 
 def relation_of(access: Access) -> AccessRelation:
     """The relation of one access."""
-    dom = access_domain(access)
-    relation = region_map(dom, access.mins, access.extents)
-    home = Buffer(access.buffer).op
-    private = [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)] if home is not None else []
-    if private:
-        relation = dom.map(private[::-1]).flat_range_product(relation)
-    return AccessRelation(access, dom, relation)
+    return AccessRelation(access, access_domain(access))
 
 
 def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:

@@ -11,6 +11,7 @@ from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.regions import footprint
+from tir_mlir.dialect.analysis.written_first import flow_key, follows_writes
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
@@ -18,6 +19,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
+    by_structure,
     data_loop_name,
     func_of,
     is_block,
@@ -26,6 +28,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     only_reads,
     parents,
+    remembered,
 )
 from tir_mlir.dialect.presburger import Domain, dim_type, full_box, question, smallest_point
 
@@ -109,6 +112,10 @@ def unwritten_reads(
     if not doubtful:
         return None
     found = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in doubtful]
+    writes = [t for t in found if t.access.is_write]
+    found = [t for t in found if t.access.is_write or not follows_writes(t, writes, root)]
+    if len(found) == len(writes):
+        return None
     flow = _Flow()
     whens = [times(t, root) for t in found]
     length = max((len(w) for w in whens), default=0)
@@ -183,6 +190,12 @@ def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
     func = func_of(loop)
     if any(a.buffer == buffer and not is_inside(a.op, loop) for a in accesses(func.op)):
         return False
+    return _written_before_read(buffer, loop)
+
+
+@remembered
+@by_structure(flow_key)
+def _written_before_read(buffer: ir.Value, loop: ir.Operation) -> bool:
     with question(f"whether {Buffer(buffer).name} is written before it is read"):
         return unwritten_reads(buffer, loop) is None
 

@@ -7,7 +7,7 @@ iterations would run concurrently, not if they are reordered.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import islpy as isl
 
@@ -15,6 +15,7 @@ from tir_mlir.dialect.analysis.access_relations import (
     AccessRelation,
     conflicting,
     same_element,
+    structural_key,
     written_groups,
 )
 from tir_mlir.dialect.analysis.accesses import accesses
@@ -23,7 +24,7 @@ from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
 from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
-from tir_mlir.dialect.ir import Buffer, Loop, func_of, is_inside, is_loop, only_reads, parents
+from tir_mlir.dialect.ir import Buffer, Loop, by_structure, func_of, is_inside, is_loop, only_reads, parents
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
 
 __all__ = ["carried", "lex_lt", "reordered", "witness"]
@@ -62,19 +63,37 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
             ):
                 continue
             with question(f"whether iterations of {loop.name} are independent"):
-                clash = same_element(a, b)
-                for level in range(depth):
-                    clash = clash.equate(dim_type.in_, level, dim_type.out, level)
-                clash = clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
-                empty = clash.is_empty()
-            if not empty and not is_private(buffer, loop.op):
-                try:
-                    return witness(a, b, clash)
-                except NotProvable as error:
-                    undecided = undecided or error
+                apart = _apart(a, b, depth)
+            if apart:
+                continue
+            if is_private(buffer, loop.op):
+                break  # whatever else touches it
+            try:
+                return witness(a, b, _carried_by(a, b, depth))
+            except NotProvable as error:
+                undecided = undecided or error
     if undecided is not None:
         raise undecided
     return None
+
+
+def _carried_by(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map:
+    """{ iteration of a -> later iteration of b } that touch one element, in one iteration of `depth` outer loops."""
+    clash = same_element(a, b)
+    for level in range(depth):
+        clash = clash.equate(dim_type.in_, level, dim_type.out, level)
+    return clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
+
+
+def _pair_key(a: AccessRelation, b: AccessRelation, depth: int) -> Hashable | None:
+    keys = structural_key(a.access), structural_key(b.access)
+    return None if None in keys else (*keys, depth)
+
+
+@by_structure(_pair_key)
+def _apart(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
+    """Whether a pair of accesses has no conflict that the loop at a depth carries."""
+    return _carried_by(a, b, depth).is_empty()
 
 
 def _is_invariant(touch: AccessRelation, level: int) -> bool:
