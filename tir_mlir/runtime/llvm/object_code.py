@@ -140,9 +140,10 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
         if public and not llvm().LLVMIsDeclaration(function):
             first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
+                program = name.removeprefix("_mlir_ciface_").split(MARK)[0]
                 raise BuildError(
-                    f"{name.removeprefix('_mlir_ciface_').split(MARK)[0]} has undefined behavior in every run, so that LLVM"
-                    " removed it: check its kernels (an integer overflow, a null pointer)"
+                    f"{program} has undefined behavior in every run, so that LLVM removed it:"
+                    " check its kernels (an integer overflow, a null pointer)"
                 )
         function = llvm().LLVMGetNextFunction(function)
 
