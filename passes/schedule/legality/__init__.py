@@ -55,6 +55,7 @@ from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
 from tir_mlir.passes.schedule.legality.traps import trapping_op
 from tir_mlir.passes.schedule.legality.written_before_read import (
     accessed_elements,
+    check_read_after,
     common_ancestor,
     elements_over,
     first_write,
@@ -91,6 +92,7 @@ __all__ = [
     "check_from_zero",
     "check_plain",
     "check_reduction",
+    "check_read_after",
     "check_reduction_order",
     "check_visits_once",
     "check_self_contained",

@@ -9,12 +9,17 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_boxes, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.dataflow import unwritten_example, unwritten_reads
 from tir_mlir.dialect.analysis.certainty import doubt, require_certain
 from tir_mlir.dialect.diagnostics import Counterexample, Element
 from tir_mlir.dialect.ir import (
+    Block,
     Buffer,
+    Loop,
     child_towards,
     common_parent,
+    enclosing_block,
+    is_inside,
     is_loop,
     only_reads,
     owner_op,
@@ -22,6 +27,8 @@ from tir_mlir.dialect.ir import (
     position,
 )
 from tir_mlir.dialect.presburger import Domain, dim_type, flatten, question, region_map, sizes_without, smallest_point
+from tir_mlir.passes.schedule.legality.fixes import PASS_INNER_LOOP
+from tir_mlir.passes.schedule.registry import refuse
 
 
 def loops_around(op: ir.Operation) -> int:
@@ -123,3 +130,35 @@ def smallest_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
     point = smallest_point(flatten(missing)) or []
     element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
     return Uncovered(element=element, unless=sizes_without(missing, owner_op(buffer)))
+
+
+def check_read_after(block: Block, loop: Loop, buffer: Buffer, what: str) -> None:
+    """Refuse to write what `block` writes of a buffer before `loop` already, if something else in it would see that.
+
+    Each read by another op must follow a write of its element in the same iteration of `loop`. `what` is written.
+    """
+    others = [a for a in accesses(loop.op) if a.buffer == buffer.value and not is_inside(a.op, block.op)]
+    if (write := next((a for a in others if a.is_write), None)) is not None:
+        refuse(write.op, f"{buffer.name} is also written by another block in loop {loop.name}", fix=PASS_INNER_LOOP)
+    if not others:
+        return
+    for reader in dict.fromkeys(_op_or_block(a.op, loop) for a in others):
+        with question(f"whether {buffer.name} is read only after block {block.name} writes it"):
+            found = unwritten_reads(buffer.value, loop.op, reader)
+        if found is None:
+            continue
+        touch, point = found
+        example = unwritten_example(found, loop.op)
+        refuse(
+            touch.access.op,
+            f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop "
+            f'{loop.name} has written yet, but {what} of block "{block.name}" would be written before it',
+            counterexample=example,
+            fix=PASS_INNER_LOOP,
+        )
+
+
+def _op_or_block(op: ir.Operation, loop: Loop) -> ir.Operation:
+    """The block around an op, if it is under `loop`."""
+    block = enclosing_block(op).op
+    return block if is_inside(block, loop.op) else op

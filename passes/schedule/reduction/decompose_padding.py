@@ -9,9 +9,6 @@ import islpy as isl
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.analysis import unwritten_reads
-from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.analysis.dataflow import unwritten_example
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError
 from tir_mlir.dialect.ir import (
     Block,
@@ -42,9 +39,9 @@ from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_e
 from tir_mlir.passes.schedule.legality import (
     ASSUME_SIZES,
     DECOMPOSE_REDUCTION,
-    PASS_INNER_LOOP,
     PASS_OWN_LOOP,
     check_complete,
+    check_read_after,
     children,
     scope_of,
 )
@@ -148,29 +145,8 @@ def _plan(block: Block, loop: Loop) -> _Plan:
     if constant is None:
         refuse(block, f'block "{block.name}" selects between two values; one of them must be a constant, the padding')
     lows, extents = _box(block, sides[0 if takes_first else 1].operation)
-    _check_others(block, loop, Buffer(accessed(store)))
+    check_read_after(block, loop, Buffer(accessed(store)), "the padding")
     return _Plan(block, below, store, choice, takes_first, constant, lows, extents)
-
-
-def _check_others(block: Block, loop: Loop, buffer: Buffer) -> None:
-    """Refuse a loop where something else sees the buffer before the block writes it: it is filled before the loop."""
-    others = [a for a in accesses(loop.op) if a.buffer == buffer.value and not walk.is_inside(a.op, block.op)]
-    fix = PASS_INNER_LOOP
-    if (write := next((a for a in others if a.is_write), None)) is not None:
-        refuse(write.op, f"{buffer.name} is also written by another block in loop {loop.name}", fix=fix)
-    if others:
-        with question(f"whether {buffer.name} is read only after block {block.name} writes it"):
-            found = unwritten_reads(buffer.value, loop.op)
-        if found is not None:
-            touch, point = found
-            example = unwritten_example(found, loop.op)
-            refuse(
-                touch.access.op,
-                f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop "
-                f'{loop.name} has written yet, but the padding of block "{block.name}" would be written before it',
-                counterexample=example,
-                fix=fix,
-            )
 
 
 def _check_bounds(below: Sequence[Loop]) -> None:

@@ -27,6 +27,7 @@ from tir_mlir.passes.schedule.legality import (
     ADD_INIT,
     check_always_begins,
     check_init_runs,
+    check_read_after,
     check_reduction,
     check_visits_once,
     writes_of,
@@ -52,15 +53,17 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     reduction is unspecified.
 
     Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
-    under `loop` accesses the block's results or writes the inputs of its init; the loops from `loop` on visit every
-    point of the block once, including the start of its reductions.
+    under `loop` writes the block's results or the inputs of its init, or reads a result that is not written before in
+    the same iteration of `loop`; the loops from `loop` on visit every point of the block once, including the start of
+    its reductions.
     """
     check_reduction(block, ADD_INIT)
     loops = loops_above(block.op)
     _check_own(loop, loops, block)
     below = loops[loops.index(loop) :]
     _check_whole_sums(block, loop, below)
-    _check_alone(block, loop)
+    for buffer in writes_of(block):
+        check_read_after(block, loop, Buffer(buffer), "the init")
     _check_inputs(block, loop)
     check_init_runs(block)
     check_visits_once(block, below)
@@ -120,19 +123,6 @@ def _init_loops(used: list[Loop], before: Loop) -> tuple[ir.InsertionPoint, dict
         variables[old.var] = Index.of(new.var)
         ip = create.at_end(new.body)
     return ip, variables
-
-
-def _check_alone(block: Block, loop: Loop) -> None:
-    """Refuse when another op under `loop` accesses the result: it could see it before or after the hoisted init."""
-    written = set(writes_of(block))
-    for access in accesses(loop.op):
-        if access.buffer in written and not walk.is_inside(access.op, block.op):
-            other = walk.enclosing_block(access.op)
-            refuse(
-                other,
-                f"{Buffer(access.buffer).name} is also used by {other} under loop {loop.name}, so its "
-                "init cannot be hoisted out of the loop; choose an inner loop",
-            )
 
 
 def _check_inputs(block: Block, loop: Loop) -> None:

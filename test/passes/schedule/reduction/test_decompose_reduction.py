@@ -201,6 +201,45 @@ def test_refuses_a_block_without_a_reduction(refused):
     refused(sch, "this is the root block", lambda: sch.decompose_reduction("root", loop))
 
 
+PREFIXES = """
+@T.prim_func
+def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8, 4), "float32")):
+    for i in range(8):
+        for k in range(4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = 1.0
+                C[vi] = C[vi] + A[vi, vk]
+            with T.block("D"):
+                vi, vk = T.axis.remap("SS", [i, k])
+                D[vi, vk] = C[vi] * 2.0
+"""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_others_may_read_what_is_written_before(number, same_result):
+    """D reads the partial sums, in the loop of the sum, after each term."""
+    module = parse(PREFIXES)
+    sch = Schedule(module)
+    sch.decompose_reduction("C", sch.get_loops("C")[number])
+    same_result(sch, module, ((8, 4), "float32"), ((8,), "float32"), ((8, 4), "float32"))
+    assert sch.verify()
+
+
+def test_refuses_others_that_write_the_result(refused):
+    text = (
+        PREFIXES.replace("D[vi, vk] = C[vi] * 2.0", "D[vi, vk] = 2.0")
+        + """
+            with T.block("E"):
+                vi, vk = T.axis.remap("SO", [i, k])
+                C[vi] = C[vi] * 0.5
+"""
+    )
+    sch = Schedule(parse(text))
+    refused(sch, "C is (also )?written by", lambda: sch.decompose_reduction("C", sch.get_loops("C")[1]))
+
+
 def test_refuses_where_others_would_see_the_init(refused, same_result):
     @I.ir_module
     class Used:
@@ -219,7 +258,8 @@ def test_refuses_where_others_would_see_the_init(refused, same_result):
 
     sch = Schedule(Used)
     i, k = sch.get_loops("C")
-    refused(sch, 'C is also used by block "D" under loop i', lambda: sch.decompose_reduction("C", i))
+    message = "an element of C is read that no iteration of loop i has written yet, but the init of block .C. would be"
+    refused(sch, message, lambda: sch.decompose_reduction("C", i))
     sch.decompose_reduction("C", k)
     same_result(sch, Used, ((8, 4), "float32"), ((8,), "float32"), ((8,), "float32"))
 
