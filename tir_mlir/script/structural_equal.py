@@ -13,8 +13,9 @@ from tir_mlir.script.printer.print_options import Options
 def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
     """Whether two modules are structurally equal.
 
-    Ignored: ids, locations, the order of operands in affine maps, common subexpressions, the bindings of iters of extent
-    1, and in `T.where` redundant conditions and unit loops. Names (of variables, buffers, loops, blocks) are compared unless `names=False`.
+    Ignored: ids, locations, the order of operands in affine maps, common subexpressions, the bindings of iters of
+    extent 1, and in `T.where` redundant conditions and unit loops. Names (of variables, buffers, loops, blocks) are
+    compared unless `names=False`.
     """
     return canonical(a, names=names) == canonical(b, names=names)
 

@@ -9,8 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_boxes, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.analysis.dataflow import unwritten_example, unwritten_reads
 from tir_mlir.dialect.analysis.certainty import doubt, require_certain
+from tir_mlir.dialect.analysis.dataflow import unwritten_example, unwritten_reads
 from tir_mlir.dialect.diagnostics import Counterexample, Element
 from tir_mlir.dialect.ir import (
     Block,

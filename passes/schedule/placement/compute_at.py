@@ -41,10 +41,10 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
                                                            with T.block("C"): uses P[v:v+3]
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping regions are
-    recomputed. What a consumer declares by annotate_buffer_access is computed as well. The new loops ax0, ax1, ... are serial; a guard is added where the needed box may exceed the block's
-    domain. A block without consumers runs in full, at the end of the loop's body. In shared memory the region covers
-    the needs of all threads: for a buffer in `shared`, enclosing loops bound to threadIdx or vthread count as inner
-    loops; in `warp`, those bound to threadIdx.x.
+    recomputed. What a consumer declares by annotate_buffer_access is computed as well. The new loops ax0, ax1, ... are
+    serial; a guard is added where the needed box may exceed the block's domain. A block without consumers runs in full,
+    at the end of the loop's body. In shared memory the region covers the needs of all threads: for a buffer in
+    `shared`, enclosing loops bound to threadIdx or vthread count as inner loops; in `warp`, those bound to threadIdx.x.
 
     Requires: the block is a complete block or a full reduction, and not an output; all its consumers are under `loop`,
     and all its producers run before; its inputs do not change in between; no condition on data is around either place.

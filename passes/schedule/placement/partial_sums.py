@@ -24,7 +24,8 @@ def check_sums_inside(block: Block, loop: Loop, found: Sequence[IterSpan]) -> No
                 name = shared[value].name
                 refuse(
                     block,
-                    f'loop {name}, around both places, runs the reduction of block "{block.name}" over {span.iter.name} '
-                    f"part by part; under loop {loop.name} all of it would run in each iteration of {name}",
+                    f'loop {name}, around both places, runs the reduction of block "{block.name}" over '
+                    f"{span.iter.name} part by part; under loop {loop.name} all of it would run in each iteration of "
+                    f"{name}",
                     fix=f"in the program, let what follows the block in loop {name} come after that loop",
                 )
