@@ -95,7 +95,7 @@ class Arguments:
             return bool(value) if param.dtype == "bool" else value
         shape = shape_of(param, self.known)
         values = _values(param.dtype, shape, random, kind, exact, self.limits.get(number))
-        return _laid_out(values, param)
+        return _laid_out(np.asarray(values), param)  # NumPy draws a scalar for a buffer without dimensions
 
 
 def _values(

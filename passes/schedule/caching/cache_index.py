@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -28,6 +29,7 @@ from tir_mlir.dialect.ir import (
     signs,
 )
 from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.schedule.caching.computed_indices import ComputedIndex, clone_tree, computed_indices
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
 from tir_mlir.passes.schedule.edits import (
     alloc_buffer,
@@ -70,8 +72,8 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
                                                     for i, j in T.grid(n, m):
                                                         with T.block("b"): ... A[index_var_0[vi], vj] ...
 
-    Selects the largest expressions, other than plain variables, that the stored values use at least `cse_thresh` times;
-    their subexpressions are not counted again. Each gets a buffer `index_var_k` with one dimension for each of its
+    Selects the largest expressions, other than plain variables, that the stored values use at least `cse_thresh` times,
+    first whole indices with casts and floating-point arithmetic (`A[T.Cast("int32", vi * 0.5)]`), then affine ones; their subexpressions are not counted again. Each gets a buffer `index_var_k` with one dimension for each of its
     iters, and a block `index_k` directly before the loops of the block. Accesses are still checked against the bounds
     of their buffers.
 
@@ -88,10 +90,12 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
             values = set(term.values)
             return bool(values & own) and all(v in known or is_symbol(v) for v in values)
 
-        terms = common_terms(_used_expressions(block), max(cse_thresh, 1), wanted)
-        rare = cse_thresh > 1 and not terms and bool(common_terms(_used_expressions(block), 1, wanted))
+        often = max(cse_thresh, 1)
+        computed = computed_indices(block, often, wanted)
+        terms = common_terms(_used_expressions(block, computed), often, wanted)
+        rare = bool(computed_indices(block, 1, wanted) or common_terms(_used_expressions(block), 1, wanted))
         check(
-            bool(terms),
+            bool(terms or computed),
             block,
             f'block "{block.name}" has no index expression, other than variables, that is used at '
             f"least {max(cse_thresh, 1)} times",
@@ -100,11 +104,18 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
         top = child_towards(scope.op, block.outermost)
 
     tables, made = [], []
-    for number, term in enumerate(terms):
+    for number, one in enumerate(computed):
+        table = _computed_buffer(block, scope, number, one, storage_scope)
+        tables.append(table)
+        made.append(_fill(block, table, number, top, one.values[0]))
+    for table, one in zip(tables, computed, strict=True):
+        one.redirect(lambda table=table: create.load(table.buffer.value, table.at))
+    for number, term in enumerate(terms, len(computed)):
         table = _index_buffer(block, scope, number, term, storage_scope)
         tables.append(table)
         made.append(_fill(block, table, number, top))
     _declare(block, tables)
+    tables = tables[len(computed) :]
     for op in [o for o in ops(block.op) if o.name in (*_PLAIN, "affine.apply")]:
         if op.name in _PLAIN:
             _load_indices(op, tables)
@@ -113,10 +124,13 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
     return made
 
 
-def _used_expressions(block: Block) -> list[Index]:
-    """The expressions that the stored values use, in order of appearance."""
+def _used_expressions(block: Block, computed: Sequence[ComputedIndex] = ()) -> list[Index]:
+    """The expressions that the stored values use, in order of appearance; without those only used by `computed`."""
     found: list[Index] = []
+    steps = {op for one in computed for op in one.steps()}
     for op in ops(block.op):
+        if op in steps and all(u.owner.operation in steps for u in op.results[0].uses):
+            continue
         if op.name == "affine.load":
             found += access_indices(op)
         elif op.name == "affine.apply" and _is_used(op):
@@ -141,6 +155,12 @@ def _index_buffer(block: Block, scope: Scope, number: int, term: Index, storage_
     return IndexBuffer(term, alloc_buffer(scope, f"index_var_{number}", shape, dtype, storage_scope), tuple(used))
 
 
+def _computed_buffer(block: Block, scope: Scope, number: int, one: ComputedIndex, storage_scope: str) -> IndexBuffer:
+    shape = [(i.min + i.extent).simplified() for i in block.iters if i.var in one.iters]
+    buffer = alloc_buffer(scope, f"index_var_{number}", shape, one.dtype, storage_scope)
+    return IndexBuffer(Index.constant(0), buffer, one.iters)
+
+
 def _fits_int32(term: Index, box: intervals.ValueRanges) -> bool:
     """Whether an expression and all its parts fit 32 bits."""
     low, high = intervals.interval(term, box)
@@ -148,8 +168,8 @@ def _fits_int32(term: Index, box: intervals.ValueRanges) -> bool:
     return fits and all(_fits_int32(p, box) for p in operands(term))
 
 
-def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation) -> Block:
-    """Create the block that computes an index buffer."""
+def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation, computed: ir.Value | None = None) -> Block:
+    """Create the block that computes an index buffer: its term, or a copy of the computation of a value."""
     ip = ir.InsertionPoint(top)
     specs = []
     for place, var in enumerate(table.iters):
@@ -162,7 +182,10 @@ def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation) -> B
         made = create.block(f"index_{number}", specs)
     here = {old: Index.of(new.var) for old, new in zip(table.iters, made.iters, strict=True)}
     with create.at_end(made.body), block.op.location:
-        value = arith.index_cast(table.buffer.type.element_type, create.apply(table.term.substitute(here)))
+        if computed is not None:
+            value = clone_tree(computed, create.at_end(made.body), here)
+        else:
+            value = arith.index_cast(table.buffer.type.element_type, create.apply(table.term.substitute(here)))
         create.store(value, table.buffer.value, [Index.of(i.var) for i in made.iters])
     return made
 

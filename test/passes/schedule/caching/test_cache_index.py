@@ -9,6 +9,7 @@ from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 
@@ -242,3 +243,59 @@ def test_buffers_that_are_not_index_tables_are_unknown():
                     B[vi] = A[X[vi]]
 
     assert "A[0:16]" in regions_of(Schedule(Twice), "b")
+
+
+# --- casts and floats -------------------------------------------------------------------------------------------------
+
+
+def resized(index: str, again: str = ""):
+    more = f" + A[vi, {again}]" if again else ""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((5, 16), "float32"), I: T.Buffer((9,), "int32"), C: T.Buffer((5, 9), "float32")):
+    for i, j in T.grid(5, 9):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, {index}]{more}
+""")
+
+
+NEAREST = 'T.Cast("int32", T.floor((T.Cast("float32", vj) + 0.5) * 1.5))'
+RESIZED = [((5, 16), "float32"), ((9,), "int32"), ((5, 9), "float32")]
+
+
+@pytest.mark.parametrize(("index", "dtype"), [(NEAREST, "int32"), ('T.Cast("int64", vj) + T.int64(1)', "int64")])
+def test_a_computed_index_is_one_expression(index, dtype, same_result):
+    program = resized(index)
+    sch = Schedule(program)
+    (made,) = sch.cache_index("C", "global", 0)
+    assert sch.get(made).name == "index_0"
+    text = sch.mod.script()
+    assert f'index_var_0 = T.alloc_buffer((9,), "{dtype}")' in text and "A[vi, index_var_0[vj]]" in text
+    same_result(sch, program, *RESIZED)
+
+
+def test_equal_computations_share_a_buffer(same_result):
+    program = resized(NEAREST, NEAREST)
+    sch = Schedule(program)
+    assert len(sch.cache_index("C", "global", 2)) == 1
+    assert sch.mod.script().count("A[vi, index_var_0[vj]]") == 2
+    same_result(sch, program, *RESIZED)
+
+
+def test_an_index_beside_a_computed_one(same_result):
+    program = resized(NEAREST, "vj + 4")
+    sch = Schedule(program)
+    assert len(sch.cache_index("C", "global", 0)) == 2
+    assert "A[vi, index_var_0[vj]] + A[vi, index_var_1[vj]]" in sch.mod.script()
+    same_result(sch, program, *RESIZED)
+
+
+def test_different_computations_are_too_rare(refused):
+    sch = Schedule(resized(NEAREST, NEAREST.replace("1.5", "1.25")))
+    refused(sch, "is used at least 2 times", lambda: sch.cache_index("C", "global", 2))
+
+
+def test_an_index_computed_from_data_is_refused(refused):
+    sch = Schedule(resized('T.Cast("int32", T.Cast("float32", I[vj]) * 0.5)'))
+    refused(sch, "has no index expression", lambda: sch.cache_index("C", "global", 0))

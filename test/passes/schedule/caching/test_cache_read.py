@@ -333,3 +333,31 @@ def test_readers_on_both_sides_of_a_write_in_place_are_refused(refused):
 def test_a_write_in_place_in_the_loop_of_the_reader_is_refused(refused):
     sch = Schedule(parse(in_place(loop="for i in range(17):")))
     refused(sch, "B is written by several", lambda: sch.cache_read("C", "B", "local", consumer_blocks=["C"]))
+
+
+# --- guards of nested blocks ------------------------------------------------------------------------------------------
+
+
+NESTED = """
+@T.prim_func
+def main(A: T.Buffer((61,), "float32"), C: T.Buffer((61,), "float32")):
+    for i in range(16):
+        with T.block("O"):
+            vo = T.axis.remap("S", [i])
+            for j in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, j)
+                    T.where(vo * 4 + j < 61)
+                    C[vo * 4 + vi] = A[vo * 4 + vi] * 2.0
+"""
+
+
+def test_caches_take_the_guards_of_nested_blocks_into_account(same_result):
+    """No copy reads or writes beyond element 60."""
+    for step in ("cache_read", "cache_write"):
+        for block in ("O", "C"):
+            program = parse(NESTED)
+            sch = Schedule(program)
+            getattr(sch, step)(block, 0, "local")
+            same_result(sch, program, ((61,), "float32"), ((61,), "float32"))
+            assert sch.verify()

@@ -291,3 +291,40 @@ def main(A: T.Buffer((5,), "float32"), P: T.Buffer((3,), "int32"), C: T.Buffer((
     sch = Schedule(program)
     sch.transform_layout("B", ("write", 0), IndexMap.from_text("lambda i: (0, i)"))
     assert "C[vi] = B[0, P[vi]]" in reads_back(sch)
+
+
+@pytest.mark.parametrize("body", ["B[0] = A[0] * 2.0", "v = T.axis.spatial(1, 0)\n        B[v] = A[v] * 2.0"])
+def test_padding_of_a_block_without_loops(body, same_result):
+    program = parse(f"""
+@T.prim_func
+def main(A: T.Buffer((1,), "float32"), C: T.Buffer((1,), "float32")):
+    B = T.alloc_buffer((1,), "float32")
+    with T.block("B"):
+        {body}
+    with T.block("C"):
+        C[0] = B[0]
+""")
+    sch = Schedule(program)
+    sch.transform_layout("B", ("write", 0), lambda i: (i, i + 3), pad_value=0.0)
+    assert "B = T.alloc_buffer((1, 4))" in sch.mod.script()
+    same_result(sch, program, ((1,), "float32"), ((1,), "float32"))
+    assert sch.verify()
+
+
+def test_padding_of_a_block_without_iters_that_holds_loops(same_result):
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
+    B = T.alloc_buffer((14,), "float32")
+    with T.block("B"):
+        for i in range(14):
+            B[i] = A[i] * 2.0
+    for i in range(14):
+        with T.block("C"):
+            vi = T.axis.remap("S", [i])
+            C[vi] = B[vi]
+""")
+    sch = Schedule(program)
+    sch.transform_layout("B", ("write", 0), lambda i: (i // 4, i % 4), pad_value=0.0)
+    same_result(sch, program, ((14,), "float32"), ((14,), "float32"))
+    assert sch.verify()
