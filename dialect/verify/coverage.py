@@ -146,9 +146,10 @@ def left_out(block: Block) -> str | None:
     return point_text(block, missing)
 
 
-def half_summed(block: Block) -> isl.Set | None:
-    """Points of the iter domain that do not run although others of the same reduction do; None if there are none."""
-    reduce = [n for n, i in enumerate(block.iters) if i.kind == "R"]
+def half_summed(block: Block, iters: Sequence[Iter]) -> isl.Set | None:
+    """Points of the iter domain that do not run although others that differ in `iters` do; None if there are none."""
+    names = {i.name for i in iters}
+    reduce = [n for n, i in enumerate(block.iters) if i.name in names]
     if not reduce or covers(block):
         return None
     full, image = _domain_and_image(block)

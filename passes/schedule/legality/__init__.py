@@ -29,7 +29,7 @@ from tir_mlir.passes.schedule.legality.fixes import (
 )
 from tir_mlir.passes.schedule.legality.init_placement import check_always_begins, check_visits_once
 from tir_mlir.passes.schedule.legality.loop_shape import check_from_zero, check_plain
-from tir_mlir.passes.schedule.legality.ordered_iters import refuse_ordered
+from tir_mlir.passes.schedule.legality.ordered_iters import KEEP_NEST, full_iters, refuse_ordered
 from tir_mlir.passes.schedule.legality.private_nest import PrivateNest
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
 from tir_mlir.passes.schedule.legality.scope import (
@@ -87,6 +87,8 @@ __all__ = [
     "check_always_begins",
     "check_complete",
     "check_complete_or_reduction",
+    "full_iters",
+    "KEEP_NEST",
     "check_concurrency",
     "check_data_loops",
     "check_from_zero",

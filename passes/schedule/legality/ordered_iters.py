@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir.dialect.analysis import IterConflict, iter_conflict
+from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Block, Iter
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -32,3 +33,15 @@ def _conflict(block: Block) -> IterConflict | None:
     """A conflict of iterations that differ in an iter other than a reduce iter."""
     numbers = [n for n, i in enumerate(block.iters) if i.kind != "R" and i.extent.as_constant() != 1]
     return iter_conflict(block, numbers)
+
+
+def full_iters(block: Block) -> list[Iter]:
+    """The iters whose whole range runs wherever a block is moved: reduce iters, and dependent ordered iters."""
+    depends = any(i.kind == "O" for i in block.iters) and (_reads_own(block) or _conflict(block) is not None)
+    return [i for i in block.iters if i.kind == "R" or (depends and i.kind == "O")]
+
+
+def _reads_own(block: Block) -> bool:
+    """Whether a block reads a buffer that it writes."""
+    found = accesses(block.op)
+    return bool({a.buffer for a in found if a.is_write} & {a.buffer for a in found if not a.is_write})

@@ -13,9 +13,9 @@ from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
 from tir_mlir.passes.schedule.legality import (
     accesses_to,
     cache_write_first,
-    check_complete_or_reduction,
     check_reduction_order,
     consumers,
+    full_iters,
     is_output,
     producers,
     sharing_threads,
@@ -24,6 +24,7 @@ from tir_mlir.passes.schedule.legality import (
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
+from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
 from tir_mlir.passes.schedule.placement.stable_inputs import check_inputs_stable
 from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
 from tir_mlir.passes.schedule.registry import primitive, refuse
@@ -42,14 +43,17 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping regions are
     recomputed. What a consumer declares by annotate_buffer_access is computed as well. The new loops ax0, ax1, ... are
-    serial; a guard is added where the needed box may exceed the block's domain. A block without consumers runs in full,
-    at the end of the loop's body. In shared memory the region covers the needs of all threads: for a buffer in
-    `shared`, enclosing loops bound to threadIdx or vthread count as inner loops; in `warp`, those bound to threadIdx.x.
+    serial; a guard is added where the needed box may exceed the block's domain. Reduce iters run in full, and so do the
+    ordered iters of a recurrence. A block without consumers runs in full, at the end of the loop's body. In shared
+    memory the region covers the needs of all threads: for a buffer in `shared`, enclosing loops bound to threadIdx or
+    vthread count as inner loops; in `warp`, those bound to threadIdx.x.
 
-    Requires: the block is a complete block or a full reduction, and not an output; all its consumers are under `loop`,
-    and all its producers run before; its inputs do not change in between; no condition on data is around either place.
-    `index`: -1 directly before the first consumer, -2 directly after the last producer, k: position k of the loop's
-    body. A location from `sample_compute_location` in place of a loop inlines the block or leaves it.
+    Requires: the block is a complete block, a full reduction, or a recurrence that needs nothing from other values of
+    its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before; its
+    inputs do not change in between; no loop around both places runs part of its reduction; no condition on data is
+    around either place. `index`: -1 directly before the first consumer, -2 directly after the last producer, k:
+    position k of the loop's body. A location from `sample_compute_location` in place of a loop inlines the block or
+    leaves it.
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, compute_inline)
@@ -62,7 +66,7 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.IterSpan], ir.Operation]:
     """All checks: what to compute under the loop, and before which op."""
     needed_region.check_target(block, loop)
-    check_complete_or_reduction(block)
+    check_repeatable(block)
     check_reduction_order(block)
     needed_region.check_full_reduction(block)
     if is_output(block):
@@ -96,7 +100,8 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
 
 def _needed(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
     """The iter values whose results are read under `loop` in one iteration; reduce iters run in full."""
-    spatial = [i for i in block.iters if i.kind != "R"]
+    whole = {i.name for i in full_iters(block)}
+    spatial = [i for i in block.iters if i.name not in whole]
     more = _declared_reads(block, loop)
     found = _plainly_needed(block, loop, spatial, more)
     if found is None:

@@ -13,7 +13,7 @@ from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, func_of
 from tir_mlir.dialect.presburger import dim_type, only_where, question, sets, sizes_without, smallest_point
-from tir_mlir.passes.schedule.legality import trapping_op
+from tir_mlir.passes.schedule.legality import full_iters, trapping_op
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
 from tir_mlir.passes.schedule.placement.stable_inputs import shared_loops
@@ -36,9 +36,10 @@ class _Runs:
 
     def __init__(self, block: Block, loop: Loop, found: Sequence[IterSpan]):
         self.block, self.loop, self.place = block, loop, LoopSpace.of(loop)
-        self.spatial = [i for i in block.iters if i.kind != "R"]
+        whole = {i.name for i in full_iters(block)}
+        self.spatial = [i for i in block.iters if i.name not in whole]
         self.shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
-        self.runs = needed_region.run_by_spans(self.place, [s for s in found if s.iter.kind != "R"])
+        self.runs = needed_region.run_by_spans(self.place, [s for s in found if s.iter.name not in whole])
         self.before = needed_region.run_before(block, self.place, self.spatial, self.shared)
 
     def reading(self, buffer: ir.Value) -> isl.Map:

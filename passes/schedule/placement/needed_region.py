@@ -40,6 +40,7 @@ from tir_mlir.passes.schedule.legality import (
     WRAP_IN_BLOCK,
     cache_write_first,
     children,
+    full_iters,
     is_output,
     nest_top,
     scope_of,
@@ -110,7 +111,7 @@ def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
 
 def check_full_reduction(block: Block) -> None:
     """Refuse a reduction of which only some iterations run (under `k <= i`): under other loops all of them would."""
-    left = half_summed(block)
+    left = half_summed(block, full_iters(block))
     if left is not None:
         refuse(
             block,
@@ -318,7 +319,8 @@ def check_no_new_iterations(block: Block, loop: Loop, found: Sequence[IterSpan])
     """
     if covers(block):
         return
-    spatial_spans = [s for s in found if s.iter.kind != "R"]
+    whole = {i.name for i in full_iters(block)}
+    spatial_spans = [s for s in found if s.iter.name not in whole]
     place, iters, scope = LoopSpace.of(loop), [s.iter for s in spatial_spans], scope_of(block)
     with question(f'whether block "{block.name}" runs the same iterations under loop {loop.name}'):
         before = run_before(block, place, iters, sum(map(is_loop, parents(scope.op))))

@@ -15,10 +15,10 @@ from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.reverse_compute_inline import reverse_compute_inline
 from tir_mlir.passes.schedule.legality import (
     accesses_to,
-    check_complete_or_reduction,
     check_reduction_order,
     children,
     consumers,
+    full_iters,
     producers,
     reads_of,
     scope_of,
@@ -35,6 +35,7 @@ from tir_mlir.passes.schedule.placement.final_values import (
 )
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
+from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
 from tir_mlir.passes.schedule.placement.stable_inputs import check_results_stable, shared_loops
 from tir_mlir.passes.schedule.placement.unconnected import check_unfed, whole_domain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -58,9 +59,10 @@ def reverse_compute_at(
     ... are serial. A reduction runs in full if all its inputs are available; else each iteration of the loop
     accumulates the part that it has computed. A block without producers runs in full in each iteration.
 
-    Requires: the block is a complete block or a full reduction; all its producers are under `loop`, and each instance
-    runs there after the last write of its inputs; on partial sums it neither divides integers nor loads at an index
-    from data; nothing else accesses its result before its old position; no condition on data is around either place.
+    Requires: the block is a complete block, a full reduction, or a recurrence as in compute_at; all its producers are
+    under `loop`, and each instance runs there after the last write of its inputs; on partial sums it neither divides
+    integers nor loads at an index from data; nothing else accesses its result before its old position; no loop around
+    both places runs part of its reduction; no condition on data is around either place.
     Without producers: its inputs do not change, and `loop` always runs, before all consumers. `index`: -1 at the end of
     the loop's body, -2 directly after the last producer, k: position k. A location from `sample_compute_location` in
     place of a loop merges the block into its producer or leaves it.
@@ -76,7 +78,7 @@ def reverse_compute_at(
 def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.IterSpan], ir.Operation]:
     """All checks: what to run under the loop, and before which op."""
     needed_region.check_target(block, loop)
-    check_complete_or_reduction(block)
+    check_repeatable(block)
     check_reduction_order(block)
     needed_region.check_full_reduction(block)
     makers = producers(block)
@@ -128,11 +130,12 @@ def _available(block: Block, loop: Loop, inputs: list) -> list[needed_region.Ite
 
     Full reductions if possible; else each iteration accumulates the available part.
     """
-    spatial = [i for i in block.iters if i.kind != "R"]
+    whole = {i.name for i in full_iters(block)}
+    spatial = [i for i in block.iters if i.name not in whole]
     try:
         return _spans(block, loop, inputs, spatial)
     except ScheduleError:
-        if len(spatial) == len(block.iters) or not _parts_are_read(block, inputs):
+        if {i.kind for i in block.iters if i.name in whole} != {"R"} or not _parts_are_read(block, inputs):
             raise
     found = _spans(block, loop, inputs, block.iters)
     _check_parts(block, loop, found)
