@@ -93,3 +93,24 @@ def main(A: T.Buffer(({n}, {m}), "float32"), C: T.Buffer(({n}, {m}), "float32"))
             vj = T.axis.spatial({m}, j)
             C[vi, vj] = T.if_then_else(vi == 0, T.float32(0), C[vi - 1, vj]) + A[vi, vj]
 """)
+
+
+def largest(n: int, m: int, k: int, kinds: str = "SOO"):
+    """The k largest numbers of each row: each is inserted into a sorted list. Iters: row, number, rank."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({n}, {m}), "float32"), V: T.Buffer(({n}, {k}), "float32")):
+    x = T.alloc_buffer(({n},))
+    y = T.alloc_buffer(({n},))
+    for i, k in T.grid({n}, {k}):
+        with T.block("start"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            V[vi, vk] = T.min_value("float32")
+    for i, j, k in T.grid({n}, {m}, {k}):
+        with T.block("insert"):
+            vi, vj, vk = T.axis.remap("{kinds}", [i, j, k])
+            x[vi] = T.if_then_else(vk == 0, A[vi, vj], x[vi])
+            y[vi] = T.min(V[vi, vk], x[vi])
+            V[vi, vk] = T.max(V[vi, vk], x[vi])
+            x[vi] = y[vi]
+""")

@@ -7,7 +7,15 @@ import re
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
-from programs.sequences import cumulative, histogram, row_histograms, triangular, two_planes, two_planes_in_numpy
+from programs.sequences import (
+    cumulative,
+    histogram,
+    largest,
+    row_histograms,
+    triangular,
+    two_planes,
+    two_planes_in_numpy,
+)
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScriptError
@@ -162,7 +170,11 @@ def test_rows_with_histograms_of_their_own_run_at_once(rows, n, rng):
 def test_rows_that_share_a_histogram_do_not_run_at_once():
     with pytest.raises(
         ScriptError,
+<<<<<<< HEAD
         match="iter vb .* is declared spatial, but it is not provable that no two of its iterations touch one element",
+=======
+        match="iter vb .* is declared spatial, but it is not provable that no two of its iterations touch one element of H",
+>>>>>>> 32932bb (Selection of the largest: advice and schedule; limits of fission and of recurrences)
     ):
         row_histograms(6, 5, 16, row="vb // 2")
 
@@ -170,6 +182,26 @@ def test_rows_that_share_a_histogram_do_not_run_at_once():
 def test_the_row_of_a_scatter_stays_inside_its_buffer():
     with pytest.raises(ScriptError, match="H is .* at index 6 in dimension 0, which has 6 rows"):
         row_histograms(6, 5, 16, row="vb + 1")
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 3), (17, 20)])
+def test_rows_of_a_selection_are_lanes(n, m, rng):
+    sch = Schedule(largest(n, m, 3))
+    i, j, k = sch.get_loops("insert")
+    i_0, i_1 = sch.split(i, [None, 8])
+    sch.reorder(i_0, j, k, i_1)
+    sch.parallel(i_0)
+    a = rng.permutation(n * m).reshape(n, m).astype("float32")
+    v = np.empty((n, 3), "float32")
+    quick_build(sch.mod)(a, v)
+    np.testing.assert_array_equal(v, -np.sort(-a, axis=1)[:, :3])
+
+
+def test_the_ranks_of_a_selection_stay_in_order(refused):
+    sch = Schedule(largest(4, 5, 3))
+    i, j, k = sch.get_loops("insert")
+    refused(sch, "backwards", lambda: sch.reorder(k, j))
+    refused(sch, "depend on each other", lambda: sch.vectorize(k))
 
 
 def test_a_histogram_in_parallel_needs_rows_of_its_own(refused):
@@ -186,6 +218,8 @@ def test_a_histogram_in_parallel_needs_rows_of_its_own(refused):
         (lambda: two_planes(3, 5, "reduce"), "declare it ordered .T.axis.opaque.$"),
         (lambda: triangular(3, 5, "spatial"), "declare vi ordered .T.axis.opaque.$"),
         (lambda: triangular(3, 5, "reduce"), "declare it ordered .T.axis.opaque.$"),
+        (lambda: largest(3, 5, 2, "SSS"), "declare vj and vk ordered .T.axis.opaque.$"),
+        (lambda: largest(3, 5, 2, "SOS"), "declare vk ordered .T.axis.opaque.$"),
         (lambda: histogram(3, 5, 4, "spatial"), "declare vi and vj reduce .T.axis.reduce.$"),
         (lambda: histogram(3, 5, 4, "spatial", "vj"), "declare vi and vj ordered .T.axis.opaque.$"),
     ],
