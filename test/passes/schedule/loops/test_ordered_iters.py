@@ -170,11 +170,7 @@ def test_rows_with_histograms_of_their_own_run_at_once(rows, n, rng):
 def test_rows_that_share_a_histogram_do_not_run_at_once():
     with pytest.raises(
         ScriptError,
-<<<<<<< HEAD
         match="iter vb .* is declared spatial, but it is not provable that no two of its iterations touch one element",
-=======
-        match="iter vb .* is declared spatial, but it is not provable that no two of its iterations touch one element of H",
->>>>>>> 32932bb (Selection of the largest: advice and schedule; limits of fission and of recurrences)
     ):
         row_histograms(6, 5, 16, row="vb // 2")
 
