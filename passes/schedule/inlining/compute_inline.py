@@ -23,11 +23,11 @@ from tir_mlir.passes.schedule.legality import (
     check_complete,
     children,
     common_ancestor,
-    first_write,
     ops_between,
     runs_before,
     scope_of,
     uncovered,
+    written_after_read,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -45,8 +45,8 @@ def compute_inline(block: Block) -> None:
 
     Requires: the body is one store of a pure value at an index that determines the iters; all iters spatial, no init;
     the buffer is allocated in the scope, written only by this block and otherwise only loaded; each load runs after the
-    block in their common loops and reads an element computed in the same iteration of them; no input of the block is
-    written in between.
+    block in their common loops and reads an element computed in the same iteration of them; no element that the
+    block reads is written between its read and that load.
     """
     with frozen():
         payload, scope = check_inlinable(block)
@@ -121,12 +121,13 @@ def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
             counterexample=missing,
             fix=SEPARATE_NESTS if is_loop(level) else "",
         )
-    inputs = {a.buffer for a in payload.inputs()}
-    if (clash := first_write(ops_between(block.op, load), inputs)) is not None:
+    if (found := written_after_read(payload.inputs(), ops_between(block.op, load), level)) is not None:
+        clash, example = found
         refuse(
             clash.op,
             f'{Buffer(clash.buffer).name} is written between block "{block.name}", which reads it, '
             f"and {where}: inlined, {buffer.name} would differ",
+            counterexample=example,
             fix=f'reverse_compute_inline of the reader computes it in place of block "{block.name}"',
         )
     check_visible(payload, load)

@@ -51,6 +51,7 @@ from tir_mlir.passes.schedule.legality.scope import (
     writers,
     writes_of,
 )
+from tir_mlir.passes.schedule.legality.stale_reads import written_after_read
 from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
 from tir_mlir.passes.schedule.legality.traps import trapping_op
 from tir_mlir.passes.schedule.legality.written_before_read import (
@@ -124,6 +125,7 @@ __all__ = [
     "uncovered",
     "leave_unpadded",
     "writers",
+    "written_after_read",
     "writes_of",
     "first_write",
 ]

@@ -1,0 +1,91 @@
+"""compute_inline past writes to the inputs: an element may be written before it is read, not between the two reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.script.parser import parse
+
+ROWS = """
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), C: T.Buffer((6, 5), "float32")):
+    X = T.alloc_buffer((8, 5), "float32")
+    B = T.alloc_buffer((6, 5), "float32")
+    for i in range(6):
+        for j in range(5):
+            with T.block("X"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                X[vi, vj] = A[vi, vj] + 1.0
+        for j in range(5):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = X[{row}, 4 - vj] * 2.0
+    for i, j in T.grid(6, 5):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[5 - vi, vj]
+"""
+SHAPES = [((6, 5), "float32")] * 2
+
+
+@pytest.mark.parametrize("row", ["vi", "vi // 2"])
+def test_rows_written_before_they_are_read(row, same_result):
+    """Later iterations of i write later rows of X."""
+    module = parse(ROWS.format(row=row))
+    sch = Schedule(module)
+    sch.compute_inline("B")
+    assert "X[(5 - vi)" in sch.mod.script() or "X[5 - vi" in sch.mod.script()
+    same_result(sch, module, *SHAPES)
+    assert sch.verify()
+
+
+RUNNING = """
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), C: T.Buffer((6, 5), "float32")):
+    X = T.alloc_buffer((5,), "float32")
+    B = T.alloc_buffer((6, 5), "float32")
+    for i in range(6):
+        for j in range(5):
+            with T.block("X"):
+                vi = T.axis.opaque(6, i)
+                vj = T.axis.spatial(5, j)
+                X[vj] = A[vi, vj] + 1.0
+        for j in range(5):
+            with T.block("B"):
+                vi = T.axis.opaque(6, i)
+                vj = T.axis.spatial(5, j)
+                B[vi, vj] = X[vj] * 2.0
+{use}
+"""
+INSIDE = """        for j in range(5):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, 4 - vj]"""
+AFTER = """    for i, j in T.grid(6, 5):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, 4 - vj]"""
+
+
+def test_the_same_iteration_of_a_shared_loop(same_result):
+    """X is written again in the next iteration only, after C has read B."""
+    module = parse(RUNNING.format(use=INSIDE))
+    sch = Schedule(module)
+    sch.compute_inline("B")
+    same_result(sch, module, *SHAPES)
+    assert sch.verify()
+
+
+def test_refuses_a_reader_after_the_next_write(refused):
+    sch = Schedule(parse(RUNNING.format(use=AFTER)))
+    message = 'X is written between block "B", which reads it, and block "C": inlined, B would differ'
+    refused(sch, message, lambda: sch.compute_inline("B"))
+
+
+def test_refuses_a_row_that_is_written_again(refused):
+    """Row 1 of X is read at i = 2 and 3 and written at i = 1; written at i = 3 as well, it is stale at i = 2."""
+    text = ROWS.format(row="vi // 2").replace("X[vi, vj] = A[vi, vj] + 1.0", "X[vi % 3, vj] = A[vi, vj] + 1.0")
+    text = text.replace('"SS", [i, j])\n                X[', '"OS", [i, j])\n                X[')
+    sch = Schedule(parse(text.replace('"SS", [i, j])\n                B[', '"OS", [i, j])\n                B[')))
+    refused(sch, "X is written between", lambda: sch.compute_inline("B"))
