@@ -73,7 +73,8 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
                                                         with T.block("b"): ... A[index_var_0[vi], vj] ...
 
     Selects the largest expressions, other than plain variables, that the stored values use at least `cse_thresh` times,
-    first whole indices with casts and floating-point arithmetic (`A[T.Cast("int32", vi * 0.5)]`), then affine ones; their subexpressions are not counted again. Each gets a buffer `index_var_k` with one dimension for each of its
+    first whole indices with casts and floating-point arithmetic (`A[T.Cast("int32", vi * 0.5)]`), then affine ones;
+    their subexpressions are not counted again. Each gets a buffer `index_var_k` with one dimension for each of its
     iters, and a block `index_k` directly before the loops of the block. Accesses are still checked against the bounds
     of their buffers.
 
