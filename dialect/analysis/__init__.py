@@ -12,7 +12,7 @@ from tir_mlir.dialect.analysis.access_relations import (
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op
 from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_distinct_buffers, require_apart
 from tir_mlir.dialect.analysis.changed_nests import ChangedNests, changed_nests, users
-from tir_mlir.dialect.analysis.dataflow import unwritten_reads
+from tir_mlir.dialect.analysis.dataflow import surely_unwritten, unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
 from tir_mlir.dialect.analysis.indirect_accesses import known_indices
@@ -78,6 +78,7 @@ __all__ = [
     "require_apart",
     "resolved",
     "same_element",
+    "surely_unwritten",
     "trusted",
     "unwritten_reads",
     "update_store",

@@ -111,24 +111,49 @@ def unwritten_reads(
     doubtful = {a for a in asked if is_inside(a.op, root) and not _initialized(a, root)}
     if not doubtful:
         return None
-    found = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in doubtful]
+    result, found = _flow_to(doubtful, buffer, root)
+    if result is None:
+        return None
+    return _first_in(result.get_must_no_source().union(result.get_may_no_source()), found)
+
+
+@only_reads
+def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelation, list[int]] | None:
+    """A read that certainly runs, of an element that certainly nothing in `root`, a function, writes before it.
+
+    Considers affine loads only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
+    """
+    asked = [a for a in accesses(root) if a.buffer == buffer and a.op.name == "affine.load" and a.exact]
+    certain = {a for a in asked if access_domain(a).exact and not _initialized(a, root)}
+    if not certain:
+        return None
+    result, found = _flow_to(certain, buffer, root)
+    return None if result is None else _first_in(result.get_must_no_source(), found)
+
+
+def _flow_to(
+    reads: set[Access], buffer: ir.Value, root: ir.Operation
+) -> tuple[isl.UnionFlow | None, list[AccessRelation]]:
+    """The flow from all writes of a buffer under `root` to these reads; the accesses, by number."""
+    found = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in reads]
     writes = [t for t in found if t.access.is_write]
     found = [t for t in found if t.access.is_write or not follows_writes(t, writes, root)]
     if len(found) == len(writes):
-        return None
+        return None, found
     flow = _Flow()
     whens = [times(t, root) for t in found]
     length = max((len(w) for w in whens), default=0)
+    outer = [p for p in [root, *parents(root)] if is_loop(p)][::-1]
     for number, (touch, when) in enumerate(zip(found, whens, strict=True)):
-        outer = [p for p in [root, *parents(root)] if is_loop(p)][::-1]
         relation = touch.relation
         if outer:
             relation = touch.dom.map([Index.of(Loop(p).var) for p in outer]).flat_range_product(relation)
         flow.add(f"a{number}", "e", touch, relation, _padded(touch.dom, when, length))
-    result = flow.run()
-    if result is None:
-        return None
-    missing = result.get_must_no_source().union(result.get_may_no_source())
+    return flow.run(), found
+
+
+def _first_in(missing: isl.UnionMap, found: Sequence[AccessRelation]) -> tuple[AccessRelation, list[int]] | None:
+    """The first access with iterations in `missing`, and the smallest of them."""
     for number, touch in enumerate(found):
         part = missing.domain().intersect(_named(touch.dom.set, f"a{number}"))
         if not part.is_empty():

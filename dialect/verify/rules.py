@@ -52,6 +52,7 @@ from tir_mlir.dialect.verify.coverage import cover
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.dialect.verify.regions import declared_regions
 from tir_mlir.dialect.verify.violation import fail
+from tir_mlir.dialect.verify.written import written_before_read
 
 LARGEST = 1 << 62
 """The exclusive upper bound on the number of elements of a buffer."""
@@ -82,8 +83,10 @@ def verify(
     source: bool = False,
     before: ir.Module | None = None,
     changed: ChangedNests | None = None,
+    written: bool = False,
 ) -> None:
-    """Raise `VerifyError` for the first violated rule; `source` adds the rules for user declarations.
+    """Raise `VerifyError` for the first violated rule; `source` adds the rules for user declarations, `written` that
+    for reads of what nothing wrote, which no step makes.
 
     Declared iter kinds are not checked after a primitive, as primitives preserve them. `before`: the module before a
     step; elements of outputs that a guard skips there may be skipped after the step too. `changed`: what differs from
@@ -96,6 +99,8 @@ def verify(
         _check_order(changed.edited)
     with frozen():
         _verify(root, source, before, changed)
+        for func in funcs(root) if written else []:
+            written_before_read(func)
 
 
 def _verify(root: ir.Operation, source: bool, before: ir.Module | None, changed: ChangedNests | None) -> None:

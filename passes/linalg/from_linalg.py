@@ -58,7 +58,7 @@ def from_linalg(module: ir.Module, written: NameOfLocation = lambda _: None) -> 
             raise LinalgError(f"function {func.name}: {error}", func.op.location) from None
     structure.check_program(module)
     try:
-        verify(module, source=True)
+        verify(module, source=True, written=True)
     except NotProvable as error:
         raise LinalgError(f"the program could not be checked: {error}") from error
 

@@ -33,10 +33,10 @@ class Nest:
 
 
 @contextmanager
-def nest(params: str, body: str) -> Iterator[Nest]:
-    """Parse the program `def main(params): body` in the MLIR context."""
+def nest(params: str, body: str, check: bool = True) -> Iterator[Nest]:
+    """Parse the program `def main(params): body` in the MLIR context; without `check` it need not be well-formed."""
     lines = "\n".join("    " + line for line in body.strip("\n").splitlines())
-    module = parse(f"@T.prim_func\ndef main({params}):\n{lines}\n").mlir
+    module = parse(f"@T.prim_func(check_well_formed={check})\ndef main({params}):\n{lines}\n").mlir
     with entered():
         found = Nest(funcs(module)[0])
         for op in ops(module.operation):

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from mlir import ir
@@ -151,12 +151,32 @@ class Comparison:
             )
         at = _first_difference(*held)
         if at is not None and outside[1] is None:
+            again = self._with_other_poison(sides[0], recipe, kind, rotation, seed)
+            at = _first_difference(held[0], held[1], again)
+            if at is None:
+                self._cannot_blame(held, kind)
             return self._different(at, recipe, (kind, rotation, seed))
         if outside[1] is not None:
             site = outside[1].site
             text = f"{self.name}: {site} at index {outside[1].index}, out of bounds"
             return Difference(self.name, recipe.known, text, site.buffer)
         return None
+
+    def _with_other_poison(
+        self, original: compile.CheckedProgram, recipe: inputs.Arguments, kind: str, rotation: int, seed: int
+    ) -> list[Any]:
+        """The results of the original with other contents of its allocations at the start."""
+        arrays = recipe.arrays(seed, kind, exact=True)
+        original.run(self.signatures[0].name, arrays, rotation, _poison(2, seed))
+        return arrays
+
+    def _cannot_blame(self, held: Sequence[Sequence[Any]], kind: str) -> NoReturn:
+        number, index = _first_difference(*held) or (0, ())
+        where = f"{self.signatures[0].params[number].name}[{', '.join(map(str, index))}]"
+        raise NotChecked(
+            f"{self.name}: {where} of the original program depends on memory that nothing wrote ({kind} data): what it"
+            " computes is not defined, so no step can be said to change it; write the buffer before it is read"
+        )
 
     def _moved(self, arrays: list[Any], recipe: inputs.Arguments) -> list[Any]:
         """The arguments in the layouts of the scheduled program."""
@@ -264,11 +284,15 @@ def _shape_text(param: BufferParam) -> str:
     return f"{param.name} " + "x".join(d.text for d in param.dims)
 
 
-def _first_difference(left: Sequence[Any], right: Sequence[Any]) -> tuple[int, tuple[int, ...]] | None:
-    """The first argument and index at which two sets of arguments differ."""
+def _first_difference(
+    left: Sequence[Any], right: Sequence[Any], again: Sequence[Any] | None = None
+) -> tuple[int, tuple[int, ...]] | None:
+    """The first argument and index at which two sets of arguments differ; only where `again` is as `left`, if given."""
     for number, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(a, np.ndarray) and not np.array_equal(a, b):
-            return number, tuple(int(i) for i in np.argwhere(a != b)[0])
+            differ = a != b if again is None else (a != b) & (a == again[number])
+            if differ.any():
+                return number, tuple(int(i) for i in np.argwhere(differ)[0])
     return None
 
 

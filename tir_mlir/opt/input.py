@@ -91,7 +91,7 @@ def module_of(piece: InputChunk, rules: bool = True) -> ir.Module:
     if _has_facts(module):
         _add_defaults(module)
         if rules and any(is_block(op) for op in walk.ops(module.operation)):
-            _verify(module)
+            _verify(module, True)
     return module
 
 
@@ -100,7 +100,7 @@ def as_program(module: ir.Module) -> None:
     structure.check(module)
     _add_defaults(module)
     structure.check_program(module)
-    _verify(module)
+    _verify(module, False)
 
 
 def _add_defaults(module: ir.Module) -> None:
@@ -123,9 +123,9 @@ def _add_defaults(module: ir.Module) -> None:
         structure.check_program(module)
 
 
-def _verify(module: ir.Module) -> None:
+def _verify(module: ir.Module, written: bool) -> None:
     try:
-        verify(module, source=True)
+        verify(module, source=True, written=written)
     except NotProvable as error:
         raise DriverError(Diagnostic("error", f"the program could not be checked: {error}")) from error
 

@@ -33,7 +33,7 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
             add_missing_attributes(module)
             if check:
                 structure.check_program(module)
-                verify(module, source=True)
+                verify(module, source=True, written=True)
         except VerifyError as error:
             raise relocated(error.message, error.location, source) from None
         return module

@@ -18,7 +18,7 @@ from tir_mlir.script.parser.source import Source
 def verify_source(module: ir.Module, states: Sequence[ParserState]) -> None:
     """Verify a parsed module. Raises ScriptError with the source line of the first violation."""
     try:
-        verify(module, source=True)
+        verify(module, source=True, written=True)
     except VerifyError as error:
         raise _located(module, error, states) from None
     except (NotProvable, NotAffine) as error:

@@ -1,4 +1,4 @@
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def two_branches(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
     Y = T.alloc_buffer((8,), "float32")
     if n > 3:
@@ -35,7 +35,7 @@ def in_a_condition(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def ahead(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
@@ -82,7 +82,7 @@ def a_view_outside(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def a_reader_in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
     Y = T.alloc_buffer((8,), "float32")
     if n > 3:

@@ -52,7 +52,7 @@ def shared_loop(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def no_init_runs(A: T.Buffer((5,), "float32"), B: T.Buffer((1,), "float32")):
     C = T.alloc_buffer((1,), "float32")
     for k_1 in range(4):
@@ -69,7 +69,7 @@ def no_init_runs(A: T.Buffer((5,), "float32"), B: T.Buffer((1,), "float32")):
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def left_out_start(A: T.Buffer((8,), "float32"), B: T.Buffer((1,), "float32")):
     C = T.alloc_buffer((1,), "float32")
     for k_0, k_1 in T.grid(2, 4):

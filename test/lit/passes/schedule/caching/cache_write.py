@@ -71,7 +71,7 @@ def loose(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def two_branches(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), n: T.int32):
     Y = T.alloc_buffer((8,), "float32")
     if n > 3:
@@ -104,7 +104,7 @@ def written_outside(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def reader_ahead(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):

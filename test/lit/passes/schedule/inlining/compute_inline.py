@@ -80,7 +80,7 @@ def overwritten(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
     Y = T.alloc_buffer((8,), "float32")
     if n > 3:

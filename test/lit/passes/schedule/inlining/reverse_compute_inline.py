@@ -158,7 +158,7 @@ def gathered(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "int32"), B: T.Buff
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
     Y = T.alloc_buffer((8,), "float32")
     if n > 3:
@@ -250,7 +250,7 @@ def no_simple_guard(A: T.Buffer((16,), "float32"), B: T.Buffer((8,), "float32"))
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def other_iterations(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):

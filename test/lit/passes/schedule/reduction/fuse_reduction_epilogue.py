@@ -192,7 +192,7 @@ def several_buffers(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def another_branch(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
     C = T.alloc_buffer((8,), "float32")
     if n > 3:
@@ -319,7 +319,7 @@ def a_part(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 # -----
 
 
-@T.prim_func
+@T.prim_func(check_well_formed=False)
 def other_elements(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     C = T.alloc_buffer((8,), "float32")
     for i in range(8):
