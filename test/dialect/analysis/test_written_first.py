@@ -77,7 +77,7 @@ PROGRAMS = {
 
 def private(body: str) -> bool:
     """Whether S is private to an iteration of i."""
-    with nest(PARAMS, body) as n:
+    with nest(PARAMS, body, check=False) as n:
         return dataflow.is_private(n.buffers["S"], n.loops["i"].op)
 
 
