@@ -51,7 +51,7 @@ from tir_mlir.passes.schedule.legality import (
     children,
     common_ancestor,
     elements_over,
-    first_write,
+    in_order,
     inline_producer,
     ops_between,
     runs_before,
@@ -227,22 +227,27 @@ def _check_between(pair: _Pair) -> None:
     )
     between = ops_between(producer.op, consumer.op)
     inputs = {a.buffer for a in pair.consumer.inputs()} - {pair.producer.buffer.value}
-    if (clash := first_write(between, inputs)) is not None:
+    level, result = common_ancestor(producer.op, consumer.op)[0], pair.consumer.buffer
+    touched = [a for op in between for a in accesses(op) if a.op != pair.consumer.store]
+    writes = [a for a in touched if a.is_write and a.buffer in inputs]
+    if (found := in_order(writes, pair.consumer.inputs(), level)) is not None:
+        clash, _, example = found
         refuse(
             clash.op,
             f'{Buffer(clash.buffer).name}, which block "{consumer.name}" reads, is written between '
             f'block "{producer.name}" and it',
+            counterexample=example,
         )
-    result = pair.consumer.buffer
-    for op in between:
-        for access in accesses(op):
-            if access.buffer == result.value and access.op != pair.consumer.store:
-                refuse(
-                    access.op,
-                    f'{result.name}, which block "{consumer.name}" writes, is used between block '
-                    f'"{producer.name}" and it; writing it earlier would change that',
-                    fix=cache_write_first(consumer),
-                )
+    uses = [a for a in touched if a.buffer == result.value]
+    if (found := in_order(uses, of_op(pair.consumer.store), level)) is not None:
+        clash, _, example = found
+        refuse(
+            clash.op,
+            f'{result.name}, which block "{consumer.name}" writes, is used between block '
+            f'"{producer.name}" and it; writing it earlier would change that',
+            counterexample=example,
+            fix=cache_write_first(consumer),
+        )
     check_visible(pair.consumer, pair.producer.store)
     check(
         is_visible(pair.producer.store, result.value),

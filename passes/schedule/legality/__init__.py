@@ -2,6 +2,7 @@
 here changes the IR.
 """
 
+from tir_mlir.passes.schedule.legality.access_order import in_order, written_after_read
 from tir_mlir.passes.schedule.legality.aliasing import check_aliasing
 from tir_mlir.passes.schedule.legality.concurrency import check_concurrency
 from tir_mlir.passes.schedule.legality.data_loops import check_data_loops
@@ -51,7 +52,6 @@ from tir_mlir.passes.schedule.legality.scope import (
     writers,
     writes_of,
 )
-from tir_mlir.passes.schedule.legality.stale_reads import written_after_read
 from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
 from tir_mlir.passes.schedule.legality.traps import trapping_op
 from tir_mlir.passes.schedule.legality.written_before_read import (
@@ -106,6 +106,7 @@ __all__ = [
     "accessed_elements",
     "start_at_zero",
     "inline_producer",
+    "in_order",
     "is_output",
     "use_longest_range",
     "common_ancestor",

@@ -89,3 +89,55 @@ def test_refuses_a_row_that_is_written_again(refused):
     text = text.replace('"SS", [i, j])\n                X[', '"OS", [i, j])\n                X[')
     sch = Schedule(parse(text.replace('"SS", [i, j])\n                B[', '"OS", [i, j])\n                B[')))
     refused(sch, "X is written between", lambda: sch.compute_inline("B"))
+
+
+MERGED = """
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), D: T.Buffer((6, 5), "float32")):
+    B = T.alloc_buffer((6, 5), "float32")
+    C = T.alloc_buffer((6, 5), "float32")
+    for i, j in T.grid(6, 5):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + 1.0
+    for i in range(6):
+{stages}
+"""
+STAGES = {
+    "C": """        for j in range(5):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] * 2.0""",
+    "D": """        for j in range(5):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = C[{row}, 4 - vj]""",
+}
+
+
+def merged(order: str, row: str = "vi", text: str = MERGED):
+    return parse(text.format(stages="\n".join(STAGES[name].replace("{row}", row) for name in order)))
+
+
+def test_reverse_compute_inline_before_a_reader_in_the_same_loop(same_result):
+    """D reads each row of C after its block has written it."""
+    module = merged("CD")
+    sch = Schedule(module)
+    sch.reverse_compute_inline("C")
+    assert "C[vi, vj] = (A[vi, vj] + T.float32(1.0)) * T.float32(2.0)" in sch.mod.script()
+    same_result(sch, module, *SHAPES)
+    assert sch.verify()
+
+
+PARAMETER = MERGED.replace('    C = T.alloc_buffer((6, 5), "float32")\n', "").replace(
+    "D: T", 'C: T.Buffer((6, 5), "float32"), D: T'
+)
+
+
+@pytest.mark.parametrize(("order", "row"), [("DC", "vi"), ("CD", "5 - vi")])
+def test_refuses_a_result_that_is_read_before(order, row):
+    """D reads what the caller wrote into C, of the same row or of a later one."""
+    sch = Schedule(merged(order, row, PARAMETER))
+    answer = sch.can_reverse_compute_inline("C")
+    assert answer.verdict == "illegal" and 'C, which block "C" writes, is used between' in answer.reason
+    assert answer.counterexample is not None

@@ -224,7 +224,7 @@ def condition(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), X: T.B
             Y[vi] = A[vi]
     if X[0] > T.float32(0):
         for i in range(8):
-            # expected-error @below {{a condition around the blocks is too complex to decide}}
+            # expected-error @below {{block "B" runs only where a condition on data holds, and this step could run it elsewhere}}
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = Y[vi]
