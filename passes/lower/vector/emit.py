@@ -53,6 +53,7 @@ class Emitter:
         bits = self._type(ir.IntegerType.get_signless(1))
         self.mask = _mask(lanes.loop, bits, counts) if counts else None
         self.scalars: dict[ir.Value, Index] = {}  # index values that are equal in all lanes
+        self.guard: ir.Value | None = None  # the lanes that run what is emitted, if fewer than those of the mask
         self.values: dict[ir.Value, ir.Value] = {}  # copies: vectors of varying values, scalars of the others
 
     def run(self) -> None:
@@ -64,7 +65,9 @@ class Emitter:
                 self.emit(op.operation)
 
     def emit(self, op: ir.Operation) -> None:
-        if op.name in ("affine.for", "affine.if"):
+        if op in self.lanes.guards:
+            self.guarded(op)
+        elif op.name in ("affine.for", "affine.if"):
             self.choice(op) if len(op.results) else self.nested(op)
         elif op in self.sums:
             self.partial(op, self.sums[op])
@@ -131,7 +134,8 @@ class Emitter:
     def load(self, op: ir.Operation) -> None:
         memref, indices = op.operands[0], walk.access_indices(op)
         type_ = self._type(op.results[0].type)
-        stride = None if self.mask is not None else lane_stride(self.lanes, memref, indices)
+        mask = self.guard or self.mask
+        stride = None if mask is not None else lane_stride(self.lanes, memref, indices)
         if stride is not None and abs(stride) <= MAX_STRIDE and self.width > 1:
             first = [self.at(i, 0 if stride > 0 else self.width - 1) for i in indices]
             made = load_strided(
@@ -139,11 +143,11 @@ class Emitter:
             )
         elif not is_contiguous(self.lanes, memref, indices):
             made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
-        elif self.mask is None or self._may_read_all(memref, indices):
+        elif mask is None or self._may_read_all(memref, indices):
             made = self._load_row(memref, [self.at(i) for i in indices])
         else:
             places = [apply(self.at(i)) for i in indices]
-            made = vector.maskedload(type_, memref, places, self.mask, zero_vector(type_))
+            made = vector.maskedload(type_, memref, places, mask, zero_vector(type_))
         self.values[op.results[0]] = made
 
     def _load_row(self, memref: ir.Value, indices: Sequence[Index]) -> ir.Value:
@@ -153,11 +157,17 @@ class Emitter:
 
     def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
         """Whether masked-off lanes are still inside the buffer, and not written here."""
-        last = ir.MemRefType(memref.type).shape[-1]
-        if last == ir.ShapedType.get_dynamic_size() or Buffer(memref).root.value in self.lanes.stored:
+        if Buffer(memref).root.value in self.lanes.stored:
             return False
+        shape, starts = list(ir.MemRefType(memref.type).shape), [self.at(i) for i in indices]
+        ends = [*(n - 1 for n in shape[:-1]), shape[-1] - self.width]
+        if self.guard is None:  # at least the first lane is inside
+            shape, starts, ends = shape[-1:], starts[-1:], ends[-1:]
+        if ir.ShapedType.get_dynamic_size() in shape:
+            return False
+        spare = [Index.constant(end) - start for end, start in zip(ends, starts, strict=True)]
         box = intervals.within(ir.InsertionPoint.current.block.owner.operation)
-        return intervals.at_least_zero(Index.constant(last - self.width) - self.at(indices[-1]), box)
+        return all(intervals.at_least_zero(i, box) for i in (*spare, *(starts if self.guard is not None else ())))
 
     def _load_one(self, memref: ir.Value, indices: Sequence[Index], lane: int) -> ir.Value:
         map_, used = emit_map([self.at(i, lane) for i in indices])
@@ -193,8 +203,9 @@ class Emitter:
 
     def store(self, op: ir.Operation) -> None:
         value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)
-        if self.mask is not None:
-            vector.maskedstore(memref, [apply(self.at(i)) for i in indices], self.mask, value)
+        mask = self.guard or self.mask
+        if mask is not None:
+            vector.maskedstore(memref, [apply(self.at(i)) for i in indices], mask, value)
             return
         if is_contiguous(self.lanes, memref, indices):
             map_, used = emit_map([self.at(i) for i in indices])
@@ -247,10 +258,39 @@ class Emitter:
             made = edit.rewrite_indices(made, lambda i: i.substitute(mapping).simplified())
         self.values |= dict(zip(op.results, made.results, strict=True))
 
+    def guarded(self, op: ir.Operation) -> None:
+        """A condition that differs between lanes: both sides run for all lanes, with accesses masked."""
+        condition, sides = self.condition(op), []
+        for number, region in enumerate(op.regions):
+            if not len(region.blocks):
+                continue
+            runs = arith.xori(condition, self._all_lanes()) if number else condition
+            self.guard = runs if self.mask is None else arith.andi(runs, self.mask)
+            self.body(region.blocks[0])
+            sides.append([self.vector(v) for v in list(region.blocks[0].operations)[-1].operands])
+        self.guard = None
+        for result, then, otherwise in zip(op.results, *sides, strict=True) if len(op.results) else ():
+            self.values[result] = arith.select(condition, then, otherwise)
+
+    def condition(self, op: ir.Operation) -> ir.Value:
+        """The condition of an `if` in all lanes."""
+        if op.name == "scf.if":
+            return self.vector(op.operands[0])
+        holds = self._all_lanes()
+        for c in walk.constraints(op):
+            values = self.spread(c.index)
+            kind = arith.CmpIPredicate.eq if c.is_eq else arith.CmpIPredicate.sge
+            holds = arith.andi(holds, arith.cmpi(kind, values, zero_vector(ir.VectorType(values.type))))
+        return holds
+
     # --- helpers -----------------------------------------------------------------------------------------------------
 
     def _type(self, element: ir.Type) -> ir.VectorType:
         return ir.VectorType.get([self.width], element)
+
+    def _all_lanes(self) -> ir.Value:
+        type_ = self._type(ir.IntegerType.get_signless(1))
+        return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, ir.BoolAttr.get(True)))
 
     def _like(
         self,

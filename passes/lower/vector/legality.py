@@ -17,6 +17,7 @@ from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductio
 
 LOADS = ("affine.load", "memref.load")
 ELEMENTWISE = ("arith", "math")
+YIELDS = ("affine.yield", "scf.yield")
 MASKED_BITS = 32
 """Most CPUs have no masked loads of narrower elements: LLVM scalarizes them."""
 
@@ -39,13 +40,14 @@ class NotVectorizable(Exception):
 @dataclass
 class Lanes:
     """A vectorizable loop: `varying` values differ between lanes, `stored` buffers are written, `sums` are its
-    reductions.
+    reductions, `guards` its conditions that differ between lanes.
     """
 
     loop: Loop
     sums: list[LaneReduction] = field(default_factory=list)
     varying: set[ir.Value] = field(default_factory=set)
     stored: set[ir.Value] = field(default_factory=set)
+    guards: list[ir.Operation] = field(default_factory=list)
 
     @property
     def var(self) -> ir.Value:
@@ -72,13 +74,16 @@ def analyse(loop: Loop) -> Lanes:
 
 def _check_op(op: ir.Operation, lanes: Lanes) -> None:
     name = op.name
-    if name == "affine.yield":
+    if name in YIELDS:
         return
     varies = any(v in lanes.varying for v in op.operands)
-    if name in ("affine.for", "affine.if"):
+    if name == "scf.if" or (name == "affine.if" and varies):
+        _check_guard(op, lanes)
+        lanes.guards.append(op)
+        lanes.varying.update(op.results)
+    elif name in ("affine.for", "affine.if"):
         if varies or (name == "affine.for" and len(op.results)):
-            what = "the bounds of a loop in it depend" if name == "affine.for" else "a condition in it depends"
-            raise NotVectorizable(f"{what} on the iteration", _UNIFORM)
+            raise NotVectorizable("the bounds of a loop in it depend on the iteration", _UNIFORM)
         lanes.varying.update(op.results)  # values chosen by a condition that all lanes share
     elif name in ("affine.store", *LOADS, "affine.apply") or name.split(".")[0] in ELEMENTWISE:
         if varies:
@@ -87,6 +92,26 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
         raise NotVectorizable(f"{_called(op)} has no vector form", "vectorize a loop that does not contain it")
     for value in (*op.results, *(op.operands if name == "affine.store" else ())):
         _check_type(value.type)
+
+
+def _check_guard(guard: ir.Operation, lanes: Lanes) -> None:
+    """Check that what a condition guards can run for all lanes, with accesses masked: no trap, no gather, no loop."""
+    for op in walk.ops(guard)[1:]:
+        if op.name in ("affine.load", "affine.store"):
+            fits = is_contiguous(lanes, walk.accessed(op), walk.access_indices(op))
+        else:
+            plain = op.name.split(".")[0] in ELEMENTWISE and op.name not in DIVISIONS
+            fits = plain or op.name in (*YIELDS, "affine.apply")
+        if not fits:
+            text = f"a condition in it depends on the iteration and guards {_guarded(op)}"
+            raise NotVectorizable(text, _UNIFORM)
+
+
+def _guarded(op: ir.Operation) -> str:
+    """A guarded op for messages."""
+    if op.name in ("affine.load", "affine.store", "memref.load", "memref.store"):
+        return f"an access of {Buffer(walk.accessed(op)).name} whose lanes are not adjacent"
+    return _called(op)
 
 
 def _called(op: ir.Operation) -> str:

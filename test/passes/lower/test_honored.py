@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from textwrap import indent
 
 import numpy as np
 import pytest
@@ -94,10 +95,92 @@ def test_a_recurrence_runs_as_written():
     np.testing.assert_array_equal(a, want)
 
 
-def test_a_condition():
-    program = one_loop("T.vectorized(62)", "if v * v < 60:\n                A[1, v] = A[0, v]", TWO)
+GUARDED = {
+    "a padded read": (
+        "B[vi, vj] = T.if_then_else(2 <= vj and vj < {m}, A[vi, vj - 2], T.float32(7))",
+        lambda a, i, j, m: np.where((j >= 2) & (j < m), a[i, np.clip(j - 2, 0, 39)], np.float32(7)),
+    ),
+    "a choice of two rows": (
+        "B[vi, vj] = T.if_then_else(vj * 2 < {m}, A[vi, vj], A[5 - vi, vj] * T.float32(3))",
+        lambda a, i, j, m: np.where(j * 2 < m, a[i, j], a[5 - i, j] * np.float32(3)),
+    ),
+    "a condition on data": (
+        "B[vi, vj] = T.if_then_else(A[vi, vj] > T.float32(0.5), A[5 - vi, vj], T.float32(0))",
+        lambda a, i, j, m: np.where(a[i, j] > 0.5, a[5 - i, j], np.float32(0)),
+    ),
+    "a store": (
+        "if 3 <= vj and vj < {m}:\n    B[vi, vj] = A[vi, vj]",
+        lambda a, i, j, m: np.where((j >= 3) & (j < m), a[i, j], np.float32(-1)),
+    ),
+    "two stores": (
+        "if vj % 3 == 1:\n    B[vi, vj] = A[vi, vj]\nelse:\n    B[vi, vj] = A[5 - vi, vj]",
+        lambda a, i, j, m: np.where(j % 3 == 1, a[i, j], a[5 - i, j]),
+    ),
+}
+
+
+@pytest.mark.parametrize("n", [2, 16, 37])
+@pytest.mark.parametrize("case", GUARDED)
+def test_conditions_are_masks(case, n):
+    body, result = GUARDED[case]
+    program = f"""
+@T.prim_func
+def main(A: T.Buffer((6, 40), "float32"), B: T.Buffer((6, 40), "float32")):
+    for i in range(6):
+        for j in T.vectorized({n}):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+""" + indent(body.format(m=n - 1), " " * 16)
+    assert warned(program) == []
+    lib = quick_build(parse(program))
+    assert "vector<" in str(lib.lowered) or n == 2
+    a, b = RNG.random((6, 40), np.float32), np.full((6, 40), -1, np.float32)
+    i, j = np.meshgrid(np.arange(6), np.arange(n), indexing="ij")
+    want = b.copy()
+    want[:, :n] = result(a, i, j, n - 1)
+    lib(a, b)
+    np.testing.assert_array_equal(b, want)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 33])
+def test_a_mask_in_a_part_of_a_vector(n):
+    program = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    for j in T.vectorized(n):
+        with T.block("B"):
+            vj = T.axis.spatial(n, j)
+            B[vj] = T.if_then_else(vj >= 1, A[vj - 1], T.float32(0))
+"""
+    assert warned(program) == []
+    lib = quick_build(parse(program))
+    a, b = RNG.random(n, np.float32), np.zeros(n, np.float32)
+    lib(a, b)
+    np.testing.assert_array_equal(b, np.concatenate([[np.float32(0)], a[:-1]]))
+
+
+STAYS = {
+    "T.if_then_else(vj >= 1, T.floordiv(A[vi, vj], A[vi, vj - 1]), 0)": "arith.floordivsi",
+    "T.if_then_else(vj >= 1, A[vj, vi], 0)": "an access of A whose lanes are not adjacent",
+}
+
+
+@pytest.mark.parametrize("value", STAYS)
+def test_what_cannot_run_under_a_mask_stays(value):
+    program = f"""
+@T.prim_func
+def main(A: T.Buffer((32, 32), "int32"), B: T.Buffer((32, 32), "int32")):
+    for i in range(32):
+        for j in T.vectorized(32):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = {value}
+"""
     (text,) = warned(program)
-    assert text.startswith('vectorized loop "i" runs serially: scf.if has no vector form; vectorize a loop')
+    assert f"a condition in it depends on the iteration and guards {STAYS[value]}" in text
 
 
 def test_vectors_in_vectors():

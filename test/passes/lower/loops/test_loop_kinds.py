@@ -130,7 +130,7 @@ SERIAL = {
     "affine.store %s, %Y[0] : memref<40xf32>",
     "a recurrence": "%c = affine.load %Y[%j] : memref<40xf32>\n%s = arith.addf %c, %x : f32\n"
     "affine.store %s, %Y[%j + 1] : memref<40xf32>",
-    "a condition": "affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%j) { affine.store %x, %Y[%j] : memref<40xf32> }",
+    "a condition": "affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%j) { affine.store %x, %Y[0] : memref<40xf32> }",
     "an inner window": "affine.for %r = 0 to 3 { %c = affine.load %Y[%j + %r] : memref<40xf32>\n"
     "%s = arith.addf %c, %x : f32\naffine.store %s, %Y[%j + %r] : memref<40xf32> }",
 }

@@ -37,11 +37,13 @@ def chunks(A: T.Buffer((100,), "float32"), B: T.Buffer((100,), "float32")):
 # -----
 
 
-# A body without a vector form stays scalar.
+# A condition that depends on the lane becomes a mask.
 # CHECK-LABEL: func.func @guarded
 # CHECK: affine.for
-# CHECK-NOT: vector
-# CHECK: affine.if
+# CHECK-NOT: affine.if
+# CHECK: %[[C:.*]] = arith.cmpi sge, {{.*}} : vector<8xindex>
+# CHECK: %[[M:.*]] = arith.andi {{.*}}, %[[C]] : vector<8xi1>
+# CHECK: vector.maskedstore %arg0[{{.*}}], %[[M]], {{.*}} : memref<10xf32>
 @T.prim_func
 def guarded(A: T.Buffer((10,), "float32")):
     for o in range(2):
