@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 from mlir import ir
@@ -10,11 +11,13 @@ from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import (
     Buffer,
+    Constraint,
     Index,
     Loop,
     apply,
     at_end,
     attrs,
+    create,
     defining_op,
     edit,
     emit_map,
@@ -259,29 +262,69 @@ class Emitter:
         self.values |= dict(zip(op.results, made.results, strict=True))
 
     def guarded(self, op: ir.Operation) -> None:
-        """A condition that differs between lanes: both sides run for all lanes, with accesses masked."""
+        """A condition that differs between lanes: both sides run for all lanes, with accesses masked. Where it holds in
+        all lanes, no mask is needed.
+        """
+        ends = self._in_all_lanes(op)
+        if ends is None or self.mask is not None:
+            self.values |= dict(zip(op.results, self._masked(op), strict=True))
+            return
+        types = [self._type(r.type) for r in op.results]
+        made = create.guard(ends, None, types, has_else=True)
+        for region, emit in zip(made.regions, (self._unmasked, self._masked), strict=True):
+            body = region.blocks[0]
+            with ir.InsertionPoint(body) if types else at_end(body):
+                found = emit(op)
+                if types:
+                    ir.Operation.create("affine.yield", operands=found)
+        self.values |= dict(zip(op.results, made.results, strict=True))
+
+    def _in_all_lanes(self, op: ir.Operation) -> list[Constraint] | None:
+        """Constraints that hold if a condition holds in all lanes: at the lane where each is tightest."""
+        found = []
+        for c in walk.constraints(op) if op.name == "affine.if" else ():
+            grows = step(c.index, self.lanes.var)
+            if grows is None or c.is_eq:
+                return None
+            found.append(Constraint(self.at(c.index, self.width - 1 if grows < 0 else 0)))
+        return found or None
+
+    def _unmasked(self, op: ir.Operation, side: int = 0) -> list[ir.Value]:
+        """One side of a condition, in all lanes; returns its results."""
+        block = op.regions[side].blocks[0]
+        self.body(block)
+        return [self.vector(v) for v in list(block.operations)[-1].operands]
+
+    def _masked(self, op: ir.Operation) -> list[ir.Value]:
+        """Both sides of a condition, each in its lanes; returns the results."""
         condition, sides = self.condition(op), []
-        for number, region in enumerate(op.regions):
-            if not len(region.blocks):
-                continue
-            runs = arith.xori(condition, self._all_lanes()) if number else condition
+        for side in [n for n, region in enumerate(op.regions) if len(region.blocks)]:
+            runs = arith.xori(condition, self._all_lanes()) if side else condition
             self.guard = runs if self.mask is None else arith.andi(runs, self.mask)
-            self.body(region.blocks[0])
-            sides.append([self.vector(v) for v in list(region.blocks[0].operations)[-1].operands])
+            sides.append(self._unmasked(op, side))
         self.guard = None
-        for result, then, otherwise in zip(op.results, *sides, strict=True) if len(op.results) else ():
-            self.values[result] = arith.select(condition, then, otherwise)
+        return [arith.select(condition, *values) for values in zip(*sides, strict=True)] if len(op.results) else []
 
     def condition(self, op: ir.Operation) -> ir.Value:
         """The condition of an `if` in all lanes."""
         if op.name == "scf.if":
             return self.vector(op.operands[0])
-        holds = self._all_lanes()
-        for c in walk.constraints(op):
-            values = self.spread(c.index)
-            kind = arith.CmpIPredicate.eq if c.is_eq else arith.CmpIPredicate.sge
-            holds = arith.andi(holds, arith.cmpi(kind, values, zero_vector(ir.VectorType(values.type))))
-        return holds
+        holds = [self._constraint(c) for c in walk.constraints(op)]
+        return reduce(arith.andi, holds) if holds else self._all_lanes()
+
+    def _constraint(self, c: Constraint) -> ir.Value:
+        """Whether a constraint holds in each lane: a prefix of the lanes, or the rest, if its index counts them."""
+        grows, bits = step(c.index, self.lanes.var), self._type(ir.IntegerType.get_signless(1))
+        kind = arith.CmpIPredicate.eq if c.is_eq else arith.CmpIPredicate.sge
+        first = self.at(c.index)
+        if grows == 0:
+            return vector.broadcast(bits, arith.cmpi(kind, apply(first), apply(Index.constant(0))))
+        if grows == -1 and not c.is_eq:
+            return vector.create_mask(bits, [apply((first + 1).simplified())])
+        if grows == 1 and not c.is_eq:
+            return arith.xori(vector.create_mask(bits, [apply((first * -1).simplified())]), self._all_lanes())
+        values = self.spread(c.index)
+        return arith.cmpi(kind, values, zero_vector(ir.VectorType(values.type)))
 
     # --- helpers -----------------------------------------------------------------------------------------------------
 

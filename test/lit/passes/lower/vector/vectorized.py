@@ -37,12 +37,13 @@ def chunks(A: T.Buffer((100,), "float32"), B: T.Buffer((100,), "float32")):
 # -----
 
 
-# A condition that depends on the lane becomes a mask.
+# A condition that depends on the lane becomes a mask, except where it holds in all lanes.
 # CHECK-LABEL: func.func @guarded
 # CHECK: affine.for
-# CHECK-NOT: affine.if
-# CHECK: %[[C:.*]] = arith.cmpi sge, {{.*}} : vector<8xindex>
-# CHECK: %[[M:.*]] = arith.andi {{.*}}, %[[C]] : vector<8xi1>
+# CHECK: affine.if
+# CHECK: affine.vector_store {{.*}} vector<8xf32>
+# CHECK: } else {
+# CHECK: %[[M:.*]] = vector.create_mask
 # CHECK: vector.maskedstore %arg0[{{.*}}], %[[M]], {{.*}} : memref<10xf32>
 @T.prim_func
 def guarded(A: T.Buffer((10,), "float32")):
