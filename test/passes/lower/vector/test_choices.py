@@ -10,7 +10,6 @@ from harness.lowered import passed, run
 from programs.sequences import cumulative_down
 
 from tir_mlir import Schedule, build
-from tir_mlir.passes.lower.registry import LoweringWarning
 
 RNG = np.random.default_rng(3)
 
@@ -48,10 +47,14 @@ def test_a_condition_that_all_lanes_share(n):
     np.testing.assert_array_equal(c, np.where(np.arange(5)[:, None] >= 2, a, np.float32(7)) + b)
 
 
-def test_a_condition_of_the_lane_is_no_vector():
-    text = chosen(16, "d0 - 2 >= 0", "%j")
-    with pytest.warns(LoweringWarning, match="a condition in it depends on the iteration"):
-        assert "vector<" not in passed(text, "tir-lower-vectorized")
+@pytest.mark.parametrize("n", [7, 16, 65])
+def test_a_condition_of_the_lane_is_a_mask(n):
+    text = chosen(n, "d0 - 2 >= 0", "%j")
+    assert "vector.create_mask" in passed(text, "tir-lower-vectorized")
+    a, b = RNG.random((2, 5, n), dtype=np.float32)
+    c = np.empty_like(a)
+    run(text, a, b, c)
+    np.testing.assert_array_equal(c, np.where(np.arange(n) >= 2, a, np.float32(7)) + b)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 64), (30, 100)])
