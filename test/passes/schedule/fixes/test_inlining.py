@@ -215,7 +215,7 @@ ROWS = [
     ),
     Row(
         "reverse_compute_inline: a part that a guard cannot single out",
-        main("A:16 C:8 b:16", each("B:16", "b[vi] = A[vi] * 2.0"), each("C", "C[vi] = b[vi * 2 % 16 // 2]")),
+        main("A:16 C:8 b:16", each("B:16", "b[vi] = A[vi] * 2.0"), each("C", "C[vi] = b[vi * 2]")),
         lambda s: s.reverse_compute_inline("C"),
         'compute_inline of block "B"',
         lambda s: s.compute_inline("B"),

@@ -24,27 +24,18 @@ ROWS = [
         lambda s: s.decompose_padding("B", loop(s, "B")),
     ),
     Row(
-        "decompose_padding: another block in the loop",
+        "decompose_padding: a block that reads the padding early",
         main(
-            "A:8 C:10 b:10",
+            "A:8 C:10 D:10",
             nest(
-                "i:10", nest("j:1", block("B", "vi:10=i", f"b[vi] = {PADDED}")), block("C", "vi:10=i", "C[vi] = b[vi]")
+                "i:10",
+                nest("j:1", block("B", "vi:10=i", f"C[vi] = {PADDED}")),
+                block("D", "vi:10=i", "D[vi] = C[9 - vi]"),
             ),
         ),
         lambda s: s.decompose_padding("B", loop(s, "B")),
         "pass an inner loop",
         lambda s: s.decompose_padding("B", loop(s, "B", 1)),
-    ),
-    Row(
-        "decompose_padding: another block in the only loop",
-        main(
-            "A:8 C:10 E:10 b:10 c:10",
-            nest("i:10", block("c", "vi:10=i", "c[vi] = E[vi] + 1.0"), block("B", "vi:10=i", f"b[vi] = {PADDED}")),
-            each("C:10", "C[vi] = b[vi] + c[vi]"),
-        ),
-        lambda s: s.decompose_padding("B", loop(s, "B")),
-        "compute_inline",
-        lambda s: (s.compute_inline("c"), s.decompose_padding("B", loop(s, "B"))),
     ),
     Row(
         "decompose_padding: bounds that use a loop",
