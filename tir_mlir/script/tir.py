@@ -106,6 +106,14 @@ def thread_binding(start: Any, stop: Any = None, thread: str = "", *, annotation
 
 
 @construct
+def launch_thread(thread: str, extent: Any) -> Any:
+    """A loop bound to a hardware thread axis around the rest of the body: `tx = T.launch_thread("threadIdx.x", 32)`.
+
+    Or around the body of a `with`: `with T.launch_thread("threadIdx.x", 32) as tx:`. It prints as `T.thread_binding`.
+    """
+
+
+@construct
 def block(name: str = "") -> Any:
     """A block, the unit of computation and scheduling: `with T.block("C"):`, its axes first, then its body."""
 

@@ -12,7 +12,7 @@ _GROUPS = {
     "Functions, buffers and types": (
         "prim_func func_attr Buffer handle match_buffer alloc_buffer var let LetStmt Let assume evaluate"
     ),
-    "Loops": "grid serial parallel vectorized unroll thread_binding",
+    "Loops": "grid serial parallel vectorized unroll thread_binding launch_thread",
     "Blocks": "block axis.spatial axis.reduce axis.opaque axis.scan axis.remap init where reads writes block_attr",
     "Calls and pointers": "call_extern call_pure_extern tvm_access_ptr address_of type_annotation reinterpret",
 }

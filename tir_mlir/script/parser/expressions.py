@@ -49,7 +49,7 @@ _VECTORS = "values are scalars; write a loop, T.vectorized(n) turns it into vect
 _ABSENT = {
     **dict.fromkeys(("Ramp", "Broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
     **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
-    **dict.fromkeys(("launch_thread", "env_thread"), 'write the loop: for tx in T.thread_binding(n, "threadIdx.x")'),
+    "env_thread": 'write tx = T.launch_thread("threadIdx.x", n), or a loop over T.thread_binding(n, "threadIdx.x")',
     **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "call a C function by T.call_extern"),
     **dict.fromkeys(("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin"), "use a function of T, T.exp(x)"),
     "decl_buffer": "T.alloc_buffer allocates a buffer, T.match_buffer makes a view of a region",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,33 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
         raise state.error(args["annotations"], f"the annotations of a loop are a dictionary, not {notes!r}")
     state.source.check_annotations(call, notes or {}, annotation_keys.LOOP)
     _nest(evaluate, node, [(node.target, bounds)], kind, notes or {}, run)
+
+
+def is_launch(evaluate: Evaluator, stmt: ast.stmt) -> bool:
+    """Whether a statement is `tx = T.launch_thread(axis, n)`, a loop around the rest of its body."""
+    call = stmt.value if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
+    if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("launch_thread"):
+        return False
+    return getattr(evaluate(call.func), "tir_construct", None) == "launch_thread"
+
+
+def parse_launch(
+    evaluate: Evaluator,
+    target: ast.expr | None,
+    call: ast.Call,
+    body: Sequence[ast.stmt],
+    run: Callable[[list[ast.stmt]], None],
+) -> None:
+    """`tx = T.launch_thread(axis, n)` as a thread-bound loop around `body`."""
+    try:
+        args = calls.bind(evaluate(call.func), call)
+    except ParseError as refused:
+        raise evaluate.state.error(call, str(refused)) from None
+    if target is None:
+        raise evaluate.state.error(call, 'name the loop: with T.launch_thread("threadIdx.x", 32) as tx')
+    loop = ast.copy_location(ast.For(target=target, iter=call, body=list(body), orelse=[]), call)
+    bounds = Bounds([Index.constant(0)], _bound(evaluate, args["extent"], "min"), args["extent"])
+    _nest(evaluate, loop, [(target, bounds)], _tag(evaluate, args, call), {}, run)
 
 
 def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, Any]:

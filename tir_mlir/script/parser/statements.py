@@ -50,9 +50,13 @@ class FunctionParser:
 
     def run(self, body: Sequence[ast.stmt]) -> None:
         """Parse statements in order."""
-        for stmt in body:
+        for number, stmt in enumerate(body):
             if id(stmt) in self.used:
                 continue
+            if loops.is_launch(self.evaluate, stmt):
+                assert isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call)
+                loops.parse_launch(self.evaluate, stmt.targets[0], stmt.value, body[number + 1 :], self.run)
+                return
             method = getattr(self, "_" + type(stmt).__name__, None)
             if method is None:
                 otherwise = f"{type(stmt).__name__} is not supported"
@@ -93,8 +97,14 @@ class FunctionParser:
                 self._define(stmt.items[0].optional_vars, value)
                 self.run(stmt.body)
             return
+        if word == "launch_thread" and len(stmt.items) == 1:
+            assert isinstance(call, ast.Call)
+            loops.parse_launch(self.evaluate, stmt.items[0].optional_vars, call, stmt.body, self.run)
+            return
         if len(stmt.items) != 1 or stmt.items[0].optional_vars is not None or word not in ("block", "init"):
-            raise self.state.error(stmt, "with is for T.block(name) and T.init(), one at a time")
+            raise self.state.error(
+                stmt, "with is for T.block(name), T.init() and T.launch_thread(axis, n), one at a time"
+            )
         assert isinstance(call, ast.Call)
         if word == "init":
             blocks.with_init(self.evaluate, stmt, self.run)
