@@ -102,9 +102,8 @@ class FunctionParser:
             loops.parse_launch(self.evaluate, stmt.items[0].optional_vars, call, stmt.body, self.run)
             return
         if len(stmt.items) != 1 or stmt.items[0].optional_vars is not None or word not in ("block", "init"):
-            raise self.state.error(
-                stmt, "with is for T.block(name), T.init() and T.launch_thread(axis, n), one at a time"
-            )
+            words = "T.block(name), T.init() and T.launch_thread(axis, n)"
+            raise self.state.error(stmt, f"with is for {words}, one at a time")
         assert isinstance(call, ast.Call)
         if word == "init":
             blocks.with_init(self.evaluate, stmt, self.run)
