@@ -31,6 +31,7 @@ STRIDES = "tir.strides"
 OFFSET_FACTOR = "tir.offset_factor"
 ALIGN = "tir.align"
 DEFAULT_ALIGN = 64  # bytes; the alignment that a buffer has without the attribute
+BIND = "tir.bind"
 ACCESS = "tir.access"
 COUNT = "tir.count"
 OP = "tir.op"

@@ -256,6 +256,24 @@ def data_where(test: ir.Value) -> ir.Operation:
     return op
 
 
+def bound_value(name: str, low: Index | int, extent: Index | int, value: ir.Value) -> tuple[Loop, ir.Block]:
+    """A loop variable equal to a computed value, which is no affine dimension: a search of [low, low + extent).
+
+        for name in range(low, low + extent):      # tir.bind
+            if name == value: ...
+
+    Returns the loop and the body of the condition. Lowering and the interpreter take the value without the search.
+    """
+    found = loop(name, low, Index.wrap(low) + extent)
+    found.op.attributes[attrs.BIND] = ir.UnitAttr.get()
+    with at_end(found.body):
+        same = arith.cmpi(arith.CmpIPredicate.eq, found.var, value)
+        branch = ir.Operation.create("scf.if", operands=[same], regions=2)
+    with ir.InsertionPoint(branch.regions[0].blocks.append()):
+        scf.yield_([])
+    return found, branch.regions[0].blocks[0]
+
+
 def init(owner: Block) -> ir.Operation:
     """The init region of a block, at the insertion point: an `affine.if` on all reduce iters being at their minimum."""
     starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in owner.iters if i.kind == "R"]

@@ -67,12 +67,12 @@ def enclosing_block(op: ir.Operation) -> Block | Func:
 
 
 def loops_above(op: ir.Operation) -> list[Loop]:
-    """The loops around an op, outer to inner, up to its enclosing block."""
+    """The loops around an op, outer to inner, up to its enclosing block, without those that only find a binding."""
     found: list[Loop] = []
     for parent in parents(op):
         if is_block(parent):
             break
-        if is_loop(parent):
+        if is_loop(parent) and not is_bound_value(parent):
             found.append(Loop(parent))
     return found[::-1]
 
@@ -117,11 +117,29 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
 
 def is_data_loop(op: ir.Operation) -> bool:
     """Whether an op is a loop with bounds or a condition computed from data."""
-    return op.name in ("scf.for", "scf.while")
+    return op.name in ("scf.for", "scf.while") or is_bound_value(op)
+
+
+def is_bound_value(op: ir.Operation) -> bool:
+    """Whether a loop only finds the value of an iter that is not affine (see `create.bound_value`)."""
+    return is_loop(op) and attrs.BIND in op.attributes
+
+
+def bound_value(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
+    """The value of such a loop, and the `scf.if` that holds its body; None for any other op."""
+    held = [o.operation for o in op.regions[0].blocks[0].operations] if is_bound_value(op) else []
+    if [o.name for o in held] != ["arith.cmpi", "scf.if", "affine.yield"] or len(held[1].regions[1].blocks):
+        return None
+    test, branch = held[:2]
+    same = ir.IntegerAttr(test.attributes["predicate"]).value == 0 and branch.operands[0] == test.results[0]
+    variable = op.regions[0].blocks[0].arguments[0]
+    return (test.operands[1], branch) if same and test.operands[0] == variable != test.operands[1] else None
 
 
 def data_loop_name(op: ir.Operation) -> str:
     """A loop over data in words: `loop k, whose bounds are data`."""
+    if is_bound_value(op):
+        return f"the binding of iter {attrs.get(op, attrs.LOOP, 'i')}, which is not affine"
     if op.name == "scf.while":
         return "a while loop"
     return f"loop {attrs.get(op, attrs.LOOP, 'i')}, whose bounds are data"

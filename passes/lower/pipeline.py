@@ -37,7 +37,11 @@ MODULE_PASSES = (
 
 CLEANUP = ("canonicalize", "cse")
 
-LOOP_PASSES = ("lower-affine", "tir-lower-repeats")
+LOOP_PASSES = (
+    "lower-affine",
+    "tir-lower-bindings",
+    "tir-lower-repeats",
+)
 
 THREAD_PASSES = (
     "convert-scf-to-openmp",

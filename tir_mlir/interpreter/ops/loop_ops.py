@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, Loop, attrs, is_block, read_map, walk
+from tir_mlir.dialect.ir import Block, Index, Loop, attrs, bound_value, is_block, read_map, walk
 from tir_mlir.interpreter import buffer_names
 from tir_mlir.interpreter.codegen import Writer, writes
 
@@ -18,6 +18,10 @@ DEEPEST = 16
 @writes("affine.for")
 def affine_for(w: Writer, op: ir.Operation) -> None:
     loop = Loop(op)
+    if (bound := bound_value(op)) is not None:
+        w.put(f"{w.define(loop.var, loop.name)} = {w.value(bound[0])}")
+        w.body(bound[1].regions[0].blocks[0])
+        return
     low, high = (_bound(w, found, word) for found, word in ((loop.lowers, "max"), (loop.uppers, "min")))
     step = ir.IntegerAttr(op.attributes["step"]).value if "step" in op.attributes else 1
     steps = [low, high] if step == 1 else [low, high, str(step)]

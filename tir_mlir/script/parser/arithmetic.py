@@ -165,6 +165,12 @@ def to_index(item: Any) -> Index | ir.Value:
     return emit(signs.op_for("arith.index_cast", dtype_of(item)), ir.IndexType.get(), to_value(item))
 
 
+def index_of(item: Expr) -> ir.Value:
+    """An integer as a value of type `index`."""
+    found = to_index(item)
+    return create.apply(found) if isinstance(found, Index) else found
+
+
 def cast(item: Any, dtype: str) -> Value:
     """Cast to `dtype`: floats to ints round towards zero, ints to bool compare with zero."""
     item = as_expr(item)

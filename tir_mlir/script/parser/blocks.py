@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mlir import ir
-from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create, signs
-from tir_mlir.dialect.presburger import either, intervals
+from tir_mlir.dialect.ir import Block, Index, IterSpec, annotation_keys, attrs, create, signs
 from tir_mlir.script.language.operations import AXES
-from tir_mlir.script.parser import arithmetic, calls, loops, regions
+from tir_mlir.script.parser import arithmetic, calls, loops, predicates, regions
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import AllocationScope, BlockNodes
-from tir_mlir.script.parser.items import AffineCondition, Const
+from tir_mlir.script.parser.items import as_index, describe, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError
 
 ParseBody = Callable[[list[ast.stmt]], None]
@@ -146,7 +144,7 @@ def _axis(evaluate: Evaluator, word: str, target: ast.expr, node: ast.Call) -> I
     args = calls.bind(evaluate(node.func), node)
     low, extent = _domain(evaluate, args["domain"])
     with evaluate.state.source.location(node):
-        binding = evaluate.index(args["value"], f"the value bound to {_target_name(target)}")
+        binding = _binding(evaluate, args["value"], _target_name(target))
     return IterSpec(_target_name(target), AXES[word], low, extent, binding, _is_wide(evaluate, args["domain"]))
 
 
@@ -154,6 +152,17 @@ def _is_wide(evaluate: Evaluator, node: ast.expr) -> bool:
     """Whether a domain is of int64."""
     parts = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     return any(arithmetic.is_wide(evaluate(part)) for part in parts)
+
+
+def _binding(evaluate: Evaluator, node: ast.expr, name: str) -> Any:
+    """The value bound to an iter: an affine expression, or an integer computed otherwise (an item `Value`)."""
+    item = evaluate(node)
+    index = as_index(item)
+    if index is not None:
+        return index
+    if not is_expr(item) or not dtype_of(item).startswith(("int", "uint")):
+        raise evaluate.state.error(node, f"the value bound to {name} must be an integer, not {describe(item)}")
+    return arithmetic.cast(item, dtype_of(item))
 
 
 def _domain(evaluate: Evaluator, node: ast.expr) -> tuple[Index, Index]:
@@ -216,19 +225,20 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
     state.scope.in_header = True
     try:
         header = header_of(evaluate, node.body)
-        specs = iters_of(evaluate, header)
         emitted = list(ir.InsertionPoint.current.block.operations)
-        guard, tests = _where(evaluate, header, [s for s, _, _ in specs])
+        specs = iters_of(evaluate, header)
+        predicate = predicates.predicate_of(evaluate, header.where, [s for s, _, _ in specs])
     finally:
         state.scope.in_header = False
-    if is_only and not specs and not guard and not tests and _no_regions(header) and _is_root(evaluate, name, header):
+    if is_only and not specs and not predicate and _no_regions(header) and _is_root(evaluate, name, header):
         _root(header)
         run(header.body)
         return
     with state.source.location(node):
-        with _guarded(guard, tests, emitted):
+        place, iters = predicates.place_of(predicate, [s for s, _, _ in specs], emitted)
+        with place:
             hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
-            block = create.block(name, [s for s, _, _ in specs], header.annotations)
+            block = create.block(name, iters, header.annotations)
             attrs.put(block.op, attrs.HIDDEN, hidden)
     block_nodes = BlockNodes(call, {s.name: place for s, _, place in specs}, header.reads, header.writes)
     state.block_nodes[block.id] = block_nodes
@@ -269,83 +279,6 @@ def _body(evaluate: Evaluator, block: Block, specs: list[Any], header: BlockHead
     finally:
         state.blocks.pop()
         state.allocation_scopes.pop()
-
-
-def _guarded(guard: list[Constraint], tests: list[ir.Value], before: list[Any]) -> ir.InsertionPoint:
-    """The place of a block with a predicate: in an `affine.if`, or, where it depends on data, in an `scf.if`.
-
-    With both, the affine part comes first, as an `if` around the loads of the other (the ops not in `before`).
-    """
-    if not tests:
-        return create.at_end(create.where(guard).regions[0].blocks[0]) if guard else ir.InsertionPoint.current
-    test = tests[0]
-    for other in tests[1:]:
-        test = arith.andi(test, other)
-    if not guard:
-        return create.at_end(create.data_where(test).regions[0].blocks[0])
-    loads = [op for op in ir.InsertionPoint.current.block.operations if op not in before and len(op.results)]
-    outer = create.guard(guard)
-    for op in loads:
-        op.move_before(list(outer.regions[0].blocks[0].operations)[-1])
-    with create.at_end(outer.regions[0].blocks[0]):
-        return create.at_end(create.data_where(test).regions[0].blocks[0])
-
-
-def _where(evaluate: Evaluator, header: BlockHeader, specs: list[IterSpec]) -> tuple[list[Constraint], list[ir.Value]]:
-    """The conjunction of all T.where of a block: affine conditions of the loops (iters are replaced by their bindings),
-    and computed ones."""
-    found: list[Constraint] = []
-    tests: list[ir.Value] = []
-    with evaluate.state.scope.frame():
-        for spec in specs:
-            evaluate.state.scope.define(spec.name, spec.binding, header.axes[0][1], "value")
-        for call in header.where:
-            if len(call.args) != 1:
-                raise evaluate.state.error(call, "T.where takes one condition; join several with `and`")
-            for part in _conjuncts(call.args[0]):
-                try:
-                    condition = _condition(evaluate, call, part)
-                except ParseError as refused:
-                    raise evaluate.state.error(call, str(refused)) from None
-                if isinstance(condition, ir.Value):
-                    tests.append(condition)
-                else:
-                    found += condition
-    return found, tests
-
-
-def _conjuncts(node: ast.expr) -> list[ast.expr]:
-    """`a and (b or c)` -> a, `b or c`."""
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        return [part for value in node.values for part in _conjuncts(value)]
-    return [node]
-
-
-def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Constraint] | ir.Value:
-    """A conjunct of T.where: an affine comparison, or the disjunction of two; anything else as a computed bool."""
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
-        sides = [evaluate(value) for value in node.values]
-        parts = [_constraints(side) for side in sides]
-        if [len(part or ()) for part in parts] == [1, 1]:
-            here = intervals.within(ir.InsertionPoint.current.block.owner.operation)
-            first, second = (p for part in parts for p in part or ())
-            if (both := either(first, second, here)) is not None:
-                return [both]
-        test = arithmetic.logical("or", *sides)
-    else:
-        test = arithmetic.condition(evaluate(node))
-    if test == Const(True):
-        return []
-    found = _constraints(test)
-    if found is not None:
-        return found
-    with evaluate.state.source.location(call):
-        return arithmetic.to_value(test, "bool")
-
-
-def _constraints(item: Any) -> list[Constraint] | None:
-    """The affine constraints that a condition is the conjunction of, if it is one."""
-    return item.constraints() if isinstance(item, AffineCondition) else None
 
 
 def with_init(evaluate: Evaluator, node: ast.With, run: ParseBody) -> None:

@@ -204,8 +204,7 @@ def _loop(
 def _as_value(bound: list[Index] | Value, op: str) -> ir.Value:
     """A bound as an SSA value of type `index`."""
     item = bound if isinstance(bound, Value) else bound[0] if len(bound) == 1 else AffineExtremum(op, tuple(bound))
-    found = arithmetic.to_index(item)
-    return create.apply(found) if isinstance(found, Index) else found
+    return arithmetic.index_of(item)
 
 
 def parse_while(evaluate: Evaluator, node: ast.While, run: Callable[[list[ast.stmt]], None]) -> None:

@@ -75,6 +75,10 @@ class ValuePrinter:
             known = self._known[value] = self._make(value, None)
         return known
 
+    def alias(self, variable: ir.Value, value: ir.Value) -> None:
+        """Print a variable as the expression of a value."""
+        self._known[variable] = self.text(value)
+
     def typed(self, value: ir.Value, dtype: str | None) -> ExprText:
         """The expression of a value as an operand of an integer type: int8 as uint8 and back is a cast, and a constant
         takes the type."""

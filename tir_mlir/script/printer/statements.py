@@ -16,8 +16,10 @@ from tir_mlir.dialect.ir import (
     Iter,
     Loop,
     attrs,
+    bound_value,
     dtypes,
     is_block,
+    is_bound_value,
     is_data_where,
     is_init,
     is_where,
@@ -145,6 +147,10 @@ class StatementPrinter:
 
     def _loops(self, op: ir.Operation) -> None:
         """A loop, or a chain of plain ones as one `T.grid`."""
+        if (bound := self._bound_block(op)) is not None:
+            with self.names.scope():
+                self._block(*bound)
+            return
         chain = self._chain(Loop(op))
         with self.names.scope():
             bounds = [self._extent(loop) for loop in chain]
@@ -175,6 +181,24 @@ class StatementPrinter:
         self.writer.line(f"while {self.values.text(ops[-1].operands[0]).text}:", self._id(op))
         self.nested(_body_ops(after))
 
+    def _bound_block(self, op: ir.Operation) -> tuple[Block, list[ir.Operation]] | None:
+        """The block under loops that find its bindings, which print as the values, and its guards."""
+        values, guards = {}, []
+        while (found := bound_value(op)) is not None:
+            values[Loop(op).var], branch = found
+            inner = _body_ops(branch.regions[0].blocks[0])
+            if len(inner) != 1:
+                return None
+            op = inner[0]
+        while is_where(op) or is_data_where(op):
+            guards.append(op)
+            op = _body_ops(op.regions[0].blocks[0])[0]
+        if not values or not is_block(op):
+            return None
+        for variable, value in values.items():
+            self.values.alias(variable, value)
+        return Block(op), guards
+
     def _chain(self, loop: Loop) -> list[Loop]:
         """The loops that one `T.grid` can hold: perfectly nested, plain, extents free of each other's variables."""
         chain = [loop]
@@ -191,6 +215,7 @@ class StatementPrinter:
     def _is_plain(self, loop: Loop) -> bool:
         return (
             loop.kind == "serial"
+            and not is_bound_value(loop.op)
             and len(loop.lowers) == len(loop.uppers) == 1
             and loop.lower.as_constant() == 0
             and not loop.annotations
@@ -322,7 +347,7 @@ def _is_remap(it: Iter) -> bool:
     if var is None or it.kind not in "SR" or not isinstance(var.owner, ir.Block):
         return False
     parent = var.owner.owner.operation
-    if parent.name != "affine.for":
+    if parent.name != "affine.for" or is_bound_value(parent):
         return False
     loop = Loop(parent)
     if len(loop.lowers) != 1 or len(loop.uppers) != 1:

@@ -1,0 +1,59 @@
+"""Loops that only find a value become the value."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.ir import walk
+from tir_mlir.passes.lower.registry import lowering
+
+_EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
+
+
+@lowering("tir-lower-bindings", "Take a value directly where a loop only searches for it")
+def run(module: ir.Module) -> None:
+    """Replace a search by the value that it finds.
+
+        scf.for %i = %low to %high step 1 {              %in = %low <= %x and %x < %high
+          %same = arith.cmpi eq, %i, %x          -->     scf.if %in { use(%x) }
+          scf.if %same { use(%i) }
+        }
+
+    Such loops stand for iters whose binding is not affine. Runs on scf loops.
+    """
+    for op in walk.ops(module.operation):
+        if op.name == "scf.for" and (found := _searched(op)) is not None:
+            _take(op, *found)
+
+
+def _searched(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
+    """The value that a loop searches for, and the `scf.if` of its body; None for any other loop."""
+    variable, *carried = op.regions[0].blocks[0].arguments
+    held = [o.operation for o in op.regions[0].blocks[0].operations]
+    if carried or _constant(op.operands[2]) != 1 or [o.name for o in held] != ["arith.cmpi", "scf.if", "scf.yield"]:
+        return None
+    test, branch = held[:2]
+    if ir.IntegerAttr(test.attributes["predicate"]).value != _EQ or branch.operands[0] != test.results[0]:
+        return None
+    if len(branch.results) or len(branch.regions[1].blocks) or variable not in test.operands:
+        return None
+    value = next((v for v in test.operands if v != variable), None)
+    return None if value is None else (value, branch)
+
+
+def _take(op: ir.Operation, value: ir.Value, branch: ir.Operation) -> None:
+    low, high = op.operands[0], op.operands[1]
+    with ir.InsertionPoint(op), op.location:
+        inside = arith.andi(arith.cmpi(_SLE, low, value), arith.cmpi(_SLT, value, high))
+    branch.move_before(op)
+    branch.operands[0] = inside
+    op.regions[0].blocks[0].arguments[0].replace_all_uses_with(value)
+    op.erase()
+
+
+def _constant(value: ir.Value) -> int | None:
+    maker = value.owner
+    if isinstance(maker, ir.Block) or maker.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(maker.attributes["value"]).value

@@ -1,0 +1,123 @@
+"""The predicate of a block (`T.where`), and its iters bound to values that are not affine: what stands around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.ir import Constraint, Index, IterSpec, create
+from tir_mlir.dialect.presburger import either, intervals
+from tir_mlir.script.parser import arithmetic
+from tir_mlir.script.parser.expressions import Evaluator
+from tir_mlir.script.parser.items import AffineCondition, Const, Value
+from tir_mlir.script.parser.source import ParseError
+
+
+@dataclass
+class Predicate:
+    """A conjunction: affine conditions of the loops, and computed bools."""
+
+    affine: list[Constraint] = field(default_factory=list)
+    tests: list[ir.Value] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.affine or self.tests)
+
+
+def place_of(
+    predicate: Predicate, specs: Sequence[IterSpec], before: Sequence[Any]
+) -> tuple[ir.InsertionPoint, list[IterSpec]]:
+    """The place of a block, and its iters, bound to affine expressions.
+
+    An affine predicate is an `affine.if`, a computed one an `scf.if`, a computed binding a search of its domain (see
+    `create.bound_value`). With both kinds the affine one comes first, as an `if` around the ops that compute the others
+    (those not in `before`).
+    """
+    guard, here = predicate.affine, ir.InsertionPoint.current
+    values = [arithmetic.index_of(s.binding) if isinstance(s.binding, Value) else None for s in specs]
+    if guard and (predicate.tests or any(v is not None for v in values)):
+        made = [op for op in here.block.operations if op not in before and len(op.results)]
+        outer = create.guard(guard).regions[0].blocks[0]
+        for op in made:
+            op.move_before(list(outer.operations)[-1])
+        guard, here = [], create.at_end(outer)
+    found = []
+    for spec, value in zip(specs, values, strict=True):
+        if value is not None:
+            with here:
+                loop, body = create.bound_value(spec.name, spec.min, spec.extent, value)
+            spec, here = replace(spec, binding=Index.of(loop.var)), create.at_end(body)
+        found.append(spec)
+    with here:
+        if predicate.tests:
+            here = create.at_end(create.data_where(_all(predicate.tests)).regions[0].blocks[0])
+        elif guard:
+            here = create.at_end(create.where(guard).regions[0].blocks[0])
+    return here, found
+
+
+def _all(tests: Sequence[ir.Value]) -> ir.Value:
+    found = tests[0]
+    for other in tests[1:]:
+        found = arith.andi(found, other)
+    return found
+
+
+def predicate_of(evaluate: Evaluator, calls: Sequence[ast.Call], specs: Sequence[IterSpec]) -> Predicate:
+    """The conjunction of all T.where of a block; iters are replaced by their bindings."""
+    found = Predicate()
+    with evaluate.state.scope.frame():
+        for call in calls:
+            for spec in specs:
+                evaluate.state.scope.define(spec.name, spec.binding, call, "value")
+            if len(call.args) != 1:
+                raise evaluate.state.error(call, "T.where takes one condition; join several with `and`")
+            for part in _conjuncts(call.args[0]):
+                try:
+                    condition = _condition(evaluate, call, part)
+                except ParseError as refused:
+                    raise evaluate.state.error(call, str(refused)) from None
+                if isinstance(condition, ir.Value):
+                    found.tests.append(condition)
+                else:
+                    found.affine += condition
+    return found
+
+
+def _conjuncts(node: ast.expr) -> list[ast.expr]:
+    """`a and (b or c)` -> a, `b or c`."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return [part for value in node.values for part in _conjuncts(value)]
+    return [node]
+
+
+def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Constraint] | ir.Value:
+    """A conjunct of T.where: an affine comparison, or the disjunction of two; anything else as a computed bool."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
+        sides = [evaluate(value) for value in node.values]
+        parts = [_constraints(side) for side in sides]
+        if [len(part or ()) for part in parts] == [1, 1]:
+            here = intervals.within(ir.InsertionPoint.current.block.owner.operation)
+            first, second = (p for part in parts for p in part or ())
+            if (both := either(first, second, here)) is not None:
+                return [both]
+        test = arithmetic.logical("or", *sides)
+    else:
+        test = arithmetic.condition(evaluate(node))
+    if test == Const(True):
+        return []
+    found = _constraints(test)
+    if found is not None:
+        return found
+    with evaluate.state.source.location(call):
+        return arithmetic.to_value(test, "bool")
+
+
+def _constraints(item: Any) -> list[Constraint] | None:
+    """The affine constraints that a condition is the conjunction of, if it is one."""
+    return item.constraints() if isinstance(item, AffineCondition) else None
