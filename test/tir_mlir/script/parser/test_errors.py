@@ -189,10 +189,10 @@ def test_in_a_block(body: str, message: str):
             """
             for i in range(16):
                 with T.block("B"):
-                    vi = T.axis.spatial(16, I[i])  # <<
+                    vi = T.axis.spatial(16, A[i, 0])  # <<
                     I[vi] = 1
             """,
-            "the value bound to vi must be an affine expression",
+            "the value bound to vi must be an integer",
         ),
         (
             """
