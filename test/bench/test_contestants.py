@@ -33,6 +33,15 @@ SMALL = [
     programs.work(programs.int8_gemv(5, 33)),
     programs.work(programs.int4_gemv(32, 64)),
     programs.work(programs.attention(1, 32, 64, 16)),
+    programs.work(programs.sparse(30, 100)),
+    programs.work(programs.histogram(100)),
+    programs.work(programs.scatter_add(4096, 9, 5)),
+    programs.work(programs.cumulative(3, 17)),
+    programs.work(programs.heat(100, 17)),
+    programs.work(programs.solve(9, 64)),
+    programs.work(programs.blur(5, 33)),
+    programs.work(programs.half(5, 33)),
+    programs.work(programs.top_k(3, 100, 8)),
 ]
 
 

@@ -31,6 +31,7 @@ NEW_LAYOUT = {  # folders that pages name ahead of the move of the sources; empt
     "dialect/presburger",
     "passes/schedule/legality",
 }
+LONG = ("docs/tutorials/", "docs/programs/")
 WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]
 
 

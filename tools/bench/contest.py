@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 OURS = "ours"
-TOLERANCE = {"float64": 1e-11, "float32": 1e-4, "int32": 0.0}  # maximum difference, relative to the largest value
+TOLERANCE = {
+    "float64": 1e-11,
+    "float32": 1e-4,
+    "int32": 0.0,
+    "uint8": 0.0,
+}  # maximum difference, relative to the largest value
 
 
 @dataclass(frozen=True)

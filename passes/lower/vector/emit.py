@@ -29,11 +29,10 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
+from tir_mlir.passes.lower.vector.indirect_rows import CASTS, INTEGER_SUMS, is_indirect_row
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous, lane_stride
 from tir_mlir.passes.lower.vector.partial_sums import Accumulator
 from tir_mlir.passes.lower.vector.strided_loads import MAX_STRIDE, load_strided
-
-CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 
 
 class Emitter:
@@ -76,6 +75,8 @@ class Emitter:
             self.partial(op, self.sums[op])
         elif op.name == "affine.store":
             self.store(op)
+        elif op.name == "memref.store":
+            self.store_row(op)
         elif not any(r in self.lanes.varying for r in op.results):
             self.uniform(op)
         elif op.name == "affine.load":
@@ -179,11 +180,26 @@ class Emitter:
 
     def gather(self, op: ir.Operation) -> None:
         memref, *indices = list(op.operands)
+        if is_indirect_row(op, self.lanes.var, self.lanes.varying):
+            first = [self.first(i) for i in indices]
+            self.values[op.results[0]] = vector.load(self._type(op.results[0].type), memref, first)
+            return
         elements = []
         for lane in range(self.width):
             where = [self.one(i, lane) for i in indices]
             elements.append(self._like(op, [memref, *where], [op.results[0].type]).results[0])
         self.values[op.results[0]] = vector.from_elements(self._type(op.results[0].type), elements)
+
+    def store_row(self, op: ir.Operation) -> None:
+        value, memref, *indices = list(op.operands)
+        vector.store(self.vector(value), memref, [self.first(i) for i in indices])
+
+    def first(self, value: ir.Value) -> ir.Value:
+        """An index of a row in the first lane, computed with scalars."""
+        op = defining_op(value)
+        if value in self.lanes.varying and op is not None and op.name in (*CASTS, *INTEGER_SUMS):
+            return self._like(op, [self.first(v) for v in op.operands], [op.results[0].type]).results[0]
+        return self.one(value, 0)
 
     def one(self, value: ir.Value, lane: int) -> ir.Value:
         """A value in one lane. A loaded index is loaded as a scalar, which is faster than extracting it."""

@@ -13,9 +13,11 @@ from tir_mlir.dialect.ir import DIVISIONS, Buffer, Index, Loop, dtypes, is_loop,
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
+from tir_mlir.passes.lower.vector.indirect_rows import is_indirect_row
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
 
 LOADS = ("affine.load", "memref.load")
+STORES = ("affine.store", "memref.store")
 ELEMENTWISE = ("arith", "math")
 YIELDS = ("affine.yield", "scf.yield")
 MASKED_BITS = 32
@@ -88,9 +90,12 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
     elif name in ("affine.store", *LOADS, "affine.apply") or name.split(".")[0] in ELEMENTWISE:
         if varies:
             lanes.varying.update(op.results)
+    elif name == "memref.store":
+        if not is_indirect_row(op, lanes.var, lanes.varying):
+            raise NotVectorizable("a store at a loaded index has no vector form", "vectorize a loop along a row")
     else:
         raise NotVectorizable(f"{_called(op)} has no vector form", "vectorize a loop that does not contain it")
-    for value in (*op.results, *(op.operands if name == "affine.store" else ())):
+    for value in (*op.results, *(op.operands if name in STORES else ())):
         _check_type(value.type)
 
 
@@ -134,16 +139,16 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
     """Check that no lane accesses an element that another lane writes: a written buffer is partitioned among the lanes
     along one dimension, or else isl shows its accesses apart.
     """
-    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name == "affine.store"}
+    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name in STORES}
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
     own: dict[ir.Value, list[ir.Operation]] = {}
     for op in inner:
-        if op.name in ("affine.store", *LOADS) and op not in shared:
+        if op.name in (*STORES, *LOADS) and op not in shared:
             root = Buffer(walk.accessed(op)).root.value
             if root in stored:
                 own.setdefault(root, []).append(op)
     for root, users in own.items():
-        plain = all(walk.accessed(op) == root and op.name != "memref.load" for op in users)
+        plain = all(walk.accessed(op) == root and not op.name.startswith("memref.") for op in users)
         columns = zip(*(walk.access_indices(op) for op in users), strict=True) if plain else []
         if not any(_is_partitioned(list(d), lanes) for d in columns):
             _check_apart(root, users, lanes.loop)
@@ -211,6 +216,6 @@ def can_mask(lanes: Lanes) -> bool:
                 lanes, memref, walk.access_indices(op)
             ):
                 return False
-        elif varies and (op.name == "memref.load" or op.name in DIVISIONS):
+        elif op.name == "memref.store" or (varies and (op.name == "memref.load" or op.name in DIVISIONS)):
             return False
     return True

@@ -41,10 +41,11 @@ def run(module: ir.Module) -> None:
 
     Extents over 64 run in chunks of a 512-bit register. The remainder, and a loop with a non-constant bound, uses a
     masked vector, or, on a CPU without masks, a shorter vector or a loop. Elements at a distance of up to four are
-    shuffled out of whole vectors; gathers and strided stores are scalarized. An update `C[i] = C[i] + a` of a declared
-    reduction accumulates in each lane and is combined at the end. A condition that differs between lanes becomes a
-    mask, if what it guards accesses adjacent elements and cannot trap. Other loops (other conditions, a call, dependent
-    lanes) become serial, with a LoweringWarning. Requires blocks to be removed.
+    shuffled out of whole vectors; a row at a loaded position (`A[P[i], j]`) is a vector, other gathers and strided
+    stores are scalarized. An update `C[i] = C[i] + a` of a declared reduction accumulates in each lane and is combined
+    at the end. A condition that differs between lanes becomes a mask, if what it guards accesses adjacent elements and
+    cannot trap. Other loops (other conditions, a call, dependent lanes) become serial, with a LoweringWarning. Requires
+    blocks to be removed.
     """
     outcomes = Outcomes()
     for func in programs(module):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from . import mkl, numpy_blas, pytorch, tvm_same
+from . import mkl, numpy_blas, numpy_loops, pytorch, tvm_same
+
+__all__ = ["ALL", "describe", "missing", "mkl", "numpy_blas", "numpy_loops", "pytorch", "set_threads", "tvm_same"]
 
 ALL = {"numpy": numpy_blas, "mkl": mkl, "torch": pytorch, "tvm": tvm_same}
 

@@ -151,6 +151,78 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> Contestant:
     return _last(lambda: torch.nn.functional.scaled_dot_product_attention(*inputs)[0])
 
 
+def sparse_product(starts: np.ndarray, columns: np.ndarray, values: np.ndarray, x: np.ndarray) -> Contestant:
+    torch = _torch()
+    parts, vector = [torch.from_numpy(v) for v in (starts, columns, values)], torch.from_numpy(x)
+    matrix = torch.sparse_csr_tensor(*parts, (len(x), len(x)), check_invariants=False)
+    return _last(lambda: matrix @ vector)
+
+
+def histogram(x: np.ndarray) -> Contestant:
+    torch = _torch()
+    data = torch.from_numpy(x)
+    return _last(lambda: torch.bincount(data, minlength=256))
+
+
+def scatter_add(x: np.ndarray, p: np.ndarray, rows: int) -> Contestant:
+    torch = _torch()
+    data, index = torch.from_numpy(x), torch.from_numpy(p)
+    return _last(lambda: torch.zeros(rows, x.shape[1]).index_add_(0, index, data))
+
+
+def cumulative(a: np.ndarray) -> Contestant:
+    torch = _torch()
+    source, target = torch.from_numpy(a), torch.empty(a.shape)
+    return Contestant(lambda: torch.cumsum(source, 1, out=target), target.numpy)
+
+
+def heat(a: np.ndarray, steps: int) -> Contestant:
+    """A one-dimensional convolution for each time step."""
+    torch = _torch()
+    start, weights = torch.from_numpy(a), torch.tensor([[[0.25, 0.5, 0.25]]])
+    u = start.clone()
+
+    def call() -> None:
+        u.copy_(start)
+        for t in range(steps):
+            u[(t + 1) % 2, 1:-1] = torch.nn.functional.conv1d(u[t % 2][None, None], weights)[0, 0]
+
+    return Contestant(call, u.numpy)
+
+
+def solve(lower: np.ndarray, b: np.ndarray) -> Contestant:
+    torch = _torch()
+    matrix, sides = torch.from_numpy(lower), torch.from_numpy(b)
+    return _last(lambda: torch.linalg.solve_triangular(matrix, sides, upper=False))
+
+
+def blur(x: np.ndarray) -> Contestant:
+    """A convolution of the image in float32: PyTorch has none of bytes."""
+    torch = _torch()
+    image = torch.from_numpy(x)
+    weights = torch.tensor([[1.0, 2, 1], [2, 4, 2], [1, 2, 1]])[None, None] / 16
+    return _last(lambda: torch.nn.functional.conv2d(image.float()[None, None], weights).add_(0.5).to(torch.uint8)[0, 0])
+
+
+def half_size(x: np.ndarray) -> Contestant:
+    """Bilinear interpolation of bytes to half the size. Its result is not compared, as it rounds ties differently."""
+    torch = _torch()
+    image = torch.from_numpy(x)[None, None]
+    found = _last(lambda: torch.nn.functional.interpolate(image, scale_factor=0.5, mode="bilinear"))
+    return Contestant(found.call)
+
+
+def top_k(x: np.ndarray, k: int) -> Contestant:
+    torch = _torch()
+    data = torch.from_numpy(x)
+    found: list[Any] = []
+
+    def call() -> None:
+        found[:] = torch.topk(data, k)
+
+    return Contestant(call, lambda: found[1].numpy())
+
+
 def _last(call: Callable[[], Any]) -> Contestant:
     """A contestant for operators that allocate a new tensor per call."""
     found: list[Any] = []

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import peers
 from contest import Contest, Contestant, Goal, Work
 from ours import Scheduled
-from pages import page
+from program_pages import page
 
 from .entering import contest
 
-torch = peers.pytorch
+torch, numpy_loops = peers.pytorch, peers.numpy_loops
 
 
 @dataclass(frozen=True)
@@ -96,9 +99,76 @@ def attention(heads: int, queries: int, keys: int, width: int) -> Program:
     )  # fmt: skip
 
 
+def sparse(rows: int, stored: int) -> Program:
+    return Program(
+        "CSR times vector", "sparse", (rows, stored), "GFLOP/s", 2.0 * stored, 8.0 * stored + 8.0 * rows, 4.0 * rows,
+        {"torch": torch.sparse_product},
+    )  # fmt: skip
+
+
+def histogram(size: int) -> Program:
+    return Program(
+        "histogram", "scatter", (size, 256), "GB/s", 0.0, 4.0 * size, 1024.0,
+        {"torch": torch.histogram, "numpy": numpy_loops.histogram}, dtype="int32", prefix="histogram_",
+    )  # fmt: skip
+
+
+def scatter_add(rows: int, count: int, width: int) -> Program:
+    return Program(
+        "scatter-add", "scatter", (rows, count, width), "GB/s", 0.0, 4.0 * count * width, 4.0 * rows * width,
+        {"torch": functools.partial(torch.scatter_add, rows=rows)}, prefix="scatter_",
+    )  # fmt: skip
+
+
+def cumulative(rows: int, columns: int) -> Program:
+    size = 4.0 * rows * columns
+    return Program(
+        "cumulative sum", "sequences", (rows, columns), "GB/s", 0.0, size, size,
+        {"torch": torch.cumulative, "numpy": numpy_loops.cumulative}, prefix="cumulative_",
+    )  # fmt: skip
+
+
+def heat(steps: int, points: int) -> Program:
+    return Program(
+        "time steps", "sequences", (steps, points), "GFLOP/s", 5.0 * steps * points, 8.0 * points, 8.0 * points,
+        {name: functools.partial(peer.heat, steps=steps) for name, peer in (("torch", torch), ("numpy", numpy_loops))},
+        prefix="heat_",
+    )  # fmt: skip
+
+
+def solve(n: int, columns: int) -> Program:
+    return Program(
+        "triangular solve", "sequences", (n, columns), "GFLOP/s", 1.0 * n * n * columns,
+        2.0 * n * n + 4.0 * n * columns, 4.0 * n * columns, {"torch": torch.solve}, prefix="solve_",
+    )  # fmt: skip
+
+
+def blur(height: int, width: int) -> Program:
+    return Program(
+        "uint8 blur", "images", (height, width), "GB/s", 0.0, 1.0 * height * width, 1.0 * height * width,
+        {"torch": torch.blur, "numpy": numpy_loops.blur}, dtype="uint8", prefix="blur_",
+    )  # fmt: skip
+
+
+def half(height: int, width: int) -> Program:
+    return Program(
+        "uint8 half size", "images", (height, width), "GB/s", 0.0, 4.0 * height * width, 1.0 * height * width,
+        {"torch": torch.half_size}, dtype="uint8", prefix="half_",
+    )  # fmt: skip
+
+
+def top_k(rows: int, columns: int, k: int) -> Program:
+    return Program(
+        "top-k", "top-k", (rows, columns, k), "GB/s", 0.0, 4.0 * rows * columns, 8.0 * rows * k,
+        {"torch": functools.partial(torch.top_k, k=k)}, dtype="int32",
+    )  # fmt: skip
+
+
 PROGRAMS = (
     transpose(2048), rms_norm(512, 4096), feed_forward(8, 128, 256, 64), depthwise(96, 56), few_rows(1, 1024, 1024),
     few_rows(16, 1024, 1024), int8_gemv(4096, 4096), int4_gemv(4096, 4096), attention(8, 512, 512, 64),
+    sparse(4096, 409600), histogram(1 << 20), scatter_add(4096, 16384, 64), cumulative(1024, 4096), heat(100, 1 << 16),
+    solve(256, 64), blur(1080, 1920), half(540, 960), top_k(64, 4096, 8),
 )  # fmt: skip
 """The programs at the sizes of docs/programs/index.md."""
 
@@ -113,8 +183,10 @@ def work(program: Program) -> Work:
 
     def make() -> Contest:
         inputs = program.function("inputs")(*program.sizes)
+        expected = program.function("reference")(*inputs)
+        *more, expected = expected if isinstance(expected, tuple) else (expected,)  # the last result is compared
         return contest(
-            program.function("reference")(*inputs), inputs,
+            expected, [*inputs, *(np.empty_like(array) for array in more)],
             lambda: Scheduled(program.function("scheduled")(*program.sizes[program.symbolic :]), program.page),
             {name: lambda peer=peer: peer(*inputs) for name, peer in program.peers.items()},
         )  # fmt: skip

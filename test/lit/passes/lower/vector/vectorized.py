@@ -190,3 +190,21 @@ def halves(a: T.handle, b: T.handle):
         with T.block("B"):
             v = T.axis.spatial(n, k)
             B[v] = A[v] * A[v]
+
+
+# -----
+
+
+# A row at a loaded index: one vector load and store.
+# CHECK-LABEL: func.func @scattered
+# CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : i32 to index
+# CHECK-NOT: affine.for
+# CHECK: vector.load %arg2[%[[ROW]], %{{.*}}] : memref<8x16xf32>, vector<16xf32>
+# CHECK: vector.store %{{.*}}, %arg2[%{{.*}}, %{{.*}}] : memref<8x16xf32>, vector<16xf32>
+@T.prim_func
+def scattered(A: T.Buffer((32, 16), "float32"), P: T.Buffer((32,), "int32"), C: T.Buffer((8, 16), "float32")):
+    for i in range(32):
+        for j in T.vectorized(16):
+            with T.block("C"):
+                vi, vj = T.axis.remap("RS", [i, j])
+                C[P[vi], vj] = C[P[vi], vj] + A[vi, vj]

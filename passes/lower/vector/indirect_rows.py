@@ -1,0 +1,59 @@
+"""Accesses of adjacent elements at a loaded position: `A[P[i] + lane]`, `A[P[i], lane]`."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import attrs, defining_op, read_map, step, walk
+from tir_mlir.passes.lower.memory.strides import is_padded
+
+CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
+INTEGER_SUMS = ("arith.addi", "arith.subi", "arith.muli")
+
+
+def is_indirect_row(op: ir.Operation, var: ir.Value, varying: AbstractSet[ir.Value]) -> bool:
+    """Whether a `memref.load` or `memref.store` accesses adjacent elements in adjacent iterations of `var`.
+
+    Sums of indices are taken not to wrap around: such an access would be outside its buffer.
+    """
+    memref = walk.accessed(op)
+    strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
+    if is_padded(memref) or not strides or strides[-1] != 1:
+        return False
+    *outer, last = list(op.operands)[-len(strides) :]
+    return lane_step(last, var, varying) == 1 and all(lane_step(v, var, varying) == 0 for v in outer)
+
+
+def lane_step(value: ir.Value, var: ir.Value, varying: AbstractSet[ir.Value]) -> int | None:
+    """The increment of an integer when `var` increases by one, if constant; else None."""
+    if value == var:
+        return 1
+    if value not in varying:
+        return 0
+    op = defining_op(value)
+    if op is None:
+        return None
+    if op.name == "affine.apply":
+        index = read_map(attrs.affine_map(op), list(op.operands))[0]
+        return step(index, var) if all(v == var or v not in varying for v in index.values) else None
+    if op.name in CASTS:
+        return lane_step(op.operands[0], var, varying)
+    if op.name not in INTEGER_SUMS:
+        return None
+    a, b = (lane_step(v, var, varying) for v in op.operands)
+    if a is None or b is None:
+        return None
+    if op.name == "arith.muli":
+        return 0 if a == b == 0 else _scaled(op, a, b)
+    return a + b if op.name == "arith.addi" else a - b
+
+
+def _scaled(product: ir.Operation, a: int, b: int) -> int | None:
+    """The increment of a product with a constant."""
+    for grows, factor in ((a, product.operands[1]), (b, product.operands[0])):
+        constant = defining_op(factor)
+        if constant is not None and constant.name == "arith.constant":
+            return grows * ir.IntegerAttr(constant.attributes["value"]).value
+    return None
