@@ -37,6 +37,7 @@ COUNT = "tir.count"
 OP = "tir.op"
 DTYPE = "tir.dtype"
 DTYPES = "tir.dtypes"
+NEST_MARK = ".nest"  # in the names of functions that lowering makes of nests
 HIDDEN = "tir.hidden"
 
 

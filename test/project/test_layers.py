@@ -56,8 +56,8 @@ ROWS: dict[str, str] = {
     ),
     "passes.schedule.edits": ("dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.schedule"),
     "passes.schedule.inlining": (
-        "dialect.analysis dialect.ir dialect.presburger dialect.verify passes.schedule passes.schedule.edits "
-        "passes.schedule.legality"
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.schedule "
+        "passes.schedule.edits passes.schedule.legality"
     ),
     "passes.schedule.layout": (
         "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger passes.schedule "
@@ -65,8 +65,8 @@ ROWS: dict[str, str] = {
     ),
     "passes.schedule.legality": ("dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.schedule"),
     "passes.schedule.loops": (
-        "dialect.analysis dialect.ir dialect.presburger dialect.verify passes.schedule passes.schedule.edits "
-        "passes.schedule.legality"
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.schedule "
+        "passes.schedule.edits passes.schedule.legality"
     ),
     "passes.schedule.placement": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.schedule "
@@ -86,7 +86,7 @@ ROWS: dict[str, str] = {
     "runtime.drivers": (
         "dialect.diagnostics dialect.ir intrin.kernels runtime.cache runtime.call runtime.llvm runtime.tools target"
     ),
-    "runtime.llvm": "dialect.diagnostics runtime.tools",
+    "runtime.llvm": "dialect.diagnostics dialect.ir runtime.tools",
     "runtime.tools": "dialect.diagnostics",
     "intrin.kernels": "target",
     "script": "dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.linalg runtime.tools",

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, at_end, create, edit
+from tir_mlir.dialect.ir import Func, at_end, attrs, create, edit
 from tir_mlir.passes.lower.registry import lowering, programs
 
 MOST = 24
 """Nests that stay in one function."""
-MARK = ".nest"
-"""In the names of the functions of nests."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def run(module: ir.Module) -> dict[str, NestFunction]:
             constants = [v for v in used if _is_constant(v)]
             given = [v for v in used if v not in constants]
             if all(_can_be_passed(v) for v in given):
-                name = f"{func.name}{MARK}{len(found)}"
+                name = f"{func.name}{attrs.NEST_MARK}{len(found)}"
                 _outline(func, nest, name, given, constants)
                 found[name] = NestFunction(func.name, [_rank(v) for v in given])
     return found

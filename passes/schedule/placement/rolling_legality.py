@@ -70,8 +70,7 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
     with question(f"which elements of {buffer.name} are written and read"):
         written = _touched(block, buffer, slots, level, True)
         read = _union([_touched(r, buffer, slots, level, False) for r in readers_])
-        once = [n for n, v in enumerate(dims[:-1]) if Loop(owner_op(v)).const_extent == 1]
-        for number in reversed([n for n in once if all(r.loop.var != dims[n] for r in rolls)]):
+        for number in reversed(_unit_loops(dims, rolls)):
             del dims[number]
             written = written.project_out(dim_type.in_, number, 1)
             read = read.project_out(dim_type.in_, number, 1)
@@ -96,6 +95,12 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
         example = _lost(readers_[0], lost, buffer, dims, names)
         at = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
         refuse(readers_[0], f"{example.element} {told} at {at}", counterexample=example)
+
+
+def _unit_loops(dims: Sequence[ir.Value], rolls: Sequence[Roll]) -> list[int]:
+    """The positions of loops that run once and do not roll, but for the innermost."""
+    once = [n for n, v in enumerate(dims[:-1]) if Loop(owner_op(v)).const_extent == 1]
+    return [n for n in once if all(r.loop.var != dims[n] for r in rolls)]
 
 
 def _lost(

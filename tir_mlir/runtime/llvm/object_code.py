@@ -12,7 +12,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.passes.lower.llvm.nest_functions import MARK
+from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
@@ -136,11 +136,11 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
     function = llvm().LLVMGetFirstFunction(made)
     while function:
         name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
-        public = llvm().LLVMGetLinkage(function) == _EXTERNAL or MARK in name
+        public = llvm().LLVMGetLinkage(function) == _EXTERNAL or attrs.NEST_MARK in name
         if public and not llvm().LLVMIsDeclaration(function):
             first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
-                program = name.removeprefix("_mlir_ciface_").split(MARK)[0]
+                program = name.removeprefix("_mlir_ciface_").split(attrs.NEST_MARK)[0]
                 raise BuildError(
                     f"{program} has undefined behavior in every run, so that LLVM removed it:"
                     " check its kernels (an integer overflow, a null pointer)"
