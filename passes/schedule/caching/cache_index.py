@@ -116,13 +116,17 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
         tables.append(table)
         made.append(_fill(block, table, number, top))
     _declare(block, tables)
-    tables = tables[len(computed) :]
+    _use(block, tables[len(computed) :])
+    return made
+
+
+def _use(block: Block, tables: list[IndexBuffer]) -> None:
+    """Load the precomputed affine expressions in the accesses and values of a block."""
     for op in [o for o in ops(block.op) if o.name in (*_PLAIN, "affine.apply")]:
         if op.name in _PLAIN:
             _load_indices(op, tables)
         else:
             _load_value(op, tables)
-    return made
 
 
 def _used_expressions(block: Block, computed: Sequence[ComputedIndex] = ()) -> list[Index]:
