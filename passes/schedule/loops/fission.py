@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import AccessRelation, dependences, relations_of, same_element
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -108,24 +109,33 @@ def _is_repeatable(op: ir.Operation) -> bool:
 def _check_dependences(loop: Loop, first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> None:
     """Refuse if a later iteration of the first side depends on an earlier one of the second side, or overwrites it."""
     depth = len([p for p in parents(loop.op) if is_loop(p)])
-    written = {a.buffer for a in accesses(loop.op) if a.is_write}
-    early, late = (_touches(side, written) for side in (first, second))
-    for a in late:
-        for b in early:
-            if a.access.buffer != b.access.buffer or not (a.access.is_write or b.access.is_write):
-                continue
+    undecided: tuple[NotProvable, Buffer] | None = None
+    for buffer in _shared(first, second):
+        early, late = ([t for op in side for t in relations_of(op, buffer)] for side in (first, second))
+        for a, b in ((a, b) for a in late for b in early if a.access.is_write or b.access.is_write):
             with question(f"whether fission of loop {loop.name} keeps every dependence"):
                 clash = _reversed(a, b, depth)
                 empty = clash.is_empty()
-            if not empty:
+            if empty:
+                continue
+            try:
                 found = dependences.witness(a, b, clash)
-                text = f"in two loops a dependence would run backwards: {found}"
-                fix = _fix(loop, Buffer(a.access.buffer))
-                refuse(enclosing_block(b.access.op), text, counterexample=found, fix=fix)
+            except NotProvable as error:
+                undecided = undecided or (error, Buffer(buffer))
+                continue
+            text = f"in two loops a dependence would run backwards: {found}"
+            fix = _fix(loop, Buffer(buffer))
+            refuse(enclosing_block(b.access.op), text, counterexample=found, fix=fix)
+    if undecided is not None:
+        refuse(loop, str(undecided[0]), provable=False, fix=_fix(loop, undecided[1]))
 
 
-def _touches(side: Sequence[ir.Operation], buffers: set[ir.Value]) -> list[AccessRelation]:
-    return [t for op in side for t in relations_of(op) if t.access.buffer in buffers]
+def _shared(first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> list[ir.Value]:
+    """The buffers that both sides access and one of them writes."""
+    one, other = ([a for op in side for a in accesses(op)] for side in (first, second))
+    written = {a.buffer for a in (*one, *other) if a.is_write}
+    both = {a.buffer for a in one} & {a.buffer for a in other} & written
+    return [b for b in dict.fromkeys(a.buffer for a in one) if b in both]
 
 
 def _reversed(late: AccessRelation, early: AccessRelation, depth: int) -> isl.Map:

@@ -188,3 +188,30 @@ def main(A: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
 """)
     )
     refused(sch, "backwards", lambda: sch.fission(sch.get_loops("S")[0], after="S"))
+
+
+def scatter(at: str, kind: str = "opaque"):
+    """Two blocks in one loop: a scatter, and a reader of the element `at`."""
+    return parse(f"""
+@T.prim_func
+def main(X: T.Buffer((9,), "int32"), A: T.Buffer((9,)), H: T.Buffer((9, 4)), C: T.Buffer((9,))):
+    for i in range(9):
+        with T.block("H"):
+            vi = T.axis.opaque(9, i)
+            H[vi, X[vi]] = A[vi]
+        with T.block("C"):
+            vi = T.axis.opaque(9, i)
+            C[vi] = H[{at}, 0]
+""")
+
+
+def test_a_scatter_in_a_row_of_its_own():
+    sch = Schedule(scatter("vi"))
+    sch.fission(sch.get_loops("H")[0], after="H")
+    assert sch.verify()
+
+
+def test_a_scatter_in_a_later_row_is_not_provable(refused):
+    sch = Schedule(scatter("8 - vi"))
+    refused(sch, "computed from data", lambda: sch.fission(sch.get_loops("H")[0], after="H"))
+    assert sch.can_fission(sch.get_loops("H")[0], "H").verdict == "not provable"
