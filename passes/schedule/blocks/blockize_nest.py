@@ -20,7 +20,7 @@ from tir_mlir.dialect.ir import (
     loops_above,
     walk,
 )
-from tir_mlir.dialect.presburger import sets
+from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division
 from tir_mlir.passes.schedule.edits import BlockRegions, NestedRegions
 from tir_mlir.passes.schedule.legality import PASS_INNER_LOOP, use_longest_range
@@ -70,7 +70,9 @@ def split_guards(
             rule, part = found
             if part.size == 1:  # the tile is one point of this iter
                 point = {part.iter.var: part.start(part.outer)}
-                outside.append(Constraint(rule.index.substitute(point).simplified(), rule.is_eq))
+                moved = Constraint(rule.index.substitute(point).simplified(), rule.is_eq)
+                if moved.is_eq or not intervals.at_least_zero(moved.index, intervals.around(inner[0].op)):
+                    outside.append(moved)
             else:
                 inside.append(found)
         elif all(uses) and block.init is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen
-from tir_mlir.passes.schedule.caching.copy_block import next_op
+from tir_mlir.passes.schedule.caching.copy_block import next_op, unproved_conditions
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.caching.point_access import (
     PointAccess,
@@ -37,7 +37,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
     in a loop shared with other blocks, the part that one iteration accesses. Every read sees the same value as before.
 
     Requires: no nested blocks; the block accesses the buffer at one affine index; in one iteration of shared loops each
-    iter of the index takes an interval of its domain. For a read: the block does not write the buffer. For a write:
+    iter of the index takes an interval of values. For a read: the block does not write the buffer. For a write:
     each element belongs to one value of the iters in its index, all of them run, and none reads earlier contents, or
     what another block writes in a shared loop. `buffer` is ("read", index), ("write", index) or a name: the write
     of a buffer that the block also reads.
@@ -75,13 +75,13 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
 
 def _spans(access: PointAccess, nest: PrivateNest, way: str) -> list[tuple[Index, Index]]:
     """First value and number of values that each iter of the index has in one iteration of the shared loops."""
-    found = [nest.span(it) for it in access.used]
+    found = [nest.interval(it) for it in access.used]
     if None in found:
         it, outer = access.used[found.index(None)], nest.shared[-1]
         refuse(
             outer,
             f'{outer!r} contains more than block "{access.block.name}", and what iter {it.name} is in one iteration of '
-            "it is not an interval inside its domain",
+            "it is not an interval",
             fix=f"reindex_{way} copies the region that a loop accesses, or split by a factor that divides the extent",
         )
     return [span for span in found if span is not None]
@@ -93,15 +93,21 @@ def _copy(
     """Create the copy block over the spans of the iters, before or after the loops of the block."""
     is_read = key == attrs.READS
     ip = ir.InsertionPoint(top if is_read else next_op(top))
-    specs = []
+    specs: list[IterSpec] = []
+    inside: list[Index] = []
     for number, (it, (low, extent)) in enumerate(zip(access.used, spans, strict=True)):
         first = it.min if low.same(it.min) else Index.constant(0)
         with ip:
             loop = create.loop(f"ax{number}", first, (first + extent).simplified())
         binding = (low - first + Index.of(loop.var)).simplified()
         specs.append(IterSpec(f"v{number}", "S", it.min, it.extent, binding))
+        inside += [binding - it.min, it.min + it.extent - binding - 1]
         ip = create.at_end(loop.body)
     name = f"{cache.name if is_read else access.buffer.name}_reindex"
+    conditions = unproved_conditions(ip, inside)
+    with ip:
+        if conditions:
+            ip = create.at_end(create.where(conditions).regions[0].blocks[0])
     with ip:
         made = create.block(name, specs)
     at = [Index.of(i.var) for i in made.iters]

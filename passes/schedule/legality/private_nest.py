@@ -39,6 +39,11 @@ class PrivateNest:
 
         (min, extent) if its binding uses none of these; None if the values are not an interval that lies in the domain.
         """
+        found = self.interval(it)
+        return found if found is not None and self.is_inside_domain(it, *found) else None
+
+    def interval(self, it: Iter) -> tuple[Index, Index] | None:
+        """First value and number of values of an iter in one iteration of the shared loops, also outside its domain."""
         shared = {lp.var for lp in self.shared}
         if not shared & set(it.binding.values):
             return it.min, it.extent
@@ -54,9 +59,14 @@ class PrivateNest:
         low, high = intervals.interval(inside, intervals.around(self.block.op))
         if low is None or high is None:
             return None
-        start, extent = (outside + low).simplified(), Index.constant(high - low + 1)
+        return (outside + low).simplified(), Index.constant(high - low + 1)
+
+    def is_inside_domain(self, it: Iter, start: Index, extent: Index) -> bool:
+        """Whether an interval of values lies in the domain of an iter in every iteration of the shared loops."""
+        if start.same(it.min) and extent.same(it.extent):
+            return True
         known = intervals.inside(start, extent, it.min, it.extent, intervals.around(self.top))
-        return (start, extent) if known or self._holds(start - it.min, it.min + it.extent - start - extent) else None
+        return known or self._holds(start - it.min, it.min + it.extent - start - extent)
 
     def _holds(self, *conditions: Index) -> bool:
         with sets.question(f'which iterations of block "{self.block.name}" run together'):

@@ -108,3 +108,14 @@ def test_a_guard_on_a_point_of_the_tile_stays_outside(same_result):
     sch.blockize(unit, preserve_unit_iters=False)
     same_result(sch, module, *matmul_sizes(7, 5, 6))
     assert sch.verify()
+
+
+def test_a_guard_that_always_holds_is_no_difference(same_result):
+    """The guard of D holds for its only iteration; the new block has none."""
+    text = STAGES.replace("for i in range(10):", "for i in range(1):").replace(
+        "v = T.axis.spatial(10, i)\n", "v = T.axis.spatial(1, i)\n            T.where(i < 1)\n"
+    )
+    module = parse(text.replace("(10,)", "(1,)"))
+    sch = Schedule(module)
+    sch.blockize([sch.get_block("C"), sch.get_block("D")])
+    same_result(sch, module, *SHAPES[:2], ((1,), "float32"))

@@ -71,12 +71,36 @@ def test_a_tile_of_an_iter(tile, same_result):
     same_result(sch, module, *shapes(8, 6))
 
 
-def test_refuses_a_tile_that_may_leave_the_domain(refused):
-    sch = Schedule(rows(8, 6))
+@pytest.mark.parametrize("key", ["read", "write"])
+def test_a_tile_that_may_leave_the_domain_is_guarded(key, same_result):
+    module = rows(8, 6)
+    sch = Schedule(module)
     for name in ("C", "D"):
         sch.split(sch.get_loops(name)[1], [None, 4])
     sch.merge(sch.get_loops("C")[1], sch.get_loops("D")[1])
-    message = r"contains more than block .C., and what iter vj is in one iteration of it is not an interval"
+    before = sch.mod.script().count("T.where")
+    sch.reindex("C", (key, 0))
+    assert sch.mod.script().count("T.where") == before + 1
+    same_result(sch, module, *shapes(8, 6))
+    assert sch.verify()
+
+
+def test_refuses_values_that_are_no_interval(refused):
+    text = """
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), C: T.Buffer((2, 6), "float32"), D: T.Buffer((2,), "float32")):
+    for t in range(2):
+        for j in range(6):
+            with T.block("C"):
+                vt = T.axis.spatial(2, t)
+                vj = T.axis.spatial(6, (t * 3 + j) % 6)
+                C[vt, vj] = A[5 - vj]
+        with T.block("D"):
+            vt = T.axis.spatial(2, t)
+            D[vt] = 1.0
+"""
+    sch = Schedule(parse(text))
+    message = "loop t contains more than block .C., and what iter vj is in one iteration of it is not an interval"
     refused(sch, message, lambda: sch.reindex("C", ("read", 0)))
 
 
