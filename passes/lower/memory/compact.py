@@ -42,8 +42,8 @@ def run(module: ir.Module) -> None:
           fill and use %b[%i * 16 + .., %k * 16 + ..]  -->   fill and use %b[.., ..]
 
     The new position is the innermost loop in each iteration of which every read follows a write of that iteration
-    (decided by isl). The new size is the bounding box of one iteration, if constant. Strides of views become static
-    accordingly. Buffers for which this cannot be proved are kept. Requires blocks to be removed.
+    (decided by isl), and not inside a vectorized loop. The new size is the bounding box of one iteration, if constant.
+    Strides of views become static accordingly. Buffers for which this cannot be proved are kept. Requires blocks to be removed.
     """
     for func in programs(module):
         compact(func)
@@ -81,7 +81,7 @@ def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
     users = [use.owner.operation for use in value.uses]
     if not users or not touches:
         return None
-    loops = lifetimes.common_loops(users)
+    loops = _outside_lanes(lifetimes.common_loops(users))
     first = len([p for p in walk.parents(owner_op(value)) if is_loop(p)])
     depth = _private_depth(buffer, touches, first, len(loops))
     target = loops[depth - 1] if depth > first else None
@@ -95,6 +95,12 @@ def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
     if target is None and all(e is None for e in extents):
         return None
     return Plan(target, mins, extents)
+
+
+def _outside_lanes(loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
+    """The loops outside the first vectorized one: its lanes run together, so each needs elements of its own."""
+    lanes = next((n for n, op in enumerate(loops) if Loop(op).kind == "vectorized"), len(loops))
+    return loops[:lanes]
 
 
 def _unchanged(buffer: Buffer) -> tuple[list[Index], list[int | None]]:

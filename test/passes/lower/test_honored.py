@@ -278,3 +278,19 @@ def test_a_scope_that_no_cpu_has():
     assert text.startswith(
         'buffer "C" is in plain memory, not in scope "wmma.accumulator": a CPU has no such registers'
     )
+
+
+@pytest.mark.parametrize("n", [16, 37])
+def test_a_buffer_of_a_vectorized_loop_has_an_element_for_each_lane(n):
+    program = COPY.format(n=n, scope="global")
+    sch = Schedule(parse(program))
+    _, lanes = sch.split(sch.get_loops("B")[0], [None, 16])
+    sch.compute_at("C", lanes)
+    sch.vectorize(lanes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lib = quick_build(sch)
+    assert "vector<" in str(lib.lowered)
+    a, b = RNG.random(n, np.float32), np.zeros(n, np.float32)
+    lib(a, b)
+    np.testing.assert_array_equal(b, a[::-1])
