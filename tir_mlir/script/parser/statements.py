@@ -211,17 +211,15 @@ class FunctionParser:
 
     def _assign(self, target: ast.expr, value: ast.expr, stmt: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):
-            item = self.evaluate(value)
-            buffer, items = self._element(target)
-            try:
-                self.evaluate.store(buffer, items, item, target)
-            except ParseError as refused:
-                raise self.state.error(target, str(refused)) from None
+            self._store(target, self.evaluate(value))
         elif isinstance(target, ast.Name):
             self._bind(target, value)
         elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             if len(target.elts) != len(value.elts):
                 raise ParseError(f"{len(value.elts)} values for {len(target.elts)} names")
+            if any(isinstance(one, ast.Subscript) for one in target.elts):
+                self._assign_at_once(target.elts, value.elts)
+                return
             for one, part in zip(target.elts, value.elts, strict=True):
                 self._assign(one, part, stmt)
         elif isinstance(target, ast.Tuple) and _is_axis(value):
@@ -230,6 +228,22 @@ class FunctionParser:
             self._unpack(target, value)
         else:
             raise ParseError(f"cannot assign to {ast.unparse(target)}")
+
+    def _store(self, target: ast.Subscript, item: Any) -> None:
+        buffer, items = self._element(target)
+        try:
+            self.evaluate.store(buffer, items, item, target)
+        except ParseError as refused:
+            raise self.state.error(target, str(refused)) from None
+
+    def _assign_at_once(self, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> None:
+        """`A[i], B[i] = B[i], A[i]`: all values are computed before the first store, as in Python."""
+        items = [self.evaluate(value) for value in values]
+        for one, item in zip(targets, items, strict=True):
+            if isinstance(one, ast.Subscript):
+                self._store(one, item)
+            else:
+                self._define(one, item)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
         item = self.evaluate(value)
