@@ -32,6 +32,7 @@ OFFSET_FACTOR = "tir.offset_factor"
 ALIGN = "tir.align"
 DEFAULT_ALIGN = 64  # bytes; the alignment that a buffer has without the attribute
 BIND = "tir.bind"
+LAYOUT = "tir.layout"
 ACCESS = "tir.access"
 COUNT = "tir.count"
 OP = "tir.op"

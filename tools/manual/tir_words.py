@@ -14,7 +14,8 @@ _GROUPS = {
     ),
     "Loops": "grid serial parallel vectorized unroll thread_binding launch_thread",
     "Blocks": "block axis.spatial axis.reduce axis.opaque axis.scan axis.remap init where reads writes block_attr",
-    "Calls and pointers": "call_extern call_pure_extern tvm_access_ptr address_of type_annotation reinterpret",
+    "Calls and pointers": "call_extern call_pure_extern tvm_access_ptr address_of type_annotation reinterpret "
+    "tvm_load_matrix_sync tvm_store_matrix_sync tvm_fill_fragment tvm_mma_sync",
 }
 _SKIPPED = {"construct", "annotations", "sys", "Any", "BufferWord", "DType", "HandleWord", "LetWord", "axis"}
 

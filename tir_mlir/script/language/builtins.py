@@ -51,5 +51,33 @@ def address_of(element: Any) -> Any:
 
 
 @construct
+def tvm_load_matrix_sync(
+    fragment: Any, m: int, n: int, k: int, index: Any, pointer: Any, stride: Any, layout: str
+) -> None:
+    """Load a matrix fragment: `T.tvm_load_matrix_sync(F.data, 16, 16, 16, 0, A.access_ptr("r"), 64, "row_major")`.
+
+    An opaque call, as the other matrix functions: it is parsed, printed and scheduled by the regions of its block, and
+    has no code for a CPU.
+    """
+
+
+@construct
+def tvm_store_matrix_sync(
+    fragment: Any, m: int, n: int, k: int, index: Any, pointer: Any, stride: Any, layout: str
+) -> None:
+    """Store a matrix fragment: `T.tvm_store_matrix_sync(F.data, 16, 16, 16, 0, C.access_ptr("w"), 64, "row_major")`."""
+
+
+@construct
+def tvm_fill_fragment(fragment: Any, m: int, n: int, k: int, index: Any, value: Any) -> None:
+    """Fill a matrix fragment with a value: `T.tvm_fill_fragment(F.data, 16, 16, 16, 0, T.float32(0))`."""
+
+
+@construct
+def tvm_mma_sync(d: Any, d_index: Any, a: Any, a_index: Any, b: Any, b_index: Any, c: Any, c_index: Any) -> None:
+    """d = a * b + c, of matrix fragments: `T.tvm_mma_sync(C.data, 0, A.data, 0, B.data, 0, C.data, 0)`."""
+
+
+@construct
 def likely(condition: Any) -> Any:
     """A branch hint; parsed as the condition itself."""

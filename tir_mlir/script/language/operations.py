@@ -93,3 +93,11 @@ AXES = {"spatial": "S", "reduce": "R", "opaque": "O", "scan": "O"}
 
 ACCESS_MASKS = {1: "r", 2: "w", 3: "rw"}
 """The mask of `T.tvm_access_ptr`, and the mode of `A.access_ptr`."""
+
+MATRIX_CALLS: dict[str, dict[str, str]] = {
+    "tvm_load_matrix_sync": {"fragment": "w"},
+    "tvm_store_matrix_sync": {"fragment": "r"},
+    "tvm_fill_fragment": {"fragment": "w"},
+    "tvm_mma_sync": {"d": "w", "a": "r", "b": "r", "c": "r"},
+}
+"""Matrix functions of GPUs, opaque calls: the access mode of each fragment that they take."""

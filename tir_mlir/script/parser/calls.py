@@ -39,6 +39,7 @@ _LAZY = (
     "tvm_access_ptr",
     "address_of",
     "Let",
+    *operations.MATRIX_CALLS,
 )  # take argument nodes
 
 
@@ -303,6 +304,13 @@ def _address_of(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) 
         return pointers.access_ptr(region.buffer, "rw", offset)
 
 
+def _matrix_call(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> None:
+    name = evaluate(node.func).tir_construct
+    items = {key: evaluate(value) for key, value in args.items()}
+    with evaluate.state.source.location(node):
+        pointers.matrix_call(evaluate.state.module, name, items)
+
+
 def _let(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
     """`T.Let`: bind names while evaluating one expression."""
     where = args["where"]
@@ -372,4 +380,5 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "type_annotation": lambda e, n, args: e.python(args["dtype"], "the type"),
     "tvm_access_ptr": _tvm_access_ptr,
     "address_of": _address_of,
+    **dict.fromkeys(operations.MATRIX_CALLS, _matrix_call),
 }

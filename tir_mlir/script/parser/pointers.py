@@ -10,7 +10,7 @@ from mlir.dialects import arith, llvm, memref
 
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes
 from tir_mlir.script.language.markers import DType
-from tir_mlir.script.language.operations import ACCESS_MASKS
+from tir_mlir.script.language.operations import ACCESS_MASKS, MATRIX_CALLS
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.items import (
     BufferProperty,
@@ -183,17 +183,35 @@ def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> Pointer:
     return _pointer(base, create.apply(start) if isinstance(start, Index) else start, buffer, text)  # type: ignore[arg-type]
 
 
-def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str) -> Any:
-    """Create `func.call @name(args)`. The first call declares the function; later calls must have the same type."""
+def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str, made: bool = False) -> Any:
+    """Create `func.call @name(args)`. The first call declares the function; later calls must have the same type.
+
+    Returns its result; with `made` the op.
+    """
     values = [_argument(a) for a in args]
     results = [] if dtype in ("void", "") else [mlir_type(dtype)]
     _declare(module, name, [v.type for v in values], results)
     op = ir.Operation.create(
         "func.call", results=results, operands=values, attributes={"callee": ir.FlatSymbolRefAttr.get(name)}
     )
-    if not results:
-        return None
+    if made or not results:
+        return op if made else None
     return Pointer(op.results[0]) if dtype == "handle" else arithmetic.typed(op.results[0], dtype)
+
+
+def matrix_call(module: ir.Module, name: str, items: dict[str, Any]) -> None:
+    """A call of a matrix function, `func.call @tvm_mma_sync`; its layout is the attribute `tir.layout`."""
+    layout = items.pop("layout", None)
+    for key, mode in MATRIX_CALLS[name].items():
+        data = items[key]
+        if not isinstance(data, BufferProperty) or data.what != "data":
+            raise ParseError(f"T.{name} takes a fragment as F.data, not {describe(data)}")
+        items[key] = Pointer(_base(data.buffer, mode))
+    if "value" in items:
+        items["value"] = arithmetic.cast(items["value"], "float32")
+    call = call_extern(module, name, list(items.values()), "void", made=True)
+    if layout is not None:
+        call.attributes[attrs.LAYOUT] = ir.StringAttr.get(str(python_value(layout, "the layout")))
 
 
 def _argument(item: Any) -> ir.Value:
@@ -209,11 +227,11 @@ def _argument(item: Any) -> ir.Value:
     return arithmetic.to_value(item, dtype_of(item))
 
 
-def _base(buffer: BufferRef) -> ir.Value:
+def _base(buffer: BufferRef, mode: str = "rw") -> ir.Value:
     """`A.data`: the pointer from which `A.elem_offset` counts."""
     base = memref.ExtractAlignedPointerAsIndexOp(buffer.ssa).result
     result = llvm.inttoptr(mlir_type("handle"), arith.index_cast(ir.IntegerType.get_signless(64), base))
-    result.owner.attributes[attrs.ACCESS] = ir.StringAttr.get("rw")
+    result.owner.attributes[attrs.ACCESS] = ir.StringAttr.get(mode)
     return result
 
 

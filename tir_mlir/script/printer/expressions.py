@@ -110,6 +110,9 @@ class ValuePrinter:
         results = list(op.results)
         dtype = _dtype_name(results[0]) if results else "void"
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        if callee in operations.MATRIX_CALLS:
+            layout = [quote(attrs.get(op, attrs.LAYOUT))] if attrs.LAYOUT in op.attributes else []
+            return call(f"T.{callee}", *[self.text(a) for a in op.operands], *layout)
         return call("T.call_extern", quote(dtype), quote(callee), *[self.text(a) for a in op.operands])
 
     def condition(self, op: ir.Operation) -> ExprText:
