@@ -43,7 +43,8 @@ def run(module: ir.Module) -> None:
 
     The new position is the innermost loop in each iteration of which every read follows a write of that iteration
     (decided by isl), and not inside a vectorized loop. The new size is the bounding box of one iteration, if constant.
-    Strides of views become static accordingly. Buffers for which this cannot be proved are kept. Requires blocks to be removed.
+    Strides of views become static accordingly. Buffers for which this cannot be proved are kept. Requires blocks to be
+    removed.
     """
     for func in programs(module):
         compact(func)
