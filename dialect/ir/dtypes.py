@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError, short_repr
@@ -18,8 +20,23 @@ def to_mlir(dtype: str) -> ir.Type:
         return _FLOATS[dtype].get()
     if isinstance(dtype, str) and (width := _INTS.get(dtype) or _UNSIGNED.get(dtype)):
         return ir.IntegerType.get_signless(width)
-    said = f'"{dtype}"' if isinstance(dtype, str) else short_repr(dtype)
-    raise TirError(f"dtype {said} is not supported; use one of {', '.join(NAMES)}")
+    raise TirError(refusal(f'"{dtype}"' if isinstance(dtype, str) else short_repr(dtype)))
+
+
+_WAYS = {
+    "complex": "store real and imaginary parts in two float buffers",
+    "float8": "use float16",
+    "int4": "pack two values into an int8, and shift",
+    "int1": "use bool",
+}
+
+
+def refusal(shown: str) -> str:
+    """The message for a type that is not supported, and what to use instead."""
+    way = next((text for word, text in _WAYS.items() if shown.strip('"').removeprefix("u").startswith(word)), None)
+    vector = re.fullmatch(r'"?[a-z]+\d+x\d+"?', shown)
+    way = "a value has one lane; T.vectorized loops become vector code" if vector else way
+    return f"dtype {shown} is not supported; {f'{way}; ' if way else ''}use one of {', '.join(NAMES)}"
 
 
 def to_name(type_: ir.Type) -> str:

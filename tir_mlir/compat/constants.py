@@ -17,7 +17,7 @@ class DataType(str):
     def __new__(cls, name: Any) -> DataType:
         text = str(getattr(name, "dtype", name))
         if text not in (*dtypes.NAMES, "handle", "void"):
-            raise ArgumentError(f'dtype "{text}" is not supported; use one of {", ".join(dtypes.NAMES)}')
+            raise ArgumentError(dtypes.refusal(f'"{text}"'))
         return super().__new__(cls, text)
 
     @property

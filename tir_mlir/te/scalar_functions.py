@@ -90,5 +90,5 @@ def _type(dtype: Any) -> str:
     name = str(getattr(dtype, "dtype", dtype))
     if name not in dtypes.NAMES:
         shown = f'"{dtype}"' if isinstance(dtype, str) else f"a {type(dtype).__name__}"
-        raise refuse(f"dtype {shown} is not supported; use one of {', '.join(dtypes.NAMES)}")
+        raise refuse(dtypes.refusal(shown))
     return name

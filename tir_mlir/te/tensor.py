@@ -284,7 +284,7 @@ def _extent(size: Any, what: str) -> Any:
 def _dtype(dtype: Any) -> str:
     name = str(getattr(dtype, "dtype", dtype))
     if name not in dtypes.NAMES:
-        raise refuse(f'dtype "{name}" is not supported; use one of {", ".join(dtypes.NAMES)}')
+        raise refuse(dtypes.refusal(f'"{name}"'))
     return name
 
 

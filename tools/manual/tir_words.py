@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from tir_mlir.script import tir
+from tir_mlir.script.language.refused_words import REFUSED, REFUSED_STATEMENTS
 
 _GROUPS = {
     "Functions, buffers and types": (
@@ -40,7 +41,18 @@ def page() -> str:
     rest = {name: word for name, word in words.items() if name not in grouped and name not in types}
     own = {name: word for name, word in rest.items() if getattr(word, "__name__", name) == name and callable(word)}
     parts += ["## Values", _table(own), "## Types", _types(types), "## Other spellings", _aliases(rest, own, words)]
+    parts += ["## Not supported", "Refused by name, with this advice:", _refused()]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _refused() -> str:
+    """Return one table of the names, the types and the statements that a program cannot have, grouped by advice."""
+    groups: dict[str, list[str]] = {}
+    for name, way in REFUSED.items():
+        groups.setdefault(way, []).append(f"`T.{name}`")
+    rows = [f"| {', '.join(names)} | {way} |" for way, names in groups.items()]
+    statements = [f"| `{name.lower()}` | {way} |" for name, way in REFUSED_STATEMENTS.items()]
+    return "\n".join(["| | |", "|---|---|", *rows, *statements])
 
 
 def _section(name: str, word: Any) -> str:

@@ -198,6 +198,14 @@ def min(x: Any, y: Any) -> Any:
 
 
 @construct
+def q_multiply_shift(x: Any, y: Any, q: Any, s: Any) -> Any:
+    """The product of two int32 fixed-point numbers with q fractional bits, times 2 to the power s, rounded half up.
+
+    `((x << max(s, 0)) * y + (1 << (r - 1))) >> r` with `r = q + max(-s, 0)`, in int64; q and s are constants.
+    """
+
+
+@construct
 def pow(x: Any, y: Any) -> Any:
     """x to the power y. Of an integer x, y is a constant from 0 to 64."""
 

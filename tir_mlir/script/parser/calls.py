@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import Index, attrs, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
 from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers
-from tir_mlir.script.parser.items import Const, Expr, UnboundVar, Value, describe, dtype_of, is_expr
+from tir_mlir.script.parser.items import Const, Expr, UnboundVar, Value, as_const, describe, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _named(dtype: Any) -> str:
     dtype = dtype.dtype if isinstance(dtype, DType) else dtype
     if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
         shown = dtype if isinstance(dtype, str) else describe(dtype)
-        raise ParseError(f"dtype {shown} is not supported; use one of {', '.join(dtypes.NAMES)}")
+        raise ParseError(dtypes.refusal(shown))
     return dtype
 
 
@@ -234,6 +234,22 @@ def _int_function(word: str, item: Any) -> Value:
     if dtypes.is_float(dtype):
         raise ParseError(f"T.{word} takes integers, not {dtype}")
     return arithmetic.typed(arithmetic.emit(_INT_FUNCTIONS[word], arithmetic.to_value(exprs[0], dtype)), dtype)
+
+
+def _q_multiply_shift(word: str, x: Any, y: Any, q: Any, s: Any) -> Expr:
+    """A fixed-point product, as shifts and a product of int64."""
+    dtype, exprs = _operands(word, (x, y))
+    if dtype != "int32":
+        raise ParseError(f"T.{word} multiplies int32 values, not {dtype}")
+    bits, shift = (arithmetic.as_expr(i) for i in (q, s))
+    numbers = [as_const(bits), as_const(shift)]
+    if None in numbers or not 0 < (numbers[0] or 0) <= 31 or abs(numbers[1] or 0) > 31:
+        raise ParseError(f"T.{word} has a constant q of 1 to 31 and a constant s of -31 to 31")
+    right = (numbers[0] or 0) + max(-(numbers[1] or 0), 0)
+    wide = [arithmetic.cast(e, "int64") for e in exprs]
+    left = arithmetic.binary("<<", wide[0], max(numbers[1] or 0, 0)) if (numbers[1] or 0) > 0 else wide[0]
+    total = arithmetic.binary("+", arithmetic.binary("*", left, wide[1]), 1 << (right - 1))
+    return arithmetic.cast(arithmetic.binary(">>", total, right), "int32")
 
 
 def _abs(word: str, item: Any) -> Expr:
@@ -363,6 +379,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "Not": lambda w, a: arithmetic.negation(a),
     "bitwise_not": lambda w, a: arithmetic.inverted(a),
     "abs": _abs,
+    "q_multiply_shift": _q_multiply_shift,
     "sigmoid": _sigmoid,
     "Select": _select,
     "Cast": _cast,

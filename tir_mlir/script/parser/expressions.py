@@ -14,6 +14,7 @@ from mlir.dialects import affine, memref, scf
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
+from tir_mlir.script.language.refused_words import REFUSED
 from tir_mlir.script.parser import arithmetic, pointers
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.inlined_calls import LocalLambda
@@ -44,17 +45,6 @@ _PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-_LOWERED = "it is only used after lowering; write loops and blocks"
-_VECTORS = "values are scalars; write a loop, T.vectorized(n) turns it into vector code"
-_ABSENT = {
-    **dict.fromkeys(("Ramp", "Broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
-    **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
-    "env_thread": 'write tx = T.launch_thread("threadIdx.x", n), or a loop over T.thread_binding(n, "threadIdx.x")',
-    **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "call a C function by T.call_extern"),
-    **dict.fromkeys(("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin"), "use a function of T, T.exp(x)"),
-    "decl_buffer": "T.alloc_buffer allocates a buffer, T.match_buffer makes a view of a region",
-    "undef": "omit the store instead",
-}
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 _IDENTITY: dict[type, Callable[[Any, Any], bool]] = {ast.Is: operator.is_, ast.IsNot: operator.is_not}
@@ -133,8 +123,8 @@ class Evaluator:
             return getattr(base, node.attr)
         except AttributeError:
             name = ast.unparse(node.value)
-            if node.attr in _ABSENT and getattr(base, "__name__", "") == "tir_mlir.script.tir":
-                raise ParseError(f"{name}.{node.attr} is not supported: {_ABSENT[node.attr]}") from None
+            if node.attr in REFUSED and getattr(base, "__name__", "") == "tir_mlir.script.tir":
+                raise ParseError(f"{name}.{node.attr} is not supported: {REFUSED[node.attr]}") from None
             near = difflib.get_close_matches(node.attr, dir(base), 1)
             hint = f"; did you mean {name}.{near[0]}?" if near else ""
             raise ParseError(f"{name} has no {node.attr}{hint}") from None

@@ -14,28 +14,13 @@ from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import assume, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
+from tir_mlir.script.language.refused_words import REFUSED_STATEMENTS
 from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters, shape_vars
 from tir_mlir.script.parser.expressions import BINARY, Evaluator
 from tir_mlir.script.parser.function_signature import SignatureParser
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.items import AffineCondition, BufferRef, Slice, UnboundVar, Value, describe, is_expr
 from tir_mlir.script.parser.source import ParseError
-
-_REFUSED = {
-    ast.Return: "a prim_func cannot return a value: store the result to a buffer parameter",
-    ast.Try: "try is not supported",
-    ast.FunctionDef: "a function cannot be defined inside a prim_func",
-    ast.ClassDef: "a class cannot be defined inside a prim_func",
-    ast.Import: "import outside the prim_func",
-    ast.ImportFrom: "import outside the prim_func",
-    ast.Break: "break is not supported: loops run to their end",
-    ast.Continue: "continue is not supported: guard the skipped statements with if",
-    ast.Assert: "assert is not supported",
-    ast.Raise: "raise is not supported",
-    ast.Delete: "del is not supported",
-    ast.Global: "global is not supported",
-    ast.Nonlocal: "nonlocal is not supported",
-}
 
 
 class FunctionParser:
@@ -60,7 +45,7 @@ class FunctionParser:
             method = getattr(self, "_" + type(stmt).__name__, None)
             if method is None:
                 otherwise = f"{type(stmt).__name__} is not supported"
-                raise self.state.error(stmt, _REFUSED.get(type(stmt), otherwise))
+                raise self.state.error(stmt, REFUSED_STATEMENTS.get(type(stmt).__name__, otherwise))
             try:
                 with self.state.source.location(stmt):
                     method(stmt)
