@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import attrs, dtypes, float_constants
+from tir_mlir.dialect.ir import attrs, dtypes, float_constants, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
 from tir_mlir.dialect.ir.touched import touch, touch_users
 from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_where, parent_op
@@ -22,7 +22,7 @@ _COMPUTED: dict[str, Callable[..., Any]] = {
     "arith.maximumf": float_constants.maximum, "arith.maxnumf": float_constants.maximum, "arith.maxsi": max,
     "arith.minimumf": float_constants.minimum, "arith.minnumf": float_constants.minimum, "arith.minsi": min,
     "arith.extf": float, "arith.truncf": float, "arith.sitofp": float, "arith.extsi": int, "arith.trunci": int,
-    "arith.fptosi": int, "arith.index_cast": int,
+    "arith.fptosi": int, "arith.index_cast": int, "arith.uitofp": float, "arith.extui": int, "arith.fptoui": int,
 }  # fmt: skip
 
 
@@ -49,34 +49,31 @@ def fold_conversion(op: ir.Operation) -> None:
 def _fold(op: ir.Operation) -> None:
     if op.name not in _COMPUTED or isinstance(op.results[0].type, ir.IndexType):
         return
-    given = [_constant(v) for v in op.operands]
+    given = [_constant(v, signs.operand_sign(op) is True) for v in op.operands]
     if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
         return
-    if op.name == "arith.sitofp" and abs(given[0]) > 1 << 53:  # type: ignore[arg-type]
+    if op.name in ("arith.sitofp", "arith.uitofp") and abs(given[0]) > 1 << 53:  # type: ignore[arg-type]
         return  # a Python float would round it once more
     value = _COMPUTED[op.name](*given)
     type_ = op.results[0].type
-    if not _fits(value, dtypes.to_name(type_)):
+    dtype = signs.dtype_of(op.results[0]) or dtypes.to_name(type_)
+    if not (math.isfinite(value) if dtypes.is_float(dtype) else dtypes.fits(value, dtype)):
         return
     with ir.InsertionPoint(op), op.location:
-        made = arith.constant(type_, value)
+        made = arith.constant(type_, value if dtypes.is_float(dtype) else dtypes.as_signed(value, dtype))
     replace_uses(op.results[0], made)
     erase(op)
 
 
-def _constant(value: ir.Value) -> float | int | None:
+def _constant(value: ir.Value, unsigned: bool) -> float | int | None:
     if is_apply(value):
         return read_apply(value).as_constant()  # an index that became constant
     if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
         return None
     found = value.owner.attributes["value"]
+    if isinstance(found, ir.IntegerAttr) and unsigned:
+        return dtypes.as_typed(found.value, f"u{dtypes.to_name(value.type)}")
     return found.value if isinstance(found, ir.FloatAttr | ir.IntegerAttr) else None
-
-
-def _fits(value: float | int, dtype: str) -> bool:
-    if dtypes.is_float(dtype):
-        return math.isfinite(value)
-    return -(1 << (dtypes.bits(dtype) - 1)) <= value < 1 << (dtypes.bits(dtype) - 1)
 
 
 def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str, ir.Attribute]) -> ir.Operation:

@@ -179,3 +179,14 @@ def test_a_product_of_uint8_in_int32() -> None:
     z = np.zeros((n, m), "int32")
     build(sch)(x, y, z)
     np.testing.assert_array_equal(z, x.astype("int32") @ y.astype("int32"))
+
+
+@pytest.mark.parametrize(("value", "folded"), [(200, "T.float32(200.0)"), (0, "T.float32(0.0)")])
+def test_a_converted_constant_is_folded_by_its_sign(value: int, folded: str) -> None:
+    """The bits of 200 of uint8 are those of -56."""
+    sch = Schedule(parse(REDUCED.format(dtype="uint8", start=f"T.uint8({value})", update="C[vi] + A[vi, vj]")))
+    cache = sch.cache_write(sch.get_block("C"), 0, "local")
+    sch.unsafe_set_dtype(sch.get_block("C"), 0, "float32")
+    assert sch.get(cache) is not None
+    text = sch.mod.script()
+    assert folded in text and parse(text).equal(sch.mod)

@@ -22,6 +22,10 @@ Axis = tuple[str, str, int | str]
 """An iter, its kind (S, R, O), its extent."""
 
 
+class Unfit(Exception):  # noqa: N818  a draw to repeat, not an error
+    """A stage that its type cannot compute, because it has negative numbers."""
+
+
 @dataclass
 class Made:
     """A buffer: its shape (`n`: the size variable), whether it is a parameter, its values if it is an input.
@@ -152,6 +156,8 @@ class Making:
         return depth + 1
 
     def number(self, value: int, like: Made) -> str:
+        if value < 0 and like.dtype.startswith("uint"):
+            raise Unfit(value)
         return f"T.{like.dtype}({value})"
 
     def done(self, made: Made, step: Callable[[Held], None]) -> None:

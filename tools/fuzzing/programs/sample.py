@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from fuzzing.programs.making import LARGEST, Held, Made
+from fuzzing.programs.making import LARGEST, Held, Made, Unfit
 from fuzzing.programs.ordered_stages import OrderedStages
 from fuzzing.programs.partial_stages import PartialStages
 from fuzzing.programs.products import Products
@@ -20,8 +20,10 @@ from fuzzing.tape import parts
 EXACT = {
     "float64": 1 << 48, "float32": 1 << 20, "float16": 1 << 7, "bfloat16": 1 << 4,
     "int64": 1 << 48, "int32": 1 << 27, "int16": 1 << 13, "int8": 1 << 5,
+    "uint64": 1 << 48, "uint32": 1 << 28, "uint16": 1 << 14, "uint8": 1 << 6,
 }  # fmt: skip
 TYPES = (*("float32", "int32") * 3, "float16", "bfloat16", "float64", "int8", "int16", "int64")
+UNSIGNED = ("uint8", "uint8", "uint16", "uint32", "uint64")
 
 
 @dataclass
@@ -35,13 +37,16 @@ class Sample:
     meaning: Callable[[Held], None]
     stages: list[str] = field(default_factory=list)
     fits: bool = False
+    negative: bool = False  # an intermediate value, which unsigned types do not represent
 
     def arrays(self, seed: int = 0) -> list[np.ndarray]:
         rng = np.random.default_rng(seed)
 
         def array(made: Made) -> np.ndarray:
             shape = [self.size if isinstance(s, str) else s for s in made.shape]
-            return rng.integers(*made.span, shape).astype(held_as(made.dtype))
+            low, high = made.span
+            low = max(low, 0) if made.dtype.startswith("uint") else low
+            return rng.integers(low, high, shape).astype(held_as(made.dtype))
 
         return [array(p) for p in self.params]
 
@@ -51,6 +56,8 @@ class Sample:
         held = {p.name: a.astype(_exact(p.dtype)) for p, a in zip(self.params, arrays, strict=True)}
         self.meaning(held)
         types = {p.name: p.dtype for p in self.params}
+        unsigned = self.narrowest.startswith("uint")
+        self.negative = unsigned and any(a.size and a.min() < 0 for a in held.values())
         limits = {name: EXACT[types.get(name, self.narrowest)] for name in held}
         self.fits = all(not a.size or abs(a).max() < limits[name] for name, a in held.items())
         return [held[p.name] for p in self.params]
@@ -61,7 +68,7 @@ class Sample:
 
 
 def _exact(dtype: str) -> type:
-    return np.int64 if dtype.startswith("int") else np.float64
+    return np.int64 if dtype.startswith(("int", "uint")) else np.float64
 
 
 def held_as(dtype: str) -> str:
@@ -137,5 +144,21 @@ class Maker(Products, OrderedStages, WideStages, PartialStages, Stages):
 def program(random: Random, most: int = 4) -> Sample:
     """Return a random program of one to `most` stages."""
     dtype = random.choice(TYPES)
+    if random.random() < 0.15 and (found := _unsigned(random, most)) is not None:
+        return found
     maker = Maker(random, dtype, random.random() < 0.25)
     return maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))
+
+
+def _unsigned(random: Random, most: int) -> Sample | None:
+    """Return a program on unsigned integers without negative intermediate values; None if no draw is one."""
+    for _ in range(8):
+        try:
+            maker = Maker(random, random.choice(UNSIGNED), random.random() < 0.25)
+            sample = maker.sample(random.choice([1, *range(2, most + 1)]))
+        except Unfit:
+            continue
+        sample.expected(sample.arrays())
+        if sample.fits and not sample.negative:
+            return sample
+    return None

@@ -7,6 +7,7 @@ import numpy as np
 from fuzzing.programs.making import Held, Made, Making
 
 WIDE = {"int8": "int32", "int16": "int32", "int32": "int64", "float16": "float32", "bfloat16": "float32"}
+WIDE |= {"uint8": "uint32", "uint16": "int32", "uint32": "int64"}
 """Accumulator types."""
 
 
@@ -17,6 +18,7 @@ class WideStages(Making):
         """Index and value of each row's maximum: a reduction of two values at once."""
         a = self.source(2)
         n, m = a.shape
+        self.number(-1, a)  # the start must be below all values
         value, place = self.target((n,), a), self.target((n,), a, "int32")
         v, p, x = f"{value.name}[vi]", f"{place.name}[vi]", f"{a.name}[vi, vk]"
         better = f"T.Or({v} > {x}, T.And({v} == {x}, {p} < vk))"

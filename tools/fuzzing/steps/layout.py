@@ -39,7 +39,7 @@ LAYOUTS: dict[int, tuple[str, ...]] = {
         "lambda i, j, k: (i, k, j // 3, j % 3)",
     ),
 }
-TYPES = ("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "nothing")
+TYPES = ("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32", "nothing")
 
 
 def cache(word: str) -> Maker:
