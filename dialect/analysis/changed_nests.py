@@ -5,12 +5,13 @@ A step works on a clone of a verified module. All else is as it was, so the rule
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import AFFINE_ACCESS, Buffer, Touched, ops, top_of, tops
+from tir_mlir.dialect.analysis.buffer_users import users
+from tir_mlir.dialect.ir import AFFINE_ACCESS, Buffer, Touched, funcs, ops, tops
 
 _LOADS = tuple(n for n in (*AFFINE_ACCESS, "memref.load") if "load" in n)
 _FREE = ("memref.alloc", "memref.alloca", "arith.constant", "affine.apply")
@@ -27,12 +28,14 @@ class ChangedNests:
     """The ops in the bodies of functions that differ from those before a step.
 
     edited: those that were edited or created. affected: these, and those that share a buffer with an edited one, now or
-    before. origins: for each op, its place before the step if it is the same; None if it was edited or created.
+    before. tops: all of them. origins: for each, its place before the step if it is the same; None if it was edited or
+    created.
     """
 
     edited: list[ir.Operation]
     affected: list[ir.Operation]
     origins: list[list[Place | None]]
+    tops: Bodies
 
 
 def changed_nests(before: ir.Module, after: ir.Module, touched: Touched) -> ChangedNests | None:
@@ -50,25 +53,31 @@ def changed_nests(before: ir.Module, after: ir.Module, touched: Touched) -> Chan
         edited += [op for op, origin in zip(body, origins[-1], strict=True) if origin is None]
     kept = {origin for places in origins for origin in places}
     lost = [place for place in touched.places.values() if place not in kept]
-    old = tops(before) if lost else []
-    gone = [old[f][n] for f, n in lost]
+    bodies = [f.body for f in funcs(before)]
+    gone = [bodies[f].operations[n].operation for f, n in lost]
     if not all(_is_nest(op) or op.name in _FREE for op in (*edited, *gone)):
         return None
     shared: dict[ir.Value, bool] = _buffers(edited)
     for buffer, written in _buffers(gone).items():
-        value = _now(buffer, old, now, [p for p in kept if p is not None], touched)
+        value = _now(buffer, bodies, now, kept, touched)
         if value is not None:
             shared[value] = shared.get(value, False) or written
-    return ChangedNests(edited, _with_users(edited, shared), origins)
+    return ChangedNests(edited, _with_users(edited, shared), origins, now)
 
 
-def _now(buffer: ir.Value, old: Bodies, now: Bodies, kept: Sequence[Place], touched: Touched) -> ir.Value | None:
+def _now(
+    buffer: ir.Value, old: Sequence[ir.Block], now: Bodies, kept: set[Place | None], touched: Touched
+) -> ir.Value | None:
     """The buffer that corresponds to one of the module before; None if it was edited or erased."""
     owner = buffer.owner
+    block = owner if isinstance(owner, ir.Block) else owner.operation.block
+    if block not in old:
+        return None  # it belongs to a nest
+    home = old.index(block)
     if isinstance(owner, ir.Block):
-        number = next(f for f, body in enumerate(old) if body[0].block == owner)
-        return now[number][0].block.arguments[ir.BlockArgument(buffer).arg_number]
-    return next((touched.tops[f][n].results[0] for f, n in kept if old[f][n] == owner.operation), None)
+        return now[home][0].block.arguments[ir.BlockArgument(buffer).arg_number]
+    place = next((home, n) for n, op in enumerate(block.operations) if op == owner.operation)
+    return touched.tops[home][place[1]].results[0] if place in kept else None
 
 
 def _is_nest(op: ir.Operation) -> bool:
@@ -94,14 +103,3 @@ def _with_users(edited: Sequence[ir.Operation], shared: dict[ir.Value, bool]) ->
         if written or not isinstance(buffer.owner, ir.Block):
             found.update(dict.fromkeys(users(buffer)))
     return list(found)
-
-
-def users(buffer: ir.Value) -> Iterator[ir.Operation]:
-    """The ops in the body of a function that use a buffer, or a view of it, inside or directly."""
-    for use in buffer.uses:
-        owner = use.owner.operation
-        top = top_of(owner)
-        yield top
-        for result in owner.results:
-            if isinstance(result.type, ir.MemRefType):
-                yield from users(result)

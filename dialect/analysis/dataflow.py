@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations_of
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.analysis.buffer_users import accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.regions import footprint
 from tir_mlir.dialect.analysis.written_first import flow_key, follows_writes
@@ -213,7 +214,7 @@ def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
     if home is None or not Buffer(buffer).is_alloc:
         return False
     func = func_of(loop)
-    if any(a.buffer == buffer and not is_inside(a.op, loop) for a in accesses(func.op)):
+    if any(not is_inside(a.op, loop) for a in accesses_to(buffer, func.op)):
         return False
     return _written_before_read(buffer, loop)
 

@@ -45,8 +45,8 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
 
 def answers() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""
-    held = _active()
-    return None if held is None else held.known
+    held = getattr(_state, "held", _dead)()  # as in `_active`: called for every memo
+    return held.known if held is not None and held._is_owned() else None
 
 
 def _active() -> Answers | None:

@@ -353,6 +353,9 @@ def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
     return _symbols(func_of(op).op)
 
 
+_SYMBOL_OPS = ("memref.dim", "arith.floordivsi", "arith.index_cast", "memref.extract_strided_metadata")
+
+
 @remembered
 def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
     func, found = Func(op), Symbols(op)
@@ -361,6 +364,8 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
             found[func.arg_name(number)] = arg
     for inner in func.body.operations:
         name = inner.operation.name
+        if name not in _SYMBOL_OPS:
+            continue
         if is_size(inner.operation) or (name == "arith.index_cast" and attrs.NAME in inner.attributes):
             found[attrs.get(inner, attrs.NAME)] = inner.results[0]
         elif name == "memref.extract_strided_metadata" and attrs.STRIDES in inner.attributes:

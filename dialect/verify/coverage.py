@@ -7,8 +7,9 @@ from collections.abc import Hashable, Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, footprint, users
+from tir_mlir.dialect.analysis import Access, footprint
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.buffer_users import accesses_to
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.ir import (
@@ -72,19 +73,13 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
     if not groups and block.where is None:
         return False
     home = groups[-1] if groups else func.op
-    writes = [a for a in _accesses_to(access.buffer, home) if a.is_write and a.exact]
+    writes = [a for a in accesses_to(access.buffer, home) if a.is_write and a.exact]
     if not writes:  # a scatter: the written elements are unknown
         return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
         wanted, _, _ = footprint([access], block.op)
         written, _, _ = footprint(writes, func.op)
         return wanted.range().is_subset(written.range())
-
-
-def _accesses_to(buffer: ir.Value, home: ir.Operation) -> list[Access]:
-    """The accesses to a buffer in an op. In a function only the ops that use the buffer are looked at."""
-    places = dict.fromkeys(users(buffer)) if home.name == "func.func" else [home]
-    return [a for place in places for a in accesses(place) if a.buffer == buffer]
 
 
 def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
@@ -94,7 +89,7 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
     old = next((b for b, a in zip(before.args, func.args, strict=True) if a == param), None)
     if old is None or old.type != param.type:
         return False
-    groups = [[a for a in _accesses_to(value, f.op) if a.is_write] for f, value in ((func, param), (before, old))]
+    groups = [[a for a in accesses_to(value, f.op) if a.is_write] for f, value in ((func, param), (before, old))]
     if not all(group and all(a.exact for a in group) for group in groups):
         return False
     with question(f"the written elements of {Buffer(param).name}"):
@@ -284,7 +279,7 @@ def _unwritten(func: Func, reads: Sequence[Access], writes: Sequence[Access]) ->
 
 
 def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
-    found = _accesses_to(buffer, func.op)
+    found = accesses_to(buffer, func.op)
     reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
     if not reads or not all(a.exact for a in writes):
         return

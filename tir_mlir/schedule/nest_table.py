@@ -49,7 +49,8 @@ def known_table(module: ir.Module) -> NestTable | None:
 
 def record(module: ir.Module, before: ir.Module, changed: ChangedNests | None) -> None:
     """Make the table of a module that was verified after a step."""
-    old, now = _tables.get(before), tops(module)
+    old = _tables.get(before)
+    now = tops(module) if changed is None else changed.tops
     origins = [[None] * len(body) for body in now] if changed is None or old is None else changed.origins
     nests = [
         [ids_in(op) if o is None or old is None else old.nests[o[0]][o[1]] for op, o in zip(body, places, strict=True)]

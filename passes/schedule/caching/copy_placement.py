@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import trusted
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis import buffer_users, trusted
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
@@ -16,8 +15,10 @@ from tir_mlir.passes.schedule.legality import (
     JOIN_WRITERS,
     WRAP_IN_BLOCK,
     Scope,
-    children,
+    children_using,
     common_ancestor,
+    is_ahead,
+    is_child,
     runs_before,
     uncovered,
 )
@@ -30,12 +31,12 @@ _WRITE_AT = "write_at a loop around the writer alone copies back in each iterati
 
 
 def check_not_in_init(block: Block, scope: Scope) -> None:
-    if block not in children(scope):
+    if not is_child(block, scope):
         refuse(block, f'block "{block.name}" is in an init region; pass the block around it')
 
 
 def readers_in(scope: Scope, buffer: Buffer) -> list[Block]:
-    return [b for b in children(scope) if accesses_to(b, buffer, writes=False)]
+    return [b for b in children_using(scope, [buffer.value]) if accesses_to(b, buffer, writes=False)]
 
 
 def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> Block | None:
@@ -45,7 +46,7 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
     over.
     """
     readers = [r for r in readers if accesses_to(r, buffer, writes=False)]
-    every = [b for b in children(scope) if accesses_to(b, buffer, writes=True)]
+    every = [b for b in children_using(scope, [buffer.value]) if accesses_to(b, buffer, writes=True)]
     found = [b for b in every if not readers or not all(_runs_once_before(scope, r, b) for r in readers)]
     if len(found) > 1:
         names = ", ".join(f'"{b.name}"' for b in found)
@@ -54,8 +55,8 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
             f"{buffer.name} is written by several blocks ({names}); a cached buffer needs a single writer in the scope",
             fix=JOIN_WRITERS,
         )
-    for access in accesses(scope.op):
-        if access.is_write and access.buffer == buffer.value and not any(is_inside(access.op, b.op) for b in every):
+    for access in buffer_users.accesses_to(buffer.value, scope.op):
+        if access.is_write and not any(is_inside(access.op, b.op) for b in every):
             refuse(
                 access.op,
                 f"{buffer.name} is also written outside any block of the scope; a cached buffer needs a single writer",
@@ -88,9 +89,8 @@ def readers_to_redirect(
             what = "writes" if one == writer else "does not read"
             warn(f'consumer_blocks: block "{one.name}" {what} {buffer.name} in the same scope, so it is not redirected')
     found = [b for b in readers if b in wanted] if wanted else readers
-    order = children(scope)
     for reader in found:
-        if writer is not None and order.index(reader) < order.index(writer):
+        if writer is not None and is_ahead(reader, writer):
             refuse(
                 reader,
                 f'block "{reader.name}" reads {buffer.name} before block "{writer.name}" writes it; cache '
@@ -161,8 +161,7 @@ def check_reads_writer(reader: Block, buffer: Buffer, writer: Block) -> None:
 @only_reads
 def write_copy(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Block]) -> CopyRegion:
     """Before the first reader that keeps the buffer, or at the end of the scope."""
-    order = children(scope)
-    earlier = [r for r in others if order.index(r) < order.index(block)]
+    earlier = [r for r in others if is_ahead(r, block)]
     for reader in earlier:
         level = common_ancestor(reader.op, block.op)[0]
         if level != scope.op:
@@ -172,10 +171,9 @@ def write_copy(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Bloc
                 "and would miss the write of the previous iteration",
                 fix=_WRITE_AT,
             )
+    blocks = [block, *children_using(scope, [buffer.value])]
     loose = [
-        a
-        for a in accesses(scope.op)
-        if a.buffer == buffer.value and not any(is_inside(a.op, b.op) for b in [block, *order])
+        a for a in buffer_users.accesses_to(buffer.value, scope.op) if not any(is_inside(a.op, b.op) for b in blocks)
     ]
     if loose:
         refuse(

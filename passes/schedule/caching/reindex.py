@@ -17,7 +17,7 @@ from tir_mlir.passes.schedule.caching.point_access import (
     redirect_access,
 )
 from tir_mlir.passes.schedule.edits import BufferChoice, alloc_buffer, find_accessed_buffer, keeps_region_order
-from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained, children, scope_of
+from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained, is_child, scope_of
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
@@ -47,7 +47,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
         if isinstance(buffer, str) and accesses_to(block, chosen, writes=True):
             key = attrs.WRITES  # an accumulator is also listed among the reads
         scope = scope_of(block)
-        if block not in children(scope):
+        if not is_child(block, scope):
             refuse(block, f'block "{block.name}" is in an init region; pass the block around it')
         check_self_contained(block)
         access = narrowed(point_access(block, chosen))

@@ -23,6 +23,7 @@ from tir_mlir.passes.schedule.legality import (
     check_complete,
     children,
     common_ancestor,
+    is_child,
     ops_between,
     runs_before,
     scope_of,
@@ -74,7 +75,7 @@ def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
             fix=cache_write_first(block),
         )
     check(
-        block in children(scope),
+        is_child(block, scope),
         block,
         f'block "{block.name}" is in an init region; only blocks of a body can be inlined',
         fix=DECOMPOSE_REDUCTION,

@@ -48,11 +48,11 @@ from tir_mlir.passes.schedule.legality import (
     cache_write_first,
     check_complete,
     check_complete_or_reduction,
-    children,
     common_ancestor,
     elements_over,
     in_order,
     inline_producer,
+    is_child,
     ops_between,
     runs_before,
     scope_of,
@@ -137,7 +137,7 @@ def _pair(block: Block) -> _Pair:
     )
     scope = scope_of(block)
     check(
-        block in children(scope),
+        is_child(block, scope),
         block,
         f'block "{block.name}" is in an init region; only blocks of a body can be merged',
         DECOMPOSE_REDUCTION,

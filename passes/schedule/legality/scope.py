@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access
+from tir_mlir.dialect.analysis import Access, nests_using
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
     Constraint,
     Func,
+    all_blocks,
     blocks_below,
     enclosing_block,
+    is_block,
+    is_init,
     is_loop,
     loops_above,
     ops,
     parent_op,
+    parents,
+    top_of,
     used_dims,
     walk,
 )
@@ -36,6 +43,30 @@ def scope_of(block: Block) -> Scope:
 def children(scope: Scope) -> list[Block]:
     """The child blocks of a scope in program order, without those in init regions."""
     return blocks_below(scope.op)
+
+
+def is_child(block: Block, scope: Scope) -> bool:
+    """Whether a block is a child of a scope, not in an init region."""
+    around = parents(block.op)
+    inner = around[: around.index(scope.op)] if scope.op in around else [block.op]
+    return scope.op in around and not any(is_block(p) or is_init(p) for p in inner)
+
+
+def children_using(scope: Scope, buffers: Iterable[ir.Value]) -> list[Block]:
+    """The children of a scope, in program order, without those that use none of the buffers."""
+    if isinstance(scope, Block):
+        return children(scope)
+    tops = nests_using(buffers)
+    return [b for top in tops for b in ([Block(top)] if is_block(top) else blocks_below(top))]
+
+
+def is_ahead(first: Block, second: Block) -> bool:
+    """Whether a child of a scope comes before another one in program order."""
+    one, other = top_of(first.op), top_of(second.op)
+    if one != other:
+        return one.is_before_in_block(other)
+    order = all_blocks(one)
+    return order.index(first) < order.index(second)
 
 
 def reads_of(block: Block) -> list[ir.Value]:
@@ -58,18 +89,18 @@ def accesses_to(block: Block, buffer: ir.Value) -> list[Access]:
 
 
 def writers(scope: Scope, buffer: ir.Value) -> list[Block]:
-    return [b for b in children(scope) if buffer in writes_of(b)]
+    return [b for b in children_using(scope, [buffer]) if buffer in writes_of(b)]
 
 
 def readers(scope: Scope, buffer: ir.Value) -> list[Block]:
-    return [b for b in children(scope) if any(not a.is_write for a in accesses_to(b, buffer))]
+    return [b for b in children_using(scope, [buffer]) if any(not a.is_write for a in accesses_to(b, buffer))]
 
 
 def producers(block: Block) -> list[Block]:
     """Earlier children of the scope that write what `block` reads or writes."""
     wanted = {*reads_of(block), *writes_of(block)}
     found = []
-    for other in children(scope_of(block)):
+    for other in children_using(scope_of(block), wanted):
         if other == block:
             break
         if wanted & set(writes_of(other)):
@@ -82,7 +113,7 @@ def consumers(block: Block) -> list[Block]:
     made = set(writes_of(block))
     later = False
     found = []
-    for other in children(scope_of(block)):
+    for other in children_using(scope_of(block), made):
         if later and made & {*reads_of(other), *writes_of(other)}:
             found.append(other)
         later = later or other == block

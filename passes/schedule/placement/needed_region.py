@@ -11,7 +11,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, AccessRelation, access_boxes, relations_of
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.buffer_users import accesses_to
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
@@ -41,6 +41,7 @@ from tir_mlir.passes.schedule.legality import (
     cache_write_first,
     children,
     full_iters,
+    is_child,
     is_output,
     nest_top,
     scope_of,
@@ -62,7 +63,7 @@ class IterSpan:
 def check_target(block: Block, loop: Loop) -> None:
     """Refuse unless block and loop share a scope and the loop is not around the block."""
     check(
-        block in children(scope_of(block)),
+        is_child(block, scope_of(block)),
         block,
         f'block "{block.name}" is in an init region; only blocks of a body can move',
         DECOMPOSE_REDUCTION,
@@ -97,8 +98,8 @@ def _fix_scope(block: Block, loop: Loop) -> str:
 def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
     """Refuse when anything but the given blocks accesses what `block` writes, and could observe the move."""
     for buffer in writes_of(block):
-        for access in accesses(func_of(block.op).op):
-            if access.buffer == buffer and not any(is_inside(access.op, b.op) for b in allowed):
+        for access in accesses_to(buffer, func_of(block.op).op):
+            if not any(is_inside(access.op, b.op) for b in allowed):
                 user = walk.enclosing_block(access.op)
                 where = f"by {user}" if user != scope_of(block) else "outside any block"
                 refuse(

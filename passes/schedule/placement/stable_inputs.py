@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import dataflow
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.buffer_users import accesses_to
 from tir_mlir.dialect.ir import Block, Buffer, Loop, common_parent, is_inside, is_loop, parents
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality import (
@@ -13,7 +14,7 @@ from tir_mlir.passes.schedule.legality import (
     WRAP_IN_BLOCK,
     Scope,
     check_complete_or_reduction,
-    children,
+    is_ahead,
     scope_of,
     writers,
     writes_of,
@@ -55,9 +56,9 @@ def check_results_stable(block: Block) -> None:
 
 
 def _check_no_stray(block: Block, scope: Scope, buffer: ir.Value, made: list[Block]) -> None:
-    for access in accesses(scope.op):
+    for access in accesses_to(buffer, scope.op):
         inside = any(is_inside(access.op, b.op) for b in made)
-        if access.is_write and access.buffer == buffer and not inside and not _in_init(access.op, scope):
+        if access.is_write and not inside and not _in_init(access.op, scope):
             refuse(
                 block,
                 f"{Buffer(buffer).name}, which the block reads, is also written outside any block of its "
@@ -80,18 +81,13 @@ def shared_loops(one: ir.Operation, other: ir.Operation, scope: Scope) -> list[L
 
 def _is_over(writer: Block, block: Block, scope: Scope) -> bool:
     """Whether all iterations of a writer end before the first iteration of the block."""
-    return _is_ahead(writer, block, scope) and not shared_loops(writer.op, block.op, scope)
-
-
-def _is_ahead(writer: Block, block: Block, scope: Scope) -> bool:
-    order = children(scope)
-    return order.index(writer) < order.index(block)
+    return is_ahead(writer, block) and not shared_loops(writer.op, block.op, scope)
 
 
 def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -> None:
     name = Buffer(buffer).name
     check(
-        _is_ahead(writer, block, scope),
+        is_ahead(writer, block),
         writer,
         f'block "{writer.name}" writes {name} after block "{block.name}" has read it; the moved '
         "block could see the new values",

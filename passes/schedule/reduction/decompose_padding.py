@@ -42,7 +42,7 @@ from tir_mlir.passes.schedule.legality import (
     PASS_OWN_LOOP,
     check_complete,
     check_read_after,
-    children,
+    is_child,
     scope_of,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -133,7 +133,7 @@ def _plan(block: Block, loop: Loop) -> _Plan:
         check(parent in [lp.op for lp in loops] or not walk.is_inside(parent, loop.op), block, text, _GUARD)
     _check_bounds(below)
     check(
-        block in children(scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
+        is_child(block, scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
     )
     check(block.init is None, block, f'block "{block.name}" has an init; a padding block has none', _OWN_BLOCK)
     check_complete(block)

@@ -34,7 +34,7 @@ from tir_mlir.passes.schedule.legality import (
     PrivateNest,
     Scope,
     check_complete_or_reduction,
-    children,
+    is_child,
     leave_unpadded,
     scope_of,
 )
@@ -122,7 +122,7 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     for number in padding:
         check(number > 0, block, f"the padding {number} is not positive; 1 leaves an iter unchanged")
     check(
-        block in children(scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
+        is_child(block, scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
     )
     extents: dict[ir.Value, Index] = {}
     sizes = sets.sizes(block.op)

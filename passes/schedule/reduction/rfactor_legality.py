@@ -23,7 +23,13 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import full_box, only_where, question, sets
-from tir_mlir.passes.schedule.legality import ASSUME_SIZES, RUN_FULL_REDUCTION, SEPARATE_NESTS, children, scope_of
+from tir_mlir.passes.schedule.legality import (
+    ASSUME_SIZES,
+    RUN_FULL_REDUCTION,
+    SEPARATE_NESTS,
+    is_child,
+    scope_of,
+)
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _FIRST_OR_BELOW = "pass a loop over one block only, or apply this before the step that moved the others there"
@@ -58,7 +64,7 @@ def loop_roles(loop: Loop) -> LoopRoles:
         refuse(loop, text, fix=_FIRST_OR_BELOW if blocks else "")
     block = blocks[0]
     check(
-        block in children(scope_of(block)),
+        is_child(block, scope_of(block)),
         block,
         f'block "{block.name}" is in an init region; only loops around blocks of a body can be factored',
         f"pass a reduce loop of {scope_of(block)} itself",
