@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, step, walk
 from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.loops import prefetch
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -30,10 +31,15 @@ def run(module: ir.Module) -> None:
 
 
 def inline_unit_loops(root: ir.Operation) -> None:
-    """Inline every loop under `root` that runs once."""
+    """Inline every loop under `root` that runs once, unless it prefetches."""
     for op in reversed([o for o in walk.ops(root) if o != root and is_loop(o)]):
-        if not len(op.results) and Loop(op).const_extent == 1:
+        if not len(op.results) and is_needless(Loop(op)):
             inline_loop(op)
+
+
+def is_needless(loop: Loop) -> bool:
+    """Whether a loop runs once and its annotations ask for nothing."""
+    return loop.const_extent == 1 and prefetch.KEY not in loop.annotations
 
 
 def inline_loop(op: ir.Operation) -> None:

@@ -10,6 +10,7 @@ from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, 
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.loops.hoist_guards import (
     inline_loop,
+    is_needless,
     is_plain_if,
     possible_maxima,
     possible_minima,
@@ -261,7 +262,7 @@ def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
     if not loop.body_ops():
         op.erase()
         return []
-    if loop.const_extent == 1:
+    if is_needless(loop):
         held = loop.body_ops()
         inline_loop(op)
         return held

@@ -61,3 +61,13 @@ def test_too_many_lines_are_left_out_with_a_warning():
 
     with pytest.warns(LoweringWarning, match='loop i does not prefetch "A": 513 lines in an iteration, at most 64'):
         build(long)
+
+
+def test_a_loop_of_one_iteration_prefetches_too():
+    sch = asked("A")
+    lib = build(sch)
+    fused = Schedule(scaled)
+    i, _ = fused.get_loops("C")
+    _, unit = fused.split(i, [None, 1])
+    fused.annotate(unit, "prefetch", "A")
+    assert "prefetch" in lib.assembly and "prefetch" in build(fused).assembly
