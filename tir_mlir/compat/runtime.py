@@ -59,7 +59,10 @@ def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "",
 
 
 class Module:
-    """A compiled module: `lib["main"](a, b, c)`. `lib.library` is tir_mlir's own Library."""
+    """A compiled module: `lib["main"](a, b, c)`. `lib.library` is tir_mlir's own Library.
+
+    It is also what TVM calls an executable: `lib.mod` and `lib.jit()` are the module itself.
+    """
 
     def __init__(self, library: Library):
         self.library = library
@@ -71,10 +74,24 @@ class Module:
     get_function = __getitem__
 
     @property
-    def entry_func(self) -> Callable[..., None]:
-        """The function called `main`, or the only one."""
+    def mod(self) -> Module:
+        """The module itself."""
+        return self
+
+    def jit(self, **_: Any) -> Module:
+        """The module itself: it is compiled."""
+        return self
+
+    @property
+    def entry_name(self) -> str:
+        """The name of the function that a call of the module runs: `main`, or the only one."""
         names = self.library.functions
-        return self["main" if "main" in names or len(names) != 1 else names[0]]
+        return "main" if "main" in names or len(names) != 1 else names[0]
+
+    @property
+    def entry_func(self) -> Callable[..., None]:
+        """The function of this name."""
+        return self[self.entry_name]
 
     def __call__(self, *args: Any) -> None:
         self.entry_func(*args)
@@ -85,6 +102,8 @@ class Module:
         if fmt not in texts:
             raise BuildError(f"get_source({short_repr(fmt)}): the formats are {', '.join(repr(f) for f in texts if f)}")
         return getattr(self.library, texts[fmt])
+
+    inspect_source = get_source
 
     def export_library(self, file_name: str | Path, **_: Any) -> None:
         """Write a shared object that loads without this package."""

@@ -12,6 +12,7 @@ _CONSTANTS = "tir_mlir.compat.constants"
 _EQUALITY = "tir_mlir.compat.equality"
 _TESTING = "tir_mlir.compat.testing"
 _TRACE = "tir_mlir.compat.trace"
+_GLOBAL = "tir_mlir.compat.global_functions"
 
 _devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
 _arrays = {
@@ -20,6 +21,11 @@ _arrays = {
     "empty": f"{_NDARRAY}:empty",
     "NDArray": f"{_NDARRAY}:NDArray",
     "Tensor": f"{_NDARRAY}:NDArray",
+}
+_globals = {
+    "register_func": f"{_GLOBAL}:register_func",
+    "register_global_func": f"{_GLOBAL}:register_func",
+    "get_global_func": f"{_GLOBAL}:get_global_func",
 }
 _schedule = {
     "Schedule": "tir_mlir.schedule:Schedule",
@@ -95,6 +101,7 @@ MODULES: dict[str, dict[str, str]] = {
         "TVMError": f"{_ERRORS}:TirError",
         "DataType": f"{_CONSTANTS}:DataType",
         "__version__": f"{_RUNTIME}:VERSION",
+        **_globals,
         **_devices,
     },
     "tvm.script": _script,
@@ -119,6 +126,12 @@ MODULES: dict[str, dict[str, str]] = {
         }.items()
     },
     **{f"tvm.{home}.function": _programs for home in ("tir", "s_tir", "tirx")},
+    "tvm.ffi": {**_globals, "remove_global_func": f"{_GLOBAL}:remove_global_func"},
+    "tvm._ffi": {
+        **_globals,
+        "remove_global_func": f"{_GLOBAL}:remove_global_func",
+        "list_global_func_names": f"{_GLOBAL}:list_global_func_names",
+    },
     "tvm.nd": {**_arrays, **_devices},
     "tvm.runtime": {"Module": f"{_RUNTIME}:Module", "DataType": f"{_CONSTANTS}:DataType", **_arrays, **_devices},
     "tvm.runtime.ndarray": {**_arrays, **_devices},
