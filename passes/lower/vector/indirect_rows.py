@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, defining_op, read_map, step, walk
+from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
 
 CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -18,6 +19,8 @@ def is_indirect_row(op: ir.Operation, var: ir.Value, varying: AbstractSet[ir.Val
 
     Sums of indices are taken not to wrap around: such an access would be outside its buffer.
     """
+    if attrs.get(op, SITE):
+        return False  # each element is checked
     memref = walk.accessed(op)
     strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     if is_padded(memref) or not strides or strides[-1] != 1:

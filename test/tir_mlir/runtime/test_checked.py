@@ -158,6 +158,26 @@ def test_calls_of_several_threads_get_their_own_errors():
     assert found == {n: -1 - n for n in range(8)}
 
 
+GUARDED = """
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), P: T.Buffer((32,), "int32"), C: T.Buffer((32,), "float32")):
+    for i in T.vectorized(32):
+        with T.block("pick"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = T.if_then_else(P[vi] < 16, A[P[vi]], -1.0)
+"""
+
+
+def test_lanes_that_do_not_access_are_not_checked():
+    lib = build(parse(GUARDED), checked=True)
+    a, p, c = np.arange(16, dtype="float32"), np.arange(32, dtype="int32"), np.zeros(32, "float32")
+    lib(a, p, c)
+    np.testing.assert_array_equal(c, [*range(16), *[-1] * 16])
+    p[3] = -7
+    with pytest.raises(OutOfBoundsError, match=r"A\[-7\]"):
+        lib(a, p, c)
+
+
 WALK = """
 @T.prim_func
 def main(N: T.Buffer((8,), "int32"), C: T.Buffer((4,), "int32")):
