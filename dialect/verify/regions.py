@@ -41,8 +41,8 @@ def declared_regions(op: ir.Operation) -> None:
                 )
             with question(f"{word} of {block.name}"):
                 rest = _left_out(block, need, have[0], op)
-                if not rest.is_empty() and any(is_block(p) for p in parents(op)):
-                    rest = _left_out(block, need, have[0], None)  # the enclosing iters have domains
+                if not rest.is_empty() and (not block.iters or any(is_block(p) for p in parents(op))):
+                    rest = _left_out(block, need, have[0], None)  # the enclosing iters and loops have domains
                 if rest.is_empty():
                     continue
             fail(

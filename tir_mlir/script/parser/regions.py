@@ -7,7 +7,9 @@ import ast
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, computed, declare, resolved
-from tir_mlir.dialect.ir import Block, Buffer, attrs, symbol_name, visit
+from tir_mlir.dialect.analysis.regions import outer_iters
+from tir_mlir.dialect.ir import Block, Buffer, Index, attrs, is_symbol, symbol_name, visit
+from tir_mlir.dialect.presburger import intervals
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import RegionRef
 
@@ -24,6 +26,7 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
         wanted = _evaluated(evaluate, region_nodes(call))
         if not opaque and _same(wanted, known):
             continue
+        wanted = [_relaxed(region, block) for region in wanted]
         try:
             _need_symbols(Block(block.op), wanted)  # a fresh view: views cache symbols, and T.reads may have added some
             declare(Block(block.op), key, wanted)
@@ -32,6 +35,21 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
                 call,
                 "a declared region may use only iters of its block and of enclosing blocks, and shape variables",
             ) from None
+
+
+def _relaxed(region: Region, block: Block) -> Region:
+    """A region without the loops around its block: its hull over their iterations, in each axis that uses one."""
+    own = {i.var for i in block.iters}.union(outer_iters(block))
+    box = intervals.around(block.op)
+    mins, extents = list(region.mins), list(region.extents)
+    for axis, (low, extent) in enumerate(zip(region.mins, region.extents, strict=True)):
+        if all(v in own or is_symbol(v) for v in (*low.values, *extent.values)):
+            continue
+        first, end = intervals.interval(low, box)[0], intervals.interval(low + extent, box)[1]
+        known = first is not None and end is not None
+        mins[axis] = Index.constant(first if known and first is not None else 0)
+        extents[axis] = Index.constant(end - first) if known else region.buffer.dims[axis]  # type: ignore[operator]
+    return Region(region.buffer, tuple(mins), tuple(extents))
 
 
 def _evaluated(evaluate: Evaluator, nodes: list[ast.expr]) -> list[Region]:

@@ -221,3 +221,30 @@ def test_a_region_is_bounded_by_integers():
 def test_a_view_needs_an_affine_region():
     with pytest.raises(ScriptError, match="bounded by affine expressions"):
         program(GATHER.format(read="A[0:16]", view="D = T.match_buffer(A[I[vi]:I[vi] + 4], (4,))"))
+
+
+OPAQUE = """
+def main(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
+    for i, j in T.grid(4, 2):
+        with T.block("call"):
+            T.reads(A[{start}:{start} + 4])
+            T.writes(B[0:32])
+            T.evaluate(T.call_extern("int32", "f", A.access_ptr("r", offset=i * 4, extent=4), B.access_ptr("w")))
+"""
+
+
+@pytest.mark.parametrize("start, hull", [("i * 4", "0:16"), ("i * 4 + 12", "12:28"), ("(3 - i) * 4 + j * 4", "0:20")])
+def test_a_region_of_an_opaque_block_over_the_loops_around_it_is_its_hull(start, hull):
+    text = OPAQUE.format(start=start)
+    if start == "i * 4 + 12":
+        text = text.replace("offset=i * 4", "offset=i * 4 + 12")
+    elif "j" in start:
+        text = text.replace("offset=i * 4", "offset=(3 - i) * 4 + j * 4")
+    module = program(text)
+    assert f"T.reads(A[{hull}])" in module.script()
+    assert same(module, parse(module.script())) is None
+
+
+def test_a_hull_that_leaves_out_iterations_is_too_small():
+    with pytest.raises(ScriptError, match="T.reads of A is smaller than the region that the block accesses"):
+        program(OPAQUE.format(start="(i // 2) * 4"))
