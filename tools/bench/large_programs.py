@@ -1,0 +1,90 @@
+"""Costs of large programs: a step and a build among many blocks, a cooperative fetch, the check of a large product."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tir_mlir import Schedule
+from tir_mlir.examples.matmul import matmul
+from tir_mlir.schedules.gemm import gemm
+from tir_mlir.script.parser import parse
+
+
+def chain(count: int) -> Schedule:
+    """A schedule of B = A + count, one nest for each addition."""
+    buffers = ["A", *(f"X{n}" for n in range(count - 1)), "B"]
+    lines = ["@T.prim_func", 'def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):']
+    lines += [f'    {name} = T.alloc_buffer((64, 64), "float32")' for name in buffers[1:-1]]
+    for number in range(count):
+        lines += [
+            "    for i, j in T.grid(64, 64):",
+            f'        with T.block("b{number}"):',
+            '            vi, vj = T.axis.remap("SS", [i, j])',
+            f"            {buffers[number + 1]}[vi, vj] = {buffers[number]}[vi, vj] + 1.0",
+        ]
+    return Schedule(parse("\n".join(lines)))
+
+
+def splits(count: int, steps: int = 10) -> list[float]:
+    """The seconds of splits in a program of `count` blocks, after a first step, which verifies everything."""
+    sch = chain(count)
+    _, loop = sch.get_loops(f"b{count // 2}")
+    took = []
+    for _ in range(steps + 1):
+        start = time.perf_counter()
+        loop, _ = sch.split(loop, [None, 1])
+        took.append(time.perf_counter() - start)
+    return took[1:]
+
+
+def cooperative_fetch(k: int = 8) -> Iterator[float]:
+    """The seconds of each step of a tiled product on a GPU: 128 x 128 tiles, fetched together by fused threads."""
+    sch = Schedule(matmul(1024, 1024, 1024))
+    timed = _Timed(sch)
+    block = sch.get_child_blocks(sch.get_block("root"))[0]
+    back = timed.cache_write(block, 0, "local")
+    fetches = [timed.cache_read(block, operand, "shared") for operand in (0, 1)]
+    i, j, r = sch.get_loops(block)
+    (by, vy, ty, yi), (bx, vx, tx, xi) = (timed.split(lp, [None, 2, 8, 8]) for lp in (i, j))
+    k_0, k_1 = timed.split(r, [None, k])
+    timed.reorder(by, bx, vy, vx, ty, tx, k_0, k_1, yi, xi)
+    thread = timed.fuse(ty, tx)
+    timed.reverse_compute_at(back, thread)
+    tags = ("blockIdx.y", "blockIdx.x", "vthread.y", "vthread.x", "threadIdx.x")
+    for loop, tag in zip((by, bx, vy, vx, thread), tags, strict=True):
+        timed.bind(loop, tag)
+    for fetch in fetches:
+        timed.compute_at(fetch, k_0)
+        _, lanes, vector = timed.split(timed.fuse(*sch.get_loops(fetch)[-2:]), [None, 64, 4])
+        timed.bind(lanes, "threadIdx.x")
+        timed.vectorize(vector)
+    timed.decompose_reduction(block, k_0)
+    yield from timed.took
+
+
+def checked_product() -> float:
+    """The seconds of `verify` of a scheduled product of 1024 x 1024 x 1024."""
+    sch = Schedule(matmul(1024, 1024, 1024))
+    gemm(sch, sch.get_child_blocks(sch.get_block("root"))[0])
+    start = time.perf_counter()
+    assert sch.verify()
+    return time.perf_counter() - start
+
+
+class _Timed:
+    """The steps of a schedule, timed."""
+
+    def __init__(self, sch: Schedule):
+        self._sch = sch
+        self.took: list[float] = []
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def step(*args: Any) -> Any:
+            start = time.perf_counter()
+            result = getattr(self._sch, name)(*args)
+            self.took.append(time.perf_counter() - start)
+            return result
+
+        return step
