@@ -64,6 +64,8 @@ for i in range(16):
 REFUSED = {
     "while": (AB, "while True:\n    pass", r"condition of this while is constant: the loop runs forever"),
     "vectors": (AB, "B[T.Ramp(0, 1, 16)] = A[T.Ramp(0, 1, 16)]", r"T\.Ramp is not supported: values are scalars"),
+    "lower-case vectors": (AB, "B[T.ramp(0, 1, 16)] = A[0]", r"T\.ramp is not supported: values are scalars"),
+    "instructions": (AB, NEST.format('T.call_llvm_pure_intrin("float32", "llvm.sqrt", A[vi])'), r"kernel in C or MLIR"),
     "packed": (AB, NEST.format('T.call_packed("f", A[vi])'), r"T\.call_packed is not supported.*T\.call_extern"),
     "decl_buffer": (AB, "C = T.decl_buffer((16,))", r"T\.decl_buffer is not supported: T\.alloc_buffer"),
     "allocate": (AB, 'C = T.allocate((16,), "float32")', r"T\.allocate is not supported.*after lowering"),

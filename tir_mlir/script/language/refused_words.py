@@ -4,14 +4,19 @@ from __future__ import annotations
 
 _LOWERED = "it is only used after lowering; write loops and blocks"
 _VECTORS = "values are scalars; write a loop, T.vectorized(n) turns it into vector code"
+_INSTRUCTIONS = "use a function of T, or put the instruction into a kernel in C or MLIR"
+_LLVM = ("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin", "llvm_lookup_intrinsic_id")
 _PER_AXIS = "load the shift of the axis, T.Cast to int64, multiply and shift"
 
 REFUSED = {
-    **dict.fromkeys(("Ramp", "Broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
+    **dict.fromkeys(("Ramp", "ramp", "Broadcast", "broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
     **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
     "env_thread": 'write tx = T.launch_thread("threadIdx.x", n), or a loop over T.thread_binding(n, "threadIdx.x")',
     **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "call a C function by T.call_extern"),
-    **dict.fromkeys(("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin"), "use a function of T, T.exp(x)"),
+    **dict.fromkeys(
+        ("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin", "llvm_lookup_intrinsic_id"),
+        _INSTRUCTIONS,
+    ),
     "decl_buffer": "T.alloc_buffer allocates a buffer, T.match_buffer makes a view of a region",
     "undef": "omit the store instead",
     "q_multiply_shift_per_axis": _PER_AXIS,
