@@ -244,11 +244,12 @@ def renumber(root: ir.Operation) -> None:
             op.attributes[attrs.ID] = attrs.to_attr(fresh_id(op))
 
 
-def move_before(op: ir.Operation, anchor: ir.Operation) -> None:
+def move_before(op: ir.Operation | ir.OpView, anchor: ir.Operation | ir.OpView) -> None:
     """Move an op before another one."""
-    touch(op)
-    op.move_before(anchor)
-    touch(op)
+    moved = op.operation
+    touch(moved)
+    moved.move_before(anchor.operation)
+    touch(moved)
 
 
 def replace_uses(old: ir.Value, new: ir.Value) -> None:
@@ -257,8 +258,8 @@ def replace_uses(old: ir.Value, new: ir.Value) -> None:
     old.replace_all_uses_with(new)
 
 
-def set_attribute(op: ir.Operation, key: str, attribute: ir.Attribute) -> None:
-    touch(op)
+def set_attribute(op: ir.Operation | ir.OpView, key: str, attribute: ir.Attribute) -> None:
+    touch(op.operation)
     op.attributes[key] = attribute
 
 
@@ -320,7 +321,7 @@ def prune(op: ir.Operation, stop: ir.Operation) -> None:
 
 def rebased(op: ir.Operation) -> list[ir.Value]:
     """Values defined outside `op` and used inside it."""
-    inside = {o for o in ops(op)}
+    inside = dict.fromkeys(ops(op))
     outer: dict[ir.Value, None] = {}
     for inner in inside:
         for value in inner.operands:

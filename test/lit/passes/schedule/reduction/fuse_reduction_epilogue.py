@@ -349,7 +349,7 @@ def a_condition(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), X:
             C[vi] = C[vi] + A[vi, vk]
     if X[0] > T.float32(0):
         for i in range(8):
-            # expected-error @below {{a condition around the blocks is too complex to decide}}
+            # expected-error @below {{block "D" runs only where a condition on data holds}}
             with T.block("D"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = C[vi] + T.float32(1)
