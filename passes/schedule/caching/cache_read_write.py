@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.ir import Block, Loop, attrs, frozen, is_loop, parents
+from tir_mlir.dialect.ir import Block, Loop, attrs, frozen, is_inside, is_loop, parents
 from tir_mlir.passes.schedule.caching.copy_block import as_window, check_redirectable, make_cache, make_copy, redirect
 from tir_mlir.passes.schedule.caching.copy_legality import check_fills_box, check_write_back
 from tir_mlir.passes.schedule.caching.copy_placement import (
@@ -63,7 +63,7 @@ def cache_read(
 
     cache = make_cache(scope, where, storage_scope)
     made = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
-    if writer is not None and _runs_at_once(made):
+    if writer is not None and _sees_one_iteration(writer, made):
         check_fills_box(buffer, writer, made)
     for reader in readers:
         redirect(reader.op, buffer, cache, where.shift)
@@ -112,6 +112,9 @@ def cache_write(
     return made
 
 
-def _runs_at_once(block: Block) -> bool:
-    """Whether a loop around a block runs its iterations concurrently."""
-    return any(is_loop(p) and Loop(p).kind not in ("serial", "unrolled") for p in parents(block.op))
+def _sees_one_iteration(writer: Block, copy: Block) -> bool:
+    """Whether a copy finds only what the writer wrote in the same iteration of the loops around both: none is around
+    both, or some run their iterations concurrently.
+    """
+    shared = [Loop(p) for p in parents(copy.op) if is_loop(p) and is_inside(writer.op, p)]
+    return not shared or any(loop.kind not in ("serial", "unrolled") for loop in shared)

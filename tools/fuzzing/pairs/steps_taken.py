@@ -33,7 +33,7 @@ def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
     except NothingThere:
         return False
     before, count = sch.mod.text(), len(sch.trace)
-    handles = alive(sch) if thorough else {}
+    handles = alive(sch) if thorough else []
     story.last = shown(sch, name, arguments)
     target = transformed(sch, name, arguments)
     try:
@@ -65,14 +65,13 @@ def _reason(error: Exception) -> str:
     return re.sub(r"\b[\w.]*\d[\w.]*\b", "#", reason)[:90]
 
 
-def alive(sch: Schedule) -> dict[Handle, Any]:
-    """Return what the live handles of a schedule refer to."""
-    found: dict[Handle, Any] = {}
-    for inst in sch.trace:
-        for handle in inst.outputs:
-            if handle is not None and handle not in found:
-                try:
-                    found[handle] = sch.get(handle)
-                except ValueError:  # consumed by a step, or a compute location
-                    found[handle] = None
-    return found
+def alive(sch: Schedule) -> list[Any]:
+    """Return what the handles of a schedule refer to, in the order of its steps."""
+    return [_referred(sch, handle) for inst in sch.trace for handle in inst.outputs if handle is not None]
+
+
+def _referred(sch: Schedule, handle: Handle) -> Any:
+    try:
+        return sch.get(handle)
+    except ValueError:  # consumed by a step, or a compute location
+        return None

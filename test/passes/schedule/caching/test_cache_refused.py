@@ -169,3 +169,22 @@ def test_refuses_the_root(refused):
 def test_set_scope_refuses_parameters(refused):
     sch = Schedule(Fork)
     refused(sch, "C is a parameter", lambda: sch.set_scope("C", 0, "shared"))
+
+
+def test_refuses_a_copy_of_elements_that_nobody_writes(refused):
+    """The copy of a padded buffer would read the padding."""
+
+    @T.prim_func
+    def main(A: T.Buffer((15,), "float32"), B: T.Buffer((15,), "float32")):
+        X = T.alloc_buffer((8, 2), "float32")
+        for i in range(15):
+            with T.block("X"):
+                vi = T.axis.spatial(15, i)
+                X[vi // 2, vi % 2] = A[vi]
+        for i in range(15):
+            with T.block("B"):
+                vi = T.axis.spatial(15, i)
+                B[vi] = X[vi // 2, vi % 2]
+
+    sch = Schedule(main)
+    refused(sch, r"does not fill a box: the copy would also take X\[7, 1\]", lambda: sch.cache_read("B", 0, "shared"))
