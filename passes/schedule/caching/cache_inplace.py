@@ -8,7 +8,7 @@ from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, Buffer, attrs, frozen, func_of
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, check_redirectable, make_copy, next_op, redirect
-from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
+from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_copies_written
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
 from tir_mlir.passes.schedule.edits import alloc_buffer, check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import scope_of
@@ -32,7 +32,8 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
     accesses there. The cache has the shape of the buffer. Returns the copy-in and the copy-out block. Only the block
     runs between them, so every element keeps its value.
 
-    Requires: the block reads and writes the buffer; of a parameter it accesses all elements of a box, or every nth.
+    Requires: the block reads and writes the buffer; of a parameter it accesses all elements of a box, or every nth; of
+    an allocated buffer, the elements copied in were written before.
     `read_buffer_index` is a position in `T.reads`, or a name.
     """
     with frozen():
@@ -61,6 +62,7 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
         f'block "{block.name}" accesses only some elements of the box of {buffer.name} that would '
         f"be copied, not {point}",
     )
+    check_copies_written(buffer, made[0], block)
     redirect(block.op, buffer, cache)
     return made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tir_mlir.dialect.ir import Block, Loop, attrs, frozen, is_inside, is_loop, parents
 from tir_mlir.passes.schedule.caching.copy_block import as_window, check_redirectable, make_cache, make_copy, redirect
-from tir_mlir.passes.schedule.caching.copy_legality import check_fills_box, check_write_back
+from tir_mlir.passes.schedule.caching.copy_legality import check_copies_written, check_fills_box, check_write_back
 from tir_mlir.passes.schedule.caching.copy_placement import (
     check_not_in_init,
     check_reads_writer,
@@ -65,6 +65,8 @@ def cache_read(
     made = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
     if writer is not None and _sees_one_iteration(writer, made):
         check_fills_box(buffer, writer, made)
+    elif writer is not None:
+        check_copies_written(buffer, made, block)
     for reader in readers:
         redirect(reader.op, buffer, cache, where.shift)
     return made

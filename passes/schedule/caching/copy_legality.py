@@ -5,7 +5,7 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import Access, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.dataflow import unwritten_example
-from tir_mlir.dialect.ir import Block, Buffer, is_inside, only_reads
+from tir_mlir.dialect.ir import Block, Buffer, func_of, is_inside, only_reads
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, uncovered
 from tir_mlir.passes.schedule.registry import refuse
@@ -26,6 +26,24 @@ def check_fills_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -
             f'block "{writer.name}" does not fill a box: the copy would also take {missing}, which it does not write',
             counterexample=missing,
             fix=fix,
+        )
+
+
+@only_reads
+def check_copies_written(buffer: Buffer, copy: Block, block: Block) -> None:
+    """Refuse a copy for `block` that reads elements of an allocated buffer that nothing wrote before."""
+    if buffer.is_param:
+        return
+    root = func_of(copy.op).op
+    with question(f"whether what is copied of {buffer.name} is written before"):
+        found = unwritten_reads(buffer.value, root, copy.op)
+    if found is not None:
+        example = unwritten_example(found, root)
+        refuse(
+            block,
+            f"the copy would also take {example.element}, which no block has written by then",
+            counterexample=example,
+            fix=f"in the program, write all of {buffer.name} first",
         )
 
 

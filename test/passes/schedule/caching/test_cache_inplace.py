@@ -197,3 +197,25 @@ def test_a_box_that_is_not_filled_is_refused():
     sch.cache_inplace("B", 0, "shared")
     assert difference(parse(sch.mod.script()).mlir, sch.mod.mlir) is None
     assert sch.verify()
+
+
+def test_refuses_to_copy_what_nobody_has_written(refused):
+    @T.prim_func
+    def main(A: T.Buffer((3,), "float32"), B: T.Buffer((4,), "float32")):
+        X = T.alloc_buffer((4,), "float32")
+        for i in range(1):
+            with T.block("start"):
+                vi = T.axis.spatial(1, i)
+                X[vi] = T.float32(0)
+        for i in range(3):
+            with T.block("X"):
+                vi = T.axis.opaque(3, i)
+                X[vi + 1] = X[vi] + A[vi]
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = X[vi]
+
+    sch = Schedule(main)
+    text = r"the copy would also take X\[1\], which no block has written"
+    refused(sch, text, lambda: sch.cache_inplace("X", 0, "local"))
