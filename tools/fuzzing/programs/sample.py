@@ -56,7 +56,7 @@ class Sample:
         held = {p.name: a.astype(_exact(p.dtype)) for p, a in zip(self.params, arrays, strict=True)}
         self.meaning(held)
         types = {p.name: p.dtype for p in self.params}
-        unsigned = self.narrowest.startswith("uint")
+        unsigned = any(p.dtype.startswith("uint") for p in self.params)  # beside int32 tables as well
         self.negative = unsigned and any(a.size and a.min() < 0 for a in held.values())
         limits = {name: EXACT[types.get(name, self.narrowest)] for name in held}
         self.fits = all(not a.size or abs(a).max() < limits[name] for name, a in held.items())
