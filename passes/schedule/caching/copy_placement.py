@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis import buffer_users, trusted
+from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
@@ -148,7 +149,12 @@ def check_reads_writer(reader: Block, buffer: Buffer, writer: Block) -> None:
         fix=_READ_AT,
     )
     level = common_ancestor(writer.op, reader.op)[0]
-    if missing := uncovered(accesses_to(reader, buffer, writes=False), accesses_to(writer, buffer, writes=True), level):
+    reads, writes = accesses_to(reader, buffer, writes=False), accesses_to(writer, buffer, writes=True)
+    try:
+        missing = uncovered(reads, writes, level)
+    except NotProvable as error:
+        refuse(reader, str(error), provable=False, fix=_READ_AT)
+    if missing:
         refuse(
             reader,
             f'block "{reader.name}" reads {missing}, which block "{writer.name}" has not written in '

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mlir import ir
 
@@ -34,6 +34,8 @@ _IN_PLACE = (
     "transform_block_layout", "transform_layout", "unannotate_buffer_access", "unsafe_hide_buffer_access",
     "unsafe_set_dtype",
 )  # fmt: skip
+# these change what is under their loop alone: a condition around that loop stays around all of it
+_UNDER_LOOP = ("read_at", "write_at")
 _SPLIT = "in the program, put the condition into the block: T.if_then_else, or an if in its body"
 _FIX = "in the program, put the whole loop into the body of one block"
 
@@ -47,8 +49,9 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
     found = [v for v in views if isinstance(v, Loop | Block | Func)]
     if step in _LOCAL or not found:
         return
+    ends = [v.op for v in found if isinstance(v, Loop)] if step in _UNDER_LOOP else []
     for view in found if step not in _IN_PLACE else ():
-        if condition := _condition_of(view):
+        if condition := _condition_of(view, ends):
             text = f"{view!r} runs only where a condition on data holds, and this step could run it elsewhere"
             refuse(condition if isinstance(view, Func) else view, text, provable=False, fix=_SPLIT)
     held = [op for op in ops(func_of(found[0].op).op) if is_data_loop(op) and any(is_block(o) for o in ops(op))]
@@ -67,10 +70,10 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
                 )
 
 
-def _condition_of(view: View) -> ir.Operation | None:
-    """The condition on data between a block and its scope."""
+def _condition_of(view: View, ends: Sequence[ir.Operation]) -> ir.Operation | None:
+    """The condition on data between a block and its scope, or the first of `ends` around the block."""
     for parent in parents(view.op):
-        if is_block(parent) or not isinstance(view, Block):
+        if is_block(parent) or parent in ends or not isinstance(view, Block):
             return None
         if parent.name == "scf.if":
             return parent

@@ -103,6 +103,39 @@ def test_no_step_takes_a_block_out_of_its_condition(step):
     assert sch.mod.script() == before
 
 
+BESIDE = """
+for i in range(4):
+    if A[i] > T.float32(0):
+        for j in range(4):
+            with T.block("c"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi * 4 + vj] = B[vi * 4 + 3 - vj]
+"""
+COPIES = [lambda s, lp: s.read_at(lp, "c", 0, "local"), lambda s, lp: s.write_at(lp, "c", 0, "local")]
+
+
+@pytest.mark.parametrize("step", COPIES)
+def test_a_copy_at_a_loop_under_the_condition_stays_under_it(step):
+    sch = Schedule(scripts.function(BESIDE, PARAMS))
+    step(sch, sch.get_loops("c")[1])
+    assert sch.verify()
+    a, b, c = arrays()
+    wanted = np.where(np.repeat(a[:4] > 0, 4), b.reshape(4, 4)[:, ::-1].ravel(), c)
+    for call in (build(sch.mod), lambda *args: interpret(sch.mod, *args)):
+        now = c.copy()
+        call(a, b, now)
+        np.testing.assert_array_equal(now, wanted)
+
+
+@pytest.mark.parametrize("step", COPIES)
+def test_no_copy_at_a_loop_around_the_condition(step):
+    sch = Schedule(scripts.function(BESIDE, PARAMS))
+    before = sch.mod.script()
+    with pytest.raises(ScheduleError, match="runs only where a condition on data holds") as caught:
+        step(sch, sch.get_loops("c")[0])
+    assert not caught.value.provable and sch.mod.script() == before
+
+
 def test_an_init_stays_under_its_condition():
     sch = Schedule(scripts.function(SUM, PARAMS))
     with pytest.raises(ScheduleError, match="runs only where a condition on data holds"):

@@ -32,18 +32,17 @@ def columns(value: str) -> str:
 
 ROWS = [
     Row(
-        "compute_at: nothing reads it, computed at its input",
-        main("A:8 B:8 C:8 b:8 d:8", each("B", "b[vi] = A[vi]"), each("d", "d[vi] = b[vi]"), each("C", "C[vi] = b[vi]")),
+        "compute_at: nothing reads it, a loop before its input",
+        main(
+            "A:8 C:8 b:8 d:8 e:8",
+            each("E", "e[vi] = A[vi]"),
+            each("B", "b[vi] = A[vi]"),
+            each("d", "d[vi] = b[vi]"),
+            each("C", "C[vi] = e[vi]"),
+        ),
+        lambda s: s.compute_at("d", loop(s, "E")),
+        "choose a loop after it",
         lambda s: s.compute_at("d", loop(s, "C")),
-        "reverse_compute_at moves it to its producer",
-        lambda s: s.reverse_compute_at("d", loop(s, "B")),
-    ),
-    Row(
-        "compute_at: nothing reads it, dropped",
-        main("A:8 B:8 C:8 b:8 d:8", each("B", "b[vi] = A[vi]"), each("d", "d[vi] = b[vi]"), each("C", "C[vi] = b[vi]")),
-        lambda s: s.compute_at("d", loop(s, "C")),
-        "compute_inline erases it",
-        lambda s: s.compute_inline("d"),
     ),
     Row(
         "compute_at: an output",
@@ -198,11 +197,18 @@ ROWS = [
         lambda s: (s.cache_write("C", "C", "local"), s.reverse_compute_at("C", loop(s, "B"))),
     ),
     Row(
-        "reverse_compute_at: a producer",
-        PAIR,
+        "reverse_compute_at: nothing feeds it, a loop after its reader",
+        main("A:8 C:8 D:8 b:8", each("B", "b[vi] = A[vi]"), each("C", "C[vi] = b[vi]"), each("D", "D[vi] = A[vi]")),
+        lambda s: s.reverse_compute_at("B", loop(s, "D")),
+        "choose a loop before it, or around all consumers",
         lambda s: s.reverse_compute_at("B", loop(s, "C")),
-        "compute_at moves a block under",
-        lambda s: s.compute_at("B", loop(s, "C")),
+    ),
+    Row(
+        "reverse_compute_at: nothing feeds it, a loop that may not run",
+        main("A:8 C:8 D:n b:8", each("B", "b[vi] = A[vi]"), each("D:n", "D[vi] = 1.0"), each("C", "C[vi] = b[vi]")),
+        lambda s: s.reverse_compute_at("B", loop(s, "D")),
+        "choose a loop that always runs",
+        lambda s: s.reverse_compute_at("B", loop(s, "C")),
     ),
     Row(
         "reverse_compute_at: an order that counts",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from harness.fix_rows import Row, each_of, loop
-from programs.short import GATHER, PRODUCED, STENCIL, VIEWS, block, each, main, nest, shorter
+from harness.fix_rows import Row, each_of
+from programs.short import GATHER, PAIR_2D, STENCIL, VIEWS, block, each, main, nest, shorter
+
+from tir_mlir import Schedule
 
 ROWS_INSIDE = main("A:8x4 C:8x4", each("C", nest("j:4", "C[vi, j] = A[vi, j] + 1.0")))
 PRODUCT = main(
@@ -13,6 +15,21 @@ PRODUCT = main(
         block("C", "vi:8=i vj:8=j vk:4R=k", "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"),
     ),
 )
+SHIFTED_ROWS = main(
+    "A:6 C:2x6 D:2",
+    nest(
+        "t:2",
+        nest("j:6", block("C", "vt:2=t vj:6=(t * 3 + j) % 6", "C[vt, vj] = A[5 - vj]")),
+        block("D", "vt:2=t", "D[vt] = 1.0"),
+    ),
+)
+
+
+def share_a_part(sch: Schedule, size: int) -> None:
+    """Compute B for `size` points of C at a time, in a loop around both."""
+    outer, _ = sch.split(sch.fuse(*sch.get_loops("C")), [None, size])
+    sch.compute_at("B", outer)
+
 
 ROWS = [
     Row(
@@ -72,20 +89,27 @@ ROWS = [
         lambda s: s.cache_write("C", "C", "local"),
     ),
     Row(
-        "reindex: other blocks beneath, read",
-        PRODUCED,
-        lambda s: s.reindex("C", "a"),
-        "reindex_cache_read places the copy",
-        lambda s: s.reindex_cache_read("C", "a", "local", lambda vi, vk: (vk, vi)),
-        before=lambda s: s.compute_at("A", loop(s, "C")),
+        "reindex: no interval in a shared loop, read",
+        SHIFTED_ROWS,
+        lambda s: s.reindex("C", "A"),
+        "reindex_cache_read copies the region",
+        lambda s: s.reindex_cache_read("C", "A", "local", lambda vt, vj: (vj,)),
     ),
     Row(
-        "reindex: other blocks beneath, written",
-        PRODUCED,
-        lambda s: s.reindex("A", "a"),
-        "reindex_cache_write places the copy",
-        lambda s: s.reindex_cache_write("A", "a", "local", lambda vi, vk: (vk, vi)),
-        before=lambda s: s.compute_at("A", loop(s, "C")),
+        "reindex: no interval in a shared loop, written",
+        SHIFTED_ROWS,
+        lambda s: s.reindex("C", "C"),
+        "reindex_cache_write copies the region",
+        lambda s: s.reindex_cache_write("C", "C", "local", lambda vt, vj: (vj, vt)),
+    ),
+    Row(
+        "reindex: no interval, as the factor does not divide",
+        PAIR_2D,
+        lambda s: s.reindex("C", "b"),
+        "split by a factor that divides the extent",
+        lambda s: (share_a_part(s, 6), s.reindex("C", "b")),
+        before=lambda s: share_a_part(s, 4),
+        again=True,
     ),
     Row(
         "reindex_cache_read: what the block writes itself",

@@ -37,6 +37,20 @@ class Symbolic:
 
 
 @I.ir_module
+class SymbolicSums:
+    @T.prim_func
+    def main(a: T.handle, C: T.Buffer((3,), "float32")):
+        n = T.int32()
+        A = T.match_buffer(a, (3, n, 6), "float32")
+        for i, k, j in T.grid(3, n, 6):
+            with T.block("C"):
+                vi, vk, vj = T.axis.remap("SRR", [i, k, j])
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vi, vk, vj]
+
+
+@I.ir_module
 class OneColumn:
     """Padding of a single column: both neighbors are always outside."""
 
@@ -115,10 +129,27 @@ def test_blockize_of_a_symbolic_nest_is_one_block(same_result):
     same_result(sch, Symbolic, ((17, 6), "float32"), ((17, 6), "float32"))
 
 
-def test_blockize_of_a_symbolic_loop_that_is_not_an_iter_reports_its_size(refused):
+@pytest.mark.parametrize("n", [0, 1, 5, 8])
+def test_blockize_of_a_fused_symbolic_nest_is_one_block(n, same_result):
     sch = Schedule(Symbolic)
-    fused = sch.fuse(*sch.get_loops("B"))
-    refused(sch, "inner part of iter vi has no constant size", lambda: sch.blockize(fused))
+    sch.blockize(sch.fuse(*sch.get_loops("B")))
+    text = sch.mod.script()
+    assert "vi_o = T.axis.spatial(1, 0)" in text and "vi_i = T.axis.spatial(n, i_j_fused // 6)" in text
+    same_result(sch, Symbolic, ((n, 6), "float32"), ((n, 6), "float32"))
+
+
+def test_blockize_of_a_fused_symbolic_sum_reports_its_size(refused):
+    sch = Schedule(SymbolicSums)
+    fused = sch.fuse(*sch.get_loops("C")[1:])
+    refused(sch, "inner part of iter vk has no constant size; split the symbolic loop", lambda: sch.blockize(fused))
+
+
+@pytest.mark.parametrize("n", [1, 5, 8])
+def test_blockize_of_a_tile_of_a_fused_symbolic_sum(n, same_result):
+    sch = Schedule(SymbolicSums)
+    fused = sch.fuse(*sch.get_loops("C")[1:])
+    sch.blockize(sch.split(fused, [None, 12])[1])
+    same_result(sch, SymbolicSums, ((3, n, 6), "float32"), ((3,), "float32"))
 
 
 def test_blockize_of_a_loop_that_starts_late(same_result):
