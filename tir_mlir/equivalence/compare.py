@@ -14,11 +14,12 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, NotChecked
 from tir_mlir.dialect.index_maps import IndexMap
-from tir_mlir.dialect.ir import Func, entered, funcs, held_module
+from tir_mlir.dialect.ir import Func, Loop, entered, funcs, held_module
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field_functions import P
 from tir_mlir.equivalence.races import races
 from tir_mlir.equivalence.result import Difference, Result, written_by
+from tir_mlir.equivalence.reversed_loops import in_reverse
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 
@@ -54,6 +55,7 @@ class Comparison:
         self.result = result
         self.name = self.signatures[0].name
         names = [p.name for p in self.signatures[0].params]
+        self.undecided: list[Loop] = []
         self.moves = {names.index(p): m for (f, p), m in moves.items() if f == self.signatures[1].name}
 
     def run(self) -> Difference | None:
@@ -61,6 +63,10 @@ class Comparison:
             return Difference(self.name, {}, f"{self.name}: {words}")
         if (race := self._race()) is not None:
             return race
+        return self._values() or self._race_of_values()
+
+    def _values(self) -> Difference | None:
+        """The first difference of what the programs compute, one iteration after the other."""
         limits = inputs.index_limits(self.funcs[0])
         choices = inputs.size_choices(self.signatures[0])
         works = [max(work_of(f.op, known) for f in self.funcs) for known in choices]
@@ -88,12 +94,35 @@ class Comparison:
         if not now.found and not now.open:
             return None
         before = races(self.funcs[0])
-        self.result.notes += [f"not decided: races of the {lp.kind} loop {lp.name}: {why}" for lp, why in now.open]
+        self.result.notes += [f"{_undecided(lp)}{why}" for lp, why in now.open]
+        if not before.found and not before.open:
+            self.undecided = [loop for loop, _ in now.open]
         for loop, clash in now.found:
             text = f"the iterations of the {loop.kind} loop {loop.name} race: {clash}"
             if not before.found:
                 return Difference(self.name, dict(clash.sizes), f"{self.name}: {text}", _buffer(clash))
             self.result.notes.append(f"{text}; so do iterations of the original")
+        return None
+
+    def _race_of_values(self) -> Difference | None:
+        """A race that isl does not decide, such as that of a scatter, shown by data: in reverse order, the iterations
+        compute something else."""
+        for loop in self.undecided:
+            module = in_reverse(self.modules[1], loop, self.funcs[1])
+            if module is None:
+                continue
+            func = next(f for f in funcs(module) if f.name == self.funcs[1].name)
+            pair = self.funcs[0], func, *self.signatures
+            other = Comparison(pair, self.modules[0], module, self.seed, Result(), {})
+            other.moves = self.moves
+            if (found := other._values()) is not None:
+                element = f"{found.buffer}[{', '.join(map(str, found.index))}]" if found.index else found.buffer
+                text = (
+                    f"{self.name}: the iterations of the {loop.kind} loop {loop.name} race: several touch {element},"
+                    " and in reverse order its value is another"
+                )
+                self.result.notes = [n for n in self.result.notes if not n.startswith(_undecided(loop))]
+                return Difference(self.name, found.sizes, text, found.buffer, found.index)
         return None
 
     def _program(self, side: int, domain: str, quick: bool) -> compile.CheckedProgram:
@@ -258,6 +287,10 @@ class Comparison:
                 text = f"{self.name}: {where} is NaN in floats: uninitialized memory is read"
                 return Difference(self.name, recipe.known, text, name, index)
         return None
+
+
+def _undecided(loop: Loop) -> str:
+    return f"not decided: races of the {loop.kind} loop {loop.name}: "
 
 
 def _buffer(clash: Counterexample) -> str:
