@@ -58,7 +58,7 @@ typedef struct {
   word clock_id;
 } python;
 
-enum { BUFFER, SIZE, INTEGER, SINGLE, DOUBLE, BOOLEAN };
+enum { BUFFER, SIZE, INTEGER, SINGLE, DOUBLE, BOOLEAN, UNSIGNED };
 
 /* number: the rank of a buffer, the bits of an integer; name: an interned string, 0 if another parameter has it too */
 typedef struct { word kind, number; object *name; } param;
@@ -115,6 +115,7 @@ static int number(const python *py, const param *p, object *value, word *bits) {
   }
   if (value->type != py->int_type) return 0;
   word x = *bits = py->to_int(value, &overflow);
+  if (p->kind == UNSIGNED) return !overflow && x >= 0 && (p->number == 64 || !(x >> p->number)); /* 2^63 on: `slow` */
   return !overflow && x == (word)((address)x << (64 - p->number)) >> (64 - p->number);
 }
 

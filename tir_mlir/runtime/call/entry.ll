@@ -400,7 +400,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %11 = add nsw i64 %10, 1
   %12 = alloca %struct.reach, i64 %11, align 16
   %13 = icmp slt i64 %10, 1
-  br i1 %13, label %304, label %14
+  br i1 %13, label %317, label %14
 
 14:                                               ; preds = %5
   %15 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %10
@@ -422,17 +422,17 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %31 = getelementptr inbounds nuw i8, ptr %0, i64 24
   br label %32
 
-32:                                               ; preds = %14, %295
-  %33 = phi ptr [ %1, %14 ], [ %296, %295 ]
-  %34 = phi ptr [ %4, %14 ], [ %297, %295 ]
-  %35 = phi ptr [ %15, %14 ], [ %298, %295 ]
-  %36 = phi i64 [ 0, %14 ], [ %299, %295 ]
-  %37 = phi i64 [ 0, %14 ], [ %300, %295 ]
-  %38 = phi i64 [ 0, %14 ], [ %301, %295 ]
+32:                                               ; preds = %14, %308
+  %33 = phi ptr [ %1, %14 ], [ %309, %308 ]
+  %34 = phi ptr [ %4, %14 ], [ %310, %308 ]
+  %35 = phi ptr [ %15, %14 ], [ %311, %308 ]
+  %36 = phi i64 [ 0, %14 ], [ %312, %308 ]
+  %37 = phi i64 [ 0, %14 ], [ %313, %308 ]
+  %38 = phi i64 [ 0, %14 ], [ %314, %308 ]
   %39 = getelementptr inbounds nuw %struct.param, ptr %16, i64 %38
   %40 = load i64, ptr %39, align 8
   %41 = icmp eq i64 %40, 0
-  br i1 %41, label %101, label %42
+  br i1 %41, label %114, label %42
 
 42:                                               ; preds = %32
   %43 = getelementptr inbounds nuw ptr, ptr %2, i64 %38
@@ -453,14 +453,14 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   store i64 %49, ptr %45, align 8
   %50 = load ptr, ptr %19, align 8
   %51 = icmp eq ptr %44, %50
-  br i1 %51, label %89, label %90
+  br i1 %51, label %102, label %103
 
 52:                                               ; preds = %42, %42
   %53 = getelementptr inbounds nuw i8, ptr %44, i64 8
   %54 = load ptr, ptr %53, align 8
   %55 = load ptr, ptr %17, align 8
   %56 = icmp eq ptr %54, %55
-  br i1 %56, label %57, label %88
+  br i1 %56, label %57, label %101
 
 57:                                               ; preds = %52
   %58 = load ptr, ptr %18, align 8
@@ -478,365 +478,387 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   store i32 %68, ptr %45, align 8
   %70 = getelementptr inbounds nuw i8, ptr %45, i64 4
   store i32 %69, ptr %70, align 4
-  br label %89
+  br label %102
 
 71:                                               ; preds = %42
   %72 = getelementptr inbounds nuw i8, ptr %44, i64 8
   %73 = load ptr, ptr %72, align 8
   %74 = load ptr, ptr %8, align 8
   %75 = icmp eq ptr %73, %74
-  br i1 %75, label %76, label %88
+  br i1 %75, label %76, label %101
 
 76:                                               ; preds = %71
   %77 = load ptr, ptr %21, align 8
   %78 = call i64 %77(ptr noundef nonnull %44, ptr noundef nonnull %6) #4
   store i64 %78, ptr %45, align 8
-  %79 = load i32, ptr %6, align 4
-  %80 = icmp eq i32 %79, 0
-  br i1 %80, label %81, label %88
+  %79 = load i64, ptr %39, align 8
+  %80 = icmp eq i64 %79, 6
+  %81 = load i32, ptr %6, align 4
+  %82 = icmp eq i32 %81, 0
+  br i1 %80, label %83, label %93
 
-81:                                               ; preds = %76
-  %82 = getelementptr inbounds nuw i8, ptr %39, i64 8
-  %83 = load i64, ptr %82, align 8
-  %84 = sub nsw i64 64, %83
-  %85 = shl i64 %78, %84
-  %86 = ashr exact i64 %85, %84
-  %87 = icmp eq i64 %78, %86
+83:                                               ; preds = %76
+  %84 = icmp sgt i64 %78, -1
+  %85 = select i1 %82, i1 %84, i1 false
+  br i1 %85, label %86, label %101
+
+86:                                               ; preds = %83
+  %87 = getelementptr inbounds nuw i8, ptr %39, i64 8
+  %88 = load i64, ptr %87, align 8
+  %89 = icmp eq i64 %88, 64
+  br i1 %89, label %102, label %90
+
+90:                                               ; preds = %86
+  %91 = lshr i64 %78, %88
+  %92 = icmp eq i64 %91, 0
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br i1 %87, label %93, label %304
+  br i1 %92, label %106, label %317
 
-88:                                               ; preds = %71, %52, %76
+93:                                               ; preds = %76
+  br i1 %82, label %94, label %101
+
+94:                                               ; preds = %93
+  %95 = getelementptr inbounds nuw i8, ptr %39, i64 8
+  %96 = load i64, ptr %95, align 8
+  %97 = sub nsw i64 64, %96
+  %98 = shl i64 %78, %97
+  %99 = ashr exact i64 %98, %97
+  %100 = icmp eq i64 %78, %99
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br label %304
+  br i1 %100, label %106, label %317
 
-89:                                               ; preds = %46, %57
+101:                                              ; preds = %71, %52, %83, %93
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br label %93
+  br label %317
 
-90:                                               ; preds = %46
-  %91 = load ptr, ptr %20, align 8
-  %92 = icmp eq ptr %44, %91
+102:                                              ; preds = %57, %86, %46
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br i1 %92, label %93, label %304
+  br label %106
 
-93:                                               ; preds = %81, %89, %90
-  %94 = load i64, ptr %39, align 8
-  %95 = icmp eq i64 %94, 1
-  br i1 %95, label %96, label %295
+103:                                              ; preds = %46
+  %104 = load ptr, ptr %20, align 8
+  %105 = icmp eq ptr %44, %104
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
+  br i1 %105, label %106, label %317
 
-96:                                               ; preds = %93
-  %97 = load i64, ptr %45, align 8
-  %98 = getelementptr inbounds nuw i8, ptr %33, i64 8
-  %99 = load i64, ptr %33, align 8
-  %100 = icmp eq i64 %97, %99
-  br i1 %100, label %295, label %304
+106:                                              ; preds = %90, %94, %102, %103
+  %107 = load i64, ptr %39, align 8
+  %108 = icmp eq i64 %107, 1
+  br i1 %108, label %109, label %308
 
-101:                                              ; preds = %32
-  %102 = getelementptr inbounds nuw i8, ptr %39, i64 8
-  %103 = load i64, ptr %102, align 8
-  %104 = getelementptr inbounds nuw i8, ptr %33, i64 72
-  %105 = getelementptr inbounds i64, ptr %104, i64 %103
+109:                                              ; preds = %106
+  %110 = load i64, ptr %45, align 8
+  %111 = getelementptr inbounds nuw i8, ptr %33, i64 8
+  %112 = load i64, ptr %33, align 8
+  %113 = icmp eq i64 %110, %112
+  br i1 %113, label %308, label %317
+
+114:                                              ; preds = %32
+  %115 = getelementptr inbounds nuw i8, ptr %39, i64 8
+  %116 = load i64, ptr %115, align 8
+  %117 = getelementptr inbounds nuw i8, ptr %33, i64 72
+  %118 = getelementptr inbounds i64, ptr %117, i64 %116
   call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
-  %106 = getelementptr inbounds nuw ptr, ptr %2, i64 %38
-  %107 = load ptr, ptr %106, align 8
-  %108 = getelementptr inbounds nuw i8, ptr %107, i64 8
-  %109 = load ptr, ptr %108, align 8
-  %110 = load ptr, ptr %33, align 8
-  %111 = icmp eq ptr %109, %110
-  br i1 %111, label %112, label %290
+  %119 = getelementptr inbounds nuw ptr, ptr %2, i64 %38
+  %120 = load ptr, ptr %119, align 8
+  %121 = getelementptr inbounds nuw i8, ptr %120, i64 8
+  %122 = load ptr, ptr %121, align 8
+  %123 = load ptr, ptr %33, align 8
+  %124 = icmp eq ptr %122, %123
+  br i1 %124, label %125, label %303
 
-112:                                              ; preds = %101
-  %113 = getelementptr inbounds nuw i8, ptr %33, i64 8
-  %114 = load ptr, ptr %113, align 8
-  %115 = icmp eq ptr %114, null
-  br i1 %115, label %160, label %116
+125:                                              ; preds = %114
+  %126 = getelementptr inbounds nuw i8, ptr %33, i64 8
+  %127 = load ptr, ptr %126, align 8
+  %128 = icmp eq ptr %127, null
+  br i1 %128, label %173, label %129
 
-116:                                              ; preds = %112
-  %117 = getelementptr inbounds nuw i8, ptr %33, i64 16
-  %118 = load ptr, ptr %117, align 8
-  %119 = icmp eq ptr %118, null
-  br i1 %119, label %133, label %120
+129:                                              ; preds = %125
+  %130 = getelementptr inbounds nuw i8, ptr %33, i64 16
+  %131 = load ptr, ptr %130, align 8
+  %132 = icmp eq ptr %131, null
+  br i1 %132, label %146, label %133
 
-120:                                              ; preds = %116
-  %121 = load ptr, ptr %22, align 8
-  %122 = call ptr %121(ptr noundef nonnull %107, ptr noundef nonnull %118) #4
-  %123 = icmp eq ptr %122, null
-  br i1 %123, label %124, label %126
-
-124:                                              ; preds = %120
-  %125 = load ptr, ptr %24, align 8
-  call void %125() #4
-  br label %128
-
-126:                                              ; preds = %120
-  %127 = load ptr, ptr %23, align 8
-  call void %127(ptr noundef nonnull %122) #4
-  br label %128
-
-128:                                              ; preds = %126, %124
-  %129 = load ptr, ptr %20, align 8
-  %130 = icmp eq ptr %122, %129
-  br i1 %130, label %131, label %290
-
-131:                                              ; preds = %128
-  %132 = load ptr, ptr %113, align 8
-  br label %133
-
-133:                                              ; preds = %131, %116
-  %134 = phi ptr [ %132, %131 ], [ %114, %116 ]
-  %135 = call i32 %134(ptr noundef nonnull %107, ptr noundef nonnull %7) #4
-  %136 = icmp eq i32 %135, 0
-  br i1 %136, label %139, label %137
+133:                                              ; preds = %129
+  %134 = load ptr, ptr %22, align 8
+  %135 = call ptr %134(ptr noundef nonnull %120, ptr noundef nonnull %131) #4
+  %136 = icmp eq ptr %135, null
+  br i1 %136, label %137, label %139
 
 137:                                              ; preds = %133
   %138 = load ptr, ptr %24, align 8
   call void %138() #4
-  br label %290
+  br label %141
 
 139:                                              ; preds = %133
-  %140 = load i64, ptr %25, align 8
-  %141 = load i64, ptr %7, align 8
-  %142 = add i64 %141, %140
-  store i64 %142, ptr %7, align 8
-  %143 = load i32, ptr %26, align 8
-  %144 = icmp eq i32 %143, 1
-  br i1 %144, label %145, label %290
+  %140 = load ptr, ptr %23, align 8
+  call void %140(ptr noundef nonnull %135) #4
+  br label %141
 
-145:                                              ; preds = %139
-  %146 = load i32, ptr %27, align 4
-  %147 = zext i32 %146 to i64
-  %148 = getelementptr inbounds nuw i8, ptr %33, i64 24
-  %149 = load i64, ptr %148, align 8
-  %150 = icmp eq i64 %149, %147
-  %151 = load i32, ptr %28, align 8
-  %152 = sext i32 %151 to i64
-  %153 = icmp eq i64 %103, %152
-  %154 = select i1 %150, i1 %153, i1 false
-  br i1 %154, label %155, label %290
+141:                                              ; preds = %139, %137
+  %142 = load ptr, ptr %20, align 8
+  %143 = icmp eq ptr %135, %142
+  br i1 %143, label %144, label %303
 
-155:                                              ; preds = %145
-  %156 = load ptr, ptr %29, align 8
-  %157 = icmp ne ptr %156, null
-  %158 = icmp eq i64 %103, 0
-  %159 = or i1 %158, %157
-  br i1 %159, label %186, label %290
+144:                                              ; preds = %141
+  %145 = load ptr, ptr %126, align 8
+  br label %146
 
-160:                                              ; preds = %112
-  %161 = getelementptr inbounds nuw i8, ptr %107, i64 16
+146:                                              ; preds = %144, %129
+  %147 = phi ptr [ %145, %144 ], [ %127, %129 ]
+  %148 = call i32 %147(ptr noundef nonnull %120, ptr noundef nonnull %7) #4
+  %149 = icmp eq i32 %148, 0
+  br i1 %149, label %152, label %150
+
+150:                                              ; preds = %146
+  %151 = load ptr, ptr %24, align 8
+  call void %151() #4
+  br label %303
+
+152:                                              ; preds = %146
+  %153 = load i64, ptr %25, align 8
+  %154 = load i64, ptr %7, align 8
+  %155 = add i64 %154, %153
+  store i64 %155, ptr %7, align 8
+  %156 = load i32, ptr %26, align 8
+  %157 = icmp eq i32 %156, 1
+  br i1 %157, label %158, label %303
+
+158:                                              ; preds = %152
+  %159 = load i32, ptr %27, align 4
+  %160 = zext i32 %159 to i64
+  %161 = getelementptr inbounds nuw i8, ptr %33, i64 24
   %162 = load i64, ptr %161, align 8
-  store i64 %162, ptr %7, align 8
-  %163 = getelementptr inbounds nuw i8, ptr %107, i64 32
-  %164 = load ptr, ptr %163, align 8
-  store ptr %164, ptr %30, align 8
-  %165 = getelementptr inbounds nuw i8, ptr %107, i64 40
-  %166 = load ptr, ptr %165, align 8
-  store ptr %166, ptr %29, align 8
-  %167 = getelementptr inbounds nuw i8, ptr %107, i64 56
-  %168 = load i64, ptr %167, align 8
-  %169 = getelementptr inbounds nuw i8, ptr %33, i64 24
-  %170 = load i64, ptr %169, align 8
-  %171 = icmp eq i64 %168, %170
-  br i1 %171, label %172, label %290
+  %163 = icmp eq i64 %162, %160
+  %164 = load i32, ptr %28, align 8
+  %165 = sext i32 %164 to i64
+  %166 = icmp eq i64 %116, %165
+  %167 = select i1 %163, i1 %166, i1 false
+  br i1 %167, label %168, label %303
 
-172:                                              ; preds = %160
-  %173 = getelementptr inbounds nuw i8, ptr %107, i64 24
-  %174 = load i32, ptr %173, align 8
-  %175 = sext i32 %174 to i64
-  %176 = icmp eq i64 %103, %175
-  br i1 %176, label %177, label %290
+168:                                              ; preds = %158
+  %169 = load ptr, ptr %29, align 8
+  %170 = icmp ne ptr %169, null
+  %171 = icmp eq i64 %116, 0
+  %172 = or i1 %171, %170
+  br i1 %172, label %199, label %303
 
-177:                                              ; preds = %172
-  %178 = getelementptr inbounds nuw i8, ptr %33, i64 40
-  %179 = load i64, ptr %178, align 8
-  %180 = icmp eq i64 %179, 0
-  br i1 %180, label %190, label %181
+173:                                              ; preds = %125
+  %174 = getelementptr inbounds nuw i8, ptr %120, i64 16
+  %175 = load i64, ptr %174, align 8
+  store i64 %175, ptr %7, align 8
+  %176 = getelementptr inbounds nuw i8, ptr %120, i64 32
+  %177 = load ptr, ptr %176, align 8
+  store ptr %177, ptr %30, align 8
+  %178 = getelementptr inbounds nuw i8, ptr %120, i64 40
+  %179 = load ptr, ptr %178, align 8
+  store ptr %179, ptr %29, align 8
+  %180 = getelementptr inbounds nuw i8, ptr %120, i64 56
+  %181 = load i64, ptr %180, align 8
+  %182 = getelementptr inbounds nuw i8, ptr %33, i64 24
+  %183 = load i64, ptr %182, align 8
+  %184 = icmp eq i64 %181, %183
+  br i1 %184, label %185, label %303
 
-181:                                              ; preds = %177
-  %182 = getelementptr inbounds nuw i8, ptr %107, i64 64
-  %183 = load i32, ptr %182, align 8
-  %184 = and i32 %183, -2147482624
-  %185 = icmp eq i32 %184, 1024
-  br i1 %185, label %186, label %290
+185:                                              ; preds = %173
+  %186 = getelementptr inbounds nuw i8, ptr %120, i64 24
+  %187 = load i32, ptr %186, align 8
+  %188 = sext i32 %187 to i64
+  %189 = icmp eq i64 %116, %188
+  br i1 %189, label %190, label %303
 
-186:                                              ; preds = %155, %181
-  %187 = phi ptr [ %156, %155 ], [ %166, %181 ]
-  %188 = phi i64 [ %142, %155 ], [ %162, %181 ]
-  %189 = load ptr, ptr %30, align 8
-  br label %190
+190:                                              ; preds = %185
+  %191 = getelementptr inbounds nuw i8, ptr %33, i64 40
+  %192 = load i64, ptr %191, align 8
+  %193 = icmp eq i64 %192, 0
+  br i1 %193, label %203, label %194
 
-190:                                              ; preds = %186, %177
-  %191 = phi i64 [ %188, %186 ], [ %162, %177 ]
-  %192 = phi ptr [ %187, %186 ], [ %166, %177 ]
-  %193 = phi ptr [ %189, %186 ], [ %164, %177 ]
-  %194 = call i64 @llvm.smax.i64(i64 %103, i64 0)
-  br label %195
+194:                                              ; preds = %190
+  %195 = getelementptr inbounds nuw i8, ptr %120, i64 64
+  %196 = load i32, ptr %195, align 8
+  %197 = and i32 %196, -2147482624
+  %198 = icmp eq i32 %197, 1024
+  br i1 %198, label %199, label %303
 
-195:                                              ; preds = %190, %205
-  %196 = phi i64 [ %201, %205 ], [ 0, %190 ]
-  %197 = icmp eq i64 %196, %194
-  br i1 %197, label %211, label %198
+199:                                              ; preds = %168, %194
+  %200 = phi ptr [ %169, %168 ], [ %179, %194 ]
+  %201 = phi i64 [ %155, %168 ], [ %175, %194 ]
+  %202 = load ptr, ptr %30, align 8
+  br label %203
 
-198:                                              ; preds = %195
-  %199 = getelementptr inbounds nuw i64, ptr %193, i64 %196
-  %200 = load i64, ptr %199, align 8
-  %201 = add nuw i64 %196, 1
-  %202 = getelementptr inbounds nuw i64, ptr %105, i64 %201
-  %203 = load i64, ptr %202, align 8
-  %204 = icmp eq i64 %200, %203
-  br i1 %204, label %205, label %290
+203:                                              ; preds = %199, %190
+  %204 = phi i64 [ %201, %199 ], [ %175, %190 ]
+  %205 = phi ptr [ %200, %199 ], [ %179, %190 ]
+  %206 = phi ptr [ %202, %199 ], [ %177, %190 ]
+  %207 = call i64 @llvm.smax.i64(i64 %116, i64 0)
+  br label %208
 
-205:                                              ; preds = %198
-  %206 = getelementptr inbounds nuw i64, ptr %192, i64 %196
-  %207 = load i64, ptr %206, align 8
-  %208 = getelementptr inbounds nuw i64, ptr %104, i64 %196
-  %209 = load i64, ptr %208, align 8
-  %210 = icmp eq i64 %207, %209
-  br i1 %210, label %195, label %290, !llvm.loop !11
+208:                                              ; preds = %203, %218
+  %209 = phi i64 [ %214, %218 ], [ 0, %203 ]
+  %210 = icmp eq i64 %209, %207
+  br i1 %210, label %224, label %211
 
-211:                                              ; preds = %195
-  %212 = getelementptr inbounds nuw i8, ptr %33, i64 32
+211:                                              ; preds = %208
+  %212 = getelementptr inbounds nuw i64, ptr %206, i64 %209
   %213 = load i64, ptr %212, align 8
-  %214 = and i64 %213, %191
-  %215 = icmp eq i64 %214, 0
-  br i1 %215, label %216, label %290
+  %214 = add nuw i64 %209, 1
+  %215 = getelementptr inbounds nuw i64, ptr %118, i64 %214
+  %216 = load i64, ptr %215, align 8
+  %217 = icmp eq i64 %213, %216
+  br i1 %217, label %218, label %303
 
-216:                                              ; preds = %211
-  %217 = load i64, ptr %31, align 8
-  %218 = icmp eq i64 %217, 0
-  br i1 %218, label %265, label %219
+218:                                              ; preds = %211
+  %219 = getelementptr inbounds nuw i64, ptr %205, i64 %209
+  %220 = load i64, ptr %219, align 8
+  %221 = getelementptr inbounds nuw i64, ptr %117, i64 %209
+  %222 = load i64, ptr %221, align 8
+  %223 = icmp eq i64 %220, %222
+  br i1 %223, label %208, label %303, !llvm.loop !11
 
-219:                                              ; preds = %216
-  %220 = getelementptr inbounds nuw i8, ptr %33, i64 56
-  %221 = load i64, ptr %220, align 8
-  %222 = add i64 %221, %191
-  %223 = getelementptr inbounds nuw i8, ptr %33, i64 64
-  %224 = load i64, ptr %223, align 8
-  %225 = add i64 %224, %191
-  %226 = icmp sgt i64 %36, 0
-  br i1 %226, label %227, label %239
+224:                                              ; preds = %208
+  %225 = getelementptr inbounds nuw i8, ptr %33, i64 32
+  %226 = load i64, ptr %225, align 8
+  %227 = and i64 %226, %204
+  %228 = icmp eq i64 %227, 0
+  br i1 %228, label %229, label %303
 
-227:                                              ; preds = %219, %236
-  %228 = phi i64 [ %237, %236 ], [ 0, %219 ]
-  %229 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %228
-  %230 = getelementptr inbounds nuw i8, ptr %229, i64 8
-  %231 = load i64, ptr %230, align 8
-  %232 = icmp ugt i64 %231, %222
-  br i1 %232, label %233, label %236
+229:                                              ; preds = %224
+  %230 = load i64, ptr %31, align 8
+  %231 = icmp eq i64 %230, 0
+  br i1 %231, label %278, label %232
 
-233:                                              ; preds = %227
-  %234 = load i64, ptr %229, align 16
-  %235 = icmp ugt i64 %225, %234
-  br i1 %235, label %290, label %236
+232:                                              ; preds = %229
+  %233 = getelementptr inbounds nuw i8, ptr %33, i64 56
+  %234 = load i64, ptr %233, align 8
+  %235 = add i64 %234, %204
+  %236 = getelementptr inbounds nuw i8, ptr %33, i64 64
+  %237 = load i64, ptr %236, align 8
+  %238 = add i64 %237, %204
+  %239 = icmp sgt i64 %36, 0
+  br i1 %239, label %240, label %252
 
-236:                                              ; preds = %233, %227
-  %237 = add nuw nsw i64 %228, 1
-  %238 = icmp eq i64 %237, %36
-  br i1 %238, label %239, label %227, !llvm.loop !12
+240:                                              ; preds = %232, %249
+  %241 = phi i64 [ %250, %249 ], [ 0, %232 ]
+  %242 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %241
+  %243 = getelementptr inbounds nuw i8, ptr %242, i64 8
+  %244 = load i64, ptr %243, align 8
+  %245 = icmp ugt i64 %244, %235
+  br i1 %245, label %246, label %249
 
-239:                                              ; preds = %236, %219
-  %240 = getelementptr inbounds nuw i8, ptr %33, i64 40
-  %241 = load i64, ptr %240, align 8
-  %242 = icmp eq i64 %241, 0
-  br i1 %242, label %261, label %243
+246:                                              ; preds = %240
+  %247 = load i64, ptr %242, align 16
+  %248 = icmp ugt i64 %238, %247
+  br i1 %248, label %303, label %249
 
-243:                                              ; preds = %239
-  %244 = icmp sgt i64 %37, 0
-  br i1 %244, label %245, label %257
+249:                                              ; preds = %246, %240
+  %250 = add nuw nsw i64 %241, 1
+  %251 = icmp eq i64 %250, %36
+  br i1 %251, label %252, label %240, !llvm.loop !12
 
-245:                                              ; preds = %243, %254
-  %246 = phi i64 [ %255, %254 ], [ 0, %243 ]
-  %247 = getelementptr inbounds nuw %struct.reach, ptr %35, i64 %246
-  %248 = getelementptr inbounds nuw i8, ptr %247, i64 8
-  %249 = load i64, ptr %248, align 8
-  %250 = icmp ugt i64 %249, %222
-  br i1 %250, label %251, label %254
+252:                                              ; preds = %249, %232
+  %253 = getelementptr inbounds nuw i8, ptr %33, i64 40
+  %254 = load i64, ptr %253, align 8
+  %255 = icmp eq i64 %254, 0
+  br i1 %255, label %274, label %256
 
-251:                                              ; preds = %245
-  %252 = load i64, ptr %247, align 8
-  %253 = icmp ugt i64 %225, %252
-  br i1 %253, label %290, label %254
+256:                                              ; preds = %252
+  %257 = icmp sgt i64 %37, 0
+  br i1 %257, label %258, label %270
 
-254:                                              ; preds = %251, %245
-  %255 = add nuw nsw i64 %246, 1
-  %256 = icmp eq i64 %255, %37
-  br i1 %256, label %257, label %245, !llvm.loop !12
+258:                                              ; preds = %256, %267
+  %259 = phi i64 [ %268, %267 ], [ 0, %256 ]
+  %260 = getelementptr inbounds nuw %struct.reach, ptr %35, i64 %259
+  %261 = getelementptr inbounds nuw i8, ptr %260, i64 8
+  %262 = load i64, ptr %261, align 8
+  %263 = icmp ugt i64 %262, %235
+  br i1 %263, label %264, label %267
 
-257:                                              ; preds = %254, %243
-  %258 = add nsw i64 %36, 1
-  %259 = getelementptr inbounds %struct.reach, ptr %12, i64 %36
-  store i64 %222, ptr %259, align 16
-  %260 = getelementptr inbounds nuw i8, ptr %259, i64 8
-  store i64 %225, ptr %260, align 8
-  br label %265
+264:                                              ; preds = %258
+  %265 = load i64, ptr %260, align 8
+  %266 = icmp ugt i64 %238, %265
+  br i1 %266, label %303, label %267
 
-261:                                              ; preds = %239
-  %262 = getelementptr inbounds i8, ptr %35, i64 -16
-  store i64 %222, ptr %262, align 8
-  %263 = getelementptr inbounds i8, ptr %35, i64 -8
-  store i64 %225, ptr %263, align 8
-  %264 = add nsw i64 %37, 1
-  br label %265
+267:                                              ; preds = %264, %258
+  %268 = add nuw nsw i64 %259, 1
+  %269 = icmp eq i64 %268, %37
+  br i1 %269, label %270, label %258, !llvm.loop !12
 
-265:                                              ; preds = %261, %257, %216
-  %266 = phi i64 [ %37, %216 ], [ %37, %257 ], [ %264, %261 ]
-  %267 = phi i64 [ %36, %216 ], [ %258, %257 ], [ %36, %261 ]
-  %268 = phi ptr [ %35, %216 ], [ %35, %257 ], [ %262, %261 ]
-  %269 = ptrtoint ptr %34 to i64
-  %270 = getelementptr inbounds nuw i64, ptr %3, i64 %38
-  store i64 %269, ptr %270, align 8
-  %271 = getelementptr inbounds nuw i8, ptr %33, i64 48
-  %272 = load i64, ptr %271, align 8
-  %273 = sub i64 %191, %272
-  %274 = getelementptr inbounds nuw i8, ptr %34, i64 8
-  store i64 %273, ptr %34, align 8
-  %275 = load i64, ptr %271, align 8
-  %276 = sub i64 %191, %275
-  %277 = getelementptr inbounds nuw i8, ptr %34, i64 16
-  store i64 %276, ptr %274, align 8
-  %278 = shl i64 %103, 1
-  %279 = icmp slt i64 %103, 0
-  br i1 %279, label %291, label %280
+270:                                              ; preds = %267, %256
+  %271 = add nsw i64 %36, 1
+  %272 = getelementptr inbounds %struct.reach, ptr %12, i64 %36
+  store i64 %235, ptr %272, align 16
+  %273 = getelementptr inbounds nuw i8, ptr %272, i64 8
+  store i64 %238, ptr %273, align 8
+  br label %278
 
-280:                                              ; preds = %265
-  %281 = call i64 @llvm.smax.i64(i64 %278, i64 0)
-  br label %282
+274:                                              ; preds = %252
+  %275 = getelementptr inbounds i8, ptr %35, i64 -16
+  store i64 %235, ptr %275, align 8
+  %276 = getelementptr inbounds i8, ptr %35, i64 -8
+  store i64 %238, ptr %276, align 8
+  %277 = add nsw i64 %37, 1
+  br label %278
 
-282:                                              ; preds = %280, %282
-  %283 = phi i64 [ %288, %282 ], [ 0, %280 ]
-  %284 = phi ptr [ %287, %282 ], [ %277, %280 ]
-  %285 = getelementptr inbounds nuw i64, ptr %105, i64 %283
-  %286 = load i64, ptr %285, align 8
-  %287 = getelementptr inbounds nuw i8, ptr %284, i64 8
-  store i64 %286, ptr %284, align 8
-  %288 = add nuw nsw i64 %283, 1
-  %289 = icmp eq i64 %283, %281
-  br i1 %289, label %291, label %282, !llvm.loop !13
+278:                                              ; preds = %274, %270, %229
+  %279 = phi i64 [ %37, %229 ], [ %37, %270 ], [ %277, %274 ]
+  %280 = phi i64 [ %36, %229 ], [ %271, %270 ], [ %36, %274 ]
+  %281 = phi ptr [ %35, %229 ], [ %35, %270 ], [ %275, %274 ]
+  %282 = ptrtoint ptr %34 to i64
+  %283 = getelementptr inbounds nuw i64, ptr %3, i64 %38
+  store i64 %282, ptr %283, align 8
+  %284 = getelementptr inbounds nuw i8, ptr %33, i64 48
+  %285 = load i64, ptr %284, align 8
+  %286 = sub i64 %204, %285
+  %287 = getelementptr inbounds nuw i8, ptr %34, i64 8
+  store i64 %286, ptr %34, align 8
+  %288 = load i64, ptr %284, align 8
+  %289 = sub i64 %204, %288
+  %290 = getelementptr inbounds nuw i8, ptr %34, i64 16
+  store i64 %289, ptr %287, align 8
+  %291 = shl i64 %116, 1
+  %292 = icmp slt i64 %116, 0
+  br i1 %292, label %304, label %293
 
-290:                                              ; preds = %181, %211, %101, %172, %160, %128, %145, %139, %155, %198, %205, %233, %251, %137
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %304
-
-291:                                              ; preds = %282, %265
-  %292 = phi ptr [ %277, %265 ], [ %287, %282 ]
-  %293 = getelementptr inbounds i64, ptr %105, i64 %278
-  %294 = getelementptr inbounds nuw i8, ptr %293, i64 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+293:                                              ; preds = %278
+  %294 = call i64 @llvm.smax.i64(i64 %291, i64 0)
   br label %295
 
-295:                                              ; preds = %96, %93, %291
-  %296 = phi ptr [ %294, %291 ], [ %33, %93 ], [ %98, %96 ]
-  %297 = phi ptr [ %292, %291 ], [ %34, %93 ], [ %34, %96 ]
-  %298 = phi ptr [ %268, %291 ], [ %35, %93 ], [ %35, %96 ]
-  %299 = phi i64 [ %267, %291 ], [ %36, %93 ], [ %36, %96 ]
-  %300 = phi i64 [ %266, %291 ], [ %37, %93 ], [ %37, %96 ]
-  %301 = add nuw nsw i64 %38, 1
-  %302 = load i64, ptr %9, align 8
-  %303 = icmp slt i64 %301, %302
-  br i1 %303, label %32, label %304, !llvm.loop !14
+295:                                              ; preds = %293, %295
+  %296 = phi i64 [ %301, %295 ], [ 0, %293 ]
+  %297 = phi ptr [ %300, %295 ], [ %290, %293 ]
+  %298 = getelementptr inbounds nuw i64, ptr %118, i64 %296
+  %299 = load i64, ptr %298, align 8
+  %300 = getelementptr inbounds nuw i8, ptr %297, i64 8
+  store i64 %299, ptr %297, align 8
+  %301 = add nuw nsw i64 %296, 1
+  %302 = icmp eq i64 %296, %294
+  br i1 %302, label %304, label %295, !llvm.loop !13
 
-304:                                              ; preds = %295, %90, %96, %81, %5, %88, %290
-  %305 = phi i32 [ 0, %290 ], [ 0, %88 ], [ 1, %5 ], [ 0, %81 ], [ 1, %295 ], [ 0, %90 ], [ 0, %96 ]
-  ret i32 %305
+303:                                              ; preds = %194, %224, %114, %185, %173, %141, %158, %152, %168, %211, %218, %246, %264, %150
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  br label %317
+
+304:                                              ; preds = %295, %278
+  %305 = phi ptr [ %290, %278 ], [ %300, %295 ]
+  %306 = getelementptr inbounds i64, ptr %118, i64 %291
+  %307 = getelementptr inbounds nuw i8, ptr %306, i64 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  br label %308
+
+308:                                              ; preds = %109, %106, %304
+  %309 = phi ptr [ %307, %304 ], [ %33, %106 ], [ %111, %109 ]
+  %310 = phi ptr [ %305, %304 ], [ %34, %106 ], [ %34, %109 ]
+  %311 = phi ptr [ %281, %304 ], [ %35, %106 ], [ %35, %109 ]
+  %312 = phi i64 [ %280, %304 ], [ %36, %106 ], [ %36, %109 ]
+  %313 = phi i64 [ %279, %304 ], [ %37, %106 ], [ %37, %109 ]
+  %314 = add nuw nsw i64 %38, 1
+  %315 = load i64, ptr %9, align 8
+  %316 = icmp slt i64 %314, %315
+  br i1 %316, label %32, label %317, !llvm.loop !14
+
+317:                                              ; preds = %308, %103, %109, %94, %90, %5, %101, %303
+  %318 = phi i32 [ 0, %303 ], [ 0, %101 ], [ 1, %5 ], [ 0, %90 ], [ 0, %94 ], [ 1, %308 ], [ 0, %103 ], [ 0, %109 ]
+  ret i32 %318
 }
 
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)

@@ -224,9 +224,7 @@ class Plans:
 
     @staticmethod
     def takes(signature: CallSignature) -> bool:
-        """Whether the arguments fit the limits of entry.c, which has no unsigned scalars."""
-        if any(isinstance(p, ScalarParam) and dtypes.is_unsigned(p.dtype) for p in signature.params):
-            return False
+        """Whether the arguments fit the limits of entry.c."""
         return len(signature.params) <= _MAX_ARGS and _descriptor_words(signature) <= _MAX_WORDS
 
     def learn(self, packed: Packed, args: Sequence[Any]) -> None:
@@ -279,7 +277,7 @@ def _kind(param: BufferParam | ScalarParam) -> tuple[int, int]:
         return 0, len(param.dims)
     if param.is_index:
         return 1, 64
-    return _KINDS.get(param.dtype) or (2, int(param.dtype[3:]))
+    return _KINDS.get(param.dtype) or (6 if dtypes.is_unsigned(param.dtype) else 2, dtypes.bits(param.dtype))
 
 
 def _python() -> Any:
