@@ -27,6 +27,7 @@ from tir_mlir.dialect.ir import (
     parse_set,
     symbols_by_name,
 )
+from tir_mlir.dialect.verify import declared_types
 from tir_mlir.dialect.verify.rules import LARGEST, check_mlir, huge
 
 RULE = "wellformed"
@@ -44,6 +45,8 @@ def check(module: ir.Module) -> None:
         for key in op.attributes:
             if key.startswith("tir."):
                 _typed(op, key, op.attributes[key], op.name)
+        if message := declared_types.misfit(op):
+            _fail(op, message)
         if op.name == "func.func":
             _arguments(op)
     for op in listed:
@@ -263,6 +266,9 @@ def _arguments(op: ir.Operation) -> None:
         for key, attr in facts.items():
             if key.startswith("tir."):
                 _typed(op, key, attr, "a parameter")
+        dtype = facts.get(attrs.DTYPE)
+        if dtype is not None and (message := declared_types.misfit_argument(number, type_, dtype.value)):
+            _fail(op, message)
         rank = ir.MemRefType(type_).rank if isinstance(type_, ir.MemRefType) else 0
         if attrs.SHAPE in facts:
             map_ = facts[attrs.SHAPE].value

@@ -17,6 +17,7 @@ from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Func, Loop, entered, funcs, held_module
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field_functions import P
+from tir_mlir.equivalence.overlapping import SHIFTS, OverlappingArguments, may_overlap
 from tir_mlir.equivalence.races import races
 from tir_mlir.equivalence.result import Difference, Result, written_by
 from tir_mlir.equivalence.reversed_loops import in_reverse
@@ -76,6 +77,8 @@ class Comparison:
             recipe = inputs.Arguments(self.signatures[0], known, limits)
             self.result.sizes.append(self._sizes(known))
             if (found := self._exact(sides, recipe, work)) is not None:
+                return found
+            if (found := self._overlapping(sides, recipe)) is not None:
                 return found
         if sides[1].allocates:
             doubles = [self._program(n, compile.NAN, quick) for n in (0, 1)]
@@ -161,6 +164,18 @@ class Comparison:
                     return found
         return None
 
+    def _overlapping(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments) -> Difference | None:
+        """A difference with arguments that overlap, where the function allows them; not in other layouts."""
+        if self.moves or not may_overlap(self.signatures[0]):
+            return None
+        for shift in SHIFTS:
+            overlaid = OverlappingArguments(recipe.signature, recipe.known, recipe.limits, shift)
+            self.result.runs += 1
+            if (found := self._run(sides, overlaid, inputs.UNIFORM, ROTATIONS[0], self.seed)) is not None:
+                return found
+        self.result.overlapping = True
+        return None
+
     def _run(
         self,
         sides: Sequence[compile.CheckedProgram],
@@ -184,6 +199,8 @@ class Comparison:
             at = _first_difference(held[0], held[1], again)
             if at is None:
                 self._cannot_blame(held, kind)
+            if isinstance(recipe, OverlappingArguments):
+                at = self._in_written(held) or at
             return self._different(at, recipe, (kind, rotation, seed))
         if outside[1] is not None:
             site = outside[1].site
@@ -198,6 +215,12 @@ class Comparison:
         arrays = recipe.arrays(seed, kind, exact=True)
         original.run(self.signatures[0].name, arrays, rotation, _poison(2, seed))
         return arrays
+
+    def _in_written(self, held: Sequence[Sequence[Any]]) -> tuple[int, tuple[int, ...]] | None:
+        """A difference in a buffer that the program names where it writes, if that memory has several names."""
+        params = self.signatures[0].params
+        sides = [[a if getattr(p, "written", False) else None for a, p in zip(s, params, strict=True)] for s in held]
+        return _first_difference(*sides)
 
     def _cannot_blame(self, held: Sequence[Sequence[Any]], kind: str) -> NoReturn:
         number, index = _first_difference(*held) or (0, ())
@@ -265,6 +288,8 @@ class Comparison:
         ]
         where = f"{param.name}[{', '.join(map(str, index))}]"
         sizes = "" if not recipe.known else " at " + self._sizes(recipe.known)
+        if isinstance(recipe, OverlappingArguments):
+            sizes += f" {recipe}"
         text = f"{self.name}{sizes}: {where} differs ({'; '.join(words)})"
         return Difference(self.name, recipe.known, text, param.name, index, writers)
 

@@ -36,6 +36,7 @@ class Result:
     orders: int = 0
     sizes: list[str] = field(default_factory=list)
     nan_runs: int = 0
+    overlapping: bool = False
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
 
@@ -54,6 +55,8 @@ class Result:
             f"{self.orders} order{'s' * (self.orders != 1)}",
             f"{self.runs} run{'s' * (self.runs != 1)} of each program over the field p = 2^61 - 1",
         ]
+        if self.overlapping:
+            what.append("also with overlapping arguments")
         if self.nan_runs:
             what.append("and one in floats with NaN-filled memory")
         at = f" at {'; '.join(dict.fromkeys(self.sizes))}" if self.sizes else ""

@@ -17,7 +17,7 @@ from tir_mlir.dialect.ir import attrs, create, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.opt import crash_guard
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError
-from tir_mlir.script.mlir_text import add_missing_attributes, is_fragile, try_in_subprocess
+from tir_mlir.script.mlir_text import add_missing_attributes, check_annotations, is_fragile, try_in_subprocess
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import Source
 
@@ -92,6 +92,7 @@ def module_of(piece: InputChunk, rules: bool = True) -> ir.Module:
         _add_defaults(module)
         if rules and any(is_block(op) for op in walk.ops(module.operation)):
             _verify(module, True)
+        check_annotations(module, Source(piece.name, piece.text.splitlines(keepends=True)))
     return module
 
 

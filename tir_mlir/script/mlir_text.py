@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, ToolError, VerifyError
-from tir_mlir.dialect.ir import attrs, create, entered, is_block, walk
+from tir_mlir.dialect.ir import annotation_keys, attrs, create, entered, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser.source import Source
-from tir_mlir.script.parser.verify_parsed import error_at_location
+from tir_mlir.script.parser.verify_parsed import error_at_location, file_position
 
 ROBUST_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "tir")
 """Dialects whose ops MLIR parses and verifies without aborting on bad input; linalg and tensor can abort."""
@@ -36,7 +36,23 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
                 verify(module, source=True, written=True)
         except VerifyError as error:
             raise relocated(error.message, error.location, source) from None
+        check_annotations(module, source)
         return module
+
+
+def check_annotations(module: ir.Module, source: Source) -> None:
+    """Warn about the annotations in a text that nothing reads, each at the line of its op."""
+    for op in walk.ops(module.operation):
+        for key in (attrs.ANNOTATIONS, attrs.ATTRS):
+            if key in op.attributes:
+                line = file_position(op.location)[1]
+                source.check_annotations_at(line, attrs.get(op, key), _place(op))
+
+
+def _place(op: ir.Operation) -> str:
+    if op.name == "func.func":
+        return annotation_keys.FUNC
+    return annotation_keys.BLOCK if is_block(op) else annotation_keys.LOOP
 
 
 def is_fragile(text: str) -> bool:
@@ -91,8 +107,6 @@ def read_text(text_or_path: str) -> tuple[str, str]:
 
 def relocated(message: str, location: object, source: Source) -> ScriptError:
     """A ScriptError at the position in the user's file; MLIR names parsed text "-"."""
-    from tir_mlir.script.parser.verify_parsed import file_position
-
     name, line, column = file_position(location)
     if line and name in ("-", ""):
         return source.error_at(line, column, message)

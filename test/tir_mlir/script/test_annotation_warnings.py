@@ -9,6 +9,7 @@ import pytest
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning, ScriptWarning
+from tir_mlir.script import IRModule
 from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
@@ -43,6 +44,16 @@ def test_an_unknown_key_in_a_program(place):
     ) as caught:
         parse(PROGRAM.format(**{**FINE, place: key}))
     assert [(w.filename, w.lineno) for w in caught] == [("<script>", line)]
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_an_unknown_key_in_mlir_text(place):
+    key, _, near = WRONG[place]
+    text = parse(PROGRAM.format(**FINE)).text().replace(FINE[place], key)
+    with pytest.warns(ScriptWarning, match=f'"{key}" has no effect; did you mean "{near}"') as caught:
+        IRModule.from_mlir(text)
+    (warned,) = caught
+    assert warned.filename == "<mlir>" and 0 < warned.lineno <= text.count("\n")
 
 
 def test_a_function_of_a_file_is_named():

@@ -89,7 +89,11 @@ class Source:
 
     def check_annotations(self, node: ast.AST, keys: Iterable[object], place: str) -> None:
         """Warn about the annotations of a loop, block or function that nothing reads."""
-        line = getattr(node, "lineno", self.first_line)
+        self.check_annotations_at(getattr(node, "lineno", self.first_line), keys, place)
+
+    def check_annotations_at(self, line: int, keys: Iterable[object], place: str) -> None:
+        """The same at a line; 0: at the first one."""
+        line = line or self.first_line
         for key in keys:
             if doubt := annotation_keys.doubt(str(key), place):
                 warnings.warn_explicit(doubt, ScriptWarning, self.filename, line)
