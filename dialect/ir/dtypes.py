@@ -24,7 +24,8 @@ def to_mlir(dtype: str) -> ir.Type:
 
 
 _WAYS = {
-    "complex": "store real and imaginary parts in two float buffers",
+    "complex128": "store real and imaginary parts in two float64 buffers",
+    "complex": "store real and imaginary parts in two float32 buffers",
     "float8": "use float16",
     "int4": "pack two values into an int8, and shift",
     "int1": "use bool",

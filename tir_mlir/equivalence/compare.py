@@ -17,7 +17,6 @@ from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Func, Loop, entered, funcs, held_module
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field_functions import P
-from tir_mlir.equivalence.overlapping import SHIFTS, OverlappingArguments, may_overlap
 from tir_mlir.equivalence.races import races
 from tir_mlir.equivalence.result import Difference, Result, written_by
 from tir_mlir.equivalence.reversed_loops import in_reverse
@@ -166,10 +165,10 @@ class Comparison:
 
     def _overlapping(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments) -> Difference | None:
         """A difference with arguments that overlap, where the function allows them; not in other layouts."""
-        if self.moves or not may_overlap(self.signatures[0]):
+        if self.moves or not inputs.may_overlap(self.signatures[0]):
             return None
-        for shift in SHIFTS:
-            overlaid = OverlappingArguments(recipe.signature, recipe.known, recipe.limits, shift)
+        for shift in inputs.SHIFTS:
+            overlaid = inputs.OverlappingArguments(recipe.signature, recipe.known, recipe.limits, shift)
             self.result.runs += 1
             if (found := self._run(sides, overlaid, inputs.UNIFORM, ROTATIONS[0], self.seed)) is not None:
                 return found
@@ -199,7 +198,7 @@ class Comparison:
             at = _first_difference(held[0], held[1], again)
             if at is None:
                 self._cannot_blame(held, kind)
-            if isinstance(recipe, OverlappingArguments):
+            if isinstance(recipe, inputs.OverlappingArguments):
                 at = self._in_written(held) or at
             return self._different(at, recipe, (kind, rotation, seed))
         if outside[1] is not None:
@@ -288,7 +287,7 @@ class Comparison:
         ]
         where = f"{param.name}[{', '.join(map(str, index))}]"
         sizes = "" if not recipe.known else " at " + self._sizes(recipe.known)
-        if isinstance(recipe, OverlappingArguments):
+        if isinstance(recipe, inputs.OverlappingArguments):
             sizes += f" {recipe}"
         text = f"{self.name}{sizes}: {where} differs ({'; '.join(words)})"
         return Difference(self.name, recipe.known, text, param.name, index, writers)

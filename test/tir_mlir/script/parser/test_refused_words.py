@@ -24,7 +24,7 @@ def test_the_statements_are_those_of_python() -> None:
 
 
 TYPES = {
-    "complex64": "store real and imaginary parts in two float buffers",
+    "complex64": "store real and imaginary parts in two float32 buffers",
     "float8_e4m3fn": "use float16",
     "uint4": "pack two values into an int8",
     "uint1": "use bool",
