@@ -31,7 +31,7 @@ class IterSpec:
 
 def at_end(block: ir.Block) -> ir.InsertionPoint:
     """The insertion point before the terminator of a body."""
-    return ir.InsertionPoint(list(block.operations)[-1])
+    return ir.InsertionPoint.at_block_terminator(block)
 
 
 def at_start(block: ir.Block) -> ir.InsertionPoint:

@@ -21,12 +21,21 @@ AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "
 def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) -> list[ir.Operation]:
     """`root` and all nested ops, pre-order, without the ops nested in one for which `skip` is true."""
     found: list[ir.Operation] = []
+    append, advance, pass_over = (
+        found.append,
+        ir.WalkResult.ADVANCE,
+        ir.WalkResult.SKIP,
+    )  # bound once: called for each op
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        found.append(op)
-        return ir.WalkResult.SKIP if skip is not None and skip(op) else ir.WalkResult.ADVANCE
+        append(op)
+        return advance
 
-    visit(root.operation, look)
+    def look_or_skip(op: ir.Operation) -> ir.WalkResult:
+        append(op)
+        return pass_over if skip(op) else advance  # type: ignore[misc]
+
+    visit(root.operation, look if skip is None else look_or_skip)
     return found
 
 
@@ -155,7 +164,12 @@ def enclosing_loop_name(value: ir.Value) -> str | None:
 
 def position(op: ir.Operation) -> int:
     """Position of an op in its MLIR block."""
-    return next(i for i, o in enumerate(op.operation.block.operations) if o.operation == op)
+    return _positions(op.operation.block)[op.operation]
+
+
+@remembered
+def _positions(block: ir.Block) -> dict[ir.Operation, int]:
+    return {o.operation: i for i, o in enumerate(block.operations)}
 
 
 # --- affine ops: reading and rewriting their maps -----------------------------------------------------------------

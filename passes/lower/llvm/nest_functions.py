@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from mlir import ir
@@ -28,37 +29,61 @@ def run(module: ir.Module) -> dict[str, NestFunction]:
         func.func @main(%A, %B, ...) {             func.func private @main.nest0(%A, %B) { for ... }
           for ... {A, B}                           ...
           for ... {B, C}                -->        func.func @main(%A, %B, ...) {
-          ...                                        call @main.nest0(%A, %B)
-        }                                            call @main.nest1(%B, %C) ...
+          for ... {C, D}                             call @main.nest0(%A, %B)
+          ...                                        call @main.nest1(%B, %C)
+        }                                            call @main.nest1(%C, %D) ...
 
-    A nest that uses a view stays: its buffers would not be distinct arguments. Returns the new functions by name.
+    Equal nests share a function. A nest that uses a view stays: its buffers would not be distinct arguments. Returns
+    the new functions by name.
     """
     found: dict[str, NestFunction] = {}
     for func in programs(module):
         nests = [op for op in func.body_ops() if len(op.regions) and not len(op.results)]
-        for nest in nests if len(nests) > MOST else ():
-            used = edit.rebased(nest)
-            constants = [v for v in used if _is_constant(v)]
-            given = [v for v in used if v not in constants]
-            if all(_can_be_passed(v) for v in given):
-                name = f"{func.name}{attrs.NEST_MARK}{len(found)}"
-                _outline(func, nest, name, given, constants)
-                found[name] = NestFunction(func.name, [_rank(v) for v in given])
+        if len(nests) > MOST:
+            _outline_all(func, nests, found)
     return found
 
 
-def _outline(func: Func, nest: ir.Operation, name: str, given: list[ir.Value], constants: list[ir.Value]) -> None:
-    with nest.location:
-        with ir.InsertionPoint(func.op):
-            made = create.func(name, [v.type for v in given], private=True)
-        with ir.InsertionPoint(nest):
-            callee = ir.FlatSymbolRefAttr.get(name)
-            ir.Operation.create("func.call", operands=given, attributes={"callee": callee})
+def _outline_all(func: Func, nests: list[ir.Operation], found: dict[str, NestFunction]) -> None:
+    known: dict[str, str] = {}
+    for nest in nests:
+        used = edit.rebased(nest)
+        constants = [v for v in used if _is_constant(v)]
+        given = [v for v in used if v not in constants]
+        if not all(_can_be_passed(v) for v in given):
+            continue
+        name = f"{func.name}{attrs.NEST_MARK}{len(found)}"
+        with nest.location, ir.InsertionPoint(nest):
+            callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+            call = ir.Operation.create("func.call", operands=given, attributes=callee)
+        made = _function(func, nest, name, given, constants)
+        same = known.setdefault(_text(made, name), name)
+        if same == name:
+            found[name] = NestFunction(func.name, [_rank(v) for v in given])
+        else:
+            call.attributes["callee"] = ir.FlatSymbolRefAttr.get(same)
+            made.op.erase()
+
+
+def _function(func: Func, nest: ir.Operation, name: str, given: list[ir.Value], constants: list[ir.Value]) -> Func:
+    """A function of the values `given` whose body is the nest, which is moved there, with copies of the constants."""
+    with nest.location, ir.InsertionPoint(func.op):
+        made = create.func(name, [v.type for v in given], private=True)
     mapping = dict(zip(given, made.args, strict=True))
     for value in constants:
         mapping[value] = edit.clone(value.owner.operation, at_end(made.body)).results[0]
     nest.move_before(list(made.body.operations)[-1])
     edit.replace_values(nest, mapping)
+    return made
+
+
+_NAMES = re.compile(r'tir\.(id = \d+ : i64|(loop|name) = "[^"]*")')
+
+
+def _text(func: Func, name: str) -> str:
+    """A function without the names and ids in it: equal texts compute the same."""
+    text = func.op.get_asm(use_local_scope=True, assume_verified=True)
+    return _NAMES.sub("", text.replace(f"@{name}", "", 1))
 
 
 def _is_constant(value: ir.Value) -> bool:

@@ -6,7 +6,7 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import SHARED, Buffer, Func, dtypes, walk
+from tir_mlir.dialect.ir import SHARED, Buffer, Func, at_end, dtypes, walk
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 STACK_BUFFER = 16 * 1024
@@ -96,8 +96,7 @@ def _to_heap(op: ir.Operation, body: ir.Block) -> None:
             op.move_after(after)
         elif op != first:
             op.move_before(first)
-    end = list(op.block.operations)[-1]
-    with ir.InsertionPoint(end), op.location:
+    with at_end(op.block), op.location:
         ir.Operation.create("memref.dealloc", operands=[op.results[0]])
 
 

@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir import (
     edit,
     emit_map,
     is_loop,
+    only_reads,
     owner_op,
     symbols_by_name,
     walk,
@@ -52,10 +53,17 @@ def run(module: ir.Module) -> None:
 
 def compact(func: Func) -> None:
     """The same for one function."""
+    for value, plan in _plans(func):
+        _apply(value, plan)
+
+
+@only_reads
+def _plans(func: Func) -> list[tuple[ir.Value, Plan]]:
+    """The buffers of a function that move or shrink. No plan depends on another: it holds loops and shape variables,
+    which all stay."""
     domains: lifetimes.Domains = {}
-    for value in [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]:
-        if plan := _plan(value, domains):
-            _apply(value, plan)
+    values = [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]
+    return [(value, plan) for value in values if (plan := _plan(value, domains))]
 
 
 @dataclass

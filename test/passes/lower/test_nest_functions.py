@@ -107,22 +107,47 @@ def test_checked_accesses_are_found_in_nests():
     np.testing.assert_allclose(b, a)
 
 
-def test_a_buffer_of_the_program_is_passed():
-    lines = [
-        "@T.prim_func",
-        "def main(A: T.Buffer((64, 64)), B: T.Buffer((64, 64))):",
-        "    X = T.alloc_buffer((64, 64))",
-    ]
-    for number in range(MOST + 1):
-        source, target = ("A" if number == 0 else "X"), ("B" if number == MOST else "X")
+def chain(count: int, factors: list[str]) -> Schedule:
+    """B = A * f + 1, ... over buffers of the program, in `count` nests that take the factors in turn."""
+    lines = ["@T.prim_func", "def main(A: T.Buffer((64, 64)), B: T.Buffer((64, 64))):"]
+    lines += [f"    X{number} = T.alloc_buffer((64, 64))" for number in range(count - 1)]
+    for number in range(count):
+        source, target = ("A" if number == 0 else f"X{number - 1}"), ("B" if number == count - 1 else f"X{number}")
         lines += [
-            "    for i, j in T.grid(64, 64):",
+            f"    for i{number}, j{number} in T.grid(64, 64):",
             f'        with T.block("b{number}"):',
-            '            vi, vj = T.axis.remap("SS", [i, j])',
-            f"            {target}[vi, vj] = {source}[vi, vj] + 1.0",
+            f'            vi, vj = T.axis.remap("SS", [i{number}, j{number}])',
+            f"            {target}[vi, vj] = {source}[vi, vj] * {factors[number % len(factors)]} + 1.0",
         ]
-    sch = Schedule(parse("\n".join(lines)))
+    return Schedule(parse("\n".join(lines)))
+
+
+def test_a_buffer_of_the_program_is_passed():
+    sch = chain(MOST + 1, [f"{number}.5" for number in range(MOST + 1)])
     assert len(functions(lowered(sch))) == MOST + 1
     a, b = np.random.default_rng(0).random((2, 64, 64), dtype=np.float32)
     build(sch)["main"](a, b)
-    np.testing.assert_allclose(b, a + MOST + 1, rtol=1e-5)
+    expected = a
+    for number in range(MOST + 1):
+        expected = expected * np.float32(number + 0.5) + np.float32(1)
+    np.testing.assert_allclose(b, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("factors", "expected"), [(["0.5"], 1), (["0.5", "0.25"], 2), (["0.5", "A[0, 0]"], 2)])
+def test_equal_nests_share_a_function(factors, expected):
+    sch = chain(MOST + 3, factors)
+    assert len(functions(lowered(sch))) == expected
+    a, b = np.random.default_rng(0).random((2, 64, 64), dtype=np.float32)
+    build(sch)["main"](a, b)
+    values = a
+    for number in range(MOST + 3):
+        factor = factors[number % len(factors)]
+        values = values * (a[0, 0] if factor == "A[0, 0]" else np.float32(factor)) + np.float32(1)
+    np.testing.assert_allclose(b, values, rtol=1e-4)
+
+
+def test_nests_that_differ_in_a_loop_annotation_do_not_share():
+    sch = chain(MOST + 1, ["0.5"])
+    sch.parallel(sch.get_loops("b7")[0])
+    sch.vectorize(sch.get_loops("b9")[1])
+    assert len(functions(lowered(sch))) == 3

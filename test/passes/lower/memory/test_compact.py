@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from harness.lowered import passed, run
 
+from tir_mlir.dialect.ir import views
+
 RNG = np.random.default_rng(1)
 PASSES = ("tir-lower-blocks", "tir-lower-conditions", "tir-lower-compact")
 
@@ -278,3 +280,28 @@ def test_a_kernel_that_declares_to_overwrite_makes_its_buffer_private():
 def test_a_kernel_that_reads_its_output_does_not():
     source = KERNEL_BLOCK.format(before="", reads=READ_T)
     assert passed(source, *PASSES).index("memref.alloc") < passed(source, *PASSES).index("affine.for")
+
+
+def copies(count: int) -> str:
+    """Y = X through `count` buffers of a symbolic size."""
+    lines = ['func.func @main(%X: memref<?xf32> {tir.shape = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]},']
+    lines += ['    %Y: memref<?xf32> {tir.shape = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]})']
+    lines += ["    attributes {tir.id = 0 : i64} {", "  %zero = arith.constant 0 : index"]
+    lines += ['  %n = memref.dim {tir.name = "n"} %X, %zero : memref<?xf32>']
+    lines += [f'  %t{k} = memref.alloc(%n) {{tir.name = "t{k}"}} : memref<?xf32>' for k in range(count)]
+    names = ["%X", *(f"%t{k}" for k in range(count)), "%Y"]
+    for source, target in zip(names, names[1:], strict=False):
+        lines += ["  affine.for %i = 0 to %n {", f"    %x = affine.load {source}[%i] : memref<?xf32>"]
+        lines += [f"    affine.store %x, {target}[%i] : memref<?xf32>", "  }"]
+    return "\n".join([*lines, "  return", "}"])
+
+
+def test_the_shape_variables_of_a_function_are_read_once(monkeypatch):
+    real, calls = views.is_size, []
+    monkeypatch.setattr(views, "is_size", lambda op: calls.append(op.name) or real(op))
+    counts = []
+    for count in (2, 12):
+        calls.clear()
+        passed(copies(count), "tir-lower-compact")
+        counts.append(len(calls))
+    assert counts[0] == counts[1] > 0
