@@ -47,11 +47,12 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
 
 
 def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
-    """Simplify the bindings of the blocks beneath `nest`, given the ranges of the loops.
+    """Simplify the bindings of the blocks and the bounds of the loops beneath `nest`, given the ranges of the loops.
 
     With `preserve_unit_iters`, variables of unit loops stay in the expressions; without, those around the nest are
     replaced as well.
     """
+    _simplify_bounds(nest[0])
     for block_id in [b.id for b in blocks_below(nest[0].op)]:
         block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
         bindings = block.bindings
@@ -71,6 +72,19 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
         if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
             edit.rebind(block.op, better)
         _simplify_guard(Block(walk.find(nest[0].op, block_id)), units)  # type: ignore[arg-type]
+
+
+def _simplify_bounds(outer: Loop) -> None:
+    """Fold the bounds of the loops beneath a loop: with i_1 < 8, `range((i_0 * 8 + i_1) // 8)` is `range(i_0)`."""
+    below = [Loop(op) for op in walk.ops(outer.op, skip=is_block) if op.name == "affine.for" and op != outer.op]
+    for loop_id in [loop.id for loop in below if _divides(loop)]:
+        loop = Loop(walk.find(outer.op, loop_id))  # type: ignore[arg-type]
+        box = intervals.around(loop.op)
+        edit.rewrite_indices(loop.op, lambda bound, box=box: fold_index(bound, box))
+
+
+def _divides(loop: Loop) -> bool:
+    return any(isl_exprs.has_division(bound.expr) for bound in (*loop.lowers, *loop.uppers))
 
 
 def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:

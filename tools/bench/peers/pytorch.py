@@ -205,10 +205,14 @@ def blur(x: np.ndarray) -> Contestant:
 
 
 def half_size(x: np.ndarray) -> Contestant:
-    """Bilinear interpolation of bytes to half the size. Its result is not compared, as it rounds ties differently."""
+    return resize(x, (x.shape[0] // 2, x.shape[1] // 2))
+
+
+def resize(x: np.ndarray, size: tuple[int, int]) -> Contestant:
+    """Bilinear interpolation of bytes. Its result is not compared, as it rounds differently."""
     torch = _torch()
     image = torch.from_numpy(x)[None, None]
-    found = _last(lambda: torch.nn.functional.interpolate(image, scale_factor=0.5, mode="bilinear"))
+    found = _last(lambda: torch.nn.functional.interpolate(image, size=size, mode="bilinear"))
     return Contestant(found.call)
 
 

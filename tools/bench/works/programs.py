@@ -92,10 +92,11 @@ def int4_gemv(rows: int, columns: int) -> Program:
     )  # fmt: skip
 
 
-def attention(heads: int, queries: int, keys: int, width: int) -> Program:
+def attention(heads: int, queries: int, keys: int, width: int, prefix: str = "") -> Program:
     return Program(
-        "attention", "attention", (heads, queries, keys, width), "GFLOP/s", 4.0 * heads * queries * keys * width,
-        4.0 * heads * (queries + 2 * keys) * width, 4.0 * heads * queries * width, {"torch": torch.attention},
+        f"{prefix.replace('_', ' ')}attention", "attention", (heads, queries, keys, width), "GFLOP/s",
+        4.0 * heads * queries * keys * width, 4.0 * heads * (queries + 2 * keys) * width,
+        4.0 * heads * queries * width, {"torch": torch.attention}, prefix=prefix,
     )  # fmt: skip
 
 
@@ -157,6 +158,14 @@ def half(height: int, width: int) -> Program:
     )  # fmt: skip
 
 
+def resize(height: int, width: int, rows: int, columns: int) -> Program:
+    size = (rows, columns)
+    return Program(
+        "uint8 resize", "images", (height, width, *size), "GB/s", 0.0, 1.0 * height * width, 1.0 * rows * columns,
+        {"torch": functools.partial(torch.resize, size=size)}, dtype="uint8", prefix="resize_",
+    )  # fmt: skip
+
+
 def top_k(rows: int, columns: int, k: int) -> Program:
     return Program(
         "top-k", "top-k", (rows, columns, k), "GB/s", 0.0, 4.0 * rows * columns, 8.0 * rows * k,
@@ -167,8 +176,9 @@ def top_k(rows: int, columns: int, k: int) -> Program:
 PROGRAMS = (
     transpose(2048), rms_norm(512, 4096), feed_forward(8, 128, 256, 64), depthwise(96, 56), few_rows(1, 1024, 1024),
     few_rows(16, 1024, 1024), int8_gemv(4096, 4096), int4_gemv(4096, 4096), attention(8, 512, 512, 64),
-    sparse(4096, 409600), histogram(1 << 20), scatter_add(4096, 16384, 64), cumulative(1024, 4096), heat(100, 1 << 16),
-    solve(256, 64), blur(1080, 1920), half(540, 960), top_k(64, 4096, 8),
+    attention(8, 512, 512, 64, prefix="online_"), sparse(4096, 409600), histogram(1 << 20),
+    scatter_add(4096, 16384, 64), cumulative(1024, 4096), heat(100, 1 << 16), solve(256, 64), solve(512, 64),
+    blur(1080, 1920), half(540, 960), resize(1080, 1920, 720, 1280), top_k(64, 4096, 8),
 )  # fmt: skip
 """The programs at the sizes of docs/programs/index.md."""
 

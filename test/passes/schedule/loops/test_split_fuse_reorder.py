@@ -49,6 +49,40 @@ def test_split_of_any_size(n, same_result):
     same_result(sch, scale(n, 3), ((n, 3), "float32"), ((n, 3), "float32"))
 
 
+def blocked_sums(n, block):
+    """Row i sums up to the first row of its block."""
+
+    @T.prim_func
+    def main(A: T.Buffer((n,), "float32"), B: T.Buffer((n,), "float32")):
+        for i in range(n):
+            with T.block("zero"):
+                vi = T.axis.spatial(n, i)
+                B[vi] = 0.0
+            for k in range(i // block * block):
+                with T.block("B"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    B[vi] = B[vi] + A[vk]
+
+    return main
+
+
+@pytest.mark.parametrize("n", [24, 29])
+def test_split_folds_the_bounds_of_loops_beneath(n, same_result):
+    sch = Schedule(blocked_sums(n, 8))
+    i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 8])
+    assert "for k in range(i_0 * 8):" in sch.mod.script()
+    _, i_1 = sch.fission(i_1, after="zero")
+    sch.reorder(sch.get_loops("B")[-1], i_1)  # the range of k does not depend on i_1
+    assert sch.verify()
+    same_result(sch, blocked_sums(n, 8), ((n,), "float32"), ((n,), "float32"))
+
+
+def test_bounds_that_use_the_inner_loop_stay():
+    sch = Schedule(blocked_sums(24, 4))
+    sch.split(sch.get_loops("B")[0], [None, 8])
+    assert "for k in range(i_0 * 8 + i_1 // 4 * 4):" in sch.mod.script()
+
+
 def test_split_into_three(same_result):
     sch = Schedule(scale(30, 2))
     i, _ = sch.get_loops("B")

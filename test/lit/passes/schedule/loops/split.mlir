@@ -35,6 +35,25 @@ func.func @exact(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : 
 
 // -----
 
+// The bound of the loop beneath is folded: (i_0 * 32 + i_1) floordiv 32 is i_0.
+// CHECK-LABEL: func.func @bounds
+func.func @bounds(%A: memref<128x4xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
+  %c = arith.constant 1.0 : f32
+  // CHECK: affine.for %[[O:.*]] = 0 to 4
+  // CHECK: affine.for %{{.*}} = 0 to affine_map<(d0) -> (d0)>(%[[O]])
+  affine.for %i = 0 to 128 {
+    affine.for %k = 0 to affine_map<(d0) -> (d0 floordiv 32)>(%i) {
+      affine.parallel (%v, %w) = (%i, %k) to (%i + 1, %k + 1) {
+        affine.store %c, %A[%v, %w] : memref<128x4xf32>
+      } {tir.block = "A", tir.id = 3 : i64, tir.iters = ["O", "O"], tir.names = ["v", "w"],
+         tir.min = affine_map<() -> (0, 0)>, tir.extent = affine_map<() -> (128, 4)>, tir.syms = []}
+    } {tir.loop = "k", tir.id = 2 : i64}
+  } {tir.loop = "i", tir.id = 1 : i64}
+  return
+}
+
+// -----
+
 // 4 * 32 is more than 127: the block gets a guard.
 // CHECK-LABEL: func.func @guarded
 func.func @guarded(%A: memref<127xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
