@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.analysis.buffer_users import users
-from tir_mlir.dialect.ir import AFFINE_ACCESS, Buffer, Touched, funcs, ops, tops
+from tir_mlir.dialect.analysis.kept_runs import kept_runs
+from tir_mlir.dialect.ir import AFFINE_ACCESS, Buffer, FunctionContents, Run, Touched, funcs, gaps, ops, walk
 
 _LOADS = tuple(n for n in (*AFFINE_ACCESS, "memref.load") if "load" in n)
 _FREE = ("memref.alloc", "memref.alloca", "arith.constant", "affine.apply")
 """Ops with results at the top of a function of which only the nests that use them depend."""
-
-
-Place = tuple[int, int]
-"""A function of a module, and the place of an op in its body."""
-Bodies = list[list[ir.Operation]]
 
 
 @dataclass(frozen=True)
@@ -28,14 +24,13 @@ class ChangedNests:
     """The ops in the bodies of functions that differ from those before a step.
 
     edited: those that were edited or created. affected: these, and those that share a buffer with an edited one, now or
-    before. tops: all of them. origins: for each, its place before the step if it is the same; None if it was edited or
-    created.
+    before. runs: by function, all others. contents: of each function after the step.
     """
 
     edited: list[ir.Operation]
     affected: list[ir.Operation]
-    origins: list[list[Place | None]]
-    tops: Bodies
+    runs: list[list[Run]]
+    contents: list[FunctionContents]
 
 
 def changed_nests(before: ir.Module, after: ir.Module, touched: Touched) -> ChangedNests | None:
@@ -45,39 +40,76 @@ def changed_nests(before: ir.Module, after: ir.Module, touched: Touched) -> Chan
     """
     if touched.whole or [op.operation for op in after.body.operations] != touched.functions:
         return None
-    now, edited = tops(after), []
-    origins: list[list[Place | None]] = []
-    for body in now:
-        places = [touched.places.get(op) for op in body]
-        origins.append([None if p in touched.edited else p for p in places])
-        edited += [op for op, origin in zip(body, origins[-1], strict=True) if origin is None]
-    kept = {origin for places in origins for origin in places}
-    lost = [place for place in touched.places.values() if place not in kept]
-    bodies = [f.body for f in funcs(before)]
-    gone = [bodies[f].operations[n].operation for f, n in lost]
-    if not all(_is_nest(op) or op.name in _FREE for op in (*edited, *gone)):
-        return None
-    shared: dict[ir.Value, bool] = _buffers(edited)
-    for buffer, written in _buffers(gone).items():
-        value = _now(buffer, bodies, now, kept, touched)
-        if value is not None:
-            shared[value] = shared.get(value, False) or written
-    return ChangedNests(edited, _with_users(edited, shared), origins, now)
+    runs: list[list[Run]] = []
+    contents: list[FunctionContents] = []
+    edited: list[ir.Operation] = []
+    shared: dict[ir.Value, bool] = {}
+    for number, (old, new) in enumerate(zip(funcs(before), funcs(after), strict=True)):
+        function = _Function(old.body, new.body, touched.contents[number])
+        if not function.match(touched, number):
+            return None
+        made, gone = function.made(), function.gone()
+        known = function.contents.after(function.runs, made)
+        if known is None or not all(_is_nest(op) or op.name in _FREE for op in (*made, *gone)):
+            return None
+        runs.append(function.runs)
+        contents.append(known)
+        edited += made
+        function.add_buffers(made, gone, shared)
+    return ChangedNests(edited, _with_users(edited, shared), runs, contents)
 
 
-def _now(
-    buffer: ir.Value, old: Sequence[ir.Block], now: Bodies, kept: set[Place | None], touched: Touched
-) -> ir.Value | None:
-    """The buffer that corresponds to one of the module before; None if it was edited or erased."""
-    owner = buffer.owner
-    block = owner if isinstance(owner, ir.Block) else owner.operation.block
-    if block not in old:
-        return None  # it belongs to a nest
-    home = old.index(block)
-    if isinstance(owner, ir.Block):
-        return now[home][0].block.arguments[ir.BlockArgument(buffer).arg_number]
-    place = next((home, n) for n, op in enumerate(block.operations) if op == owner.operation)
-    return touched.tops[home][place[1]].results[0] if place in kept else None
+class _Function:
+    """The body of a function before and after a step."""
+
+    def __init__(self, old: ir.Block, new: ir.Block, contents: FunctionContents):
+        self.old, self.new, self.contents = old, new, contents
+        self.runs: list[Run] = []
+
+    def match(self, touched: Touched, number: int) -> bool:
+        """Find what the step left alone. False if that is not clear."""
+        contents = self.contents
+        if not touched.edited[number] and number not in touched.blind and len(self.new.operations) == len(contents.body):
+            self.runs = [Run(0, 0, len(contents.body))]
+            return True
+        places = {contents.body.index(nest) for nest in touched.edited[number]}
+        if number in touched.blind:
+            places.update(contents.blind_places())
+        runs = kept_runs(contents, sorted(places), self.new)
+        self.runs = runs or []
+        return runs is not None
+
+    def made(self) -> list[ir.Operation]:
+        return _listed(self.new, [(r.after, r.after + r.length) for r in self.runs])
+
+    def gone(self) -> list[ir.Operation]:
+        return _listed(self.old, [(r.before, r.before + r.length) for r in self.runs])
+
+    def add_buffers(
+        self, made: Sequence[ir.Operation], gone: Sequence[ir.Operation], shared: dict[ir.Value, bool]
+    ) -> None:
+        """Collect the buffers that changed ops use, now or before, and whether they may be written."""
+        old = ((self._now(buffer), written) for buffer, written in _buffers(gone).items())
+        for value, written in (*_buffers(made).items(), *old):
+            if value is not None:
+                shared[value] = shared.get(value, False) or written
+
+    def _now(self, buffer: ir.Value) -> ir.Value | None:
+        """The buffer that corresponds to one of the module before; None if it was edited or erased."""
+        owner = buffer.owner
+        if isinstance(owner, ir.Block):
+            return self.new.arguments[ir.BlockArgument(buffer).arg_number] if owner == self.old else None
+        if owner.operation.block != self.old:
+            return None  # it belongs to a nest
+        place = walk.position(owner.operation)
+        run = next((r for r in self.runs if r.before <= place < r.before + r.length), None)
+        return None if run is None else self.new.operations[place - run.before + run.after].operation.results[0]
+
+
+def _listed(body: ir.Block, kept: list[tuple[int, int]]) -> list[ir.Operation]:
+    """The ops of a body outside some intervals."""
+    listed = body.operations
+    return [listed[n].operation for start, end in gaps(kept, len(listed)) for n in range(start, end)]
 
 
 def _is_nest(op: ir.Operation) -> bool:

@@ -3,6 +3,15 @@ analysis caches. No program analysis here.
 """
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES, SHARED
+from tir_mlir.dialect.ir.contents import (
+    FunctionContents,
+    Nest,
+    Run,
+    gaps,
+    is_head,
+    read_function,
+    signature,
+)
 from tir_mlir.dialect.ir.context import entered
 from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
 from tir_mlir.dialect.ir.dtypes import bits, to_name
@@ -27,7 +36,16 @@ from tir_mlir.dialect.ir.index import (
 from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS
 from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
-from tir_mlir.dialect.ir.touched import Touched, top_of, tops, touch, touch_users
+from tir_mlir.dialect.ir.touched import (
+    KnownModule,
+    Touched,
+    contents_of,
+    is_untouched,
+    new_names,
+    top_of,
+    touch,
+    touch_users,
+)
 from tir_mlir.dialect.ir.views import (
     Block,
     Buffer,
@@ -77,9 +95,19 @@ from tir_mlir.dialect.ir.walk import (
 )
 
 __all__ = [
+    "FunctionContents",
+    "KnownModule",
+    "Nest",
+    "Run",
     "Touched",
+    "contents_of",
+    "gaps",
+    "is_head",
+    "is_untouched",
+    "new_names",
+    "read_function",
+    "signature",
     "top_of",
-    "tops",
     "touch",
     "touch_users",
     "enclosing_loop_name",

@@ -7,86 +7,127 @@ primitives that change an op directly. Ops created at the top of a function need
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mlir import ir
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.ir.contents import FunctionContents, Nest
 
 _state = threading.local()
 
 
-class Touched:
-    """The ops in the bodies of a module's functions, and which of them were edited, erased or use an edited buffer.
+class KnownModule:
+    """A module with the contents of its functions, while entered: lookups use them (see `contents_of`)."""
 
-    `whole`: something outside the body of a function was edited, so nothing is known to be unchanged.
+    def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
+        self.functions = [op.operation for op in module.body.operations]
+        self.bodies = [op for op in self.functions if op.name == "func.func" and len(op.regions[0].blocks)]
+        self.contents = contents
+        self._outer: KnownModule | None = None
 
-    The hash of an op is that of its contents, equality is identity. An op is looked up before its first edit, so it is
-    found; one that is not found is new, or was edited before without a record.
+    def function(self, op: ir.Operation) -> int | None:
+        """The number of a function among those with a body."""
+        return next((n for n, body in enumerate(self.bodies) if body == op), None)
+
+    def __enter__(self) -> KnownModule:
+        self._outer = getattr(_state, "known", None)
+        _state.known = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _state.known = self._outer
+
+
+class Touched(KnownModule):
+    """A module that a step edits, and which ops in the bodies of its functions were edited, erased or use an edited
+    buffer. `contents`: those before the step.
+
+    edited: them, by function. blind: the functions where such an op has no signature that is its own; then all those
+    count. whole: something outside the body of a function was edited, so nothing is known to be unchanged. names: those
+    given to new buffers.
     """
 
-    def __init__(self, module: ir.Module):
-        self.functions = [op.operation for op in module.body.operations]
-        self.tops = tops(module)
-        self.places = {op: (f, n) for f, body in enumerate(self.tops) for n, op in enumerate(body)}
-        self.edited: set[tuple[int, int]] = set()
+    def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
+        super().__init__(module, contents)
+        self.edited: list[set[Nest]] = [set() for _ in self.bodies]
+        self.blind: set[int] = set()
         self.whole = False
-        self._new: set[int] = set()
+        self.names: set[str] = set()
 
     def add(self, op: ir.Operation) -> None:
         top = top_of(op)
-        if top.parent is None:
+        function = top.parent
+        if function is None:
             self.whole |= top.name in ("builtin.module", "func.func")  # else it is in no module yet
             return
-        place = self.places.get(top) or self._searched(top)
-        if place is not None and place not in self.edited:
-            self.edited.add(place)
-            for result in top.results:
-                self.add_users(result)
-
-    def _searched(self, top: ir.Operation) -> tuple[int, int] | None:
-        found = hash(top)
-        if found in self._new:
-            return None
-        for f, body in enumerate(self.tops):
-            for n, op in enumerate(body):
-                if op == top:
-                    return f, n
-        self._new.add(found)
-        return None
+        place = self.function(function.operation)
+        if place is None:
+            return
+        nest, is_new = self.contents[place].lookup(top)
+        if is_new or nest in self.edited[place]:
+            return
+        if nest is None:
+            self.blind.add(place)
+        else:
+            self.edited[place].add(nest)
+        for result in top.results:
+            self.add_users(result)
 
     def add_users(self, value: ir.Value) -> None:
         for use in value.uses:
             self.add(use.owner.operation)
 
-    def __enter__(self) -> Touched:
-        _state.current = self
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _state.current = None
-
 
 def touch(*edited: ir.Operation) -> None:
     """Record that ops are edited, moved or erased: call it before, and after a move to another place."""
-    current: Touched | None = getattr(_state, "current", None)
-    if current is not None:
+    current = getattr(_state, "known", None)
+    if isinstance(current, Touched):
         for op in edited:
             current.add(op)
 
 
 def touch_users(*values: ir.Value) -> None:
     """Record that all uses of values change."""
-    current: Touched | None = getattr(_state, "current", None)
-    if current is not None:
+    current = getattr(_state, "known", None)
+    if isinstance(current, Touched):
         for value in values:
             current.add_users(value)
 
 
 def touch_here() -> None:
     """Record that an op is created at the insertion point. At the top of a function that needs no record."""
-    current: Touched | None = getattr(_state, "current", None)
-    if current is not None:
+    current = getattr(_state, "known", None)
+    if isinstance(current, Touched):
         owner = ir.InsertionPoint.current.block.owner
         if owner.operation.name not in ("func.func", "builtin.module"):
             current.add(owner.operation)
+
+
+def contents_of(func: ir.Operation) -> FunctionContents | None:
+    """The contents of a function: as they were before the step, while one runs. None if they are not known."""
+    current: KnownModule | None = getattr(_state, "known", None)
+    place = None if current is None else current.function(func)
+    return None if current is None or place is None else current.contents[place]
+
+
+def is_untouched(func: ir.Operation) -> bool:
+    """Whether `contents_of` a function are those it has: no step runs that may edit it."""
+    current = getattr(_state, "known", None)
+    return current is not None and not isinstance(current, Touched) and current.function(func) is not None
+
+
+def new_names() -> set[str]:
+    """The names that the current step gave to new buffers."""
+    current = getattr(_state, "known", None)
+    return current.names if isinstance(current, Touched) else set()
+
+
+def defines_no_sizes(func: ir.Operation) -> bool:
+    """Whether no op in the body of a function is known to define a shape variable; no step makes the first one."""
+    known = contents_of(func)
+    return known is not None and not known.sizes
 
 
 def top_of(op: ir.Operation) -> ir.Operation:
@@ -95,12 +136,3 @@ def top_of(op: ir.Operation) -> ir.Operation:
     while (parent := current.parent) is not None and parent.name != "func.func":
         current = parent.operation
     return current
-
-
-def tops(module: ir.Module | ir.Operation) -> list[list[ir.Operation]]:
-    """The ops in the body of each function of a module that has one, in order."""
-    found = []
-    for func in module.operation.regions[0].blocks[0].operations:
-        if func.operation.name == "func.func" and len(func.operation.regions[0].blocks):
-            found.append([op.operation for op in func.operation.regions[0].blocks[0].operations])
-    return found

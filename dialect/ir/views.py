@@ -16,6 +16,7 @@ from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import answers, remembered
+from tir_mlir.dialect.ir.touched import defines_no_sizes
 
 
 def is_loop(op: Any) -> bool:
@@ -362,17 +363,23 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
     for number, arg in enumerate(func.args):
         if isinstance(arg.type, ir.IndexType):
             found[func.arg_name(number)] = arg
-    for inner in func.body.operations:
-        name = inner.operation.name
-        if name not in _SYMBOL_OPS:
-            continue
-        if is_size(inner.operation) or (name == "arith.index_cast" and attrs.NAME in inner.attributes):
-            found[attrs.get(inner, attrs.NAME)] = inner.results[0]
-        elif name == "memref.extract_strided_metadata" and attrs.STRIDES in inner.attributes:
-            names = attrs.get(inner, attrs.STRIDES)
-            strides = list(inner.results)[2 + len(names) :]
-            found |= {n: s for n, s in zip(names, strides, strict=True) if n}
+    if not defines_no_sizes(op):
+        for inner in func.body.operations:
+            found.update(sizes_of(inner.operation))
     return found
+
+
+def sizes_of(op: ir.Operation) -> list[tuple[str, ir.Value]]:
+    """The shape variables that an op in the body of a function defines."""
+    name = op.name
+    if name not in _SYMBOL_OPS:
+        return []
+    if is_size(op) or (name == "arith.index_cast" and attrs.NAME in op.attributes):
+        return [(attrs.get(op, attrs.NAME), op.results[0])]
+    if name == "memref.extract_strided_metadata" and attrs.STRIDES in op.attributes:
+        names = attrs.get(op, attrs.STRIDES)
+        return [(n, s) for n, s in zip(names, list(op.results)[2 + len(names) :], strict=True) if n]
+    return []
 
 
 def is_size(op: ir.Operation) -> bool:

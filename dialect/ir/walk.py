@@ -163,7 +163,20 @@ def enclosing_loop_name(value: ir.Value) -> str | None:
 
 
 def position(op: ir.Operation) -> int:
-    """Position of an op in its MLIR block."""
+    """Position of an op in its MLIR block, by bisection: a body may be long."""
+    listed = op.operation.block.operations
+    low, high = 0, len(listed) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if listed[middle].operation.is_before_in_block(op.operation):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def position_of_many(op: ir.Operation) -> int:
+    """The same, for a caller that asks for most ops of a block while modules are frozen."""
     return _positions(op.operation.block)[op.operation]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis import ChangedNests
-from tir_mlir.dialect.ir import ops, tops
+from tir_mlir.dialect.ir import FunctionContents, funcs, ops, read_function
 
 Values = dict[ir.Value, ir.Value]
 
@@ -20,22 +20,40 @@ class NotRecorded(BaseException):
 
 def check_untouched(step: str, before: ir.Module, after: ir.Module, changed: ChangedNests) -> None:
     """Raise NotRecorded if an op outside the nests that a step is said to have edited differs from before."""
-    old, now = tops(before), tops(after)
     known: Values = {}
     pairs = []
-    for number, (body, origins) in enumerate(zip(now, changed.origins, strict=True)):
-        known |= dict(zip(old[number][0].block.arguments, body[0].block.arguments, strict=True))
-        if _facts(old[number][0].block.owner) != _facts(body[0].block.owner):
+    for old, now, runs in zip(funcs(before), funcs(after), changed.runs, strict=True):
+        known |= dict(zip(old.args, now.args, strict=True))
+        if _facts(old.op) != _facts(now.op):
             raise NotRecorded(f"{step} edits a function")
-        for op, origin in zip(body, origins, strict=True):
-            if origin is not None:
-                pairs.append((old[origin[0]][origin[1]], op))
+        was, is_ = ([op.operation for op in f.body.operations] for f in (old, now))
+        for run in runs:
+            pairs += [(was[run.before + n], is_[run.after + n]) for n in range(run.length)]
     for one, other in pairs:
         known |= dict(zip(one.results, other.results, strict=True))
     for one, other in pairs:
         difference = _difference(one, other, dict(known))
         if difference is not None:
             raise NotRecorded(f"{step} edits an op without a record: {difference}")
+    _check_contents(step, after, changed)
+
+
+def _check_contents(step: str, after: ir.Module, changed: ChangedNests) -> None:
+    """Raise NotRecorded if the contents carried over a step are not those of its result."""
+    for func, carried in zip(funcs(after), changed.contents, strict=True):
+        found = read_function(func)
+        if found is None or _plain(found) != _plain(carried):
+            raise NotRecorded(f"{step} leaves a wrong table of the contents of {func.name}")
+
+
+def _plain(known: FunctionContents) -> list[object]:
+    """The contents of a function as plain values."""
+    rows = [(n.signature, n.ids, n.blocks, n.buffers, n.sizes, n.has_data_loop, n.is_head) for n in known.body]
+    own = {mark: None if nest is None else rows[known.body.index(nest)] for mark, nest in known.signed.items()}
+    homes = {number: rows[known.body.index(nest)] for number, nest in known.homes.items()}
+    blocks = {name: sorted(known.body.index(n) for n in nests) for name, nests in known.blocks.items() if nests}
+    buffers = {name: count for name, count in known.buffers.items() if count}
+    return [known.number, rows, own, homes, blocks, buffers, known.sizes, known.data_loops]
 
 
 def _difference(one: ir.Operation, other: ir.Operation, known: Values) -> str | None:

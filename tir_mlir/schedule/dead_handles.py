@@ -23,7 +23,7 @@ class DeadHandles:
     def __init__(self, known: Mapping[int, str] | None = None):
         self._reasons: dict[int, str] = dict(known or {})
         self._results: dict[int, tuple[int, ...]] = {}
-        self._last: tuple[ir.Module, frozenset[int]] | None = None  # the ids in the module after the previous step
+        self._last: ir.Module | None = None  # the module after the previous step
 
     def copy(self) -> DeadHandles:
         other = DeadHandles(self._reasons)
@@ -47,18 +47,16 @@ class DeadHandles:
 
     def revive(self, module: ir.Module) -> None:
         """Remove the ids in a module, after an interrupted step recorded them."""
-        if self._last is not None and self._last[0] is not module:
+        if self._last is not None and self._last is not module:
             self.forget(nest_table.ids_of(module))
 
     def record(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
         """Record the ids that a step consumed, and return them. `step`: its number and call."""
-        old = self._last[1] if self._last is not None and self._last[0] is before else nest_table.ids_of(before)
-        new = nest_table.ids_of(after)
-        self._last = after, new
-        lost = old - new
+        lost = nest_table.lost_ids(before, after)
+        self._last = after
         if not lost:
             return ()
-        results = tuple(h.id for h in outputs if h.id in new)
+        results = tuple(h.id for h in outputs if nest_table.find(after, h.id) is not None)
         into = f" and returned {', '.join(_shown(after, n) for n in results)}" if results else ""
         for gone in lost:
             self._results[gone] = results

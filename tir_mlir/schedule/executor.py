@@ -21,7 +21,7 @@ from tir_mlir.dialect.diagnostics import (
     VerifyError,
 )
 from tir_mlir.dialect.index_maps import Formula, IndexMap
-from tir_mlir.dialect.ir import Block, Func, Loop, Touched, View, create, entered, funcs, touch, walk
+from tir_mlir.dialect.ir import Block, Func, KnownModule, Loop, Touched, View, create, entered, funcs, touch, walk
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
@@ -223,21 +223,24 @@ class Executor:
     def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
         verified."""
-        verified = nest_table.known_table(self.module) is not None
-        touched = Touched(module) if verified or self.audit is not None else None
+        verified = nest_table.known_table(self.module)
+        known = verified or (nest_table.read(self.module) if self.audit is not None else None)
+        touched = Touched(module, known.functions) if known is not None else None
         with touched or nullcontext():
             call = self._call(primitive, arguments, module)
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
             result = self._run_with(primitive, call)
-        changed = changed_nests(self.module, module, touched) if touched else None
-        if changed is not None and self.audit is not None:
-            self.audit(primitive.name, self.module, module, changed)
-        changed = changed if verified else None
-        verify(module, before=self.module, changed=changed)
-        check_concurrency(primitive.name, self.module, module, changed)
-        check_aliasing(primitive.name, self.module, module)
-        nest_table.record(module, self.module, changed)
+            changed = changed_nests(self.module, module, touched) if touched else None
+            if changed is not None and self.audit is not None:
+                self.audit(primitive.name, self.module, module, changed)
+            self._verify(primitive.name, module, changed if verified else None)
         return result
+
+    def _verify(self, step: str, module: ir.Module, changed: ChangedNests | None) -> None:
+        verify(module, before=self.module, changed=changed)
+        check_concurrency(step, self.module, module, changed)
+        check_aliasing(step, self.module, module)
+        nest_table.record(module, self.module, changed)
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Commit a step: update the module, trace, history and dead handles."""
@@ -253,7 +256,9 @@ class Executor:
         self.history.append(Entry(*kept))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
-        return self._run_with(primitive, self._call(primitive, arguments, module))
+        known = nest_table.known_table(module)
+        with KnownModule(module, known.functions) if known is not None else nullcontext():
+            return self._run_with(primitive, self._call(primitive, arguments, module))
 
     def _call(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> dict[str, Any]:
         return {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}

@@ -1,4 +1,4 @@
-"""Where the loops and blocks of a verified module are: their ids, by op in the body of a function.
+"""What the versions of a program contain, of those that were verified; see dialect/ir/contents.py.
 
 The table of the module after a step is that of the module before, except for what the step changed.
 """
@@ -12,31 +12,30 @@ from weakref import WeakKeyDictionary
 from mlir import ir
 
 from tir_mlir.dialect.analysis import ChangedNests
-from tir_mlir.dialect.ir import attrs, funcs, tops, visit, walk
+from tir_mlir.dialect.ir import FunctionContents, attrs, funcs, gaps, read_function, visit, walk
 
 _HANDLED = ("affine.for", "affine.parallel", "func.func")
 
 
 @dataclass(frozen=True)
 class NestTable:
-    """The ids of the functions of a module, and of the loops and blocks in each op of their bodies."""
+    """The contents of the functions of a module. lost: the ids that the step to it consumed; None if unknown."""
 
-    functions: frozenset[int]
-    nests: list[list[frozenset[int]]] = field(repr=False)
-
-    @cached_property
-    def places(self) -> dict[int, tuple[int, int]]:
-        """{id: function, place in its body}."""
-        found = {}
-        for f, body in enumerate(self.nests):
-            for n, ids in enumerate(body):
-                for number in ids:
-                    found[number] = f, n
-        return found
+    functions: list[FunctionContents] = field(repr=False)
+    lost: frozenset[int] | None = None
 
     @cached_property
     def ids(self) -> frozenset[int]:
-        return self.functions | self.places.keys()
+        found = {f.number for f in self.functions}
+        return frozenset(found.union(*(f.homes for f in self.functions)))
+
+    def place(self, number: int) -> tuple[int, int] | None:
+        """Where a loop or block is: its function, and its place in the body."""
+        for f, function in enumerate(self.functions):
+            nest = function.homes.get(number)
+            if nest is not None:
+                return f, function.body.index(nest)
+        return None
 
 
 _tables: WeakKeyDictionary[ir.Module, NestTable] = WeakKeyDictionary()
@@ -47,17 +46,38 @@ def known_table(module: ir.Module) -> NestTable | None:
     return _tables.get(module)
 
 
+def read(module: ir.Module) -> NestTable | None:
+    """A new table of a module; None if two loops or blocks have the same id."""
+    found = [read_function(f) for f in funcs(module)]
+    known = [f for f in found if f is not None]
+    numbers = [n for f in known for n in (f.number, *f.homes)]
+    return NestTable(known) if len(known) == len(found) and len(set(numbers)) == len(numbers) else None
+
+
 def record(module: ir.Module, before: ir.Module, changed: ChangedNests | None) -> None:
     """Make the table of a module that was verified after a step."""
     old = _tables.get(before)
-    now = tops(module) if changed is None else changed.tops
-    origins = [[None] * len(body) for body in now] if changed is None or old is None else changed.origins
-    nests = [
-        [ids_in(op) if o is None or old is None else old.nests[o[0]][o[1]] for op, o in zip(body, places, strict=True)]
-        for body, places in zip(now, origins, strict=True)
-    ]
-    functions = frozenset(f.id for f in funcs(module)) if changed is None or old is None else old.functions
-    _tables[module] = NestTable(functions, nests)
+    table = read(module) if changed is None or old is None else NestTable(changed.contents, _lost(old, changed))
+    if table is not None:
+        _tables[module] = table
+
+
+def _lost(old: NestTable, changed: ChangedNests) -> frozenset[int]:
+    """The ids that a step consumed."""
+    found: set[int] = set()
+    for before, after, runs in zip(old.functions, changed.contents, changed.runs, strict=True):
+        kept = [(r.before, r.before + r.length) for r in runs]
+        for start, end in gaps(kept, len(before.body)):
+            found.update(n for nest in before.body[start:end] for n in nest.ids if n not in after.homes)
+    return frozenset(n for n in found if all(n not in f.homes for f in changed.contents))
+
+
+def lost_ids(before: ir.Module, after: ir.Module) -> frozenset[int]:
+    """The ids of loops and blocks that are in a module before a step, but not after it."""
+    table = _tables.get(after)
+    if table is not None and table.lost is not None:
+        return table.lost
+    return ids_of(before) - ids_of(after)
 
 
 def ids_of(module: ir.Module) -> frozenset[int]:
@@ -69,7 +89,7 @@ def ids_of(module: ir.Module) -> frozenset[int]:
 def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Operation | None:
     """The op of a module whose id is `number`. `like`: the module it is an unchanged copy of, whose table is used."""
     table = _tables.get(like or module)
-    place = None if table is None else table.places.get(number)
+    place = None if table is None else table.place(number)
     if place is None:
         return walk.find(module, number)
     return walk.find(funcs(module)[place[0]].body.operations[place[1]].operation, number)

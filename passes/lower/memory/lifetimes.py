@@ -142,7 +142,7 @@ def _path(op: ir.Operation) -> list[int]:
     places: list[int] = []
     current = op
     for parent in walk.parents(op):
-        places.append(walk.position(current))
+        places.append(walk.position_of_many(current))
         current = parent
     return places[::-1]
 

@@ -10,12 +10,25 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, buffers, declare, declared
 from tir_mlir.dialect.diagnostics import BufferNameError, short_repr
-from tir_mlir.dialect.ir import Block, Buffer, Func, Index, all_blocks, attrs, create, edit, func_of, ops
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Index,
+    all_blocks,
+    attrs,
+    contents_of,
+    create,
+    edit,
+    func_of,
+    is_head,
+    new_names,
+    ops,
+)
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
 BufferChoice = str | tuple[Literal["read", "write"], int]
-_HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
 
 
 def check_scope_name(block: Block, scope: str) -> None:
@@ -63,25 +76,33 @@ def find_accessed_buffer(block: Block, which: BufferChoice) -> tuple[Buffer, str
 
 
 def fresh_name(func: Func, name: str) -> str:
-    """`name`, with a number appended if a buffer of the function already has it: declared regions refer to names."""
-    taken = {b.name for b in func.params}
-    taken |= {
-        attrs.get(o, attrs.NAME) for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes
-    }
+    """`name`, with a number appended if a buffer of the function already has it: declared regions refer to names.
+
+    In a step, also a name that a buffer had before it, or was given for another one, is taken.
+    """
+    taken = {b.name for b in func.params} | new_names()
+    known = contents_of(func.op)
+    if known is None:
+        found = (o for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes)
+        taken |= {attrs.get(o, attrs.NAME) for o in found}
     number, result = 0, name
-    while result in taken:
+    while result in taken or (known is not None and known.buffers.get(result)):
         number += 1
         result = f"{name}_{number}"
+    new_names().add(result)
     return result
 
 
 def first_op_after_allocs(body: ir.Block) -> ir.Operation:
     """The first op of a body that is not an allocation, view, size or constant: the insertion point for allocations."""
-    return next(op.operation for op in body.operations if not _is_head(op.operation.name))
-
-
-def _is_head(name: str) -> bool:
-    return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
+    known = contents_of(body.owner.operation)
+    listed = body.operations
+    place = 0 if known is None else min(known.heads, len(listed) - 1)
+    while place and not is_head(listed[place - 1].operation.name):
+        place -= 1
+    while is_head(listed[place].operation.name):
+        place += 1
+    return listed[place].operation
 
 
 def alloc_buffer(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:

@@ -13,6 +13,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Loop,
     View,
+    contents_of,
     data_loop_name,
     func_of,
     is_block,
@@ -54,8 +55,10 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
         if condition := _condition_of(view, ends):
             text = f"{view!r} runs only where a condition on data holds, and this step could run it elsewhere"
             refuse(condition if isinstance(view, Func) else view, text, provable=False, fix=_SPLIT)
-    held = [op for op in ops(func_of(found[0].op).op) if is_data_loop(op) and any(is_block(o) for o in ops(op))]
-    for loop in held:
+    func = func_of(found[0].op).op
+    known = contents_of(func)
+    inner = ops(func) if known is None or known.data_loops else []
+    for loop in [op for op in inner if is_data_loop(op) and any(is_block(o) for o in ops(op))]:
         for view in found:
             if isinstance(view, Func):
                 continue

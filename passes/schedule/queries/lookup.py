@@ -4,15 +4,38 @@ from __future__ import annotations
 
 import difflib
 
-from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, is_block, is_init, loops_above, ops
+from mlir import ir
+
+from tir_mlir.dialect.ir import (
+    Block,
+    Func,
+    FunctionContents,
+    Loop,
+    all_blocks,
+    contents_of,
+    is_block,
+    is_init,
+    is_untouched,
+    loops_above,
+    ops,
+)
 from tir_mlir.passes.schedule.legality import scope
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 def blocks_named(func: Func, name: str) -> list[Block]:
     """The blocks of a function with a name; blocks inside an init belong to their parent and are not found."""
-    reachable = [Block(o) for o in ops(func.op, skip=is_init) if is_block(o)]
+    known = contents_of(func.op) if is_untouched(func.op) else None
+    roots = [func.op] if known is None else _nests(func, known, name)
+    reachable = [Block(o) for root in roots for o in ops(root, skip=is_init) if is_block(o)]
     return [b for b in reachable if b.name == name]
+
+
+def _nests(func: Func, known: FunctionContents, name: str) -> list[ir.Operation]:
+    """The ops in the body of a function with a block of some name."""
+    places = sorted(known.body.index(nest) for nest in known.blocks.get(name, ()))
+    listed = func.body.operations
+    return [listed[place].operation for place in places]
 
 
 @primitive("get_block", pure=True)

@@ -1,0 +1,198 @@
+"""What the functions of a module contain, by the ops in their bodies: ids, names, sizes.
+
+A verified version of a module has such a table. A step carries it over to its result except for what it changed, so
+that neither steps nor lookups walk all of a large program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.views import Func, is_block, sizes_of
+from tir_mlir.dialect.ir.walk import is_data_loop, visit
+
+_HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
+_GUARDS = ("affine.if", "scf.if")
+_ONCE = ("func.return",)
+_LOOPS = ("affine.for", "affine.parallel")
+
+
+@dataclass(frozen=True, eq=False)
+class Nest:
+    """What is known of one op in the body of a function. Shared by all versions in which that op is the same.
+
+    signature: its id, or name of its buffer; None if it has neither. ids: of the loops and blocks in it. blocks: their
+    names, also of those in inits. buffers: names of what is allocated or viewed in it. sizes: the shape variables that
+    it defines. is_head: whether allocations may come after it at the start of a body.
+    """
+
+    signature: Hashable
+    ids: frozenset[int]
+    blocks: frozenset[str]
+    buffers: tuple[str, ...]
+    sizes: frozenset[str]
+    has_data_loop: bool
+    is_head: bool
+
+
+class Run(NamedTuple):
+    """Ops in the body of a function that a step left alone: the first place before and after it, and their number."""
+
+    before: int
+    after: int
+    length: int
+
+
+@dataclass(frozen=True)
+class FunctionContents:
+    """The ops in the body of a function, in order, and where to find what they contain.
+
+    signed: by signature; None where several ops have the same. homes: by the id of a loop or block. blocks: by name of a
+    block. buffers: how many ops name a buffer so.
+    """
+
+    number: int
+    body: list[Nest] = field(repr=False)
+    signed: dict[Hashable, Nest | None] = field(repr=False)
+    homes: dict[int, Nest] = field(repr=False)
+    blocks: dict[str, tuple[Nest, ...]] = field(repr=False)
+    buffers: dict[str, int] = field(repr=False)
+    sizes: frozenset[str]
+    data_loops: int
+
+    @cached_property
+    def heads(self) -> int:
+        """The number of ops before the first that is no allocation, view, size or constant."""
+        return next((n for n, nest in enumerate(self.body) if not nest.is_head), len(self.body))
+
+    def lookup(self, op: ir.Operation) -> tuple[Nest | None, bool]:
+        """What is known of an op in the body of the function, if its signature is its own, and whether it is new."""
+        mark = signature(op)
+        return self.signed.get(mark), mark is not None and mark not in self.signed
+
+    def has_signature(self, place: int) -> bool:
+        """Whether the op at a place in the body has a signature that is its own."""
+        nest = self.body[place]
+        return self.signed.get(nest.signature) is nest
+
+    def blind_places(self) -> list[int]:
+        """The places of the ops without a signature of their own."""
+        return [n for n in range(len(self.body)) if not self.has_signature(n)]
+
+    def after(self, runs: Sequence[Run], made: Sequence[ir.Operation]) -> FunctionContents | None:
+        """The contents after a step; `made`: the ops outside runs, in order. None if two loops have one id."""
+        fresh = [read_nest(op) for op in made]
+        waiting, body, kept = iter(fresh), [], []
+        for run in runs:
+            body += [next(waiting) for _ in range(run.after - len(body))]
+            kept.append((run.before, run.before + run.length))
+            body += self.body[run.before : run.before + run.length]
+        body += waiting
+        gone = [nest for start, end in gaps(kept, len(self.body)) for nest in self.body[start:end]]
+        return self._changed(body, gone, fresh)
+
+    def _changed(self, body: list[Nest], gone: Sequence[Nest], fresh: Sequence[Nest]) -> FunctionContents | None:
+        signed, homes, blocks, buffers = dict(self.signed), dict(self.homes), dict(self.blocks), dict(self.buffers)
+        for nest in gone:
+            if signed.get(nest.signature) is nest:
+                del signed[nest.signature]
+            for number in nest.ids:
+                del homes[number]
+            for name in nest.blocks:
+                blocks[name] = tuple(n for n in blocks[name] if n is not nest)
+            for name in nest.buffers:
+                buffers[name] -= 1
+        for nest in fresh:
+            if not homes.keys().isdisjoint(nest.ids):
+                return None
+            _add(nest, signed, homes, blocks, buffers)
+        sizes = self.sizes
+        if any(n.sizes for n in (*gone, *fresh)):
+            sizes = frozenset(s for nest in body for s in nest.sizes)
+        loops = self.data_loops + sum(n.has_data_loop for n in fresh) - sum(n.has_data_loop for n in gone)
+        return FunctionContents(self.number, body, signed, homes, blocks, buffers, sizes, loops)
+
+
+def gaps(kept: Iterable[tuple[int, int]], total: int) -> list[tuple[int, int]]:
+    """The intervals of [0, total) between increasing ones."""
+    found, at = [], 0
+    for start, end in (*kept, (total, total)):
+        if at < start:
+            found.append((at, start))
+        at = end
+    return found
+
+
+def _add(
+    nest: Nest,
+    signed: dict[Hashable, Nest | None],
+    homes: dict[int, Nest],
+    blocks: dict[str, tuple[Nest, ...]],
+    buffers: dict[str, int],
+) -> None:
+    if nest.signature is not None:
+        signed[nest.signature] = None if nest.signature in signed else nest
+    for number in nest.ids:
+        homes[number] = nest
+    for name in nest.blocks:
+        blocks[name] = (*blocks.get(name, ()), nest)
+    for name in nest.buffers:
+        buffers[name] = buffers.get(name, 0) + 1
+
+
+def signature(op: ir.Operation) -> Hashable:
+    """What tells an op in the body of a function from the others; None for constants and the like."""
+    facts = op.attributes
+    if attrs.ID in facts:
+        return ir.IntegerAttr(facts[attrs.ID]).value
+    if attrs.NAME in facts:
+        return ir.StringAttr(facts[attrs.NAME]).value
+    if op.name in _GUARDS:
+        inner = signature(op.regions[0].blocks[0].operations[0].operation)
+        return None if inner is None else (op.name, inner)
+    return op.name if op.name in _ONCE else None
+
+
+def is_head(name: str) -> bool:
+    """Whether an op is an allocation, view, size or constant."""
+    return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
+
+
+def read_nest(top: ir.Operation) -> Nest:
+    """Look an op in the body of a function over."""
+    ids: list[int] = []
+    blocks: list[str] = []
+    buffers: list[str] = []
+    data_loops: list[bool] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        name = op.name
+        if name in _LOOPS:
+            facts = op.attributes
+            if attrs.ID in facts:
+                ids.append(ir.IntegerAttr(facts[attrs.ID]).value)
+            if is_block(op):
+                blocks.append(ir.StringAttr(facts[attrs.BLOCK]).value)
+        elif name.startswith("memref.") and attrs.NAME in op.attributes:
+            buffers.append(ir.StringAttr(op.attributes[attrs.NAME]).value)
+        if is_data_loop(op):
+            data_loops.append(True)
+        return ir.WalkResult.ADVANCE
+
+    visit(top, look)
+    sizes = frozenset(name for name, _ in sizes_of(top))
+    kept = signature(top), frozenset(ids), frozenset(blocks), tuple(buffers)
+    return Nest(*kept, sizes, bool(data_loops), is_head(top.name))
+
+
+def read_function(func: Func) -> FunctionContents | None:
+    """Look a function over; None if two of its loops and blocks have one id."""
+    body = [read_nest(op.operation) for op in func.body.operations]
+    empty = FunctionContents(func.id, [], {}, {}, {}, {}, frozenset(), 0)
+    return empty._changed(body, [], body)
