@@ -69,7 +69,8 @@ class _Function:
     def match(self, touched: Touched, number: int) -> bool:
         """Find what the step left alone. False if that is not clear."""
         contents = self.contents
-        if not touched.edited[number] and number not in touched.blind and len(self.new.operations) == len(contents.body):
+        untouched = not touched.edited[number] and number not in touched.blind
+        if untouched and len(self.new.operations) == len(contents.body):
             self.runs = [Run(0, 0, len(contents.body))]
             return True
         places = {contents.body.index(nest) for nest in touched.edited[number]}

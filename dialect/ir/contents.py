@@ -53,8 +53,8 @@ class Run(NamedTuple):
 class FunctionContents:
     """The ops in the body of a function, in order, and where to find what they contain.
 
-    signed: by signature; None where several ops have the same. homes: by the id of a loop or block. blocks: by name of a
-    block. buffers: how many ops name a buffer so.
+    signed: by signature; None where several ops have the same. homes: by the id of a loop or block. blocks: by the name
+    of one. buffers: how many ops name a buffer so.
     """
 
     number: int
@@ -86,7 +86,8 @@ class FunctionContents:
         return [n for n in range(len(self.body)) if not self.has_signature(n)]
 
     def after(self, runs: Sequence[Run], made: Sequence[ir.Operation]) -> FunctionContents | None:
-        """The contents after a step; `made`: the ops outside runs, in order. None if two loops have one id."""
+        """The contents after a step; `made`: the ops outside runs, in order. None if two ops have the same id or
+        buffer name, so that runs may be mistaken."""
         fresh = [read_nest(op) for op in made]
         waiting, body, kept = iter(fresh), [], []
         for run in runs:
@@ -95,7 +96,8 @@ class FunctionContents:
             body += self.body[run.before : run.before + run.length]
         body += waiting
         gone = [nest for start, end in gaps(kept, len(self.body)) for nest in self.body[start:end]]
-        return self._changed(body, gone, fresh)
+        left = self.signed.keys() - {nest.signature for nest in gone}
+        return None if any(nest.signature in left for nest in fresh) else self._changed(body, gone, fresh)
 
     def _changed(self, body: list[Nest], gone: Sequence[Nest], fresh: Sequence[Nest]) -> FunctionContents | None:
         signed, homes, blocks, buffers = dict(self.signed), dict(self.homes), dict(self.blocks), dict(self.buffers)
