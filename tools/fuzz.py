@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 HERE = Path(__file__).parent
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -27,6 +28,12 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--only", metavar="ITEM", help="run one item, named as in a failure report: pair:17")
     parser.add_argument("--kind", metavar="WORD", help="only input kinds whose name contains WORD")
+    parser.add_argument(
+        "--stages", default="", metavar="WORDS", help="pairs: only these stages or families of programs"
+    )
+    parser.add_argument(
+        "--steps", default="", metavar="WORDS", help="pairs: only these primitives, as in split,reorder"
+    )
     parser.add_argument("--thorough", action="store_true", help="run all checks on every pair, after every step")
     parser.add_argument("--jobs", type=int, default=CORES, help="worker processes (default: number of cores)")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="time limit per item")
@@ -42,9 +49,19 @@ def main(argv: list[str] | None = None) -> int:
     from fuzzing import inputs
     from fuzzing.everything import kinds
     from fuzzing.items import INPUT, PAIR, Item, item
+    from fuzzing.pairs.pair import Wanted
+    from fuzzing.programs import program
     from fuzzing.run import Run
+    from fuzzing.steps.step import ALL
 
-    found = kinds(options.thorough, options.kind or "")
+    wanted = Wanted(*(tuple(filter(None, words.split(","))) for words in (options.stages, options.steps)))
+    try:
+        program(Random(0), 1, wanted.stages)
+    except ValueError as error:
+        parser.error(str(error))
+    if unknown := set(wanted.steps) - set(ALL):
+        parser.error(f"no step {', '.join(sorted(unknown))}: {', '.join(ALL)}")
+    found = kinds(options.thorough, options.kind or "", wanted)
     if options.kind and not any(name.startswith(INPUT) for name in found):
         parser.error(f"no input kind contains {options.kind!r}: {', '.join(inputs.KINDS)}")
     run = Run(found, options.jobs, options.limit, options.shrink, options.seed)

@@ -215,11 +215,16 @@ def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
     for loop in loops_above(block.op):
         used = [v for bound in (*loop.lowers, *loop.uppers) for v in bound.values]
         low, high = around[loop.var]
-        if loop.var not in dom.dims or all(is_symbol(v) for v in used) or low is None or high is None:
+        if loop.var not in dom.dims or all(is_symbol(v) for v in used):
             continue
         place = dom.dims.index(loop.var)
         free = dom.set.drop_constraints_involving_dims(dim_type.set, place, 1)
-        dom.set = free.lower_bound_val(dim_type.set, place, low).upper_bound_val(dim_type.set, place, high)
+        if low is None or high is None:
+            before, after = place, free.dim(dim_type.set) - place - 1
+            reached = _only(dom.set, place).insert_dims(dim_type.set, 1, after).insert_dims(dim_type.set, 0, before)
+            dom.set = free.intersect(reached)
+        else:
+            dom.set = free.lower_bound_val(dim_type.set, place, low).upper_bound_val(dim_type.set, place, high)
         found.add(loop.var)
     return found
 

@@ -7,7 +7,8 @@ from fuzzing.kinds import Kind
 from fuzzing.pairs import pair
 
 
-def kinds(thorough: bool = False, word: str = "") -> dict[str, Kind]:
-    """Return all kinds of items. `thorough`: run all checks on pairs; `word`: part of the name of an input kind."""
+def kinds(thorough: bool = False, word: str = "", wanted: pair.Wanted = pair.ANY) -> dict[str, Kind]:
+    """Return all kinds of items. `thorough`: run all checks on pairs; `word`: part of the name of an input kind;
+    `wanted`: the stages and steps of pairs."""
     own = {f"input: {name}": kind for name, kind in inputs.KINDS.items() if word in name}
-    return (pair.ALL if thorough else pair.QUICK) | own
+    return {"pair": pair.kind(thorough, wanted)} | own

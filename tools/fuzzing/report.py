@@ -62,6 +62,7 @@ class Tally:
             names = sorted({*applied, *refused}, key=lambda n: -applied.get(n, 0))
             lines += [f"{n:28} {applied.get(n, 0):8} {refused.get(n, 0):8}" for n in names]
             lines.append(f"{'all':28} {sum(applied.values()):8} {sum(refused.values()):8}")
+            lines += ["", *self._families()]
             lines += ["", *_shares("judged by", self.of("judged"), self.ran[PAIR])]
             lines += _shares("verify does not check", self.of("not checked"), self.ran[PAIR])
         kinds = sorted({kind for what, kind, _ in self.words if what == INPUT})
@@ -71,6 +72,20 @@ class Tally:
             words = {w: n for (what, k, w), n in sorted(self.words.items()) if what == INPUT and k == kind}
             lines.append(f"{kind:28} " + ", ".join(f"{w} {n}" for w, n in words.items()))
         return "\n".join(lines)
+
+    def families(self) -> dict[str, dict[str, int]]:
+        """Return by family of stages how many programs have it, and how many steps on it were applied and refused."""
+        found = {family: {"programs": n, "applied": 0, "refused": 0} for family, n in self.of("program of").items()}
+        for word in ("applied", "refused"):
+            for of, n in self.of(f"{word} on").items():
+                found.setdefault(of.partition(":")[0], {"programs": 0, "applied": 0, "refused": 0})[word] += n
+        return found
+
+    def _families(self) -> list[str]:
+        lines = [f"{'steps on':28} {'applied':>8} {'refused':>8} {'programs':>9}"]
+        return lines + [
+            f"{name:28} {n['applied']:8} {n['refused']:8} {n['programs']:9}" for name, n in self.families().items()
+        ]
 
     def figures(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return all statistics as JSON values."""
@@ -85,6 +100,9 @@ class Tally:
             **{what.replace(" ", "_"): self.of(what) for what in ("applied", "refused", "judged", "not checked")},
             "reasons": self.of("reason"),
             "programs": self.of("program"),
+            "families": self.families(),
+            "applied_on": self.of("applied on"),
+            "refused_on": self.of("refused on"),
             "outcomes": {" ".join(k): n for k, n in sorted(self.words.items())},
             "failures": [{"item": f.item.name, "verdict": f.verdict, "text": f.text} for f in self.failures],
         }

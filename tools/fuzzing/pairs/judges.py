@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from fuzzing.pairs.arrays import same
 from fuzzing.pairs.story import State, Story
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.diagnostics import NotChecked, OutOfBoundsError
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.interpreter import exactly
@@ -53,18 +54,73 @@ def verified(story: Story, sch: Schedule) -> None:
     assert answer or changed, f"verify: {answer.difference}"
 
 
-def built(story: Story, sch: Schedule) -> None:
-    """Check that the compiled code agrees with NumPy, where machine types represent all intermediate values."""
+def built(story: Story, sch: Schedule, random: Random, checked: bool) -> None:
+    """Check that the compiled code agrees with NumPy, where machine types represent all intermediate values.
+
+    `checked`: that of a checked build, which also raises for an index outside if and only if the interpreter does.
+    """
     exact = story.sample.fits and not story.applied("unsafe_set_dtype")
     if not exact or "T.thread_binding" in sch.mod.script():
         return
-    story.last = "build"
-    story.counts["judged", "machine code"] += 1
+    story.last = "build(checked=True)" if checked else "build"
+    story.counts["judged", "checked machine code" if checked else "machine code"] += 1
+    run = build(sch.mod, checked=checked)["main"]
+    same(_run(story, run, story.now.arrays), story.now.expected)
+    if checked:
+        _misled(story, run, random)
+
+
+def _run(story: Story, run: Callable[..., Any], arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return the arrays after a call on copies of them. An array that is passed twice is copied once."""
     halves = [p.dtype == "bfloat16" for p in story.sample.params]
-    given = [_bits(a) if half else a.copy() for a, half in zip(story.now.arrays, halves, strict=True)]
-    build(sch.mod)["main"](*given)
-    got = [_floats(a) if half else a for a, half in zip(given, halves, strict=True)]
-    same(got, story.now.expected)
+    copies = {id(a): _bits(a) if half else a.copy() for a, half in zip(arrays, halves, strict=True)}
+    given = [copies[id(a)] for a in arrays]
+    run(*given)
+    return [_floats(a) if half else a for a, half in zip(given, halves, strict=True)]
+
+
+def _misled(story: Story, run: Callable[..., Any], random: Random) -> None:
+    """Check that a checked build and the interpreter agree on whether an index from a wrong table is outside."""
+    tables = [n for n, p in enumerate(story.sample.params) if p.table and story.now.arrays[n].size]
+    if not tables:
+        return
+    story.counts["judged", "checked machine code, by a wrong table"] += 1
+    arrays = [a.copy() for a in story.now.arrays]
+    table = arrays[random.choice(tables)].reshape(-1)
+    table[random.randrange(table.size)] = random.choice((-1, 99, 1 << 20, -(1 << 31)))
+    raised = [_raises(lambda: exactly(story.now.module.mlir, arrays)), _raises(lambda: _run(story, run, arrays))]
+    assert raised[0] == raised[1], f"outside by the interpreter: {raised[0]}; by the checked build: {raised[1]}"
+
+
+def _raises(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except OutOfBoundsError:
+        return True
+    return False
+
+
+def overlapping(story: Story, random: Random) -> None:
+    """Check that a function whose parameters may alias computes the same as the original on one array passed
+    twice."""
+    first, now = story.states[0], story.now
+    shapes = [(a.shape, p.dtype) for a, p in zip(first.arrays, story.sample.params, strict=True)]
+    pairs = [
+        (n, m) for m in range(len(shapes)) for n in range(m) if shapes[n] == shapes[m] and not _tables(story, n, m)
+    ]
+    if not pairs or [a.shape for a in now.arrays] != [a.shape for a in first.arrays]:
+        return
+    story.last = "one array passed twice"
+    one, other = random.choice(pairs)
+    arrays = list(first.arrays)
+    arrays[other] = arrays[one]
+    wanted = exactly(first.module.mlir, arrays)
+    story.counts["judged", "interpreter, one array passed twice"] += 1
+    same(exactly(now.module.mlir, arrays), wanted)
+
+
+def _tables(story: Story, *numbers: int) -> bool:
+    return any(story.sample.params[n].table for n in numbers)
 
 
 def _bits(array: np.ndarray) -> np.ndarray:

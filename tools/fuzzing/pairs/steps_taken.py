@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -25,13 +26,14 @@ ARGUMENTS: dict[str, tuple[type[Exception], ...]] = {
 POOR = r"0x[0-9a-f]{6}|<tir_mlir|Traceback|<built"
 
 
-def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
-    """Apply a random step; return whether it changed the program, and record the new state. `thorough`: also check all
-    handles."""
+def take(story: Story, sch: Schedule, random: Random, thorough: bool, wanted: Sequence[str] = ()) -> bool:
+    """Apply a random step (one of `wanted`, if given); return whether it changed the program, and record the new
+    state. `thorough`: also check all handles."""
     try:
-        name, arguments = step(sch, random)
+        name, arguments = step(sch, random, wanted)
     except NothingThere:
         return False
+    on = story.families(sch, arguments[0][0] if arguments[0] else None)
     before, count = sch.mod.text(), len(sch.trace)
     handles = alive(sch) if thorough else []
     story.last = shown(sch, name, arguments)
@@ -42,12 +44,14 @@ def take(story: Story, sch: Schedule, random: Random, thorough: bool) -> bool:
         if getattr(error, "unexpected", False) and not isinstance(error, ARGUMENTS.get(name, ())):
             raise
         story.counts["refused", name] += 1
+        story.counts.update(("refused on", f"{family}: {name}") for family in on)
         story.counts["reason", f"{name}: {_reason(error)}"] += 1
         assert sch.mod.text() == before and len(sch.trace) == count, "a refused step changed something"
         assert not thorough or alive(sch) == handles, "a refused step changed what handles refer to"
         assert not re.search(POOR, str(error)), f"a poor message: {error}"
         return False
     story.counts["applied", name] += 1
+    story.counts.update(("applied on", f"{family}: {name}") for family in on)
     if sch.mod.text() == before:
         return False
     arrays, expected = story.now.arrays, story.now.expected

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from fuzzing.pairs.arrays import Arrays
 from fuzzing.programs import Sample
+from tir_mlir import Schedule
+from tir_mlir.schedule.handles import BlockHandle, LoopHandle
+from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.script.module import IRModule
 
 
@@ -32,6 +36,15 @@ class Story:
     @property
     def now(self) -> State:
         return self.states[-1]
+
+    def families(self, sch: Schedule, target: Any) -> list[str]:
+        """Return the families of the stages that a step's block, or the blocks in its loop, belong to."""
+        target = target[0] if isinstance(target, list) and target else target
+        if not isinstance(target, BlockHandle | LoopHandle):
+            return []
+        held = [target] if isinstance(target, BlockHandle) else sch.get_child_blocks(target)
+        names = [info.name for b in held if isinstance(info := sch.get(b), BlockInfo)]
+        return list(dict.fromkeys(f for name in names for f in self.sample.families(name)))
 
     def applied(self, name: str) -> int:
         return self.counts["applied", name]

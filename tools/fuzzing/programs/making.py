@@ -30,7 +30,8 @@ class Unfit(Exception):  # noqa: N818  a draw to repeat, not an error
 class Made:
     """A buffer: its shape (`n`: the size variable), whether it is a parameter, its values if it is an input.
 
-    `inner`: never a result, because more than one block fills it.
+    `inner`: never a result, because more than one block fills it. `full`: has values up to the largest of its type.
+    `table`: indices, bounds or masks, which nothing writes; `ascending`: sorted.
     """
 
     name: str
@@ -39,6 +40,9 @@ class Made:
     dtype: str = "float32"
     span: tuple[int, int] = (-3, 4)
     inner: bool = False
+    full: bool = False
+    table: bool = False
+    ascending: bool = False
 
 
 @dataclass
@@ -87,6 +91,12 @@ class Making:
         for _ in range(rank - 1):
             shape.append(self.size(math.prod(LARGEST if isinstance(s, str) else s for s in shape)))
         return self.param(tuple(shape))
+
+    def table(self, shape: tuple[int | str, ...], size: int, ascending: bool = False) -> Made:
+        """Return a parameter of integers below `size`, which nothing writes."""
+        made = Made(f"P{len(self.params)}", shape, True, "int32", (0, size), table=True, ascending=ascending)
+        self.params.append(made)
+        return made
 
     def target(self, shape: tuple[int | str, ...], like: Made, dtype: str = "") -> Made:
         self.count += 1

@@ -1,4 +1,4 @@
-"""Stages with ordered iters: recurrences along one axis, time steps, scatters, several blocks in one nest."""
+"""Stages with ordered iters: recurrences along one axis, time steps, triangular solves, several blocks in one nest."""
 
 from __future__ import annotations
 
@@ -50,35 +50,6 @@ class OrderedStages(Making):
 
         self.done(made, step)
 
-    def row_scatter(self) -> None:
-        """Scatter within rows, after zeroing: adding up in any order, or in order; or the last value stays."""
-        a = self.source(2)
-        n, m = a.shape
-        if not isinstance(n, int) or not isinstance(m, int):
-            return
-        size = self.random.choice([1, 2, 3])
-        table = self.param(a.shape, "int32")
-        table.span = (0, size)
-        self.buffers.remove(table)
-        made = self.target((n, size), a)
-        t = made.name
-        self.nest(f"{t}_0", [("vi", "S", n), ("vj", "S", size)], [f"{t}[vi, vj] = {self.number(0, a)}"])
-        at, value = f"{t}[vi, {table.name}[vi, vk]]", f"{a.name}[vi, vk]"
-        last = self.often(0.4)
-        kind = "O" if last else self.random.choice("OR")
-        axes = self._any_order([("vi", "O", n), ("vk", kind, m)])
-        self.nest(t, axes, [f"{at} = {value}" if last else f"{at} = {at} + {value}"], free=False)
-
-        def step(held: Held) -> None:
-            x = np.zeros((n, size), held[a.name].dtype)
-            for i in range(n):
-                for k in range(m):
-                    j = int(held[table.name][i, k])
-                    x[i, j] = held[a.name][i, k] + (0 if last else x[i, j])
-            held[t] = x
-
-        self.done(made, step)
-
     def in_turn(self) -> None:
         """Two blocks in one nest: the second reads what the same or another iteration of the first writes."""
         a = self.source(2)
@@ -113,3 +84,33 @@ class OrderedStages(Making):
             held[t], held[u] = x, y
 
         self.done(made, step)
+
+    def solved(self) -> None:
+        """A triangular solve with a unit diagonal: each row needs all rows above it, the columns are independent."""
+        n, m = self.random.choice([1, 2, 3, 4, 5, 6]), self.size()
+        a = self.param((n, m))
+        b = self.given((n, n), a)
+        made = self.target((n, m), a)
+        made.inner = True
+        i, j, k, at = f"i{self.count}", f"j{self.count}", f"k{self.count}", f"{made.name}[vi, vj]"
+        sign = "+" if a.dtype.startswith("uint") else "-"
+        loops = [f"for {i} in range({n}):", f"for {j} in range({m}):"]
+        for depth, line in enumerate(self._any_order(loops), 1):
+            self._line(depth, line)
+        axes = [("vi", "O", n, i), ("vj", "S", m, j)]
+        self.block(3, f"{made.name}_0", axes, [f"{at} = {a.name}[vi, vj]"])
+        self._line(3, f"for {k} in range({i}):")
+        update = f"{at} = {at} {sign} {b.name}[vi, vk] * {made.name}[vk, vj]"
+        self.block(4, made.name, [*axes, ("vk", "O", n, k)], [update])
+        last = self.target((n, m), a)
+        body = [f"{last.name}[vi, vj] = {at} + {self.number(1, a)}"]
+        self.nest(last.name, [("vi", "S", n), ("vj", "S", m)], body)
+
+        def step(held: Held) -> None:
+            x = held[a.name].copy()
+            for r in range(n):
+                for c in range(r):
+                    x[r] = x[r] - held[b.name][r, c] * x[c] if sign == "-" else x[r] + held[b.name][r, c] * x[c]
+            held[made.name], held[last.name] = x, x + 1
+
+        self.done(last, step)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
 
+from fuzzing.programs.data_stages import DataStages
+from fuzzing.programs.families import FAMILIES, MAY_ALIAS, UNSIGNED, chosen
 from fuzzing.programs.making import LARGEST, Held, Made, Unfit
 from fuzzing.programs.ordered_stages import OrderedStages
 from fuzzing.programs.partial_stages import PartialStages
 from fuzzing.programs.products import Products
+from fuzzing.programs.scatter_stages import ScatterStages
 from fuzzing.programs.stages import Stages
+from fuzzing.programs.unsigned_stages import UnsignedStages
 from fuzzing.programs.wide_stages import WideStages
 from fuzzing.tape import parts
 
@@ -23,19 +28,26 @@ EXACT = {
     "uint64": 1 << 48, "uint32": 1 << 28, "uint16": 1 << 14, "uint8": 1 << 6,
 }  # fmt: skip
 TYPES = (*("float32", "int32") * 3, "float16", "bfloat16", "float64", "int8", "int16", "int64")
-UNSIGNED = ("uint8", "uint8", "uint16", "uint32", "uint64")
+UNSIGNED_TYPES = ("uint8", "uint8", "uint16", "uint32", "uint64")
 
 
 @dataclass
 class Sample:
-    """A program: its text, its parameters in order, and their final values by NumPy; `size` is the value of `n`,
-    `stages` are the names of its stages."""
+    """A program: its text, its parameters in order, and their final values by NumPy; `size` is the value of `n`.
+
+    `types` are the types of its buffers, `full` the buffers with values up to the largest of their type, `stages` the
+    names of its stages, `owners` those by block.
+    """
 
     text: str
     params: list[Made]
     size: int
     meaning: Callable[[Held], None]
     stages: list[str] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+    full: frozenset[str] = frozenset()
+    owners: dict[str, str] = field(default_factory=dict)
+    may_alias: bool = False
     fits: bool = False
     negative: bool = False  # an intermediate value, which unsigned types do not represent
 
@@ -46,7 +58,8 @@ class Sample:
             shape = [self.size if isinstance(s, str) else s for s in made.shape]
             low, high = made.span
             low = max(low, 0) if made.dtype.startswith("uint") else low
-            return rng.integers(low, high, shape).astype(held_as(made.dtype))
+            found = rng.integers(low, high, shape).astype(held_as(made.dtype))
+            return np.sort(found) if made.ascending else found
 
         return [array(p) for p in self.params]
 
@@ -55,16 +68,21 @@ class Sample:
         values."""
         held = {p.name: a.astype(_exact(p.dtype)) for p, a in zip(self.params, arrays, strict=True)}
         self.meaning(held)
-        types = {p.name: p.dtype for p in self.params}
+        types = {p.name: p.dtype for p in self.params} | self.types
         unsigned = any(p.dtype.startswith("uint") for p in self.params)  # beside int32 tables as well
         self.negative = unsigned and any(a.size and a.min() < 0 for a in held.values())
-        limits = {name: EXACT[types.get(name, self.narrowest)] for name in held}
-        self.fits = all(not a.size or abs(a).max() < limits[name] for name, a in held.items())
+        narrowest = min(types.values(), key=lambda d: EXACT[d])
+        limits = {name: EXACT[types.get(name, narrowest)] for name in held}
+        checked = {name: a for name, a in held.items() if name not in self.full}
+        self.fits = all(not a.size or abs(a).max() < limits[name] for name, a in checked.items())
         return [held[p.name] for p in self.params]
 
-    @property
-    def narrowest(self) -> str:
-        return min((p.dtype for p in self.params), key=lambda d: EXACT[d])
+    def families(self, block: str = "") -> list[str]:
+        """Return the families of the stage that made a block, or of all stages; and those of the program."""
+        own = [s for name, s in self.owners.items() if block == name or block.startswith(f"{name}_")]
+        found = [family for family, stages in FAMILIES.items() if set(stages) & set(own if block else self.stages)]
+        found += [UNSIGNED] * (UNSIGNED not in found and all(t.startswith("uint") for t in self.types.values()))
+        return found + [MAY_ALIAS] * self.may_alias
 
 
 def _exact(dtype: str) -> type:
@@ -77,8 +95,8 @@ def held_as(dtype: str) -> str:
 
 
 @dataclass
-class Maker(Products, OrderedStages, WideStages, PartialStages, Stages):
-    """Chains stages; the outputs of the last ones are the results."""
+class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, WideStages, PartialStages, Stages):
+    """Chains stages; the outputs of the last ones are the results. `wanted`: draw only these stages."""
 
     STAGES = (
         "elementwise", "elementwise", "elementwise", "transpose", "flip", "stride", "stencil", "stencil", "padded",
@@ -87,20 +105,27 @@ class Maker(Products, OrderedStages, WideStages, PartialStages, Stages):
         "gathered", "chosen", "twins", "cast", "tiled", "softmax", "scattered", "named", "clipped", "shifted", "rolled",
         "rolled", "gemm", "gemm", "gemm", "batched", "window", "window",
         "spared", "spared", "lower", "evens", "picked",
-        "running", "planes", "row_scatter", "in_turn", "in_turn",
+        "running", "planes", "in_turn", "in_turn", "solved",
+        "row_scatter", "row_adds", "bound",
+        "csr", "csr", "csr_rows", "banded", "banded", "halved", "up_to", "masked", "masked", "masked_sum",
+        "unsigned", "unsigned_largest",
     )  # fmt: skip
 
+    wanted: Sequence[str] = ()
     made: list[str] = field(default_factory=list)
+    owners: dict[str, str] = field(default_factory=dict)
 
     def stage(self) -> None:
         """Add a random stage; some fit no existing buffer."""
-        name, before = self.random.choice(self.STAGES), len(self.lines)
+        name, before = self.random.choice(self.wanted or self.STAGES), len(self.lines)
         getattr(self, name)()
         self.made += [name] * (len(self.lines) > before)
+        self.owners |= dict.fromkeys(re.findall(r'T\.block\("(\w+)"\)', "\n".join(self.lines[before:])), name)
 
     def sample(self, stages: int) -> Sample:
         for _ in parts(self.random, "stage", stages):
             self.stage()
+        self.wanted = ()  # which may write parameters only
         while not self.allocs:
             self.stage()
         read = " ".join(self.lines)
@@ -130,6 +155,8 @@ class Maker(Products, OrderedStages, WideStages, PartialStages, Stages):
         else:
             given = [f'{p.name}: T.Buffer({shape(p)}, "{p.dtype}")' for p in params]
             head.append(f"def main({', '.join(given)}):")
+        may_alias = self.often(0.04)
+        head += ['    T.func_attr({"tir.noalias": False})'] * may_alias
         head += [f'    {b.name} = T.alloc_buffer({shape(b)}, "{b.dtype}")' for b in allocs]
         text = "\n".join([*head, *self.lines])
         steps = self.steps
@@ -138,23 +165,26 @@ class Maker(Products, OrderedStages, WideStages, PartialStages, Stages):
             for step in steps:
                 step(held)
 
-        return Sample(text, params, size, meaning, self.made)
+        types = {p.name: p.dtype for p in (*params, *allocs)}
+        full = frozenset(p.name for p in (*params, *allocs) if p.full)
+        return Sample(text, params, size, meaning, self.made, types, full, self.owners, may_alias)
 
 
-def program(random: Random, most: int = 4) -> Sample:
-    """Return a random program of one to `most` stages."""
+def program(random: Random, most: int = 4, words: Sequence[str] = ()) -> Sample:
+    """Return a random program of one to `most` stages; of stages or families with one of these names, if given."""
+    wanted = chosen(Maker.STAGES, words)
     dtype = random.choice(TYPES)
-    if random.random() < 0.15 and (found := _unsigned(random, most)) is not None:
+    if random.random() < 0.15 and (found := _unsigned(random, most, wanted)) is not None:
         return found
-    maker = Maker(random, dtype, random.random() < 0.25)
+    maker = Maker(random, dtype, random.random() < 0.25, wanted=wanted)
     return maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))
 
 
-def _unsigned(random: Random, most: int) -> Sample | None:
+def _unsigned(random: Random, most: int, wanted: Sequence[str]) -> Sample | None:
     """Return a program on unsigned integers without negative intermediate values; None if no draw is one."""
     for _ in range(8):
         try:
-            maker = Maker(random, random.choice(UNSIGNED), random.random() < 0.25)
+            maker = Maker(random, random.choice(UNSIGNED_TYPES), random.random() < 0.25, wanted=wanted)
             sample = maker.sample(random.choice([1, *range(2, most + 1)]))
         except Unfit:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuzzing.programs.making import Held, Made, Making
+from fuzzing.programs.making import Held, Making
 
 WIDE = {"int8": "int32", "int16": "int32", "int32": "int64", "float16": "float32", "bfloat16": "float32"}
 WIDE |= {"uint8": "uint32", "uint16": "int32", "uint32": "int64"}
@@ -119,12 +119,6 @@ class WideStages(Making):
         self.nest(made.name, [("vi", "S", a.shape[0])], [f"{made.name}[vi] = {value}"])
         self.done(made, lambda h: h.__setitem__(made.name, h[a.name] + 2 * np.arange(len(h[a.name])) + 1))
 
-    def _table(self, shape: tuple[int | str, ...], size: int) -> Made:
-        """A parameter of indices, which nothing writes."""
-        made = Made(f"P{len(self.params)}", shape, True, "int32", (0, size))
-        self.params.append(made)
-        return made
-
     def gathered(self) -> None:
         """Gather rows or elements by an index buffer."""
         a = self.source(self.random.choice([1, 2]))
@@ -132,30 +126,12 @@ class WideStages(Making):
         if not isinstance(size, int):
             return
         count = self.random.choice([2, 3, 5])
-        table = self._table((count,), size)
+        table = self.table((count,), size)
         made = self.target((count, *a.shape[1:]), a)
         rest = "".join(f", v{x}" for x in "jk"[: len(a.shape) - 1])
         axes = [(f"v{x}", "S", s) for x, s in zip("ijk", made.shape, strict=False)]
         self.nest(made.name, axes, [f"{made.name}[vi{rest}] = {a.name}[{table.name}[vi]{rest}]"])
         self.done(made, lambda held: held.__setitem__(made.name, held[a.name][held[table.name]]))
-
-    def scattered(self) -> None:
-        """Scatter-add by an index buffer, after zeroing."""
-        a = self.source(1)
-        if not isinstance(a.shape[0], int):
-            return
-        size = self.random.choice([2, 3, 4])
-        table = self._table(a.shape, size)
-        made = self.target((size,), a)
-        self.nest(f"{made.name}_0", [("vo", "S", size)], [f"{made.name}[vo] = {self.number(0, a)}"])
-        at = f"{made.name}[{table.name}[vi]]"
-        self.nest(made.name, [("vi", "O", a.shape[0])], [f"{at} = {at} + {a.name}[vi]"], free=False)
-
-        def step(held: Held) -> None:
-            held[made.name] = np.zeros(size, held[a.name].dtype)
-            np.add.at(held[made.name], held[table.name], held[a.name])
-
-        self.done(made, step)
 
     def chosen(self) -> None:
         """Branch on the index or on the value."""

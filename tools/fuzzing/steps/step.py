@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -167,10 +168,11 @@ LOOKING = ("get_block", "get_loops", "get_child_blocks", "get_producers", "get_c
 assert sorted([*ALL, *LOOKING]) == sorted(PRIMITIVES), sorted({*ALL, *LOOKING} ^ {*PRIMITIVES})
 
 
-def step(sch: Schedule, random: Random) -> tuple[str, Arguments]:
-    """Return a primitive and its arguments."""
+def step(sch: Schedule, random: Random, wanted: Sequence[str] = ()) -> tuple[str, Arguments]:
+    """Return a primitive (one of `wanted`, if given) and its arguments."""
     choice = Choice(sch, random)
-    steps = ALL if random.random() < 0.65 else STEPS
+    steps = ALL if wanted or random.random() < 0.65 else STEPS
+    steps = {name: ALL[name] for name in wanted} or steps
     name = choice.one([n for n, (_, weight) in steps.items() for _ in range(weight)])
     return name, steps[name][0](choice)
 

@@ -1,0 +1,28 @@
+"""Families of stages, by which a run reports what was drawn and how many steps on it were applied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+UNSIGNED, MAY_ALIAS = "unsigned", "may alias"
+FAMILIES = {
+    "ordered": ("running", "planes", "scan", "in_turn", "solved", "scratch"),
+    "scatter": ("scattered", "row_scatter", "row_adds", "bound"),
+    "gather": ("gathered",),
+    "bounds from data": ("csr", "csr_rows"),
+    "extrema as bounds": ("banded",),
+    "while": ("halved", "up_to"),
+    "mask": ("masked", "masked_sum"),
+    UNSIGNED: ("unsigned", "unsigned_largest"),
+}
+
+
+def chosen(stages: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return the stages with these names, or in families with these names; none for no words. Errors: ValueError."""
+    found = []
+    for word in words:
+        named = [s for s in stages if s == word or s in FAMILIES.get(word, ())]
+        if not named:
+            raise ValueError(f"no stage or family {word!r}: {', '.join([*FAMILIES, *dict.fromkeys(stages)])}")
+        found += named
+    return found
