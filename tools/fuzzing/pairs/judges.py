@@ -88,16 +88,18 @@ def _misled(story: Story, run: Callable[..., Any], random: Random) -> None:
     arrays = [a.copy() for a in story.now.arrays]
     table = arrays[random.choice(tables)].reshape(-1)
     table[random.randrange(table.size)] = random.choice((-1, 99, 1 << 20, -(1 << 31)))
-    raised = [_raises(lambda: exactly(story.now.module.mlir, arrays)), _raises(lambda: _run(story, run, arrays))]
-    assert raised[0] == raised[1], f"outside by the interpreter: {raised[0]}; by the checked build: {raised[1]}"
+    raised = [_outside(lambda: exactly(story.now.module.mlir, arrays)), _outside(lambda: _run(story, run, arrays))]
+    if raised[0] != "iter":  # compiled code leaves out a block whose binding has a value outside the iter's domain
+        assert raised[0] == raised[1], f"outside: {raised[0]} by the interpreter, {raised[1]} by the checked build"
 
 
-def _raises(call: Callable[[], object]) -> bool:
+def _outside(call: Callable[[], object]) -> str:
+    """Return what an index or a bound value is outside of, in a call: "buffer", "iter" or ""."""
     try:
         call()
-    except OutOfBoundsError:
-        return True
-    return False
+    except OutOfBoundsError as error:
+        return "iter" if "outside its domain" in str(error) else "buffer"
+    return ""
 
 
 def overlapping(story: Story, random: Random) -> None:
@@ -105,9 +107,8 @@ def overlapping(story: Story, random: Random) -> None:
     twice."""
     first, now = story.states[0], story.now
     shapes = [(a.shape, p.dtype) for a, p in zip(first.arrays, story.sample.params, strict=True)]
-    pairs = [
-        (n, m) for m in range(len(shapes)) for n in range(m) if shapes[n] == shapes[m] and not _tables(story, n, m)
-    ]
+    own = [n for n, p in enumerate(story.sample.params) if not p.table]
+    pairs = [(n, m) for n in own for m in own if n < m and shapes[n] == shapes[m]]
     if not pairs or [a.shape for a in now.arrays] != [a.shape for a in first.arrays]:
         return
     story.last = "one array passed twice"
@@ -117,10 +118,6 @@ def overlapping(story: Story, random: Random) -> None:
     wanted = exactly(first.module.mlir, arrays)
     story.counts["judged", "interpreter, one array passed twice"] += 1
     same(exactly(now.module.mlir, arrays), wanted)
-
-
-def _tables(story: Story, *numbers: int) -> bool:
-    return any(story.sample.params[n].table for n in numbers)
 
 
 def _bits(array: np.ndarray) -> np.ndarray:

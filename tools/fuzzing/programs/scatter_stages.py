@@ -8,7 +8,7 @@ from fuzzing.programs.making import Held, Making
 
 
 class ScatterStages(Making):
-    """Stages with a store at an index from data. Sums and extrema may be declared reductions, the others are ordered."""
+    """Stages with a store at an index from data: sums and extrema are reductions or ordered, the others ordered."""
 
     def _turned(self, axes: list) -> list:
         return axes[::-1] if self.often(0.5) else axes
