@@ -24,6 +24,21 @@ def test_pairs_print_the_last_line_and_write_the_statistics(tmp_path):
 
 
 def test_one_pair_prints_its_story():
-    done = _fuzz("--seed", "5", "--only", "pair:1")
+    done = _fuzz("--seed", "5", "--only", "pair:2")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "def main(" in done.stdout and done.stdout.splitlines()[-1] == "pair:1 (pair) fine: scheduled"
+    assert "def main(" in done.stdout and done.stdout.splitlines()[-1] == "pair:2 (pair) fine: scheduled"
+
+
+def test_pairs_of_one_family_and_one_step(tmp_path):
+    done = _fuzz("--pairs", "6", "--seed", "1", "--jobs", "1", "--stages", "ordered", "--steps", "reorder,split",
+                 "--json", str(tmp_path / "figures"))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads((tmp_path / "figures").read_text())
+    assert set(figures["applied"]) == {"reorder", "split"}
+    assert figures["families"]["ordered"]["applied"] > 0 and figures["applied_on"]["ordered: split"] > 0
+    assert "steps on " in done.stdout
+
+
+def test_unknown_steps_are_refused_by_name():
+    done = _fuzz("--pairs", "1", "--steps", "reorder,shuffle")
+    assert done.returncode == 2 and "no step shuffle: " in done.stderr

@@ -1,0 +1,50 @@
+"""Loops whose bounds use other loops: a block under them may cover part of its domain, for symbolic sizes as well."""
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build
+from tir_mlir.errors import ScriptError
+from tir_mlir.script.parser import parse
+
+SUMS = """
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    C = T.match_buffer(c, (n,), "float32")
+    for i in range(n):
+        with T.block("zero"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = 0.0
+    for i in range(n):
+        for k in range({low}, {high}):
+            with T.block("C"):
+                vi = T.axis.spatial(n, i)
+                vk = T.axis.reduce(n, k)
+                C[vi] = C[vi] + A[vk]
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17])
+@pytest.mark.parametrize(
+    ("low", "high", "first", "last"),
+    [
+        ("0", "i + 1", lambda i, n: 0, lambda i, n: i + 1),
+        ("i", "n", lambda i, n: i, lambda i, n: n),
+        ("T.max(0, i - 1)", "T.min(n, i + 2)", lambda i, n: max(0, i - 1), lambda i, n: min(n, i + 2)),
+    ],
+    ids=["triangle", "upper triangle", "band"],
+)
+def test_partial_sums_of_a_symbolic_size(low, high, first, last, n):
+    sch = Schedule(parse(SUMS.format(low=low, high=high)))
+    sch.parallel(sch.get_loops("C")[0])
+    a, c = np.arange(n, dtype=np.float32), np.full(n, np.nan, np.float32)
+    build(sch)(a, c)
+    assert c.tolist() == [a[first(i, n) : last(i, n)].sum() for i in range(n)]
+    assert n or sch.verify()
+
+
+def test_a_loop_that_is_short_on_its_own_is_refused():
+    with pytest.raises(ScriptError, match='the loops around block "C" do not cover its domain.*vi = 0, vk = 1'):
+        parse(SUMS.format(low="0", high="n - 1"))
