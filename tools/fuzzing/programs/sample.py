@@ -81,7 +81,8 @@ class Sample:
         """Return the families of the stage that made a block, or of all stages; and those of the program."""
         own = [s for name, s in self.owners.items() if block == name or block.startswith(f"{name}_")]
         found = [family for family, stages in FAMILIES.items() if set(stages) & set(own if block else self.stages)]
-        found += [UNSIGNED] * (UNSIGNED not in found and all(t.startswith("uint") for t in self.types.values()))
+        values = {t for t in self.types.values() if t != "int32"}  # tables are int32
+        found += [UNSIGNED] * (UNSIGNED not in found and bool(values) and all(t.startswith("uint") for t in values))
         return found + [MAY_ALIAS] * self.may_alias
 
 
