@@ -37,7 +37,8 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
     block; the outer one is returned.
 
     Given a list of blocks with adjacent nests and equal outer parts, everything under their common parent goes into one
-    block "outer_<name>_<name>_" with the iters of the first one; iters that no outer loop moves need no counterpart.
+    block "outer_<name>_<name>_" with the iters of the first one, ordered where one of the blocks needs the order; iters
+    that no outer loop moves need no counterpart.
 
     Requires: the nest contains exactly one block; every binding is outer part * size + inner part, with the inner part
     covering [0, size), or no outer loop moves it; the bounds of the inner loops do not depend on outer loops; a guard

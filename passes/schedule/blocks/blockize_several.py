@@ -43,7 +43,8 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
 
     known = [(b.id, DeclaredRegions.of(b)) for b in ordered]
     name = f"outer_{'_'.join(b.name for b in ordered)}_"
-    specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts[0]]
+    kinds = _outer_kinds(parts)
+    specs = [IterSpec(f"{p.iter.name}_o", k, 0, p.outer_extent, p.outer) for p, k in zip(parts[0], kinds, strict=True)]
     outer = _outer_block(name, specs, guards[0][0], tops)
     for (number, before), own, (_, inside) in zip(known, parts, guards, strict=True):
         starts = _starts(own, parts[0], [Index.of(i.var) for i in outer.iters])
@@ -52,16 +53,27 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
     return outer
 
 
+def _is_moving(part: Division) -> bool:
+    """Whether outer loops give a part more than one value."""
+    return part.moves and part.outer_extent.as_constant() != 1
+
+
 def _moving(parts: Sequence[Division]) -> list[Division]:
-    """The parts that outer loops move."""
-    return [p for p in parts if p.moves]
+    return [p for p in parts if _is_moving(p)]
+
+
+def _outer_kinds(parts: Sequence[Sequence[Division]]) -> list[str]:
+    """The kinds of the iters of the new block: those of the first block, or ordered where another block has that."""
+    ordered = {n for own in parts for n, p in enumerate(_moving(own)) if p.iter.kind == "O"}
+    moving = iter(range(len(parts[0])))
+    return ["O" if _is_moving(p) and next(moving) in ordered else p.iter.kind for p in parts[0]]
 
 
 def _starts(own: Sequence[Division], first: Sequence[Division], outer: Sequence[Index]) -> dict[str, Index]:
     """The start of the tile of each iter of a block: its outer part is the iter of the new block that moves alike."""
     pairs = zip(first, outer, strict=True)
-    moving = iter([o for p, o in pairs if p.moves])
-    return {p.iter.name: p.start(next(moving) if p.moves else Index.constant(0)) for p in own}
+    moving = iter([o for p, o in pairs if _is_moving(p)])
+    return {p.iter.name: p.start(next(moving) if _is_moving(p) else Index.constant(0)) for p in own}
 
 
 def _level(blocks: Sequence[Block]) -> ir.Operation:
@@ -123,15 +135,14 @@ def _check_same_outside(
     """Refuse unless two blocks have the same outer iters, except those of one tile, under the same conditions."""
     known, own = _moving(wanted), _moving(parts)
     same = len(known) == len(own) and all(
-        a.outer.same(b.outer) and a.outer_extent.same(b.outer_extent) and a.iter.kind == b.iter.kind
-        for a, b in zip(known, own, strict=True)
+        a.outer.same(b.outer) and a.outer_extent.same(b.outer_extent) for a, b in zip(known, own, strict=True)
     )
     if not same:
         shown = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (known, own)]
         refuse(
             block,
             f'the outer parts of the iters of block "{block.name}" ({shown[1]}) differ from those of '
-            f'block "{first.name}" ({shown[0]}) in order, kind, extent or binding',
+            f'block "{first.name}" ({shown[0]}) in order, extent or binding',
             fix="reorder_block_iter_var puts their iters in one order",
         )
     alike = len(wanted_guards) == len(guards) and all(

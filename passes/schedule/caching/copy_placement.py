@@ -44,9 +44,9 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
     """The only child of the scope that writes the buffer, or None. Refuses several writers.
 
     `readers`: blocks that the writer is wanted for; a block that runs after all of them, in no common loop, is passed
-    over.
+    over. Of the blocks listed, those that write the buffer are no readers of the copy.
     """
-    readers = [r for r in readers if accesses_to(r, buffer, writes=False)]
+    readers = [r for r in readers if accesses_to(r, buffer, False) and not accesses_to(r, buffer, True)]
     every = [b for b in children_using(scope, [buffer.value]) if accesses_to(b, buffer, writes=True)]
     found = [b for b in every if not readers or not all(_runs_once_before(scope, r, b) for r in readers)]
     if len(found) > 1:
@@ -81,13 +81,14 @@ def _fix_outside_write(scope: Scope, op: ir.Operation) -> str:
 def readers_to_redirect(
     scope: Scope, buffer: Buffer, writer: Block | None, wanted: Sequence[Block] | None
 ) -> list[Block]:
-    """The readers to redirect to the cache, in program order: all, or those the user listed. Listed blocks that do not
-    read the buffer are passed over, with a warning.
+    """The readers to redirect to the cache, in program order: all that do not write the buffer, or those the user
+    listed. Other listed blocks are passed over, with a warning.
     """
-    readers = [b for b in readers_in(scope, buffer) if b != writer]
+    written = {b.id for b in readers_in(scope, buffer) if accesses_to(b, buffer, writes=True)}
+    readers = [b for b in readers_in(scope, buffer) if b.id not in written]
     for one in wanted or []:
         if one not in readers:
-            what = "writes" if one == writer else "does not read"
+            what = "writes" if one == writer or one.id in written else "does not read"
             warn(f'consumer_blocks: block "{one.name}" {what} {buffer.name} in the same scope, so it is not redirected')
     found = [b for b in readers if b in wanted] if wanted else readers
     for reader in found:

@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
+from tir_mlir.dialect.presburger.guards import needed
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.inlining.block_expression import (
     BlockExpression,
@@ -40,6 +41,7 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.inlining.copied_reduction import accumulator_of, is_copy, redirect
+from tir_mlir.passes.schedule.inlining.nested_producer import recompute_regions, storing_block
 from tir_mlir.passes.schedule.legality import (
     DECOMPOSE_REDUCTION,
     MOVE_UNDER_ONE_LOOP,
@@ -74,8 +76,9 @@ def reverse_compute_inline(block: Block) -> None:
         for i in range(n):                       ->
             with T.block("C"): C[vi] = g(B[vi])
 
-    The merged block keeps the name and iters of the producer. If the consumer reads only part of what the producer
-    computes, a guard excludes the rest. Every element of the result gets the same value as before.
+    The merged block keeps the name and iters of the producer; in a producer with blocks inside, it is the one with the
+    store. If the consumer reads only part of what the producer computes, a guard excludes the rest. Every element of
+    the result gets the same value as before.
 
     Requires: both bodies are one store of a pure value, all iters spatial, no init (but a pure copy also merges into a
     reduction, which then runs in the buffer of the copy); the consumer reads one buffer computed in the scope, always
@@ -91,8 +94,7 @@ def reverse_compute_inline(block: Block) -> None:
             check(not conditions, block, _PARTLY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP)
     scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
 
-    attrs.put(pair.producer.block.op, attrs.READS, None)
-    attrs.put(pair.producer.block.op, attrs.WRITES, None)
+    recompute_regions(pair.producer.block, scope)
     if pair.producer.block.init is not None:
         redirect(pair.producer.block, buffer, pair.consumer, pair.inverse)
     else:
@@ -130,7 +132,7 @@ def _pair(block: Block) -> _Pair:
     check_complete(block)
     inverse_of(block, consumer.indices)
     check(
-        block.where is None,
+        block.where is None or not needed(block, walk.constraints(block.where)),
         block,
         f'block "{block.name}" has a guard (T.where), which the merged block would lose: split by '
         "factors that divide the extent",
@@ -164,9 +166,11 @@ def _producer(block: Block, buffer: Buffer, consumer: BlockExpression) -> BlockE
     if block.init is not None and is_copy(consumer):
         check_complete_or_reduction(block)
         return accumulator_of(block, buffer)
-    found = expression_of(block, _FUSE_EPILOGUE)
-    check_complete(block)
-    inverse_of(block, found.indices)
+    held = storing_block(block, buffer)
+    found = expression_of(held, _FUSE_EPILOGUE)
+    for one in {block.id: block, held.id: held}.values():
+        check_complete(one)
+    inverse_of(held, found.indices)
     return found
 
 

@@ -156,14 +156,14 @@ def check_self_contained(block: Block) -> None:
 def check_complete(block: Block, reduction_fix: str = "", dominant: bool = True) -> None:
     """Refuse unless all iterations are independent, and the block is the only writer of its outputs and reads none.
 
-    Its iters are spatial, or ordered where no dependence needs the order.
+    Its iters are spatial, ordered where no dependence needs the order, or of extent 1.
 
     `reduction_fix`: fix for a block with reduce iters. Without `dominant`, other blocks may write its outputs, too.
     """
     check_self_contained(block)
     for it in block.iters:
         text = f'block "{block.name}" has the reduce iter {it.name}; all must be spatial'
-        check(it.kind != "R", block, text, reduction_fix)
+        check(it.kind != "R" or it.extent.as_constant() == 1, block, text, reduction_fix)
     check_independent(block)
     if dominant:
         check_dominant(block)

@@ -64,29 +64,12 @@ class _Runs:
         return old.subtract(kept.project_out(dim_type.in_, self.shared, len(self.place.dims) - self.shared))
 
 
-def check_last_written(block: Block, loop: Loop, inputs: list, found: Sequence[IterSpan]) -> None:
-    """Refuse unless the moved block reads only final values, and runs exactly the old iterations.
-
-    Needed if an element is computed more than once, with different values: in each iteration of the common loops, every
-    instance must run after the last write of all its inputs.
-    """
-    with question(f'whether block "{block.name}" would read final values under loop {loop.name}'):
-        moved = _Runs(block, loop, found)
-        for buffer in inputs:
-            early = moved.runs.apply_range(moved.reading(buffer)).intersect(moved.written_later(buffer))
-            if not early.is_empty():
-                require_certain(accesses_between(loop, block, buffer), READY.format(Buffer(buffer).name))
-                element, at, example = describe_read(early, buffer, moved.place, loop, block)
-                text = f'block "{block.name}" reads {element}, which is written again after {at}'
-                refuse(loop, text, counterexample=example)
-        _check_same_runs(moved, moved.runs)
-
-
 def check_last_runs(block: Block, loop: Loop, inputs: list, found: Sequence[IterSpan], producer: Block) -> None:
-    """Refuse unless the last run of each instance of the moved block reads final values.
+    """Refuse unless the last run of each instance of the moved block reads final values, and only old instances run.
 
-    A sum that `loop` accumulates is not finished in the earlier iterations: the block then runs on partial sums and
-    overwrites its results later. `producer`: the block of that sum.
+    Needed if an element is computed more than once, with different values: a sum that `loop` accumulates is not
+    finished in the earlier iterations, and neither is what is computed from it. The block then runs on partial sums and
+    overwrites its results later. `producer`: the block of that sum, or the first that depends on it.
     """
     with question(f'whether block "{block.name}" would read final values under loop {loop.name}'):
         moved = _Runs(block, loop, found)
@@ -102,16 +85,39 @@ def check_last_runs(block: Block, loop: Loop, inputs: list, found: Sequence[Iter
         partial = not early.is_empty()
         lost = moved.lost(kept)
         if partial and not lost.is_empty():
-            example = first_iteration(lost.range(), block, moved.spatial)
-            more = f'block "{block.name}" would not run on the final values, as {example}'
-            needed_region.check_finished(producer, loop, more, example)
+            _refuse_stale(moved, lost, inputs, producer)
         _check_same_runs(moved, kept)
     if partial:
         _check_safe_on_partial_sums(block, loop, producer)
-        warn(
-            f'under loop {loop.name} block "{block.name}" also runs on partial sums of block "{producer.name}"; '
-            "only its last run has the final values: a loop outside the reduction runs it once"
-        )
+        _warn_of_early_runs(block, loop, producer)
+
+
+def _warn_of_early_runs(block: Block, loop: Loop, producer: Block) -> None:
+    what, where = f'values of block "{producer.name}" that are not final', "an outer loop"
+    if needed_region.unfinished_iter(producer, loop) is not None:
+        what, where = f'partial sums of block "{producer.name}"', "a loop outside the reduction"
+    warn(
+        f'under loop {loop.name} block "{block.name}" also runs on {what}; only its last run has the final values: '
+        f"{where} runs it once"
+    )
+
+
+def _refuse_stale(moved: _Runs, lost: isl.Map, inputs: list, producer: Block) -> None:
+    """Refuse: the instances `lost` never run on final values."""
+    block, loop = moved.block, moved.loop
+    if needed_region.unfinished_iter(producer, loop) is not None:
+        example = first_iteration(lost.range(), block, moved.spatial)
+        more = f'block "{block.name}" would not run on the final values, as {example}'
+        needed_region.check_finished(producer, loop, more, example)
+    for buffer in inputs:
+        early = moved.runs.intersect_range(lost.range()).apply_range(moved.reading(buffer))
+        early = early.intersect(moved.written_later(buffer))
+        if early.is_empty():
+            continue
+        require_certain(accesses_between(loop, block, buffer), READY.format(Buffer(buffer).name))
+        element, at, example = describe_read(early, buffer, moved.place, loop, block)
+        text = f'block "{block.name}" reads {element}, which is written again after {at}'
+        refuse(loop, text, counterexample=example)
 
 
 def _check_safe_on_partial_sums(block: Block, loop: Loop, producer: Block) -> None:
@@ -120,6 +126,7 @@ def _check_safe_on_partial_sums(block: Block, loop: Loop, producer: Block) -> No
     if op is not None:
         more = f'block "{block.name}" computes {op.name}, which may trap or go out of bounds on partial sums'
         needed_region.check_finished(producer, loop, more)
+        refuse(loop, f'under loop {loop.name} block "{producer.name}" is not final yet; {more}')
 
 
 def _check_same_runs(moved: _Runs, kept: isl.Map) -> None:

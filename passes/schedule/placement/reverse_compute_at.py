@@ -29,7 +29,6 @@ from tir_mlir.passes.schedule.placement.final_values import (
     READY,
     accesses_between,
     check_last_runs,
-    check_last_written,
     describe_read,
     first_iteration,
 )
@@ -54,8 +53,9 @@ def reverse_compute_at(
             with T.block("C"): C[i] = P[i] + 1         for ax0 in range(16):
                                                            with T.block("C"): C[i_0 * 16 + ax0] = ...
 
-    Every instance of the block runs after all its inputs are final; under a loop of a producer's reduction it also runs
-    on partial sums, and its last run overwrites what they gave (a `ScheduleWarning` says so). The new loops ax0, ax1,
+    Every instance of the block runs after all its inputs are final; under a loop that computes an input several times,
+    as that of a producer's reduction, it also runs on partial sums and what depends on them, and its last run
+    overwrites what they gave (a `ScheduleWarning` says so). The new loops ax0, ax1,
     ... are serial. A reduction runs in full if all its inputs are available; else each iteration of the loop
     accumulates the part that it has computed. A block without producers runs in full in each iteration.
 
@@ -109,13 +109,14 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             needed_region.check_finished(unfinished, loop)
         check_last_runs(block, loop, inputs, found, unfinished)
         return found, needed_region.insertion_point(loop, makers, users, index)
-    try:
-        for maker in makers:
+    for maker in makers:
+        try:
             check_results_stable(maker)
-    except ScheduleError:
-        if in_parts:
-            raise
-        check_last_written(block, loop, inputs, found)
+        except ScheduleError:
+            if in_parts:
+                raise
+            check_last_runs(block, loop, inputs, found, maker)
+            break
     return found, needed_region.insertion_point(loop, makers, users, index)
 
 

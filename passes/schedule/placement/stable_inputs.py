@@ -81,7 +81,8 @@ def shared_loops(one: ir.Operation, other: ir.Operation, scope: Scope) -> list[L
 
 def _is_over(writer: Block, block: Block, scope: Scope) -> bool:
     """Whether all iterations of a writer end before the first iteration of the block."""
-    return is_ahead(writer, block) and not shared_loops(writer.op, block.op, scope)
+    shared = shared_loops(writer.op, block.op, scope)
+    return is_ahead(writer, block) and all(lp.const_extent == 1 for lp in shared)
 
 
 def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -> None:

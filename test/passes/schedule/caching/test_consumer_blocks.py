@@ -12,6 +12,7 @@ from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 
 @I.ir_module
@@ -122,3 +123,32 @@ def test_refuses_an_accumulator_that_no_other_block_reads(refused):
     sch = Schedule(Total)
     with pytest.warns(ScheduleWarning):
         refused(sch, "must see its own writes", lambda: sch.cache_read("B", "B", "shared", consumer_blocks=["B"]))
+
+
+IN_PLACE = """
+@T.prim_func
+def main(X: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = X[15 - vi] * 2.0
+    for i in range(16):
+        with T.block("U"):
+            vi = T.axis.spatial(16, i)
+            X[vi] = X[vi] + 5.0
+"""
+
+
+def test_a_later_write_in_place_is_listed_as_well(same_result):
+    program = parse(IN_PLACE)
+    sch = Schedule(program)
+    with pytest.warns(ScheduleWarning, match='block "U" writes X in the same scope, so it is not redirected'):
+        sch.cache_read("B", 0, "shared", consumer_blocks=["B", "U"])
+    assert "X[vi] = X[vi] + T.float32(5.0)" in sch.mod.script()
+    same_result(sch, program, ((16,), "float32"), ((16,), "float32"))
+    assert sch.verify()
+
+
+def test_readers_on_both_sides_of_a_write_are_refused(refused):
+    sch = Schedule(parse(IN_PLACE))
+    refused(sch, 'block "B" reads X before block "U" writes it', lambda: sch.cache_read("B", 0, "shared"))

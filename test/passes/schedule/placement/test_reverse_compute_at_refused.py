@@ -132,32 +132,6 @@ def test_an_input_that_is_overwritten_behind_the_consumer(same_result):
     same_result(sch, Later, *[((8,), "float32")] * 3)
 
 
-@I.ir_module
-class Twice:
-    """Every element of P is computed once an iteration of t, with another value each time; the last ones count."""
-
-    @T.prim_func
-    def main(A: T.Buffer((3, 8), "float32"), C: T.Buffer((8,), "float32")):
-        P = T.alloc_buffer((8,), "float32")
-        for t, i in T.grid(3, 8):
-            with T.block("P"):
-                vt = T.axis.opaque(3, t)
-                vi = T.axis.spatial(8, i)
-                P[vi] = A[vt, vi] * 2.0
-        for i in range(8):
-            with T.block("C"):
-                vi = T.axis.spatial(8, i)
-                C[vi] = P[vi] + 1.0
-
-
-def test_refuses_values_that_are_not_the_last(refused):
-    sch = Schedule(Twice)
-    message = r'block "C" reads P\[0\], which is written again after t = 0'
-    t, i = sch.get_loops("P")
-    refused(sch, message, lambda: sch.reverse_compute_at("C", t))
-    refused(sch, message, lambda: sch.reverse_compute_at("C", i))
-
-
 def test_a_row_of_memory_that_is_refilled(same_result):
     @I.ir_module
     class Rows:

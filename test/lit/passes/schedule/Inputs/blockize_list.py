@@ -95,7 +95,7 @@ def outer_parts(P: T.Buffer((8,), "float32"), Q: T.Buffer((4, 8), "float32")):
                 v = T.axis.spatial(8, o * 2 + i)
                 P[v] = T.float32(1)
         for j in range(8):
-            # expected-error @below {{the outer parts of the iters of block "Q" (v: 4) differ from those of block "P" (v: 4) in order, kind, extent or binding}}
+            # expected-error @below {{the outer parts of the iters of block "Q" (v: 4) differ from those of block "P" (v: 4) in order, extent or binding}}
             with T.block("Q"):
                 v = T.axis.spatial(4, 3 - o)
                 w = T.axis.spatial(8, j)

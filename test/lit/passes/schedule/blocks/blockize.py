@@ -1,6 +1,7 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-blockize{loop=i}' | FileCheck %s
 # RUN: tir-opt %S/../Inputs/blockize_list.py --split-input-file --verify-diagnostics -p 'tir-blockize{loop=P,Q}'
 # RUN: not tir-opt %S/../Inputs/blockize_list.py --split-input-file -p 'tir-blockize{loop=P,P}' 2>&1 | FileCheck %s --check-prefix=TWICE
+# RUN: tir-opt %S/../Inputs/blockize_joined.py --split-input-file --emit=script -p 'tir-blockize{loop=P,Q}' | FileCheck %S/../Inputs/blockize_joined.py
 
 
 # TWICE: error: {{.*}}a block is listed twice

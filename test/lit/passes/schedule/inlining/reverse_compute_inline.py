@@ -299,3 +299,54 @@ def extra(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
                 vi = T.axis.spatial(8, o * 4 + i)
                 vj = T.axis.spatial(4, j)
                 B[vi, vj] = Y[vi, vj]
+
+
+# -----
+
+
+# The store of the producer is in a block of its own.
+# CHECK-LABEL: def nested(
+@T.prim_func
+def nested(A: T.Buffer((16,), "float32"), B: T.Buffer((12,), "float32")):
+    # CHECK-NOT: T.alloc_buffer
+    # CHECK: with T.block("O"):
+    # CHECK-NEXT: vo = T.axis.spatial(4, o)
+    # CHECK: T.writes(B[vo * 4:vo * 4 + 4])
+    # CHECK: with T.block("Y"):
+    # CHECK: T.where(vo * 4 + i < 12)
+    # CHECK: B[vo * 4 + vi] = A[vo * 4 + vi] + T.float32(1.0)
+    # CHECK-NOT: T.block("B")
+    Y = T.alloc_buffer((16,), "float32")
+    for o in range(4):
+        with T.block("O"):
+            vo = T.axis.spatial(4, o)
+            for i in range(4):
+                with T.block("Y"):
+                    vi = T.axis.spatial(4, i)
+                    Y[vo * 4 + vi] = A[vo * 4 + vi]
+    for i in range(12):
+        with T.block("B"):
+            vi = T.axis.spatial(12, i)
+            B[vi] = Y[vi] + T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def nested_twice(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    Y = T.alloc_buffer((16,), "float32")
+    for o in range(4):
+        # expected-error @below {{the body of block "O" is not a single store at an affine index, which inlining needs}}
+        with T.block("O"):
+            vo = T.axis.spatial(4, o)
+            for i in range(4):
+                with T.block("Y"):
+                    vi = T.axis.spatial(4, i)
+                    Y[vo * 4 + vi] = A[vo * 4 + vi]
+            with T.block("Z"):
+                Y[vo * 4] = T.float32(0)
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = Y[vi] + T.float32(1)

@@ -300,3 +300,43 @@ def what_was_there(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B
             with T.block("B"):
                 vo, vi = T.axis.remap("SS", [o, i])
                 B[vo, vi] = Y[vo, vi]
+
+
+# -----
+
+
+# A reduce iter of extent 1 without init is left over from a reduction: the block stores each element once.
+# CHECK-LABEL: def unit_reduction(
+@T.prim_func
+def unit_reduction(A: T.Buffer((1, 8), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for k, j in T.grid(1, 8):
+        with T.block("Y"):
+            vk, vj = T.axis.remap("RS", [k, j])
+            Y[vj] = A[vk, vj]
+    # CHECK: for i in range(8):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK-NEXT: vk = T.axis.reduce(1, 0)
+    # CHECK-NEXT: vj = T.axis.spatial(8, i)
+    # CHECK: with T.block("B"):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
+@T.prim_func
+def reduction_without_init(A: T.Buffer((2, 8), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for k, j in T.grid(2, 8):
+        # expected-error @below {{block "Y" has the reduce iter vk; all must be spatial}}
+        with T.block("Y"):
+            vk, vj = T.axis.remap("RS", [k, j])
+            Y[vj] = A[vk, vj]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]

@@ -1,5 +1,5 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' | FileCheck %s
-# RUN: tir-opt %S/../Inputs/partial_sums.py --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' 2>&1 | FileCheck %S/../Inputs/partial_sums.py
+# RUN: tir-opt %S/../Inputs/partial_sums.py --split-input-file --emit=script -p 'tir-reverse-compute-at{block=B loop=Y:i}' 2>&1 | FileCheck %S/../Inputs/partial_sums.py
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-reverse-compute-at{block=#4 loop=#5}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
