@@ -43,9 +43,7 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
 
     known = [(b.id, DeclaredRegions.of(b)) for b in ordered]
     name = f"outer_{'_'.join(b.name for b in ordered)}_"
-    kinds = _outer_kinds(parts)
-    specs = [IterSpec(f"{p.iter.name}_o", k, 0, p.outer_extent, p.outer) for p, k in zip(parts[0], kinds, strict=True)]
-    outer = _outer_block(name, specs, guards[0][0], tops)
+    outer = _outer_block(name, _outer_iters(parts), guards[0][0], tops)
     for (number, before), own, (_, inside) in zip(known, parts, guards, strict=True):
         starts = _starts(own, parts[0], [Index.of(i.var) for i in outer.iters])
         inner_block(Block(walk.find(outer.op, number)), before, own, starts, inside, keep_units)  # type: ignore[arg-type]
@@ -62,11 +60,12 @@ def _moving(parts: Sequence[Division]) -> list[Division]:
     return [p for p in parts if _is_moving(p)]
 
 
-def _outer_kinds(parts: Sequence[Sequence[Division]]) -> list[str]:
-    """The kinds of the iters of the new block: those of the first block, or ordered where another block has that."""
+def _outer_iters(parts: Sequence[Sequence[Division]]) -> list[IterSpec]:
+    """The iters of the new block: those of the first block, ordered where another block needs the order."""
     ordered = {n for own in parts for n, p in enumerate(_moving(own)) if p.iter.kind == "O"}
     moving = iter(range(len(parts[0])))
-    return ["O" if _is_moving(p) and next(moving) in ordered else p.iter.kind for p in parts[0]]
+    kinds = ["O" if _is_moving(p) and next(moving) in ordered else p.iter.kind for p in parts[0]]
+    return [IterSpec(f"{p.iter.name}_o", k, 0, p.outer_extent, p.outer) for p, k in zip(parts[0], kinds, strict=True)]
 
 
 def _starts(own: Sequence[Division], first: Sequence[Division], outer: Sequence[Index]) -> dict[str, Index]:
