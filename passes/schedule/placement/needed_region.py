@@ -304,11 +304,11 @@ def box_spans(
 # --- moving the block -------------------------------------------------------------------------------------------------
 
 
-def run_before(block: Block, place: LoopSpace, iters: Sequence[Iter], shared: int) -> isl.Map:
+def run_before(block: Block, place: LoopSpace, iters: Sequence[Iter], shared: int, guards: bool = True) -> isl.Map:
     """{ loops of `place` -> iter values } of the instances at the old position, in the same iteration of the outermost
-    `shared` loops.
+    `shared` loops. Without `guards`, also of those that guards exclude.
     """
-    dom = sets.domain(block.op)
+    dom = sets.domain(block.op, guards=guards)
     before = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
     before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
     return place.dom.map([Index.of(v) for v in place.dims[:shared]]).apply_range(before)

@@ -89,7 +89,6 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
                 f'the producer "{maker.name}" of block "{block.name}" is not under loop {loop.name}; '
                 "choose a loop around all producers",
             )
-    unfinished = next((m for m in makers if needed_region.unfinished_iter(m, loop) is not None), None)
     made = {b for m in makers for b in writes_of(m)}
     _check_result_unused(block)
     users = needed_region.blocks_under(loop, consumers(block))
@@ -103,12 +102,21 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     found = _available(block, loop, inputs)
     check_sums_inside(block, loop, found)
     needed_region.check_no_new_iterations(block, loop, found)
+    _check_final(block, loop, makers, inputs, found)
+    return found, needed_region.insertion_point(loop, makers, users, index)
+
+
+def _check_final(
+    block: Block, loop: Loop, makers: list[Block], inputs: list, found: list[needed_region.IterSpan]
+) -> None:
+    """Refuse unless the moved block reads final values, at least in its last run."""
     in_parts = any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in found)
+    unfinished = next((m for m in makers if needed_region.unfinished_iter(m, loop) is not None), None)
     if unfinished is not None:
         if in_parts:
             needed_region.check_finished(unfinished, loop)
         check_last_runs(block, loop, inputs, found, unfinished)
-        return found, needed_region.insertion_point(loop, makers, users, index)
+        return
     for maker in makers:
         try:
             check_results_stable(maker)
@@ -116,8 +124,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             if in_parts:
                 raise
             check_last_runs(block, loop, inputs, found, maker)
-            break
-    return found, needed_region.insertion_point(loop, makers, users, index)
+            return
 
 
 def _check_result_unused(block: Block) -> None:
@@ -150,10 +157,19 @@ def _spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[ne
         written = [a for a in accesses(loop.op) if a.buffer == inputs[0] and a.is_write]
         own = [a for a in accesses_to(block, inputs[0]) if not a.is_write]
         found = needed_region.box_spans(written, own, loop, iters, dense=True)
-    if found is None:
+    if found is None or not _ran_before(block, loop, iters, found):
         found = _exactly_available(block, loop, inputs, iters)
     by_name = {s.iter.name: s for s in found}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
+
+
+def _ran_before(block: Block, loop: Loop, iters: list[Iter], found: list[needed_region.IterSpan]) -> bool:
+    """Whether all that the spans run ran in the same iteration of the common loops before."""
+    if not iters or not shared_loops(block.op, loop.op, func_of(block.op)):
+        return True
+    place = needed_region.LoopSpace.of(loop)
+    with question(f'what block "{block.name}" ran before under loop {loop.name}'):
+        return needed_region.run_by_spans(place, found).is_subset(_run_before(block, loop, place, iters))
 
 
 def _parts_are_read(block: Block, inputs: list) -> bool:
@@ -214,6 +230,7 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
         assert needed is not None and loose is not None
         if shared_loops(block.op, loop.op, func_of(block.op)):
             needed = needed.intersect(_run_before(block, loop, place, iters))
+            loose = loose.intersect(_run_before(block, loop, place, iters, guards=False))
         around = sets.domain(loop.body.operations[0].operation)
         found = needed_region.needed_spans(place, needed, loose, iters, around)
         runs = needed_region.run_by_spans(place, found)
@@ -228,11 +245,14 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
     return found
 
 
-def _run_before(block: Block, loop: Loop, place: needed_region.LoopSpace, iters: list[Iter]) -> isl.Map:
+def _run_before(
+    block: Block, loop: Loop, place: needed_region.LoopSpace, iters: list[Iter], guards: bool = True
+) -> isl.Map:
     """{ loops of `place` -> iter values } of the instances at the old position, in the same iteration of the common
     loops.
     """
-    return needed_region.run_before(block, place, iters, len(shared_loops(block.op, loop.op, func_of(block.op))))
+    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+    return needed_region.run_before(block, place, iters, shared, guards)
 
 
 def _check_ready(block: Block, loop: Loop, place: needed_region.LoopSpace, buffer, runs: isl.Map, iters) -> None:

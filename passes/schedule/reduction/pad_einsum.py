@@ -21,7 +21,6 @@ from tir_mlir.dialect.ir import (
     create,
     frozen,
     is_loop,
-    loops_above,
     parents,
     walk,
 )
@@ -38,8 +37,9 @@ from tir_mlir.passes.schedule.legality import (
     leave_unpadded,
     scope_of,
 )
+from tir_mlir.passes.schedule.reduction.padded_loops import growing_loop
 from tir_mlir.passes.schedule.reduction.zero_padding import check_no_traps, check_zeros_neutral, zero_of
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
 
 
 @primitive("pad_einsum")
@@ -57,8 +57,8 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
                                                          with T.block("C_pad"): C[v0] = C_pad[v0]
 
     `padding` has a positive number for each iter. A buffer is copied if an iter in its index is padded; the copies are
-    placed directly around the nest. A loop that is the whole binding of an iter grows; other bindings must cover the
-    new extent already. Every element of the results gets the same value as before: padded terms of a sum are 0, and
+    placed directly around the nest. The loop of an iter grows, or of several loops without a guard the outermost. An
+    iter whose loops neither grow to the new extent nor cover it already is left unpadded, with a `ScheduleWarning`. Every element of the results gets the same value as before: padded terms of a sum are 0, and
     padded results are not copied back. In a loop shared with other blocks, the copies are made there, of the part that
     one iteration accesses.
 
@@ -100,13 +100,13 @@ class _Plan:
 
     @property
     def loops(self) -> dict[Loop, Index]:
-        """The loops that grow: those that are the whole binding of a padded iter."""
-        by_var = {lp.var: lp for lp in loops_above(self.block.op)}
+        """The loops that grow, with their new extents."""
         found: dict[Loop, Index] = {}
         for it in self.block.iters:
-            value = it.binding.is_value()
-            if it.var in self.extents and value in by_var:
-                found[by_var[value]] = self.extents[it.var]
+            top = growing_loop(self.block, it) if it.var in self.extents else None
+            extent = top.extent_for(self.extents[it.var]) if top else None
+            if top is not None and extent is not None:
+                found[top.loop] = extent
         return found
 
 
@@ -136,7 +136,8 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
             f"iter {it.name} does not start at 0; only the end can be padded",
             fix=leave_unpadded(it.name),
         )
-        extents[it.var] = new
+        if _is_run(block, it, new):
+            extents[it.var] = new
     nest = PrivateNest.of(block)
     if not extents:
         return _Plan(nest, {}, {}, [], [])
@@ -209,14 +210,11 @@ def _check_nest(plan: _Plan) -> None:
         it = users[0]
         whole = len(loop.uppers) == len(loop.lowers) == 1 and loop.lower.as_constant() == 0
         check(
-            whole and loop.upper.same(it.extent),
+            whole and (loop.upper.same(it.extent) or it.binding.is_value() is None),
             loop,
             f"the range of loop {loop.name} is not the domain of iter {it.name}, so it cannot grow with it",
             fix=f"in the program, let the domain of {it.name} end where the loop does",
         )
-    grown = {it.var for loop in plan.loops for it in block.iters if loop.var in it.binding.values}
-    for it in (i for i in block.iters if i.var in plan.extents and i.var not in grown):
-        _check_reached(block, it, plan.extents[it.var])
     _check_spans(plan)
     for buffer in plan.outputs:
         check_not_written_by_others(plan.nest, buffer)
@@ -248,18 +246,21 @@ def _check_spans(plan: _Plan) -> None:
             )
 
 
-def _check_reached(block: Block, it: Iter, extent: Index) -> None:
-    """Refuse if the loops of an iter, which keep their extent, do not cover its padded domain for some size."""
+def _is_run(block: Block, it: Iter, extent: Index) -> bool:
+    """Whether the loops of an iter cover its padded domain for all sizes, as they are or grown; warns if not."""
+    top = growing_loop(block, it)
+    if top is not None and top.extent_for(extent) is not None:
+        return True
     last = it.binding - extent + 1
     dom = sets.domain(block.op, extra=[last], guards=False)
     with question(f"whether the loops of {it.name} cover its new extent"):
         reached = dom.set.params().is_subset(dom.set.intersect(sets.constraint_set(dom, Constraint(last))).params())
-    check(
-        reached,
-        block,
-        f"iter {it.name} is not bound to a single loop, and nothing would run its padding",
-        fix=f"pad before the loop of {it.name} is split or fused, or {leave_unpadded(it.name)}",
-    )
+    if not reached:
+        warn(
+            f'iter {it.name} of block "{block.name}" is left unpadded: its loops cannot grow to the new extent, so '
+            "nothing would run the padding; pad before its loop is split or fused"
+        )
+    return reached
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------

@@ -153,14 +153,6 @@ ROWS = [
         lambda s: s.split(loop(s, "C"), [None, 3]),
     ),
     Row(
-        "pad_einsum: a loop that was split",
-        main("A:8x4 C:8", total("A[vi, vk]")),
-        lambda s: s.pad_einsum("C", [1, 8]),
-        "pad before the loop of vk is split",
-        lambda s: s.undo() or s.pad_einsum("C", [1, 8]),
-        before=lambda s: s.split(s.get_loops("C")[1], [None, 2]),
-    ),
-    Row(
         "pad_einsum: zeros in a maximum",
         main(
             "A:8x4 C:8",

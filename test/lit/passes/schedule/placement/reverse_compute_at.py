@@ -166,3 +166,29 @@ def a_falling_order(A: T.Buffer((8,), "float32"), C: T.Buffer((1,), "float32")):
             with T.init():
                 C[0] = T.float32(0)
             C[0] = C[0] + Y[vi]
+
+
+# -----
+
+
+# Loop o is around both places, and runs row o of the consumer; each iteration of i adds the part that is there.
+# CHECK-LABEL: def part_of_common_loops(
+@T.prim_func
+def part_of_common_loops(A: T.Buffer((2, 9), "float32"), B: T.Buffer((2,), "float32")):
+    # CHECK: for o, i in T.grid(2, 9):
+    # CHECK-NEXT: for h in range(2):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK: with T.block("B"):
+    # CHECK-NEXT: vo, vk = T.axis.remap("SR", [o, i])
+    Y = T.alloc_buffer((2, 9), "float32")
+    for o in range(2):
+        for i, h in T.grid(9, 2):
+            with T.block("Y"):
+                vh, vk = T.axis.remap("SS", [h, i])
+                Y[vh, vk] = A[vh, vk]
+        for k in range(9):
+            with T.block("B"):
+                vo, vk = T.axis.remap("SR", [o, k])
+                with T.init():
+                    B[vo] = T.float32(0)
+                B[vo] = B[vo] + Y[vo, vk]

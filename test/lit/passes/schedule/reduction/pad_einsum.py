@@ -1,4 +1,5 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-pad-einsum{block=B padding=8,4}' | FileCheck %s
+# RUN: tir-opt %S/../Inputs/left_unpadded.py --emit=script -p 'tir-pad-einsum{block=B padding=8,4}' 2>&1 | FileCheck %S/../Inputs/left_unpadded.py
 # RUN: not tir-opt %S/../Inputs/init_block.py --split-input-file -p 'tir-pad-einsum{block=#4 padding=4}' 2>&1 | FileCheck %s --check-prefix=INIT
 
 
@@ -189,13 +190,19 @@ def promised(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
 # -----
 
 
+# The outermost loop of an iter grows.
+# CHECK-LABEL: def split_before(
 @T.prim_func
-def split_before(A: T.Buffer((13, 15), "float32"), B: T.Buffer((13,), "float32")):
-    for i, j_0, j_1 in T.grid(13, 3, 5):
-        # expected-error @below {{iter vj is not bound to a single loop, and nothing would run its padding}}
+def split_before(A: T.Buffer((12, 15), "float32"), B: T.Buffer((12,), "float32")):
+    # CHECK: A_pad = T.alloc_buffer((16, 16))
+    # CHECK: for i_0, i_1, j in T.grid(4, 4, 16):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK-NEXT: vi = T.axis.spatial(16, i_0 * 4 + i_1)
+    # CHECK-NEXT: vj = T.axis.reduce(16, j)
+    for i_0, i_1, j in T.grid(3, 4, 15):
         with T.block("B"):
-            vi = T.axis.spatial(13, i)
-            vj = T.axis.reduce(15, j_0 * 5 + j_1)
+            vi = T.axis.spatial(12, i_0 * 4 + i_1)
+            vj = T.axis.reduce(15, j)
             with T.init():
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vj]
