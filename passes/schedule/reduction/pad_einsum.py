@@ -58,9 +58,9 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
 
     `padding` has a positive number for each iter. A buffer is copied if an iter in its index is padded; the copies are
     placed directly around the nest. The loop of an iter grows, or of several loops without a guard the outermost. An
-    iter whose loops neither grow to the new extent nor cover it already is left unpadded, with a `ScheduleWarning`. Every element of the results gets the same value as before: padded terms of a sum are 0, and
-    padded results are not copied back. In a loop shared with other blocks, the copies are made there, of the part that
-    one iteration accesses.
+    iter whose loops neither grow to the new extent nor cover it already is left unpadded, with a `ScheduleWarning`.
+    Every element of the results gets the same value as before: padded terms of a sum are 0, and padded results are not
+    copied back. In a loop shared with other blocks, the copies are made there, of the part that one iteration accesses.
 
     Requires: every index of every access is an iter or a constant, one index for each buffer; the loops that grow
     contain nothing else; the block computes a value without integer division, and has no T.assume; a padded spatial

@@ -7,7 +7,7 @@ from programs.matmul import matmul_nt
 from programs.sizes import matmul_nt_sizes
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning
+from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
