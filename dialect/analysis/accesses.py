@@ -29,12 +29,12 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _VIEWS = ("memref.subview", "memref.cast")
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True, slots=True)
 class Access:
     """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or allocation; views are resolved).
 
     `exact` is false if the region over-approximates: a whole dimension for a non-affine index, or a superset of the
-    accessed elements if the index is loaded from a table (see `indirect_accesses`).
+    accessed elements if the index is loaded from a table (see `indirect_accesses`). Immutable.
     """
 
     op: ir.Operation

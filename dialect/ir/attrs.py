@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAnAttribute, short_repr
+from tir_mlir.dialect.ir.memo import BoundedDict
 from tir_mlir.dialect.ir.touched import touch
 
 NAME = "tir.name"
@@ -74,17 +76,45 @@ def to_attr(value: Any) -> ir.Attribute:
 
 def from_attr(attr: ir.Attribute) -> Any:
     """The Python value of an attribute; the inverse of `to_attr`. Attributes of other kinds are returned unchanged."""
-    if isinstance(attr, ir.BoolAttr):
-        return attr.value
-    if isinstance(attr, ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
-        return attr.value
-    if isinstance(attr, ir.ArrayAttr):
-        return [from_attr(a) for a in attr]
-    if isinstance(attr, ir.DictAttr):
-        return {named.name: from_attr(named.attr) for named in attr}
-    if isinstance(attr, ir.AffineMapAttr):
-        return attr.value
-    return attr
+    read = _READERS.get(type(attr))
+    return attr if read is None else read(attr)
+
+
+def _value(attr: Any) -> Any:
+    return attr.value
+
+
+_lists: BoundedDict[ir.Attribute, tuple[Any, ...]] = BoundedDict()
+_dicts: BoundedDict[ir.Attribute, tuple[tuple[str, Any], ...]] = BoundedDict()
+"""The elements of attributes, which are unique in a context, so that most are read once."""
+
+
+def _list(attr: Any) -> list[Any]:
+    found = _lists.get(attr)
+    if found is None:
+        found = _lists[attr] = tuple([from_attr(a) for a in attr])
+    return [_fresh(v) for v in found]
+
+
+def _dict(attr: Any) -> dict[str, Any]:
+    found = _dicts.get(attr)
+    if found is None:
+        found = _dicts[attr] = tuple([(named.name, from_attr(named.attr)) for named in attr])
+    return {name: _fresh(value) for name, value in found}
+
+
+def _fresh(value: Any) -> Any:
+    """A copy of what a caller may modify."""
+    if type(value) is list:
+        return [_fresh(v) for v in value]
+    return {k: _fresh(v) for k, v in value.items()} if type(value) is dict else value
+
+
+_READERS: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr, ir.StringAttr, ir.AffineMapAttr), _value),
+    ir.ArrayAttr: _list,
+    ir.DictAttr: _dict,
+}
 
 
 def get(op: Any, key: str, default: Any = None) -> Any:
@@ -107,7 +137,8 @@ def argument_attrs(op: ir.Operation, key: str = "arg_attrs") -> list[dict[str, i
 
 def affine_map(op: ir.Operation, key: str = "map") -> ir.AffineMap:
     """The affine map in attribute `key` of `op`."""
-    return ir.AffineMapAttr(op.attributes[key]).value
+    attr = op.attributes[key]
+    return (attr if type(attr) is ir.AffineMapAttr else ir.AffineMapAttr(attr)).value
 
 
 def integers(op: ir.Operation, key: str) -> list[int]:

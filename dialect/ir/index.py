@@ -13,9 +13,9 @@ from tir_mlir.dialect.diagnostics import NotAffine, short_repr
 AffineExpr = ir.AffineExpr
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True, slots=True)  # not frozen: that makes creation four times slower
 class Index:
-    """An affine expression whose dimension `i` is `values[i]`: a loop variable, an iter or a size."""
+    """An affine expression whose dimension `i` is `values[i]`: a loop variable, an iter or a size. Immutable."""
 
     expr: ir.AffineExpr
     values: tuple[ir.Value, ...] = ()
@@ -246,15 +246,21 @@ def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
 
 def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     """The expressions of a map over its operands; operands from `affine.apply` or constants are folded in."""
-    values = list(operands)
+    values = tuple(operands)
     folded = {v: made for v in values if (made := _made(v)) is not None}
     results = []
-    for expr in over_dims(map_):
-        index = trim(expr, values)
+    for expr, used in _results(map_, len(values)):
+        index = Index(expr, values if used is None else tuple([values[i] for i in used]))
         if len(index.values) > 1 and len(set(index.values)) != len(index.values):
             index = _merge(index)
         results.append(index.substitute(folded) if folded else index)
     return results
+
+
+@lru_cache(maxsize=1 << 14)
+def _results(map_: ir.AffineMap, count: int) -> tuple[tuple[ir.AffineExpr, tuple[int, ...] | None], ...]:
+    """The results of a map over `count` operands, each over those that it uses (None: all)."""
+    return tuple([_trimmed(expr, count) for expr in over_dims(map_)])
 
 
 def _merge(index: Index) -> Index:
@@ -284,11 +290,13 @@ def _symbols_to_dims(expr: ir.AffineExpr, swap: Sequence[ir.AffineExpr]) -> ir.A
 
 def _made(value: ir.Value) -> Index | None:
     """The expression of an `affine.apply` or constant; None for any other value."""
-    if isinstance(value.owner, ir.Block):
+    owner = value.owner
+    if isinstance(owner, ir.Block):
         return None
-    if value.owner.name == "arith.constant":
-        return Index.constant(ir.IntegerAttr(value.owner.attributes["value"]).value)
-    return read_apply(value) if value.owner.name == "affine.apply" else None
+    name = owner.name
+    if name == "arith.constant":
+        return Index.constant(ir.IntegerAttr(owner.attributes["value"]).value)
+    return read_apply(value) if name == "affine.apply" else None
 
 
 def is_apply(value: ir.Value) -> bool:
@@ -308,9 +316,9 @@ def step(index: Index, var: ir.Value) -> int | None:
     return (index.substitute({var: Index.of(var) + 1}) - index).simplified().as_constant()
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True, slots=True)
 class Constraint:
-    """`index >= 0`, or `index == 0` when `is_eq`."""
+    """`index >= 0`, or `index == 0` when `is_eq`. Immutable."""
 
     index: Index
     is_eq: bool = False

@@ -13,11 +13,22 @@ from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any, Generic, TypeVar
 
-_state = threading.local()
 F = TypeVar("F", bound=Callable[..., Any])
 K = TypeVar("K")
 V = TypeVar("V")
 _MISSING = object()
+
+
+def _dead() -> None:
+    """A dead reference."""
+
+
+class _State(threading.local):
+    held: Callable[[], Any] = staticmethod(_dead)
+    """A weak reference to the current frozen period."""
+
+
+_state = _State()
 
 
 class BoundedDict(dict[K, V], Generic[K, V]):
@@ -45,17 +56,13 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
 
 def answers() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""
-    held = getattr(_state, "held", _dead)()  # as in `_active`: called for every memo
+    held = _state.held()  # as in `_active`: called for every memo
     return held.known if held is not None and held._is_owned() else None
 
 
 def _active() -> Answers | None:
-    held = getattr(_state, "held", _dead)()
+    held = _state.held()
     return held if held is not None and held._is_owned() else None
-
-
-def _dead() -> None:
-    """A dead reference."""
 
 
 def frozen() -> Answers:
@@ -86,13 +93,14 @@ def remembered(function: F) -> F:
 
     @wraps(function)
     def ask(*args: Any) -> Any:
-        known = answers()
-        if known is None:
+        held = _state.held()  # as in `answers`, without the call
+        if held is None or not held._is_owned():
             return function(*args)
-        key = (function, args)
-        if key not in known:
-            known[key] = function(*args)
-        return known[key]
+        known, key = held.known, (function, args)
+        found = known.get(key, _MISSING)
+        if found is _MISSING:
+            found = known[key] = function(*args)
+        return found
 
     return ask  # type: ignore[return-value]
 

@@ -40,9 +40,9 @@ def is_data_where(op: Any) -> bool:
     return op.name == "scf.if" and attrs.WHERE in op.attributes
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True, slots=True)
 class Iter:
-    """One axis of a block: its kind, its domain [min, min + extent) and the value bound to it."""
+    """One axis of a block: its kind, its domain [min, min + extent) and the value bound to it. Immutable."""
 
     name: str
     kind: str
@@ -60,9 +60,10 @@ class View:
         if known is None:
             return object.__new__(cls)
         key = (cls, op.operation)
-        if key not in known:
-            known[key] = object.__new__(cls)
-        return known[key]
+        found = known.get(key)
+        if found is None:
+            found = known[key] = object.__new__(cls)
+        return found
 
     def __init__(self, op: Any):
         self.op: ir.Operation = op.operation
@@ -114,9 +115,9 @@ class Loop(View):
     def _bounds(self) -> tuple[list[Index], list[Index]]:
         low = attrs.affine_map(self.op, "lowerBoundMap")
         high = attrs.affine_map(self.op, "upperBoundMap")
-        operands = list(self.op.operands)
-        cut = low.n_inputs
-        return read_map(low, operands[:cut]), read_map(high, operands[cut : cut + high.n_inputs])
+        cut, more = low.n_inputs, high.n_inputs
+        operands = list(self.op.operands) if cut or more else []
+        return read_map(low, operands[:cut]), read_map(high, operands[cut : cut + more])
 
     @property
     def lowers(self) -> list[Index]:
@@ -142,10 +143,22 @@ class Loop(View):
 
     @property
     def const_extent(self) -> int | None:
-        return self.extent.as_constant() if len(self.lowers) == len(self.uppers) == 1 else None
+        lowers, uppers = self._bounds
+        if len(lowers) != 1 or len(uppers) != 1:
+            return None
+        low, high = lowers[0].as_constant(), uppers[0].as_constant()
+        return self.extent.as_constant() if low is None or high is None else high - low
 
     def __repr__(self) -> str:
         return f"loop {self.name}"
+
+
+@remembered
+def _init_in(block: ir.Operation) -> ir.Operation | None:
+    for op in block.regions[0].blocks[0].operations:
+        if is_init(op):
+            return op.operation
+    return None
 
 
 class Block(View):
@@ -161,8 +174,8 @@ class Block(View):
         names = attrs.get(self.op, attrs.NAMES, [])
         syms = self.symbols
         mins, extents = (_over_symbols(self.op, key, syms) for key in (attrs.MIN, attrs.EXTENT))
-        args = list(self.body.arguments)
-        return [Iter(names[i], kinds[i], args[i], mins[i], extents[i], self.bindings[i]) for i in range(len(kinds))]
+        args, bindings = list(self.body.arguments), self.bindings
+        return [Iter(names[i], kinds[i], args[i], mins[i], extents[i], bindings[i]) for i in range(len(kinds))]
 
     @cached_property
     def bindings(self) -> list[Index]:
@@ -185,10 +198,7 @@ class Block(View):
 
     @property
     def init(self) -> ir.Operation | None:
-        for op in self.body.operations:
-            if is_init(op.operation):
-                return op.operation
-        return None
+        return _init_in(self.op)
 
     @property
     def outermost(self) -> ir.Operation:
@@ -202,9 +212,9 @@ class Block(View):
         return f'block "{self.name}"'
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True, slots=True)
 class Buffer:
-    """A memref with a name: a parameter, an allocation, or a match_buffer view."""
+    """A memref with a name: a parameter, an allocation, or a match_buffer view. Immutable."""
 
     value: ir.Value
 
@@ -242,7 +252,8 @@ class Buffer:
 
     @property
     def name(self) -> str:
-        return self.attributes.get(attrs.NAME, "buf")
+        op = self.op
+        return self.attributes.get(attrs.NAME, "buf") if op is None else attrs.get(op, attrs.NAME, "buf")
 
     @property
     def dtype(self) -> str:

@@ -15,6 +15,7 @@ from tir_mlir.dialect.ir.memo import remembered
 from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_init, is_loop
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
+_ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
 AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
 
 
@@ -45,10 +46,11 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
     hits: list[ir.Operation] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if attrs.ID in op.attributes and ir.IntegerAttr(op.attributes[attrs.ID]).value == number:
+        attributes = op.attributes
+        if attrs.ID in attributes and ir.IntegerAttr(attributes[attrs.ID]).value == number:
             hits.append(op)
             return ir.WalkResult.INTERRUPT
-        return ir.WalkResult.ADVANCE
+        return _ADVANCE
 
     visit(root, look)
     return hits[0] if hits else None
@@ -251,7 +253,7 @@ def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult])
     KeyboardInterrupt is re-raised: MLIR turns exceptions of the callback into RuntimeError.
     """
     try:
-        root.operation.walk(function, ir.WalkOrder.PRE_ORDER)
+        root.operation.walk(function, _PRE_ORDER)
     except RuntimeError as error:
         if str(error).rstrip().endswith("KeyboardInterrupt:"):
             raise KeyboardInterrupt from None
