@@ -2,6 +2,7 @@
 
 from tir_mlir.dialect.verify.coverage import covers, half_summed, left_out, point_of, point_text
 from tir_mlir.dialect.verify.rules import check_access, check_mlir, is_huge, names_of, verify
+from tir_mlir.dialect.verify.verified_modules import is_verified
 
 __all__ = [
     "check_access",
@@ -9,6 +10,7 @@ __all__ = [
     "covers",
     "half_summed",
     "is_huge",
+    "is_verified",
     "left_out",
     "names_of",
     "point_of",

@@ -51,6 +51,7 @@ from tir_mlir.dialect.verify import fast_paths
 from tir_mlir.dialect.verify.coverage import cover
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.dialect.verify.regions import declared_regions
+from tir_mlir.dialect.verify.verified_modules import remember
 from tir_mlir.dialect.verify.violation import fail
 from tir_mlir.dialect.verify.written import written_before_read
 
@@ -90,7 +91,7 @@ def verify(
 
     Declared iter kinds are not checked after a primitive, as primitives preserve them. `before`: the module before a
     step; elements of outputs that a guard skips there may be skipped after the step too. `changed`: what differs from
-    it, if it satisfies the rules; only that is checked.
+    it, if it satisfies the rules; only that is checked. A `source` is remembered, see `is_verified`.
     """
     root = module.operation
     for op in [root] if changed is None else changed.edited:
@@ -101,6 +102,8 @@ def verify(
         _verify(root, source, before, changed)
         for func in funcs(root) if written else []:
             written_before_read(func)
+    if source and isinstance(module, ir.Module):
+        remember(module)
 
 
 def _verify(root: ir.Operation, source: bool, before: ir.Module | None, changed: ChangedNests | None) -> None:

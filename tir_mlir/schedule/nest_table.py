@@ -54,6 +54,13 @@ def read(module: ir.Module) -> NestTable | None:
     return NestTable(known) if len(known) == len(found) and len(set(numbers)) == len(numbers) else None
 
 
+def read_verified(module: ir.Module) -> None:
+    """Make the table of a module that was verified."""
+    table = read(module)
+    if table is not None:
+        _tables[module] = table
+
+
 def record(module: ir.Module, before: ir.Module, changed: ChangedNests | None) -> None:
     """Make the table of a module that was verified after a step."""
     old = _tables.get(before)

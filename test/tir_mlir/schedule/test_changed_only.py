@@ -11,15 +11,15 @@ from mlir import ir
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, func_of, ops
+from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, entered, func_of, ops
 from tir_mlir.dialect.verify import rules
 from tir_mlir.passes.schedule.registry import PRIMITIVES, primitive
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.script.parser import parse
 
 
-def chain(count: int) -> Schedule:
-    """A schedule of B = A + count, one nest for each addition, after a first step (which verifies everything)."""
+def text(count: int) -> str:
+    """B = A + count, one nest for each addition."""
     buffers = ["A", *(f"X{n}" for n in range(count - 1)), "B"]
     lines = ["@T.prim_func", 'def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):']
     lines += [f'    {name} = T.alloc_buffer((64, 64), "float32")' for name in buffers[1:-1]]
@@ -30,7 +30,12 @@ def chain(count: int) -> Schedule:
             '            vi, vj = T.axis.remap("SS", [i, j])',
             f"            {buffers[number + 1]}[vi, vj] = {buffers[number]}[vi, vj] + 1.0",
         ]
-    sch = Schedule(parse("\n".join(lines)))
+    return "\n".join(lines)
+
+
+def chain(count: int) -> Schedule:
+    """A schedule of it, after a first step."""
+    sch = Schedule(parse(text(count)))
     sch.unroll(sch.get_loops(f"b{count - 1}")[1])
     return sch
 
@@ -84,11 +89,35 @@ def test_a_new_nest_is_verified(verified):
     assert sorted(verified) == ["X1_local", "b2"]
 
 
-def test_everything_is_verified_in_the_first_step(verified):
+def test_everything_is_verified_in_the_first_step_of_a_program_that_was_not_verified(verified):
     sch = Schedule(chain(3).mod)
     verified.clear()
     sch.split(sch.get_loops("b1")[1], [None, 8])
     assert verified == ["b0", "b1", "b2"]
+
+
+def test_a_parsed_program_is_not_verified_again(verified):
+    sch = Schedule(parse(text(3)))
+    verified.clear()
+    sch.split(sch.get_loops("b1")[1], [None, 8])
+    assert verified == ["b1"]
+
+
+def test_a_function_of_a_parsed_program_is_not_verified_again(verified):
+    sch = Schedule(parse(text(3))["main"])
+    verified.clear()
+    sch.split(sch.get_loops("b1")[1], [None, 8])
+    assert verified == ["b1"]
+
+
+def test_a_parsed_program_that_was_edited_is_verified_again():
+    mod = parse(text(3))
+    with entered():
+        block = next(b for b in all_blocks(mod.mlir.operation) if b.name == "b2")
+        edit.rebind(block.op, [block.bindings[0] + 1, block.bindings[1]])
+    sch = Schedule(mod)
+    with pytest.raises(ScheduleError, match="iter vi has the domain"):
+        sch.split(sch.get_loops("b0")[1], [None, 8])
 
 
 def test_everything_is_verified_after_a_parameter_changed(verified):
