@@ -18,6 +18,8 @@ from tir_mlir.dialect.ir import (
     Func,
     Iter,
     Loop,
+    all_blocks,
+    attrs,
     by_structure,
     func_of,
     is_block,
@@ -60,7 +62,11 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
             if not Buffer(access.buffer).is_param:
                 doubtful.setdefault(access.buffer, block)
             elif not _missing(block, True, source).is_empty():
-                if not _shared(func, block, access) and not _left_out_before(func, access.buffer, before):
+                if not (
+                    _shared(func, block, access)
+                    or _left_out_before(func, access.buffer, before)
+                    or _ran_before(block, before)
+                ):
                     _report_uncovered(block, source)
     for buffer, block in doubtful.items():
         _all_reads_written(func, buffer, block)
@@ -95,6 +101,23 @@ def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
     with question(f"the written elements of {Buffer(param).name}"):
         now, was = (footprint(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
         return was.is_subset(now)
+
+
+def _ran_before(block: Block, before: Func | None) -> bool:
+    """Whether a block still runs at every point of its domain at which it ran before a step.
+
+    Decides for a scatter, whose written elements are unknown.
+    """
+    old = None if before is None else next((b for b in all_blocks(before.op) if b.id == block.id), None)
+    if old is None or _signature(old) != _signature(block):
+        return False
+    with question(f'the points that block "{block.name}" ran'):
+        return _domain_and_image(old)[1].is_subset(_domain_and_image(block)[1])
+
+
+def _signature(block: Block) -> list[ir.Attribute]:
+    """The kinds and domains of the iters of a block."""
+    return [block.op.attributes[key] for key in (attrs.ITERS, attrs.MIN, attrs.EXTENT, attrs.SYMS)]
 
 
 def _domain_key(block: Block) -> Hashable | None:

@@ -11,6 +11,7 @@ MODULE_PASSES = (
     "tir-lower-fastmath",  # needs the reduce iters
     "tir-lower-align",  # before blocks go: they carry the annotation
     "tir-lower-blocks",
+    "tir-lower-searches",  # before tails and vectors: the loops of a block are directly around it
     "tir-lower-collapsed",  # before loops are peeled: fewer accesses
     "tir-lower-conditions",
     "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations

@@ -30,7 +30,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
 from tir_mlir.passes.lower.vector.indirect_rows import CASTS, INTEGER_SUMS, is_indirect_row
-from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous, lane_stride
+from tir_mlir.passes.lower.vector.legality import CONDITIONS, Lanes, is_contiguous, lane_stride
 from tir_mlir.passes.lower.vector.partial_sums import Accumulator
 from tir_mlir.passes.lower.vector.strided_loads import MAX_STRIDE, load_strided
 
@@ -69,7 +69,7 @@ class Emitter:
     def emit(self, op: ir.Operation) -> None:
         if op in self.lanes.guards:
             self.guarded(op)
-        elif op.name in ("affine.for", "affine.if"):
+        elif op.name in ("affine.for", *CONDITIONS):
             self.choice(op) if len(op.results) else self.nested(op)
         elif op in self.sums:
             self.partial(op, self.sums[op])
@@ -252,9 +252,7 @@ class Emitter:
             for block in region.blocks:
                 for inner in reversed(list(block.operations)[:-1]):
                     inner.operation.erase()
-        mapping = {self.lanes.var: self.base, **self.scalars}
-        if any(v in mapping for v in shell.operands):
-            shell = edit.rewrite_indices(shell, lambda i: i.substitute(mapping).simplified())
+        shell = self._rebased(shell)
         for old_region, new_region in zip(op.regions, shell.regions, strict=True):
             for old, new in zip(old_region.blocks, new_region.blocks, strict=True):
                 self.scalars |= {a: Index.of(b) for a, b in zip(old.arguments, new.arguments, strict=True)}
@@ -271,18 +269,26 @@ class Emitter:
             with ir.InsertionPoint(side):
                 self.body(old.blocks[0])
                 end = list(old.blocks[0].operations)[-1]
-                ir.Operation.create("affine.yield", operands=[self.vector(v) for v in end.operands])
-        mapping = {self.lanes.var: self.base, **self.scalars}
-        if any(v in mapping for v in made.operands):
-            made = edit.rewrite_indices(made, lambda i: i.substitute(mapping).simplified())
+                ir.Operation.create(end.name, operands=[self.vector(v) for v in end.operands])
+        made = self._rebased(made)
         self.values |= dict(zip(op.results, made.results, strict=True))
+
+    def _rebased(self, op: ir.Operation) -> ir.Operation:
+        """A loop or condition over the values of the lanes' base; returns its replacement."""
+        if op.name == "scf.if":
+            edit.set_operand(op, 0, self.scalar(op.operands[0]))
+            return op
+        mapping = {self.lanes.var: self.base, **self.scalars}
+        if any(v in mapping for v in op.operands):
+            return edit.rewrite_indices(op, lambda i: i.substitute(mapping).simplified())
+        return op
 
     def guarded(self, op: ir.Operation) -> None:
         """A condition that differs between lanes: both sides run for all lanes, with accesses masked. Where it holds in
         all lanes, no mask is needed.
         """
         ends = self._in_all_lanes(op)
-        if ends is None or self.mask is not None:
+        if ends is None or self.mask is not None or self.guard is not None:
             self.values |= dict(zip(op.results, self._masked(op), strict=True))
             return
         types = [self._type(r.type) for r in op.results]
@@ -313,12 +319,13 @@ class Emitter:
 
     def _masked(self, op: ir.Operation) -> list[ir.Value]:
         """Both sides of a condition, each in its lanes; returns the results."""
-        condition, sides = self.condition(op), []
+        condition, sides, around = self.condition(op), [], self.guard
+        active = self.mask if around is None else around
         for side in [n for n, region in enumerate(op.regions) if len(region.blocks)]:
             runs = arith.xori(condition, self._all_lanes()) if side else condition
-            self.guard = runs if self.mask is None else arith.andi(runs, self.mask)
+            self.guard = runs if active is None else arith.andi(runs, active)
             sides.append(self._unmasked(op, side))
-        self.guard = None
+        self.guard = around
         return [arith.select(condition, *values) for values in zip(*sides, strict=True)] if len(op.results) else []
 
     def condition(self, op: ir.Operation) -> ir.Value:

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import of_op
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import DIVISIONS, Buffer, Index, Loop, dtypes, is_loop, owner_op, step, walk
-from tir_mlir.dialect.presburger import sets
+from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
 from tir_mlir.passes.lower.vector.indirect_rows import is_indirect_row
@@ -18,6 +18,7 @@ from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductio
 
 LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")
+CONDITIONS = ("affine.if", "scf.if")
 ELEMENTWISE = ("arith", "math")
 YIELDS = ("affine.yield", "scf.yield")
 MASKED_BITS = 32
@@ -79,11 +80,11 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
     if name in YIELDS:
         return
     varies = any(v in lanes.varying for v in op.operands)
-    if name == "scf.if" or (name == "affine.if" and varies):
+    if name in CONDITIONS and varies:
         _check_guard(op, lanes)
         lanes.guards.append(op)
         lanes.varying.update(op.results)
-    elif name in ("affine.for", "affine.if"):
+    elif name in ("affine.for", *CONDITIONS):
         if varies or (name == "affine.for" and len(op.results)):
             raise NotVectorizable("the bounds of a loop in it depend on the iteration", _UNIFORM)
         lanes.varying.update(op.results)  # values chosen by a condition that all lanes share
@@ -103,13 +104,28 @@ def _check_guard(guard: ir.Operation, lanes: Lanes) -> None:
     """Check that what a condition guards can run for all lanes, with accesses masked: no trap, no gather, no loop."""
     for op in walk.ops(guard)[1:]:
         if op.name in ("affine.load", "affine.store"):
-            fits = is_contiguous(lanes, walk.accessed(op), walk.access_indices(op))
+            fits = is_contiguous(lanes, walk.accessed(op), walk.access_indices(op)) or _is_shared(op, lanes)
         else:
             plain = op.name.split(".")[0] in ELEMENTWISE and op.name not in DIVISIONS
-            fits = plain or op.name in (*YIELDS, "affine.apply")
+            fits = plain or op.name in (*YIELDS, *CONDITIONS, "affine.apply")
         if not fits:
             text = f"a condition in it depends on the iteration and guards {_guarded(op)}"
             raise NotVectorizable(text, _UNIFORM)
+
+
+def _is_shared(op: ir.Operation, lanes: Lanes) -> bool:
+    """Whether an op loads one element for all lanes, inside its buffer also where no lane runs."""
+    if op.name != "affine.load":
+        return False
+    box, shape = intervals.around(op), ir.MemRefType(op.operands[0].type).shape
+    for index, size in zip(walk.access_indices(op), shape, strict=True):
+        own = [v for v in index.values if walk.is_inside(owner_op(v), lanes.loop.op)]
+        low, high = intervals.interval(index, box)
+        if any(v == lanes.var or not is_loop(owner_op(v)) for v in own) or low is None or high is None:
+            return False
+        if low < 0 or high >= size:  # a dynamic size is negative
+            return False
+    return True
 
 
 def _guarded(op: ir.Operation) -> str:

@@ -13,6 +13,7 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Constraint,
     Func,
+    Loop,
     all_blocks,
     blocks_below,
     enclosing_block,
@@ -174,17 +175,21 @@ def check_complete(block: Block, reduction_fix: str = "", dominant: bool = True)
         refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
 
 
-def check_reduction(block: Block, reduction_fix: str = KEEP_INIT, dominant: bool = True) -> None:
+def check_reduction(
+    block: Block, reduction_fix: str = KEEP_INIT, dominant: bool = True, within: Loop | None = None
+) -> None:
     """Refuse unless the block has an init, S and R iters only, a single writer, and no store indexed by an R iter.
 
-    `reduction_fix`: fix for a block that has reduce iters but no init. `dominant`: as for `check_complete`.
+    `reduction_fix`: fix for a block that has reduce iters but no init. `dominant`: as for `check_complete`. `within`:
+    only one iteration of the loops around this one counts; an ordered iter that they determine is like a spatial one.
     """
     if block.init is None:
         text = f'block "{block.name}" has no init, so it is not a reduction block'
         refuse(block, text, fix=reduction_fix if any(it.kind == "R" for it in block.iters) else "")
     check_self_contained(block)
+    around = set() if within is None else {lp.var for lp in loops_above(within.op)}
     for it in block.iters:
-        if it.kind == "O":
+        if it.kind == "O" and (within is None or not around.issuperset(it.binding.values)):
             refuse_ordered(block, it, "a reduction has spatial and reduce iters")
     if dominant:
         check_dominant(block)

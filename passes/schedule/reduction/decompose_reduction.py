@@ -52,13 +52,13 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     A reduction over an empty domain (a size may be 0) did not write its result; now the init does. The result of such a
     reduction is unspecified.
 
-    Requires: a reduction block; `loop` is around it and at or above every loop that a reduce iter uses; nothing else
-    under `loop` writes the block's results or the inputs of its init, or reads a result that is not written before in
-    the same iteration of `loop`; the loops from `loop` on visit every point of the block once, including the start of
-    its reductions.
+    Requires: a reduction block, whose ordered iters use only loops above `loop`; `loop` is around it and at or above
+    every loop that a reduce iter uses; nothing else under `loop` writes the block's results or the inputs of its init,
+    or reads a result that is not written before in the same iteration of `loop`; the loops from `loop` on visit every
+    point of the block once, including the start of its reductions.
     """
-    check_reduction(block, ADD_INIT)
     loops = loops_above(block.op)
+    check_reduction(block, ADD_INIT, within=loop if loop in loops else None)
     _check_own(loop, loops, block)
     below = loops[loops.index(loop) :]
     _check_whole_sums(block, loop, below)
@@ -71,7 +71,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     check_always_begins(block, below, conditions)
     regions = BlockRegions.of(block)
 
-    spatial = [i for i in block.iters if i.kind == "S"]
+    spatial = [i for i in block.iters if i.kind != "R"]
     used = [lp for lp in below if any(lp.var in i.binding.values for i in spatial)]
     name, init_op = block.name, block.init
     ip, variables = _init_loops(used, loop)

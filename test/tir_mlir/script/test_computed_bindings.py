@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from harness import scripts
@@ -117,6 +119,45 @@ def test_iterations_that_may_meet_are_not_parallel():
 def test_a_binding_is_an_integer():
     with pytest.raises(ScriptError, match="the value bound to vi must be an integer"):
         scripts.function(PICK.format(condition="True", extent=16).replace("I[i]", "A[i]"), PICKED)
+
+
+def bags(columns: int):
+    """Sums of rows of E chosen by I, for each part of I."""
+    return scripts.function(
+        f"""
+for i, d in T.grid(8, {columns}):
+    with T.block("zero"):
+        vi, vd = T.axis.remap("SS", [i, d])
+        Y[vi, vd] = T.float32(0)
+for i in range(8):
+    for k in range(P[i], P[i + 1]):
+        for d in range({columns}):
+            with T.block("Y"):
+                vi, vd = T.axis.remap("SS", [i, d])
+                vk = T.axis.reduce(40, k)
+                Y[vi, vd] = Y[vi, vd] + E[I[vk], vd]
+""",
+        f'E: T.Buffer((16, {columns}), "float32"), I: T.Buffer((40,), "int32"), P: T.Buffer((9,), "int32"), '
+        f'Y: T.Buffer((8, {columns}), "float32")',
+    )
+
+
+@pytest.mark.parametrize("columns", [16, 37])
+def test_a_loop_inside_a_loop_over_data_is_vectorized(columns):
+    sch = Schedule(bags(columns))
+    _, lane = sch.split(sch.get_loops("Y")[-1], [None, 16])
+    sch.vectorize(lane)
+    rng = np.random.default_rng(3)
+    e = rng.integers(-4, 5, (16, columns)).astype("float32")
+    chosen, ends = rng.integers(0, 16, 40).astype("int32"), np.sort(rng.integers(0, 41, 7))
+    starts = np.concatenate([[0], ends, [40]]).astype("int32")
+    y = np.full((8, columns), np.nan, "float32")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lib = build(sch, cache=False)
+    lib(e, chosen, starts, y)
+    np.testing.assert_array_equal(y, [e[chosen[a:b]].sum(0) for a, b in zip(starts, starts[1:], strict=False)])
+    assert "vector<16xf32>" in str(lib.lowered)
 
 
 def test_lowering_searches_for_nothing():

@@ -19,6 +19,7 @@ from programs.sequences import (
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScriptError
+from tir_mlir.script import tir as T
 
 
 @pytest.fixture
@@ -224,3 +225,35 @@ def test_the_advice_names_the_kind(program, advice):
     with pytest.raises(ScriptError) as raised:
         program()
     assert re.search(advice, raised.value.message), raised.value.message
+
+
+def bubbles(n: int, columns: int):
+    """Columns sorted by exchanges at computed places, in loops over a triangle."""
+
+    @T.prim_func
+    def main(A: T.Buffer((n, columns), "int32"), S: T.Buffer((n, columns), "int32")):
+        for i, c in T.grid(n, columns):
+            with T.block("copy"):
+                vi, vc = T.axis.remap("SS", [i, c])
+                S[vi, vc] = A[vi, vc]
+        for i in range(n):
+            for j, c in T.grid(i, columns):
+                with T.block("swap"):
+                    vi, vj, vc = T.axis.remap("OOS", [i, j, c])
+                    at = (vi - vj) << 1 >> 1
+                    S[at - 1, vc], S[at, vc] = T.min(S[at - 1, vc], S[at, vc]), T.max(S[at - 1, vc], S[at, vc])
+
+    return main
+
+
+def test_a_scatter_in_loops_over_a_triangle_can_be_scheduled(rng):
+    """Its domain is not covered, in the program and after each step."""
+    sch = Schedule(bubbles(9, 37))
+    c_0, c_1 = sch.split(sch.get_loops("swap")[-1], [None, 8])
+    sch.reorder(c_0, sch.get_loops("swap")[1])
+    sch.vectorize(c_1)
+    a = rng.integers(-50, 50, (9, 37)).astype("int32")
+    s = np.zeros_like(a)
+    quick_build(sch.mod)(a, s)
+    np.testing.assert_array_equal(s, np.sort(a, axis=0))
+    assert sch.verify()

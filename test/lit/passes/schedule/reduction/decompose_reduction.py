@@ -3,6 +3,26 @@
 
 
 # INDEX: error: {{.*}}iter vk of block "B" is declared reduce but indexes the store to A
+# An ordered iter that a loop above the init determines.
+# CHECK-LABEL: def stepped(
+@T.prim_func
+def stepped(A: T.Buffer((3, 8, 4), "float32"), B: T.Buffer((3, 8), "float32")):
+    # CHECK: for t, i in T.grid(3, 8):
+    # CHECK-NEXT: with T.block("B_init"):
+    # CHECK-NEXT: vt = T.axis.opaque(3, t)
+    # CHECK: for k in range(4):
+    # CHECK-NEXT: with T.block("B_update"):
+    for t, i, k in T.grid(3, 8, 4):
+        with T.block("B"):
+            vt, vi, vk = T.axis.remap("OSR", [t, i, k])
+            with T.init():
+                B[vt, vi] = T.float32(0)
+            B[vt, vi] = B[vt, vi] + A[vt, vi, vk]
+
+
+# -----
+
+
 # CHECK-LABEL: def total(
 @T.prim_func
 def total(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
