@@ -27,6 +27,7 @@ from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import CallSignature, signatures
 from tir_mlir.runtime.drivers import jit, link_kernels, program_key
 from tir_mlir.runtime.drivers.aot import Aot
+from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
@@ -154,9 +155,8 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     """Build for a named CPU: callable if this machine supports it, else an object file."""
     if driver != "jit" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
-    words = ",".join(f"+{name}" for name in sorted(wanted.features))
-    llc_targets.check(wanted.triple, wanted.cpu, words)
-    code = object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
+    code = _code_target(wanted)
+    llc_targets.check(wanted.triple, wanted.cpu, code.features.decode())
     lowered, facts = _lower(request)
     clock = request.timing.clock
     if wanted.runs_here:
@@ -165,6 +165,11 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
     made = CrossObject(lowered, request.found, code, clock, facts["kernels"], facts["sites"])
     return _library(request, made, lambda: lowered)
+
+
+def _code_target(wanted: Target) -> object_code.LLVMTarget:
+    words = ",".join(f"+{name}" for name in sorted(wanted.features))
+    return object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
 
 
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:
@@ -200,6 +205,7 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     with timing.clock("link"):
         module = clone_module(request.original)
         wanted = request.wanted
+        check_intrinsics(module, None if wanted is None else _code_target(wanted))
         given = {} if wanted is None else {"has": wanted.features, "elsewhere": not wanted.runs_here}
         kernels, elsewhere = link_kernels.resolve(module, request.libs, **given)
     token = RECORDED_WARNINGS.set(warned)

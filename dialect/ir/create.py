@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith, memref, scf
 
-from tir_mlir.dialect.ir import attrs, dtypes, signs
+from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.touched import touch_here
 from tir_mlir.dialect.ir.views import Block, Func, Loop, symbol_name
@@ -316,7 +316,7 @@ def memref_type(shape: Sequence[int | Index | None], dtype: str, scope: str = "g
     dynamic = ir.ShapedType.get_dynamic_size()
     space = None if scope == "global" else ir.StringAttr.get(scope)
     sizes = [n if isinstance(n, int) else dynamic for n in shape]
-    return ir.MemRefType.get(sizes, dtypes.to_mlir(dtype), memory_space=space)
+    return ir.MemRefType.get(sizes, dtypes.element_type(dtype), memory_space=space)
 
 
 def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "global") -> ir.Value:
@@ -364,23 +364,23 @@ def convert(value: ir.Value, dtype: str, source: str | None = None) -> ir.Value:
 
 
 def _converted(value: ir.Value, source: str, dtype: str) -> ir.Value:
-    target = dtypes.to_mlir(dtype)
+    target, element, lanes = dtypes.to_mlir(dtype), dtypes.element(source), dtypes.lanes(dtype)
     wider = dtypes.bits(source) < dtypes.bits(dtype)
     is_float = dtypes.is_float(source)
-    if dtype == "bool" and is_float:
-        return arith.cmpf(_NOT_EQUAL_FLOAT, value, arith.constant(value.type, 0.0))
-    if dtype == "bool":
-        return arith.cmpi(_NOT_EQUAL_INT, value, arith.constant(value.type, 0))
+    if dtypes.element(dtype) == "bool":
+        zero = arith.constant(dtypes.to_mlir(element), 0.0 if is_float else 0)
+        zero = zero if lanes == 1 else vectors.broadcast(zero, lanes)
+        return arith.cmpf(_NOT_EQUAL_FLOAT, value, zero) if is_float else arith.cmpi(_NOT_EQUAL_INT, value, zero)
     if is_float and dtypes.is_float(dtype):
         if dtypes.bits(source) == dtypes.bits(dtype):  # no single op converts between float16 and bfloat16
-            return arith.truncf(target, arith.extf(dtypes.to_mlir("float32"), value))
+            return arith.truncf(target, arith.extf(dtypes.to_mlir(dtypes.with_lanes("float32", lanes)), value))
         return (arith.extf if wider else arith.truncf)(target, value)
     if is_float:
         return (arith.fptoui if dtypes.is_unsigned(dtype) else arith.fptosi)(target, value)
-    zeros_above = source == "bool" or dtypes.is_unsigned(source)
+    zeros_above = element == "bool" or dtypes.is_unsigned(source)
     if dtypes.is_float(dtype):
         return (arith.uitofp if zeros_above else arith.sitofp)(target, value)
-    if source == "bool" or wider:
+    if element == "bool" or wider:
         return (arith.extui if zeros_above else arith.extsi)(target, value)
     if dtypes.bits(source) > dtypes.bits(dtype):
         return arith.trunci(target, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 
 from mlir import ir
 
@@ -14,13 +14,56 @@ _UNSIGNED = {f"u{name}": width for name, width in _INTS.items() if name != "bool
 NAMES = (*_FLOATS, *_INTS, *_UNSIGNED)
 
 
+MOST_LANES = 1024
+"""LLVM's code generation takes long for more."""
+
+
 def to_mlir(dtype: str) -> ir.Type:
-    """`"float32"` -> `f32`; `"uint8"` and `"int8"` are both `i8`. Errors: TirError for an unknown type."""
+    """`"float32"` -> `f32`; `"uint8"` and `"int8"` are both `i8`; `"int8x4"` -> `vector<4xi8>`.
+
+    Errors: TirError for an unknown type.
+    """
+    if isinstance(dtype, str) and is_vector(dtype):
+        return ir.VectorType.get([lanes(dtype)], to_mlir(element(dtype)))
     if isinstance(dtype, str) and dtype in _FLOATS:
         return _FLOATS[dtype].get()
     if isinstance(dtype, str) and (width := _INTS.get(dtype) or _UNSIGNED.get(dtype)):
         return ir.IntegerType.get_signless(width)
     raise TirError(refusal(f'"{dtype}"' if isinstance(dtype, str) else short_repr(dtype)))
+
+
+def element_type(dtype: str) -> ir.Type:
+    """The same, of an element of a buffer or a scalar. Errors: TirError for a vector, too."""
+    if isinstance(dtype, str) and is_vector(dtype):
+        raise TirError(refusal(f'"{dtype}"'))
+    return to_mlir(dtype)
+
+
+def is_vector(dtype: str) -> bool:
+    """Whether a name is a type of vectors: an element type and 2 to 1024 lanes, `"int8x4"`."""
+    name, count = _split(dtype)
+    return name in NAMES and 2 <= count <= MOST_LANES
+
+
+def element(dtype: str) -> str:
+    """The type of a lane: `"int8x4"` -> `"int8"`; a scalar type is its own."""
+    return _split(dtype)[0]
+
+
+def lanes(dtype: str) -> int:
+    """The number of lanes: 4 of `"int8x4"`, 1 of a scalar type."""
+    return _split(dtype)[1]
+
+
+@lru_cache(maxsize=256)
+def _split(dtype: str) -> tuple[str, int]:
+    name, _, count = dtype.rpartition("x")
+    return (name, int(count)) if name and count.isdecimal() else (dtype, 1)
+
+
+def with_lanes(dtype: str, count: int) -> str:
+    """A type with the elements of another and a number of lanes: `"int8"`, 4 -> `"int8x4"`."""
+    return f"{element(dtype)}x{count}" if count > 1 else element(dtype)
 
 
 _WAYS = {
@@ -35,13 +78,14 @@ _WAYS = {
 def refusal(shown: str) -> str:
     """The message for a type that is not supported, and what to use instead."""
     way = next((text for word, text in _WAYS.items() if shown.strip('"').removeprefix("u").startswith(word)), None)
-    vector = re.fullmatch(r'"?[a-z]+\d+x\d+"?', shown)
-    way = "a value has one lane; T.vectorized loops become vector code" if vector else way
+    vector = element(shown.strip('"')) in NAMES and shown.strip('"') not in NAMES
+    way = f"a buffer has elements of one lane; a vector value has 2 to {MOST_LANES} lanes" if vector else way
     return f"dtype {shown} is not supported; {f'{way}; ' if way else ''}use one of {', '.join(NAMES)}"
 
 
 def to_name(type_: ir.Type) -> str:
-    """`f32` -> `"float32"`, `i8` -> `"int8"`; `index` (loops, sizes) reads as `"int32"`, pointers as `"handle"`.
+    """`f32` -> `"float32"`, `i8` -> `"int8"`, `vector<4xi8>` -> `"int8x4"`; `index` (loops, sizes) reads as
+    `"int32"`, pointers as `"handle"`.
 
     A type does not say whether an integer is unsigned: `Buffer.dtype` and `signs.dtype_of` do.
     """
@@ -54,17 +98,19 @@ def to_name(type_: ir.Type) -> str:
         for name, width in _INTS.items():
             if type_.width == width:
                 return name
+    if isinstance(type_, ir.VectorType) and len(type_.shape) == 1:
+        return f"{to_name(type_.element_type)}x{type_.shape[0]}"
     if str(type_) == "!llvm.ptr":
         return "handle"
     raise TirError(f"type {type_} has no TensorIR name")
 
 
 def is_float(dtype: str) -> bool:
-    return dtype in _FLOATS
+    return dtype in _FLOATS or element(dtype) in _FLOATS
 
 
 def is_unsigned(dtype: str) -> bool:
-    return dtype in _UNSIGNED
+    return dtype in _UNSIGNED or element(dtype) in _UNSIGNED
 
 
 def with_sign_of(type_: ir.Type, dtype: str | None) -> str:
@@ -75,6 +121,7 @@ def with_sign_of(type_: ir.Type, dtype: str | None) -> str:
 
 def limits(dtype: str) -> tuple[int, int]:
     """The least and the greatest integer of a type: (-128, 127) for int8, (0, 255) for uint8, (0, 1) for bool."""
+    dtype = element(dtype)
     if dtype == "bool":
         return 0, 1
     width = bits(dtype)
@@ -98,7 +145,8 @@ def as_typed(number: int, dtype: str) -> int:
 
 
 def bits(dtype: str) -> int:
-    """Width in memory in bits; a bool takes a byte."""
+    """Width of an element in memory in bits; a bool takes a byte."""
+    dtype = element(dtype)
     if dtype == "bool":
         return 8
     return int("".join(c for c in dtype if c.isdigit()))

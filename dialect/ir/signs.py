@@ -7,6 +7,8 @@ determine what a program computes; `tir.dtype` determines how it prints and whic
 
 from __future__ import annotations
 
+from math import prod
+
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, dtypes
@@ -29,7 +31,8 @@ _EITHER = {
     "arith.shli": 0, "arith.select": 1, "math.ctpop": 0, "math.ctlz": 0, "math.cttz": 0, "math.ipowi": 0,
 }  # fmt: skip
 """Ops whose result has the sign of their operands, from the given one on."""
-_LOADS = ("affine.load", "memref.load")
+_LOADS = ("affine.load", "memref.load", "affine.vector_load")
+_SAME_ELEMENTS = ("vector.broadcast", "vector.shape_cast", "vector.from_elements", "vector.extract", "vector.shuffle")
 _CHOICES = ("affine.if", "scf.if")
 _ULT, _SLT, _SGE = 6, 2, 5
 _MARKED = 4  # the distance of an unsigned predicate of cmpi from the signed one
@@ -79,8 +82,8 @@ def operand_dtype(op: ir.Operation) -> str | None:
     if op.name in _EITHER:
         return dtype_of(op.results[0])
     values = list(op.operands)
-    type_ = values[-1].type if values else None
-    if not isinstance(type_, ir.IntegerType) or type_.width == 1:
+    type_ = values[-1].type if values else ir.NoneType.get()
+    if not is_integer(type_):
         return None
     sign = operand_sign(op)
     if sign is None:
@@ -92,7 +95,7 @@ def dtype_of(value: ir.Value) -> str | None:
     """The TensorIR type of a value; None for a constant integer, and for sums and choices of these: it has the type of
     what it is used with."""
     type_ = value.type
-    if not isinstance(type_, ir.IntegerType) or type_.width == 1:
+    if not is_integer(type_):
         return dtypes.to_name(type_)
     owner = value.owner
     if isinstance(owner, ir.Block):
@@ -104,7 +107,10 @@ def dtype_of(value: ir.Value) -> str | None:
     if name == "arith.constant":
         return None
     if name in _LOADS:
-        return buffer_dtype(op.operands[0])
+        return dtypes.with_lanes(buffer_dtype(op.operands[0]), _lanes(type_))
+    if name in _SAME_ELEMENTS:
+        found = _first(list(op.operands))
+        return None if found is None else dtypes.with_lanes(found, _lanes(type_))
     if name in _UNSIGNED_RESULT:
         return f"u{dtypes.to_name(type_)}"
     if name in _EITHER:
@@ -113,6 +119,16 @@ def dtype_of(value: ir.Value) -> str | None:
         number = ir.OpResult(value).result_number
         return _first([list(region.blocks[0].operations)[-1].operands[number] for region in op.regions])
     return dtypes.to_name(type_)
+
+
+def is_integer(type_: ir.Type) -> bool:
+    """Whether a value has a sign: an integer of more than one bit, or a vector of them."""
+    type_ = type_.element_type if isinstance(type_, ir.VectorType) else type_
+    return isinstance(type_, ir.IntegerType) and type_.width > 1
+
+
+def _lanes(type_: ir.Type) -> int:
+    return prod(type_.shape) if isinstance(type_, ir.VectorType) else 1
 
 
 def _first(values: list[ir.Value]) -> str | None:

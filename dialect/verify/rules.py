@@ -452,5 +452,7 @@ SETTLED: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.parallel": (bindings_in_domain, init_first),
     "affine.load": (access_shape,),
     "affine.store": (access_shape,),
+    "affine.vector_load": (access_shape,),
+    "affine.vector_store": (access_shape,),
     "llvm.inttoptr": (access_shape,),
 }

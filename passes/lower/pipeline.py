@@ -20,6 +20,7 @@ MODULE_PASSES = (
     "tir-lower-prefetch",  # loops are peeled: each piece gets its own prefetches
     "tir-lower-races",
     "tir-lower-bools",  # before vectors: a vector of i1 is packed
+    "tir-lower-rows",  # before vectorized loops: theirs are of adjacent elements
     "tir-lower-transposed",
     "tir-lower-interleaved",
     "tir-lower-runs",  # before vectors: matches whole copies

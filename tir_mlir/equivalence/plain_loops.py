@@ -9,6 +9,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.dialect.computation.split_lanes import split_lanes
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Block, attrs, funcs, is_block, walk
 from tir_mlir.equivalence.described_kernels import describe_calls
@@ -32,6 +33,7 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
     everything = walk.ops(module.operation)
     retype(everything, _without_scope)
     describe_calls(module)
+    split_lanes(module)
     for func in funcs(module):
         remove_blocks(func.op)
     bools.run(module)

@@ -73,3 +73,21 @@ def count(word: str, width: int) -> Callable[[Any], Any]:
         return width - bits.bit_length() if word == "ctlz" else (bits & -bits).bit_length() - 1
 
     return run
+
+
+def resized(values: list[Any], old: int, new: int) -> list[Any]:
+    """The bits of integers of `old` bits as integers of `new` bits, the lowest first."""
+    if old > new:
+        return [v if is_poison(v) else _signed(v >> place, new) for v in values for place in range(0, old, new)]
+    found = []
+    for first in range(0, len(values), new // old):
+        parts = values[first : first + new // old]
+        poison = next((p for p in parts if is_poison(p)), None)
+        whole = sum((p & (1 << old) - 1) << n * old for n, p in enumerate(parts)) if poison is None else 0
+        found.append(_signed(whole, new) if poison is None else poison)
+    return found
+
+
+def _signed(value: int, width: int) -> int:
+    half = 1 << width - 1
+    return (value + half & (1 << width) - 1) - half

@@ -15,7 +15,18 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, short_repr
-from tir_mlir.dialect.ir import Block, Func, clone_module, entered, frozen, funcs, held_module, is_block, walk
+from tir_mlir.dialect.ir import (
+    Block,
+    Func,
+    clone_module,
+    entered,
+    frozen,
+    funcs,
+    held_module,
+    is_block,
+    llvm_intrinsics,
+    walk,
+)
 from tir_mlir.interpreter.call_arguments import Arguments, memory_kind
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
@@ -192,6 +203,9 @@ def module_of(program: Any) -> ir.Module:
 
 
 def _loops(module: ir.Module) -> ir.Module:
+    for op in walk.ops(module.operation):
+        if op.name == llvm_intrinsics.CALL and not llvm_intrinsics.expand(op):
+            raise NotInterpreted(f"cannot interpret {llvm_intrinsics.name_of(op)}; run it built")
     names = {op.name for op in walk.ops(module.operation) if op.name.startswith("linalg.")}
     if names:
         _only_memrefs(module)

@@ -6,6 +6,7 @@ import sys
 from builtins import bool as _bool
 from typing import TYPE_CHECKING, Any
 
+from tir_mlir.dialect.ir import dtypes as _dtypes
 from tir_mlir.script.language.builtins import *  # noqa: F403
 from tir_mlir.script.language.markers import (
     BufferConstructor,
@@ -203,6 +204,13 @@ def evaluate(value: Any) -> None:
 @construct
 def LetStmt(value: Any) -> Any:
     """`with T.LetStmt(value) as x:` binds a name to a value; same as `x: T.let[T.int32] = value`."""
+
+
+def __getattr__(name: str) -> Any:
+    """The types of vectors: `T.float32x4`."""
+    if _dtypes.is_vector(name):
+        return DType(name)
+    raise AttributeError(f"T has no {name}")
 
 
 sblock, sblock_alloc_buffer, sblock_attr = block, alloc_buffer, block_attr

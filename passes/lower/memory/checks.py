@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, NotAffine, NotProvable, VerifyError
+from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, LoweringError, NotAffine, NotProvable, VerifyError
 from tir_mlir.dialect.ir import AFFINE_ACCESS, Block, Buffer, attrs, emit_map, frozen, is_block, walk
 from tir_mlir.dialect.verify import check_access
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -48,6 +48,11 @@ def _site(op: ir.Operation) -> list[str]:
 
 def _to_gather(op: ir.Operation) -> ir.Operation:
     kind, memref = op.name.removeprefix("affine."), walk.accessed(op)
+    if kind not in ("load", "store"):
+        text = (
+            f"the lanes of {Buffer(memref).name} are not proved to be inside it, and a vector is not checked by lanes"
+        )
+        raise LoweringError(f"{location_text(op)}: {text}")
     with ir.InsertionPoint(op), op.location:
         value = [op.operands[0]] if kind == "store" else []
         types = [r.type for r in op.results]

@@ -39,7 +39,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
         "cache_write it and change the copy",
     )
     try:
-        new = dtypes.to_mlir(dtype)
+        new = dtypes.element_type(dtype)
     except TirError as error:
         refuse(block, str(error))
     views, users = _users(buffer.value, buffer.name)

@@ -63,9 +63,6 @@ for i in range(16):
 """
 REFUSED = {
     "while": (AB, "while True:\n    pass", r"condition of this while is constant: the loop runs forever"),
-    "vectors": (AB, "B[T.Ramp(0, 1, 16)] = A[T.Ramp(0, 1, 16)]", r"T\.Ramp is not supported: values are scalars"),
-    "lower-case vectors": (AB, "B[T.ramp(0, 1, 16)] = A[0]", r"T\.ramp is not supported: values are scalars"),
-    "instructions": (AB, NEST.format('T.call_llvm_pure_intrin("float32", "llvm.sqrt", A[vi])'), r"kernel in C or MLIR"),
     "packed": (AB, NEST.format('T.call_packed("f", A[vi])'), r"T\.call_packed is not supported.*T\.call_extern"),
     "decl_buffer": (AB, "C = T.decl_buffer((16,))", r"T\.decl_buffer is not supported: T\.alloc_buffer"),
     "allocate": (AB, 'C = T.allocate((16,), "float32")', r"T\.allocate is not supported.*after lowering"),
@@ -73,7 +70,6 @@ REFUSED = {
     "no word": (AB, NEST.format("T.expp(A[vi])"), r"T has no expp; did you mean T\.exp\?"),
     "narrow floats": ('A: T.Buffer((16,), "float8")', "pass", r'dtype "float8" is not supported'),
     "step": (AB, "for i in range(0, 16, 2):\n    B[i] = A[i]", r"for a step, scale the index"),
-    "slices": (AB, "B[0:16] = A[0:16]", r"a slice of A is a region, not a value"),
     "other widths": (AB, NEST.format('T.reinterpret("int64", A[vi])'), r"float32 and int64 differ in width"),
     "no conditions": (AB, NEST.format("T.if_then_else(T.all(), A[vi], 0.0)"), r"T\.all needs at least one condition"),
     "address of a region": (AB, 'T.call_extern("int32", "f", T.address_of(A[0:4]))', r"T\.address_of takes one elem"),

@@ -13,7 +13,7 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.interpreter import floats, integers
 from tir_mlir.interpreter.codegen import DYNAMIC, Writer, writes
 from tir_mlir.interpreter.counters import FLOPS, LOADS, STORES, destination
-from tir_mlir.interpreter.kinds import is_float, kind_of
+from tir_mlir.interpreter.kinds import is_float, kind_of, size
 from tir_mlir.interpreter.ops import vector_memory
 from tir_mlir.interpreter.ops.memory_ops import indices, reduction, tuple_of
 
@@ -122,11 +122,27 @@ def broadcast(w: Writer, op: ir.Operation) -> None:
     w.put(f"{w.define(result)} = {text}")
 
 
-@writes("vector.shape_cast", "vector.bitcast")
-def shape_cast(w: Writer, op: ir.Operation) -> None:
+@writes("vector.bitcast")
+def bitcast(w: Writer, op: ir.Operation) -> None:
+    """Emit the bits of lanes as lanes of another width, the lowest bits first."""
     kinds = [kind_of(v.type) for v in (op.operands[0], op.results[0])]
-    if kinds[0] != kinds[1]:
-        raise NotInterpreted(f"{op.name} from {op.operands[0].type} to {op.results[0].type}")
+    if kinds[0] == kinds[1]:
+        w.variables[op.results[0]] = w.value(op.operands[0])
+        return
+    if w.options.exact and any(map(is_float, kinds)):
+        raise NotInterpreted(f"{op.name} of floats depends on their bits, which exact numbers do not have")
+    text = w.value(op.operands[0])
+    if is_float(kinds[0]):
+        text = f"list(map({w.keep(floats.bits_of(kinds[0]), f'bits_of_{kinds[0]}')}, {text}))"
+    old, new = (size(k) * 8 for k in kinds)
+    text = f"{w.keep(integers.resized, 'resized')}({text}, {old}, {new})" if old != new else text
+    if is_float(kinds[1]):
+        text = f"list(map({w.keep(floats.from_bits(kinds[1]), f'from_bits_{kinds[1]}')}, {text}))"
+    w.put(f"{w.define(op.results[0])} = {text}")
+
+
+@writes("vector.shape_cast")
+def shape_cast(w: Writer, op: ir.Operation) -> None:
     w.variables[op.results[0]] = w.value(op.operands[0])
 
 

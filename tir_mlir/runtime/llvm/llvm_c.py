@@ -68,6 +68,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "LLVMSetLinkage": (None, _P, c_int),
     "LLVMGlobalGetValueType": (_P, _P),
     "LLVMPrintTypeToString": (_P, _P),
+    "LLVMPrintModuleToString": (_P, _P),
     "LLVMGetEnumAttributeKindForName": (c_uint, _S, c_size_t),
     "LLVMGetEnumAttributeAtIndex": (_P, _P, c_uint, c_uint),
     "LLVMCreateEnumAttribute": (_P, _P, c_uint, c_uint64),

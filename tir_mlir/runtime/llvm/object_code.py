@@ -62,10 +62,10 @@ def compile_module(
             return _compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)
 
 
-def compile_text(text: str, passes: bytes = NO_PASSES) -> bytes:
-    """Compile LLVM IR text to an object file."""
+def compile_text(text: str, passes: bytes = NO_PASSES, wanted: LLVMTarget | None = None) -> bytes:
+    """Compile LLVM IR text to an object file for `wanted`, default this machine."""
     with context() as inside:
-        return _compile(parse(inside, text), passes, target())
+        return _compile(parse(inside, text), passes, wanted or target())
 
 
 @contextmanager

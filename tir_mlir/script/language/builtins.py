@@ -19,7 +19,45 @@ def meta_var(value: Any) -> Any:
 
 @construct
 def reinterpret(dtype: str, value: Any) -> Any:
-    """Bitcast to another type of the same width: `T.reinterpret("int32", x)`."""
+    """Bitcast to another type of the same width: `T.reinterpret("int32", x)`, also of an `int8x4`.
+
+    The older order `T.reinterpret(x, dtype="int32")` is accepted.
+    """
+
+
+@construct
+def ramp(base: Any, stride: int, lanes: int) -> Any:
+    """The index of several elements: `A[T.ramp(i * 4, 2, 4)]` is the vector of A[i * 4], A[i * 4 + 2], ...
+
+    With a stride of 1 or more it prints as a slice, `A[i * 4:i * 4 + 8:2]`.
+    """
+
+
+@construct
+def broadcast(value: Any, lanes: int) -> Any:
+    """A vector with a scalar in every lane: `T.broadcast(x, 16)`. Arithmetic on a vector and a scalar does it, too."""
+
+
+@construct
+def Shuffle(vectors: Any, indices: Any) -> Any:
+    """The lanes of vectors, one after another, that the indices select: `T.Shuffle([a, b], [0, 2, 4, 6])`.
+
+    One index gives a scalar: `T.Shuffle([v], [0])`.
+    """
+
+
+@construct
+def llvm_lookup_intrinsic_id(name: str) -> Any:
+    """The name of an intrinsic, where TVM has a number: `T.llvm_lookup_intrinsic_id("llvm.fma")`."""
+
+
+@construct
+def call_llvm_pure_intrin(dtype: str, name: Any, *args: Any) -> Any:
+    """Call an intrinsic of LLVM on values: `T.call_llvm_pure_intrin("float32x4", "llvm.fma", a, b, c)`.
+
+    The older order, with `T.uint32(3)` for the number of arguments after the name and `dtype=` at the end, is accepted.
+    The types are those of LLVM's declaration; `build` checks them, and that the CPU has the instruction.
+    """
 
 
 @construct
@@ -81,3 +119,7 @@ def tvm_mma_sync(d: Any, d_index: Any, a: Any, a_index: Any, b: Any, b_index: An
 @construct
 def likely(condition: Any) -> Any:
     """A branch hint; parsed as the condition itself."""
+
+
+# TVM's aliases
+Ramp, Broadcast = ramp, broadcast

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 _LOWERED = "it is only used after lowering; write loops and blocks"
-_VECTORS = "values are scalars; write a loop, T.vectorized(n) turns it into vector code"
-_INSTRUCTIONS = "use a function of T, or put the instruction into a kernel in C or MLIR"
-_LLVM = ("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin", "llvm_lookup_intrinsic_id")
+_HALVES = "T.Shuffle([v], [0, 1]) selects lanes"
+_INSTRUCTIONS = "T.call_llvm_pure_intrin calls an intrinsic of LLVM on values"
 _PER_AXIS = "load the shift of the axis, T.Cast to int64, multiply and shift"
 
 REFUSED = {
-    **dict.fromkeys(("Ramp", "ramp", "Broadcast", "broadcast", "Shuffle", "vectorlow", "vectorhigh"), _VECTORS),
+    **dict.fromkeys(("vectorlow", "vectorhigh", "vectorcombine"), _HALVES),
     **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
     "env_thread": 'write tx = T.launch_thread("threadIdx.x", n), or a loop over T.thread_binding(n, "threadIdx.x")',
     **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "call a C function by T.call_extern"),
-    **dict.fromkeys(
-        ("call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin", "llvm_lookup_intrinsic_id"),
-        _INSTRUCTIONS,
-    ),
+    **dict.fromkeys(("call_intrin", "call_llvm_intrin"), _INSTRUCTIONS),
     "decl_buffer": "T.alloc_buffer allocates a buffer, T.match_buffer makes a view of a region",
     "undef": "omit the store instead",
     "q_multiply_shift_per_axis": _PER_AXIS,
@@ -25,7 +21,6 @@ REFUSED = {
     **dict.fromkeys(("float8_e4m3fn", "float8_e5m2", "float8_e4m3", "e4m3_float8", "e5m2_float8"), "use float16"),
     **dict.fromkeys(("int4", "uint4"), "pack two values into an int8, and shift"),
     **dict.fromkeys(("uint1", "int1"), "use bool"),
-    **dict.fromkeys(("float32x4", "float16x2", "int8x4", "int32x4"), _VECTORS),
 }
 """Name -> what to write instead. The page of the `T` namespace shows it as a table."""
 

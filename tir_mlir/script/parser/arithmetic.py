@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
-from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, float_constants, signs
+from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, float_constants, signs, vectors
 from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (
     AffineCondition,
@@ -88,6 +88,8 @@ def to_value(item: Any, dtype: str | None = None) -> ir.Value:
     """Materialize an expression as an SSA value, cast to `dtype` if given (constants exactly, see `constant`)."""
     item = as_expr(item)
     dtype = dtype or dtype_of(item)
+    if (lanes := dtypes.lanes(dtype)) > 1 and dtypes.lanes(dtype_of(item)) == 1:
+        return signs.mark(vectors.broadcast(to_value(item, dtypes.element(dtype)), lanes), dtype)
     if isinstance(item, Const):
         return constant(item.value, dtype)
     if isinstance(item, Index):
@@ -158,6 +160,11 @@ def to_index(item: Any) -> Index | ir.Value:
     index = as_index(item)
     if index is not None:
         return index
+    if dtypes.lanes(dtype_of(item)) > 1:
+        raise ParseError(
+            f"an index is one integer, not {describe(item)}; lanes follow each other by a constant step: "
+            "A[T.ramp(i * 4, 1, 4)]"
+        )
     if dtype_of(item) == "bool" or dtypes.is_float(dtype_of(item)):
         raise ParseError(f"an index must be an integer; this one has type {dtype_of(item)}")
     if isinstance(item, Value) and isinstance(item.ssa.type, ir.IndexType):
@@ -176,6 +183,11 @@ def cast(item: Any, dtype: str) -> Value:
     item = as_expr(item)
     if not isinstance(item, Value) or isinstance(item.ssa.type, ir.IndexType):
         return Value(to_value(item, dtype), dtype)
+    lanes = dtypes.lanes(item.dtype)
+    if lanes == 1 != dtypes.lanes(dtype):
+        return Value(to_value(item, dtype), dtype)
+    if lanes != dtypes.lanes(dtype):
+        raise ParseError(f"a value of type {item.dtype} has {lanes} lanes; {dtype} has {dtypes.lanes(dtype)}")
     return item if item.dtype == dtype else Value(convert(item.ssa, dtype, item.dtype), dtype)
 
 
@@ -192,8 +204,15 @@ def is_wide(item: Any) -> bool:
 
 
 def common_dtype(left: Expr, right: Expr) -> str:
-    """The type that two operands are promoted to."""
-    a, b = dtype_of(left), dtype_of(right)
+    """The type that two operands are promoted to; a scalar is repeated for the lanes of a vector."""
+    lanes = {n for n in (dtypes.lanes(dtype_of(e)) for e in (left, right)) if n > 1}
+    if len(lanes) > 1:
+        raise ParseError(f"a value of type {dtype_of(left)} and one of type {dtype_of(right)} differ in lanes")
+    return dtypes.with_lanes(_common_element(left, right), max(lanes, default=1))
+
+
+def _common_element(left: Expr, right: Expr) -> str:
+    a, b = (dtypes.element(dtype_of(e)) for e in (left, right))
     if isinstance(left, Const) and left.dtype is None and not isinstance(right, Const):
         return _adopt(left, b)
     if isinstance(right, Const) and right.dtype is None and not isinstance(left, Const):
@@ -233,8 +252,8 @@ def binary(op: str, left: Any, right: Any) -> Expr:
         return Value(emit(row.float_op, to_value(left, dtype), to_value(right, dtype)), dtype)
     if op == "/":
         raise ParseError("/ divides floats; for integers write // (rounds down) or T.truncdiv (rounds towards zero)")
-    if dtype == "bool" and op not in ("&", "|", "^"):
-        dtype = "int32"
+    if dtypes.element(dtype) == "bool" and op not in ("&", "|", "^"):
+        dtype = dtypes.with_lanes("int32", dtypes.lanes(dtype))
     a, b = to_value(left, dtype), to_value(right, dtype)
     if row is None or row.int_op is None:
         return typed(arith.remui(a, b) if dtypes.is_unsigned(dtype) else _floormod(a, b), dtype)
@@ -273,7 +292,7 @@ def typed(value: ir.Value, dtype: str) -> Value:
 def inverted(item: Any) -> Expr:
     """`~x`: all bits flipped."""
     item = as_expr(item)
-    dtype = dtype_of(item)
+    dtype = dtypes.element(dtype_of(item))
     return binary("^", item, Const(dtypes.limits(dtype)[1], dtype) if dtypes.is_unsigned(dtype) else -1)
 
 
@@ -360,10 +379,11 @@ def compare(op: str, left: Any, right: Any) -> Expr:
     if a is not None and b is not None:
         return AffineCondition(((op, a, b),))
     dtype = common_dtype(left, right)
+    answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
     if dtypes.is_float(dtype):
-        return Value(arith.cmpf(operations.CMPF[op], to_value(left, dtype), to_value(right, dtype)), "bool")
+        return Value(arith.cmpf(operations.CMPF[op], to_value(left, dtype), to_value(right, dtype)), answer)
     predicate = signs.predicate_for(operations.CMPI[op], dtype)
-    return Value(arith.cmpi(predicate, to_value(left, dtype), to_value(right, dtype)), "bool")
+    return Value(arith.cmpi(predicate, to_value(left, dtype), to_value(right, dtype)), answer)
 
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -395,8 +415,9 @@ def logical(op: str, left: Any, right: Any) -> Expr:
             return Const(bool(one.value)) if decided else condition(other)
     if op == "and" and isinstance(left, AffineCondition) and isinstance(right, AffineCondition):
         return AffineCondition(left.terms + right.terms)
-    a, b = to_value(condition(left)), to_value(condition(right))
-    return Value(emit(operations.LOGICAL[op], a, b), "bool")
+    left, right = condition(left), condition(right)
+    dtype = common_dtype(left, right)
+    return Value(emit(operations.LOGICAL[op], to_value(left, dtype), to_value(right, dtype)), dtype)
 
 
 def condition(item: Any) -> Expr:
@@ -404,7 +425,7 @@ def condition(item: Any) -> Expr:
     item = as_expr(item, "a condition")
     if isinstance(item, Const):
         return Const(bool(item.value))
-    return item if dtype_of(item) == "bool" else compare("!=", item, Const(0))
+    return item if dtypes.element(dtype_of(item)) == "bool" else compare("!=", item, Const(0))
 
 
 def negation(item: Any) -> Expr:
@@ -414,7 +435,7 @@ def negation(item: Any) -> Expr:
     if isinstance(item, AffineCondition) and len(item.terms) == 1:
         op, left, right = item.terms[0]
         return AffineCondition(((_NEGATED[op], left, right),))
-    return Value(arith.xori(to_value(item), constant(True, "bool")), "bool")
+    return Value(arith.xori(to_value(item), to_value(Const(True), dtype_of(item))), dtype_of(item))
 
 
 def convert_for_store(item: Any, dtype: str, what: str) -> ir.Value:
@@ -422,7 +443,12 @@ def convert_for_store(item: Any, dtype: str, what: str) -> ir.Value:
     raises ParseError."""
     item = as_expr(item)
     found = dtype_of(item)
-    if dtypes.is_float(dtype) and not dtypes.is_float(found) and found != "bool":
+    if dtypes.lanes(found) not in (1, dtypes.lanes(dtype)):
+        many = "1 element is" if dtypes.lanes(dtype) == 1 else f"{dtypes.lanes(dtype)} elements are"
+        raise ParseError(f"{many} stored to {what}, but the value has the lanes of {found}")
+    if dtypes.lanes(dtype) > 1 == dtypes.lanes(found):
+        found = dtypes.with_lanes(found, dtypes.lanes(dtype))
+    if dtypes.is_float(dtype) and not dtypes.is_float(found) and dtypes.element(found) != "bool":
         return cast(item, dtype).ssa
     if found != dtype and not isinstance(item, Const):
         raise ParseError(f'{what} holds {dtype} but the value has type {found}; convert it: T.Cast("{dtype}", ...)')

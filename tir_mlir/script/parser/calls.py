@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 from mlir.dialects import arith, math
 
-from tir_mlir.dialect.ir import Index, attrs, dtypes
+from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
-from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers
+from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers, vector_expressions
 from tir_mlir.script.parser.items import Const, Expr, UnboundVar, Value, as_const, describe, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError
 
@@ -77,12 +77,16 @@ def call(evaluate: Evaluator, node: ast.Call) -> Any:
     """Evaluate a call."""
     callee = evaluate(node.func)
     if isinstance(callee, pointers.BufferMethod):
+        if callee.name in ("vload", "vstore"):
+            return vector_expressions.method(evaluate, callee, node)
         return _method(evaluate, callee, node)
     word = getattr(callee, "tir_construct", None)
     if isinstance(callee, DType):
         return _dtype(evaluate, callee, node)
     if word in ("call_extern", "call_pure_extern"):
         return _call_extern(evaluate, node)
+    if word in vector_expressions.DIRECT:
+        return vector_expressions.DIRECT[word](evaluate, node)
     if word is not None:
         return _word(evaluate, word, callee, node)
     if not callable(callee):
@@ -153,14 +157,14 @@ def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> Any:
 
 def convert(item: Any, dtype: Any) -> Expr:
     """Cast `item` to `dtype`. A constant that fits is converted exactly; an index stays an index as int32."""
-    dtype = _named(dtype)
+    dtype = vector_expressions.dtype_name(dtype)
     if isinstance(item, str) and dtypes.is_float(dtype):
         try:
             return Const(float(item), dtype)
         except ValueError:
             raise ParseError(f'{item!r} is not a float; strings for floats are "inf", "-inf" and "nan"') from None
     item = arithmetic.as_expr(item)
-    if isinstance(item, Const):
+    if isinstance(item, Const) and not dtypes.is_vector(dtype):
         if dtypes.is_float(dtype):
             return Const(float(item.value), dtype)
         if dtype == "bool":
@@ -226,7 +230,8 @@ def _pow(word: str, base: Any, exponent: Any) -> Expr:
 
 def _float_predicate(word: str, item: Any) -> Value:
     dtype, exprs = _operands(word, (item,))
-    return Value(arithmetic.emit(_FLOAT_PREDICATES[word], arithmetic.to_value(exprs[0], dtype)), "bool")
+    answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
+    return Value(arithmetic.emit(_FLOAT_PREDICATES[word], arithmetic.to_value(exprs[0], dtype)), answer)
 
 
 def _int_function(word: str, item: Any) -> Value:
@@ -272,9 +277,11 @@ def _select(word: str, test: Any, then: Any, other: Any) -> Expr:
     test, then, other = arithmetic.condition(test), arithmetic.as_expr(then), arithmetic.as_expr(other)
     if isinstance(test, Const):
         return then if test.value else other
-    dtype = arithmetic.common_dtype(then, other)
+    lanes = dtypes.lanes(arithmetic.common_dtype(test, then)), dtypes.lanes(arithmetic.common_dtype(test, other))
+    dtype = dtypes.with_lanes(arithmetic.common_dtype(then, other), max(lanes))
     values = [arithmetic.to_value(e, dtype) for e in (then, other)]
-    return arithmetic.typed(arith.select(arithmetic.to_value(test, "bool"), *values), dtype)
+    chosen = arithmetic.to_value(test, dtypes.with_lanes("bool", max(lanes)))
+    return arithmetic.typed(arith.select(chosen, *values), dtype)
 
 
 def _joined(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
@@ -339,18 +346,6 @@ def _let(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
         return evaluate(args["expr"])
 
 
-def _reinterpret(word: str, first: Any, second: Any) -> Value:
-    value, dtype = (second, first) if isinstance(first, str | DType) else (first, second)
-    dtype = _named(dtype)
-    source = dtype_of(arithmetic.as_expr(value))
-    if dtypes.bits(source) != dtypes.bits(dtype) or "bool" in (source, dtype):
-        raise ParseError(f"T.reinterpret is a bitcast: {source} and {dtype} differ in width")
-    made = arith.bitcast(dtypes.to_mlir(dtype), arithmetic.to_value(value, source))
-    if dtypes.is_unsigned(dtype) or dtypes.is_unsigned(source):
-        made.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
-    return Value(made, dtype)
-
-
 def _call_extern(evaluate: Evaluator, node: ast.Call) -> Any:
     """`T.call_extern` in both argument orders: `("int32", "name", ...)` and `("name", ..., dtype="int32")`."""
     items = [evaluate(a) for a in node.args]
@@ -384,12 +379,12 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "Select": _select,
     "Cast": _cast,
     "cast": _cast,
+    **vector_expressions.HANDLERS,
     "min_value": _limit,
     "max_value": _limit,
     "infinity": _limit,
     "likely": lambda w, a: a,
     "meta_var": lambda w, a: a,
-    "reinterpret": _reinterpret,
     "all": lambda w, *a: _joined(w, "and", a),
     "any": lambda w, *a: _joined(w, "or", a),
     "Let": _let,

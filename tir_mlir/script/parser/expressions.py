@@ -15,7 +15,7 @@ from mlir.dialects import affine, memref, scf
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
 from tir_mlir.script.language.refused_words import REFUSED
-from tir_mlir.script.parser import arithmetic, pointers
+from tir_mlir.script.parser import arithmetic, pointers, vector_expressions
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.inlined_calls import LocalLambda
 from tir_mlir.script.parser.items import (
@@ -24,6 +24,7 @@ from tir_mlir.script.parser.items import (
     BufferRef,
     Const,
     Expr,
+    Ramp,
     RegionRef,
     Slice,
     UnboundVar,
@@ -134,10 +135,7 @@ class Evaluator:
     def _Subscript(self, node: ast.Subscript) -> Any:
         base = self(node.value)
         if isinstance(base, BufferRef):
-            items = self.subscripts(node)
-            if any(isinstance(i, Slice) for i in items):
-                raise ParseError(f"a slice of {base.name} is a region, not a value; index single elements")
-            return self.load(base, items, node)
+            return self.load(base, self.subscripts(node), node)
         key = self._python_slice(node.slice) if isinstance(node.slice, ast.Slice) else self(node.slice)
         if isinstance(base, BufferProperty):
             return pointers.stride(base, key)
@@ -152,9 +150,7 @@ class Evaluator:
         return slice(*[None if p is None else self.python(p, "the bound of a slice") for p in parts])
 
     def _Slice(self, node: ast.Slice) -> Any:
-        if node.step is not None:
-            raise ParseError("a region has no step")
-        return Slice(node.lower and self(node.lower), node.upper and self(node.upper))
+        return Slice(*[part and self(part) for part in (node.lower, node.upper, node.step)])
 
     def subscripts(self, node: ast.Subscript) -> list[Any]:
         """The evaluated subscripts of `A[i, 0:16]`."""
@@ -162,7 +158,10 @@ class Evaluator:
         return [self(e) for e in inner.elts] if isinstance(inner, ast.Tuple) else [self(inner)]
 
     def load(self, buffer: BufferRef, items: list[Any], node: ast.AST) -> Value:
-        """One element of a buffer: affine.load, or memref.load when an index is computed."""
+        """One element of a buffer: affine.load, or memref.load when an index is computed. Or several, as a vector."""
+        if (lanes := vector_expressions.lanes_of(buffer, items)) is not None:
+            with self.state.source.location(node):
+                return vector_expressions.load(lanes)
         indices = checked_indices(buffer, items)
         with self.state.source.location(node):
             if all(isinstance(i, Index) for i in indices):
@@ -172,6 +171,8 @@ class Evaluator:
     def store(self, buffer: BufferRef, items: list[Any], value: Any, node: ast.AST) -> None:
         """Store an expression; its type must be that of the buffer."""
         with self.state.source.location(node):
+            if (lanes := vector_expressions.lanes_of(buffer, items)) is not None:
+                return vector_expressions.store(lanes, value)
             fitted = arithmetic.convert_for_store(value, buffer.dtype, f"buffer {buffer.name}")
             indices = checked_indices(buffer, items)
             if all(isinstance(i, Index) for i in indices):
@@ -282,7 +283,7 @@ def _native(item: Any) -> Any:
 
 
 def _are_python(left: Any, right: Any) -> bool:
-    odd = (BufferRef, RegionRef, BufferProperty, Slice, UnboundVar)
+    odd = (BufferRef, RegionRef, BufferProperty, Slice, Ramp, UnboundVar)
     return not isinstance(left, odd) and not isinstance(right, odd)
 
 

@@ -80,10 +80,20 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Slice:
-    """`begin:end` in a region."""
+    """`begin:end` in a region; `begin:end:step` in an access of several elements."""
 
     begin: Any
     end: Any
+    step: Any = None
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """`T.ramp(base, stride, lanes)`: the index of an access of several elements."""
+
+    base: Any
+    stride: int
+    lanes: int
 
 
 @dataclass
@@ -177,6 +187,8 @@ def describe(item: Any) -> str:
         return f"{item.buffer.name}.{item.what}"
     if isinstance(item, Slice):
         return "a slice"
+    if isinstance(item, Ramp):
+        return "a ramp, which is an index: A[T.ramp(0, 1, 4)]"
     if isinstance(item, UnboundVar):
         return f"the variable {item.name}, which no buffer binds"
     if is_expr(item):
@@ -199,7 +211,7 @@ def _says_itself(item: Any) -> bool:
     if isinstance(item, tuple | list | dict):
         return all(map(_says_itself, item.values() if isinstance(item, dict) else item))
     return not is_expr(item) and not isinstance(
-        item, BufferRef | RegionRef | BufferProperty | Pointer | Slice | UnboundVar
+        item, BufferRef | RegionRef | BufferProperty | Pointer | Slice | Ramp | UnboundVar
     )
 
 

@@ -35,7 +35,9 @@ class BufferSpec:
         dynamic = ir.ShapedType.get_dynamic_size()
         sizes = [d if isinstance(d, int) else dynamic for d in self.dims]
         space = None if self.scope == "global" else ir.StringAttr.get(self.scope)
-        return ir.MemRefType.get(sizes, dtypes.to_mlir(self.dtype), layout=strided(self.strides), memory_space=space)
+        return ir.MemRefType.get(
+            sizes, dtypes.element_type(self.dtype), layout=strided(self.strides), memory_space=space
+        )
 
     def facts(self) -> dict[str, Any]:
         found: dict[str, Any] = {attrs.NAME: self.name}
@@ -55,7 +57,7 @@ class ScalarSpec:
     node: ast.AST | None = None
 
     def type(self) -> ir.Type:
-        return ir.IndexType.get() if self.dtype in ("int32", "int64") else dtypes.to_mlir(self.dtype)
+        return ir.IndexType.get() if self.dtype in ("int32", "int64") else dtypes.element_type(self.dtype)
 
     def facts(self) -> dict[str, Any]:
         wide = {attrs.DTYPE: self.dtype} if self.dtype == "int64" else {}  # both are of type `index`

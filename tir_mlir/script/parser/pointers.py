@@ -17,6 +17,7 @@ from tir_mlir.script.parser.items import (
     BufferRef,
     Const,
     Pointer,
+    Ramp,
     RegionRef,
     Slice,
     Value,
@@ -42,9 +43,11 @@ def attribute(buffer: BufferRef, name: str) -> Any:
         return buffer.dtype
     if name == "name":
         return buffer.name
-    if name in ("access_ptr", "scope"):
+    if name in ("access_ptr", "scope", "vload", "vstore"):
         return BufferMethod(buffer, name)
-    raise ParseError(f"a buffer has no {name}; it has access_ptr, data, elem_offset, strides, shape, dtype, scope()")
+    raise ParseError(
+        f"a buffer has no {name}; it has access_ptr, data, elem_offset, strides, shape, dtype, scope(), vload, vstore"
+    )
 
 
 class BufferMethod:
@@ -90,6 +93,8 @@ def region(buffer: BufferRef, items: Sequence[Any], widen: bool = False) -> Regi
         raise ParseError(f"buffer {buffer.name} has {buffer.rank} axes but its region has {len(items)}")
     mins, extents = [], []
     for item, size in zip(items, buffer.shape, strict=True):
+        if isinstance(item, Ramp) or (isinstance(item, Slice) and item.step is not None):
+            raise ParseError("a region has no step")
         begin, end = (item.begin, item.end) if isinstance(item, Slice) else (item, None)
         first = Index.constant(0) if begin is None else _affine(begin, widen)
         last = size if end is None else _affine(end, widen)

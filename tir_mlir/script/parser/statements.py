@@ -19,7 +19,7 @@ from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressio
 from tir_mlir.script.parser.expressions import BINARY, Evaluator
 from tir_mlir.script.parser.function_signature import SignatureParser
 from tir_mlir.script.parser.function_state import ParserState
-from tir_mlir.script.parser.items import AffineCondition, BufferRef, Slice, UnboundVar, Value, describe, is_expr
+from tir_mlir.script.parser.items import AffineCondition, BufferRef, UnboundVar, Value, describe, is_expr
 from tir_mlir.script.parser.source import ParseError
 
 
@@ -189,10 +189,7 @@ class FunctionParser:
         base = self.evaluate(target.value)
         if not isinstance(base, BufferRef):
             raise self.state.error(target, f"cannot store to {describe(base)}; store to a buffer: A[i, j] = value")
-        items = self.evaluate.subscripts(target)
-        if any(isinstance(i, Slice) for i in items):
-            raise self.state.error(target, "a store writes one element; loop over the region")
-        return base, items
+        return base, self.evaluate.subscripts(target)
 
     def _assign(self, target: ast.expr, value: ast.expr, stmt: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):

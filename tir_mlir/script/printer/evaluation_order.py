@@ -9,12 +9,14 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
 
 BUFFER_OPS = ("memref.alloc", "memref.alloca", "memref.subview")
+_LOADS = ("affine.load", "memref.load", "affine.vector_load")
+_STORES = ("affine.store", "memref.store", "affine.vector_store")
 
 
 def is_statement(op: ir.Operation) -> bool:
     """Whether an op has a line of its own (all others are parts of expressions)."""
     name = op.name
-    if name in ("affine.store", "memref.store", "affine.for", "scf.for", *BUFFER_OPS) or is_block(op):
+    if name in (*_STORES, "affine.for", "scf.for", *BUFFER_OPS) or is_block(op):
         return True
     if name == "func.call":
         return not any(_is_used(r) for r in op.results)
@@ -46,7 +48,7 @@ def _is_used(value: ir.Value) -> bool:
 
 
 def _reads(op: ir.Operation) -> bool:
-    if op.name in ("affine.load", "memref.load", "func.call"):
+    if op.name in (*_LOADS, "func.call"):
         return any(_is_used(r) for r in op.results) and attrs.NAME not in op.attributes
     return op.name in ("affine.if", "scf.if") and not is_statement(op) and attrs.NAME not in op.attributes
 
@@ -83,6 +85,6 @@ def _may_change(statement: ir.Operation, reader: ir.Operation) -> bool:
     inner = walk.ops(statement)
     if reader.name == "func.call" or any(o.name == "func.call" for o in inner):
         return True
-    written = {Buffer(walk.accessed(o)).root for o in inner if o.name in ("affine.store", "memref.store")}
-    read = {Buffer(walk.accessed(o)).root for o in walk.ops(reader) if o.name in ("affine.load", "memref.load")}
+    written = {Buffer(walk.accessed(o)).root for o in inner if o.name in _STORES}
+    read = {Buffer(walk.accessed(o)).root for o in walk.ops(reader) if o.name in _LOADS}
     return bool(written & read)

@@ -10,7 +10,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
 from tir_mlir.dialect.presburger import around, either, has_division, intervals, sides
 from tir_mlir.script.language import operations
-from tir_mlir.script.printer import pointers
+from tir_mlir.script.printer import pointers, vector_values
 from tir_mlir.script.printer.index_exprs import IndexPrinter
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, ExprText, binary, call
@@ -63,6 +63,7 @@ class ValuePrinter:
             "memref.dim": self._dim,
             "memref.extract_strided_metadata": self._metadata,
             "llvm.inttoptr": lambda op, value: pointers.access_ptr(self, op),
+            **vector_values.handlers(self),
         }
 
     def text(self, value: ir.Value) -> ExprText:
@@ -82,9 +83,10 @@ class ValuePrinter:
     def typed(self, value: ir.Value, dtype: str | None) -> ExprText:
         """The expression of a value as an operand of an integer type: int8 as uint8 and back is a cast, and a constant
         takes the type."""
-        if dtype is None or not isinstance(value.type, ir.IntegerType) or value.type.width == 1:
+        if dtype is None or not signs.is_integer(value.type):
             return self.text(value)
         own = signs.dtype_of(value)
+        dtype = dtypes.with_lanes(dtype, dtypes.lanes(dtypes.to_name(value.type)))
         if own == dtype or (own is None and not dtypes.is_unsigned(dtype)):
             return self.text(value)
         return self._make(value, dtype) if own is None else call("T.Cast", quote(dtype), self.text(value))
@@ -148,6 +150,8 @@ class ValuePrinter:
             raise TirError(f"{value} is the argument of an op that is neither a loop nor a block")
         op = op.operation
         name = op.name
+        if name == "arith.constant" and isinstance(value.type, ir.VectorType):
+            return vector_values.dense(op.attributes["value"], value.type, dtype)
         if name == "arith.constant":
             return constant(op.attributes["value"], value.type, dtype)
         if name in self._handlers:
@@ -178,7 +182,7 @@ class ValuePrinter:
     def _bitcast(self, op: ir.Operation, value: ir.Value) -> ExprText:
         """Between floats and integers of one width; between a signed and an unsigned integer it is a cast."""
         operand = op.operands[0]
-        if isinstance(value.type, ir.IntegerType) and isinstance(operand.type, ir.IntegerType):
+        if signs.is_integer(value.type) and signs.is_integer(operand.type):
             return self._cast(value, operand, None)
         return call("T.reinterpret", _dtype(value), self.text(operand))
 
@@ -228,7 +232,7 @@ class ValuePrinter:
     def _logical(self, op: ir.Operation, dtype: str | None) -> ExprText:
         word, precedence, function = LOGICAL[op.name]
         left, right = op.operands
-        if _dtype_name(op.results[0]) != "bool":
+        if dtypes.element(_dtype_name(op.results[0])) != "bool":
             return call(function, self.typed(left, dtype), self.typed(right, dtype))
         if op.name == "arith.xori" and _is_true(right):
             return _not(self.text(left))
@@ -312,6 +316,8 @@ def _explicit_int32(value: ir.Value, dtype: str) -> ExprText | None:
 
 def _is_true(value: ir.Value) -> bool:
     op = value.owner
-    if isinstance(op, ir.Block) or op.name != "arith.constant":
+    if not isinstance(op, ir.Block) and op.name == "vector.broadcast":
+        return _is_true(op.operands[0])
+    if isinstance(op, ir.Block) or op.name != "arith.constant" or isinstance(value.type, ir.VectorType):
         return False
     return bool(ir.BoolAttr(op.attributes["value"]).value)

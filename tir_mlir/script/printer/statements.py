@@ -27,6 +27,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.script.language import operations
+from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
 from tir_mlir.script.printer.expressions import ValuePrinter
@@ -63,11 +64,13 @@ class StatementPrinter:
         """The statements of a body; `T.evaluate(0)` for an empty one."""
         before = len(self.writer.lines)
         late = reads_to_bind(ops)
-        for op in ops:
+        grouped: set[ir.Operation] = set()
+        for place, op in enumerate(statements := [o for o in ops if o in late or is_let(o) or is_statement(o)]):
             if op in late or is_let(op):
                 self._let(op)
-            elif is_statement(op):
-                self.statement(op)
+            elif op not in grouped:
+                grouped |= set(lanes := vector_values.scattered(statements, place))
+                self.writer.line(vector_values.scatter(self.values, lanes)) if lanes else self.statement(op)
         if len(self.writer.lines) == before:
             self.writer.line("T.evaluate(0)")
 
@@ -88,7 +91,7 @@ class StatementPrinter:
             self._block(Block(op), [])
         elif name in ("affine.if", "scf.if"):
             self._if(op)
-        elif name in ("affine.store", "memref.store"):
+        elif name in ("affine.store", "memref.store", "affine.vector_store"):
             self._store(op)
         elif name == "func.call":
             self.writer.line(self.values.call_extern(op).text, self._id(op))
@@ -120,11 +123,15 @@ class StatementPrinter:
         self.writer.line(f"{name}: T.let[T.{signs.dtype_of(value) or dtypes.to_name(value.type)}] = {text.text}")
 
     def _store(self, op: ir.Operation) -> None:
+        given = op.operands[0]
         if op.name == "affine.store":
             target = self.values.affine_access(op)
+        elif op.name == "affine.vector_store":
+            target, given = vector_values.target(self.values, op)
         else:
             target = self.values.access(op.operands[1], list(op.operands)[2:])
-        value = self.values.typed(op.operands[0], Buffer(op.operands[1]).dtype)
+        dtype = dtypes.with_lanes(Buffer(op.operands[1]).dtype, dtypes.lanes(dtypes.to_name(given.type)))
+        value = self.values.typed(given, dtype)
         self.writer.line(f"{target.text} = {value.text}", self._id(op))
 
     def _if(self, op: ir.Operation) -> None:

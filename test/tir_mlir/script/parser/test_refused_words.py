@@ -28,7 +28,7 @@ TYPES = {
     "float8_e4m3fn": "use float16",
     "uint4": "pack two values into an int8",
     "uint1": "use bool",
-    "float32x4": "a value has one lane",
+    "float32x4": "a buffer has elements of one lane",
     "quaternion": "use one of float16",
 }
 

@@ -1,0 +1,147 @@
+"""Rewrite vector values as one scalar for each lane."""
+
+from __future__ import annotations
+
+import itertools
+from math import prod
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
+
+_SAME = ("vector.shape_cast", "vector.from_elements")
+
+
+def split_lanes(module: ir.Module) -> None:
+    """Rewrite a module in place, before views are folded.
+
+        %v = affine.vector_load %A[%i] : vector<4xf32>         %v0 = affine.load %A[%i]; %v1 = affine.load %A[%i + 1]
+        %s = arith.addf %v, %v                            -->  %s0 = arith.addf %v0, %v0; ...
+        affine.vector_store %s, %B[%i]                         affine.store %s0, %B[%i]; ...
+
+    Calls of LLVM's intrinsics become what they compute. Raises NotChecked for one that is not known.
+    """
+    for op in walk.ops(module.operation):
+        if op.name == llvm_intrinsics.CALL and not llvm_intrinsics.expand(op):
+            raise NotChecked(
+                f'"{llvm_intrinsics.name_of(op)}" has no exact semantics; if it is part of an intrinsic, '
+                "TensorIntrin.check compares the built code with the description"
+            )
+    lanes: dict[ir.Value, list[ir.Value]] = {}
+    dead = []
+    for op in walk.ops(module.operation):
+        values = [*op.operands, *op.results]
+        if not any(isinstance(v.type, ir.VectorType) for v in values):
+            continue
+        if len(op.regions):
+            raise NotChecked(f"{op.name} with a vector as its value has no exact semantics")
+        with ir.InsertionPoint(op), op.location:
+            made = _split(op, lanes)
+        if len(op.results):
+            if isinstance(op.results[0].type, ir.VectorType):
+                lanes[op.results[0]] = made
+            else:
+                op.results[0].replace_all_uses_with(made[0])
+        dead.append(op)
+    for op in reversed(dead):
+        op.erase()
+
+
+def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.Value]:
+    """The scalars of the result of an op."""
+    name, given = op.name, [lanes.get(v, [v]) for v in op.operands]
+    count = (
+        prod(vectors.shape_of(op.results[0]))
+        if len(op.results) and isinstance(op.results[0].type, ir.VectorType)
+        else 1
+    )
+    if name in (vectors.VECTOR_LOAD, vectors.VECTOR_STORE):
+        return _access(op, given[0])
+    if name == "vector.broadcast" and len(given[0]) == 1:
+        return given[0] * count
+    if name in _SAME:
+        return [v for part in given for v in part]
+    if name == "vector.extract" and len(op.operands) == 1:
+        return [given[0][_flat(attrs.integers(op, "static_position"), vectors.shape_of(op.operands[0]))]]
+    if name == "vector.bitcast":
+        return _bits(given[0], vectors.element_of(op.results[0]))
+    if name == "vector.multi_reduction":
+        return _sums(op, *given)
+    if name == "arith.constant":
+        found = ir.DenseElementsAttr(op.attributes["value"])
+        if found.is_splat:
+            return [arith.constant(vectors.element_of(op.results[0]), found.get_splat_value())] * count
+    elif name.split(".")[0] in ("arith", "math"):
+        return [_lane(op, [part[n if len(part) > 1 else 0] for part in given]) for n in range(count)]
+    raise NotChecked(f"{name} on {op.operands[0].type if len(op.operands) else 'a vector'} has no exact semantics")
+
+
+def _lane(op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
+    """An elementwise op on one lane."""
+    attributes = {n: op.attributes[n] for n in op.attributes}
+    return ir.Operation.create(op.name, [vectors.element_of(op.results[0])], operands, attributes).results[0]
+
+
+def _flat(position: list[int], shape: list[int]) -> int:
+    place = 0
+    for index, size in zip(position, shape, strict=True):
+        place = place * size + index
+    return place
+
+
+def _access(op: ir.Operation, values: list[ir.Value]) -> list[ir.Value]:
+    buffer, indices = walk.accessed(op), walk.access_indices(op)
+    loads = op.name == vectors.VECTOR_LOAD
+    shape = vectors.shape_of(op.results[0] if loads else op.operands[0])
+    found = []
+    for number, point in enumerate(itertools.product(*map(range, shape))):
+        moves = [0] * (len(indices) - len(point)) + list(point)
+        at = [(i + m).simplified() for i, m in zip(indices, moves, strict=True)]
+        if loads:
+            found.append(create.load(buffer, at))
+        else:
+            create.store(values[number], buffer, at)
+    return found
+
+
+def _bits(values: list[ir.Value], type_: ir.Type) -> list[ir.Value]:
+    """Integers of one width as integers of another, the lowest bits first."""
+    if not all(isinstance(t, ir.IntegerType) for t in (values[0].type, type_)):
+        raise NotChecked("T.reinterpret of floats depends on their bits: it has no exact semantics")
+    old, new = (ir.IntegerType(t).width for t in (values[0].type, type_))
+    if old > new:
+        return [_part(v, place, type_) for v in values for place in range(0, old, new)]
+    per = new // old
+    return [_joined(values[n : n + per], type_) for n in range(0, len(values), per)]
+
+
+def _part(value: ir.Value, place: int, type_: ir.Type) -> ir.Value:
+    moved = arith.shrui(value, arith.constant(value.type, place)) if place else value
+    return arith.trunci(type_, moved)
+
+
+def _joined(parts: list[ir.Value], type_: ir.Type) -> ir.Value:
+    width, found = ir.IntegerType(parts[0].type).width, None
+    for place, part in enumerate(parts):
+        wide = arith.extui(type_, part) if part.type != type_ else part
+        wide = arith.shli(wide, arith.constant(type_, place * width)) if place else wide
+        found = wide if found is None else arith.ori(found, wide)
+    assert found is not None
+    return found
+
+
+def _sums(op: ir.Operation, terms: list[ir.Value], start: list[ir.Value]) -> list[ir.Value]:
+    """The sums over the last dimension of two."""
+    rows, group = vectors.shape_of(op.operands[0])
+    if attrs.integers(op, "reduction_dims") != [1] or "add" not in str(op.attributes["kind"]):
+        raise NotChecked(f"{op.name} of this kind has no exact semantics")
+    add = arith.addi if isinstance(terms[0].type, ir.IntegerType) else arith.addf
+    found = []
+    for row in range(rows):
+        total = start[row]
+        for term in terms[row * group : (row + 1) * group]:
+            total = add(total, term)
+        found.append(total)
+    return found

@@ -1,0 +1,141 @@
+"""Calls of LLVM's intrinsics, and what the known ones compute: the same in arith, math and vector ops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeVar
+
+from mlir import ir
+from mlir.dialects import arith, vector
+
+from tir_mlir.dialect.ir import vectors
+
+CALL = "llvm.call_intrinsic"
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class _Dot:
+    """Sums of `group` products of `bits`-bit integers, added to int32 sums if there are such; `signs`: of a and b."""
+
+    bits: int
+    group: int
+    signs: str
+    adds: bool = True
+    result: int = 32  # its bits; a narrower result is saturated
+
+
+_VPDPBUSD, _VPDPWSSD = _Dot(8, 4, "us"), _Dot(16, 2, "ss")
+_MADDUBS, _MADDWD = _Dot(8, 2, "us", adds=False, result=16), _Dot(16, 2, "ss", adds=False)
+_DOTS = {
+    **{f"llvm.x86.avx512.vpdpbusd.{n}": _VPDPBUSD for n in (128, 256, 512)},
+    **{f"llvm.x86.avx512.vpdpwssd.{n}": _VPDPWSSD for n in (128, 256, 512)},
+    "llvm.x86.ssse3.pmadd.ub.sw.128": _MADDUBS, "llvm.x86.avx2.pmadd.ub.sw": _MADDUBS,
+    "llvm.x86.avx512.pmaddubs.w.512": _MADDUBS,
+    "llvm.x86.sse2.pmadd.wd": _MADDWD, "llvm.x86.avx2.pmadd.wd": _MADDWD, "llvm.x86.avx512.pmaddw.d.512": _MADDWD,
+    **{f"llvm.{arch}.neon.{s}dot": _Dot(8, 4, s + s) for arch in ("aarch64", "arm") for s in "su"},
+    **{f"llvm.{arch}.neon.usdot": _Dot(8, 4, "us") for arch in ("aarch64", "arm")},
+}  # fmt: skip
+_ELEMENTWISE = {
+    **{f"llvm.{n}": f"math.{n}" for n in ("fma", "sqrt", "floor", "ceil", "trunc", "round", "roundeven", "copysign")},
+    **{f"llvm.{n}": f"math.{n}" for n in ("exp", "exp2", "log", "log2", "log10", "sin", "cos", "ctpop")},
+    "llvm.fabs": "math.absf", "llvm.pow": "math.powf", "llvm.rint": "math.roundeven",
+    "llvm.nearbyint": "math.roundeven", "llvm.maximum": "arith.maximumf", "llvm.minimum": "arith.minimumf",
+    "llvm.maxnum": "arith.maxnumf", "llvm.minnum": "arith.minnumf", "llvm.smax": "arith.maxsi",
+    "llvm.smin": "arith.minsi", "llvm.umax": "arith.maxui", "llvm.umin": "arith.minui",
+}  # fmt: skip
+
+
+def call(name: str, type_: ir.Type, operands: Sequence[ir.Value]) -> ir.Value:
+    """A call of an intrinsic by its name. Operands of a known dot product become vectors of the elements multiplied,
+    as LLVM declares it: older versions declared words of 32 bits."""
+    dot = _known(_DOTS, name)
+    if dot is not None:
+        first = 1 if dot.adds else 0
+        operands = [*operands[:first], *(_as_elements(v, dot.bits) for v in operands[first:])]
+    return ir.Operation.create(
+        CALL,
+        [type_],
+        list(operands),
+        {
+            "intrin": ir.StringAttr.get(name),
+            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+        },
+    ).results[0]
+
+
+def name_of(op: ir.Operation) -> str:
+    """The intrinsic that an op calls."""
+    return ir.StringAttr(op.attributes["intrin"]).value
+
+
+def expand(op: ir.Operation) -> bool:
+    """Replace a call by ops of arith, math and vector that compute the same; False if the intrinsic is not known, or
+    the types are not its own."""
+    name, operands, type_ = name_of(op), list(op.operands), op.results[0].type
+    with ir.InsertionPoint(op), op.location:
+        if (dot := _known(_DOTS, name)) is not None and _fits(dot, operands, type_):
+            value = _dot(dot, operands, ir.VectorType(type_))
+        elif (one := _known(_ELEMENTWISE, name)) is not None and all(v.type == type_ for v in operands):
+            value = ir.Operation.create(one, [type_], operands).results[0]
+        else:
+            return False
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+    return True
+
+
+def _known(table: Mapping[str, Row], name: str) -> Row | None:
+    """The row of an intrinsic, whose name may end in its types: `llvm.fma.v4f32`."""
+    while name and name not in table:
+        name = name.rpartition(".")[0]
+    return table.get(name)
+
+
+def _shape(type_: ir.Type) -> tuple[int, int]:
+    """The lanes of a vector of integers, and their bits; zeros for any other type."""
+    if not isinstance(type_, ir.VectorType) or not isinstance(type_.element_type, ir.IntegerType):
+        return 0, 0
+    return prod(type_.shape), ir.IntegerType(type_.element_type).width
+
+
+def _as_elements(value: ir.Value, bits: int) -> ir.Value:
+    """A vector of integers as one of integers of a width, if it is not one already."""
+    lanes, width = _shape(value.type)
+    if width in (0, bits):
+        return value
+    return vectors.bitcast(value, ir.VectorType.get([lanes * width // bits], ir.IntegerType.get_signless(bits)))
+
+
+def _fits(dot: _Dot, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
+    """Whether types are those of a dot product."""
+    lanes, width = _shape(type_)
+    if len(operands) != 2 + dot.adds or width != dot.result:
+        return False
+    fit = all(_shape(v.type) == (lanes * dot.group, dot.bits) for v in operands[dot.adds :])
+    return fit and (not dot.adds or operands[0].type == type_)
+
+
+def _dot(dot: _Dot, operands: Sequence[ir.Value], type_: ir.VectorType) -> ir.Value:
+    word = ir.IntegerType.get_signless(32)
+    count = prod(type_.shape)
+    wide = ir.VectorType.get([count * dot.group], word)
+    a, b = (
+        (arith.extui if sign == "u" else arith.extsi)(wide, v)
+        for sign, v in zip(dot.signs, operands[dot.adds :], strict=True)
+    )
+    terms = vector.shape_cast(ir.VectorType.get([count, dot.group], word), arith.muli(a, b))
+    start = operands[0] if dot.adds else vectors.broadcast(arith.constant(word, 0), count)
+    found = ir.Operation.create(
+        "vector.multi_reduction",
+        [start.type],
+        [terms, start],
+        {"kind": ir.Attribute.parse("#vector.kind<add>"), "reduction_dims": ir.DenseI64ArrayAttr.get([1])},
+    ).results[0]
+    if dot.result == 32:
+        return found
+    low, high = (vectors.broadcast(arith.constant(word, n), count) for n in (-(1 << 15), (1 << 15) - 1))
+    return arith.trunci(type_, arith.minsi(arith.maxsi(found, low), high))

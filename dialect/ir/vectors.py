@@ -1,0 +1,96 @@
+"""Vector values: accesses of several elements, lanes, casts of bits. At the current insertion point and location."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from mlir import ir
+from mlir.dialects import affine, vector
+
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.index import Index, emit_map
+from tir_mlir.dialect.ir.touched import touch_here
+
+VECTOR_LOAD, VECTOR_STORE = "affine.vector_load", "affine.vector_store"
+
+
+def shape_of(value: ir.Value) -> list[int]:
+    """The shape of a vector; [] of a scalar."""
+    return list(ir.VectorType(value.type).shape) if isinstance(value.type, ir.VectorType) else []
+
+
+def element_of(value: ir.Value) -> ir.Type:
+    """The type of the lanes of a vector; of a scalar its own."""
+    return ir.VectorType(value.type).element_type if isinstance(value.type, ir.VectorType) else value.type
+
+
+def box(shape: Sequence[int | None], indices: Sequence[Index], lanes: int) -> tuple[int, ...] | None:
+    """The shape of a vector of `lanes` elements that follow each other in row-major order, from `indices` on.
+
+    `(lanes,)` within a row, `(4, 16)` for four whole rows; None for a part of several rows.
+    """
+    held: list[int] = []
+    for size, index in zip(reversed(shape), reversed(indices), strict=True):
+        if size is None or lanes <= size or len(held) + 1 == len(shape):
+            return (lanes, *held)
+        if lanes % size or index.simplified().as_constant() != 0:
+            return (lanes, *held) if not held else None
+        held.insert(0, size)
+        lanes //= size
+    return None
+
+
+def load(buffer: ir.Value, indices: Sequence[Index], shape: Sequence[int]) -> ir.Value:
+    """The elements of a box of `shape` in the last dimensions as one vector of lanes, in row-major order."""
+    touch_here()
+    map_, operands = emit_map(indices)
+    element = ir.MemRefType(buffer.type).element_type
+    found = affine.vector_load(ir.VectorType.get(list(shape), element), buffer, operands, map_)
+    return found if len(shape) == 1 else vector.shape_cast(ir.VectorType.get([prod(shape)], element), found)
+
+
+def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index], shape: Sequence[int]) -> ir.Operation:
+    """The inverse of `load`."""
+    touch_here()
+    map_, operands = emit_map(indices)
+    if len(shape) > 1:
+        value = vector.shape_cast(ir.VectorType.get(list(shape), element_of(value)), value)
+    return affine.vector_store(value, buffer, operands, map_)
+
+
+def broadcast(value: ir.Value, lanes: int) -> ir.Value:
+    """A scalar in every lane."""
+    return vector.broadcast(ir.VectorType.get([lanes], value.type), value)
+
+
+def extract(value: ir.Value, lane: int) -> ir.Value:
+    """The value of a lane."""
+    return vector.extract(value, [], [lane])
+
+
+def from_elements(values: Sequence[ir.Value]) -> ir.Value:
+    """A vector of scalars."""
+    return vector.from_elements(ir.VectorType.get([len(values)], values[0].type), list(values))
+
+
+def bitcast(value: ir.Value, type_: ir.Type) -> ir.Value:
+    """The bits of a scalar or vector as another scalar or vector of as many bits."""
+    given = value if isinstance(value.type, ir.VectorType) else broadcast(value, 1)
+    wanted = type_ if isinstance(type_, ir.VectorType) else ir.VectorType.get([1], type_)
+    made = vector.bitcast(wanted, given)
+    return made if isinstance(type_, ir.VectorType) else extract(made, 0)
+
+
+def mark(value: ir.Value, dtype: str) -> None:
+    """Record the type of a value on its op."""
+    value.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
+
+
+def loaded(value: ir.Value) -> ir.Operation | None:
+    """The vector load behind a value, whose lanes it may have reshaped; None for anything else."""
+    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if op is not None and op.name == "vector.shape_cast":
+        value = op.operands[0]
+        op = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    return op if op is not None and op.name == VECTOR_LOAD else None

@@ -1,0 +1,119 @@
+"""Lower vector accesses of programs: several rows at once, and lanes that are apart in memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from math import prod
+
+from mlir import ir
+from mlir.dialects import memref, vector
+
+from tir_mlir.dialect.ir import Buffer, Index, create, edit, vectors, walk
+from tir_mlir.passes.lower.memory import strides
+from tir_mlir.passes.lower.registry import lowering, programs
+
+
+@lowering("tir-lower-rows", "Lower vector accesses of several rows, and of elements with gaps between them")
+def run(module: ir.Module) -> None:
+    """Make every vector access one of adjacent elements.
+
+        %b = affine.vector_load %B[%i, 0]             %rows = memref.collapse_shape %B [[0, 1]]
+               : memref<16x4xi8>, vector<16x4xi8> --> %b = affine.vector_load %rows[%i * 4] : vector<64xi8>
+
+    Where the rows are apart (views, aligned buffers) each row is loaded; where elements are, each element. Requires
+    final layouts, except those of aligned buffers.
+    """
+    for func in programs(module):
+        for op in [o for o in walk.ops(func.op) if o.name in (vectors.VECTOR_LOAD, vectors.VECTOR_STORE)]:
+            with ir.InsertionPoint(op), op.location:
+                _lower(op)
+
+
+def _lower(op: ir.Operation) -> None:
+    buffer = walk.accessed(op)
+    value = op.results[0] if len(op.results) else op.operands[0]
+    shape = list(vectors.shape_of(value))
+    if not _are_elements_adjacent(buffer):
+        _each(op, value, shape, [])
+    elif len(shape) > 1 and _are_rows_adjacent(buffer, shape):
+        _flat(op, value, shape)
+    elif len(shape) > 1:
+        _each(op, value, shape, shape[-1:])
+
+
+def _are_elements_adjacent(buffer: ir.Value) -> bool:
+    if strides.is_padded(buffer):
+        root = Buffer(buffer).root.op
+        assert root is not None
+        return strides.strides_of(root)[-1] == 1
+    return ir.MemRefType(buffer.type).get_strides_and_offset()[0][-1] == 1
+
+
+def _are_rows_adjacent(buffer: ir.Value, shape: Sequence[int]) -> bool:
+    """Whether the last dimensions, but the first of the access, are whole and without gaps."""
+    if strides.is_padded(buffer):
+        return False
+    type_ = ir.MemRefType(buffer.type)
+    steps = type_.get_strides_and_offset()[0][-len(shape) :]
+    whole = list(type_.shape)[-len(shape) + 1 :] == list(shape[1:])
+    return whole and all(a == b * n for a, b, n in zip(steps, steps[1:], shape[1:], strict=False))
+
+
+def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
+    """One access of a view in which the rows are one."""
+    buffer, indices = walk.accessed(op), walk.access_indices(op)
+    type_ = ir.MemRefType(buffer.type)
+    outer = type_.rank - len(shape)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    first = type_.shape[outer]
+    size = dynamic if first == dynamic else first * prod(shape[1:])
+    layout = type_.layout
+    if (known := type_.get_strides_and_offset()) and isinstance(layout, ir.StridedLayoutAttr):
+        layout = ir.StridedLayoutAttr.get(known[1], [*known[0][:outer], 1])
+        made = ir.MemRefType.get([*type_.shape[:outer], size], type_.element_type, layout, type_.memory_space)
+    else:
+        made = ir.MemRefType.get([*type_.shape[:outer], size], type_.element_type, memory_space=type_.memory_space)
+    groups = [*([d] for d in range(outer)), list(range(outer, type_.rank))]
+    view = memref.collapse_shape(made, buffer, groups)
+    place = [*indices[:outer], indices[outer] * prod(shape[1:])]
+    if op.name == vectors.VECTOR_LOAD:
+        found = vectors.load(view, place, [prod(shape)])
+        _replace(op, vector.shape_cast(value.type, found))
+    else:
+        flat = vector.shape_cast(ir.VectorType.get([prod(shape)], vectors.element_of(value)), value)
+        vectors.store(flat, view, place, [prod(shape)])
+        op.erase()
+
+
+def _each(op: ir.Operation, value: ir.Value, shape: Sequence[int], row: Sequence[int]) -> None:
+    """One access for each row (`row`: its shape) or element of the box."""
+    buffer, indices = walk.accessed(op), walk.access_indices(op)
+    points = list(itertools.product(*map(range, shape[: len(shape) - len(row)])))
+    places = [_moved(indices, point, len(shape)) for point in points]
+    if op.name == vectors.VECTOR_STORE:
+        for point, place in zip(points, places, strict=True):
+            part = vector.extract(value, [], list(point))
+            vectors.store(part, buffer, place, row) if row else create.store(part, buffer, place)
+        op.erase()
+        return
+    parts = [vectors.load(buffer, place, row) if row else create.load(buffer, place) for place in places]
+    if row:
+        parts = [lane for part in parts for lane in _lanes(part)]
+    _replace(op, vector.from_elements(value.type, parts))
+
+
+def _lanes(part: ir.Value) -> list[ir.Value]:
+    count = vectors.shape_of(part)[0]
+    return list(ir.Operation.create("vector.to_elements", [vectors.element_of(part)] * count, [part]).results)
+
+
+def _moved(indices: Sequence[Index], point: Sequence[int], rank: int) -> list[Index]:
+    """The index of an element or row of the box."""
+    moves = [0] * (len(indices) - rank) + list(point) + [0] * (rank - len(point))
+    return [(i + m).simplified() for i, m in zip(indices, moves, strict=True)]
+
+
+def _replace(op: ir.Operation, value: ir.Value) -> None:
+    edit.replace_uses(op.results[0], value)
+    op.erase()

@@ -1,0 +1,124 @@
+"""Check the calls of LLVM's intrinsics in a program before it is compiled: LLVM aborts on one that a CPU lacks."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import subprocess
+import sys
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError, ToolError
+from tir_mlir.dialect.ir import llvm_intrinsics, walk
+from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.cache.fingerprint import installation
+from tir_mlir.runtime.llvm import object_code
+from tir_mlir.runtime.llvm.llvm_c import address_of, llvm, message
+from tir_mlir.runtime.tools import toolchain
+
+_KIND = "intrinsics"
+_CHILD = """
+import sys
+from tir_mlir.runtime.llvm import object_code as code
+code.compile_text(sys.stdin.read(), wanted=code.LLVMTarget(*(a.encode() for a in sys.argv[1:])))
+"""
+
+
+def check_intrinsics(module: ir.Module, wanted: object_code.LLVMTarget | None) -> None:
+    """Raise BuildError for a call of an unknown intrinsic, with other types than its own, or that the CPU lacks.
+
+    wanted: the target; None: this machine. Each call is compiled alone, in a child process if its result is not known.
+    """
+    calls = [op for op in walk.ops(module.operation) if op.name == llvm_intrinsics.CALL]
+    if not calls or llvm() is None:
+        return
+    for op in calls:
+        why = _fault(_alone(op), wanted or object_code.target())
+        if why:
+            raise BuildError(f'{_place(op)}the intrinsic "{llvm_intrinsics.name_of(op)}": {why}')
+
+
+def _place(op: ir.Operation) -> str:
+    location = op.location
+    return f"{location.filename}:{location.start_line}: " if location.is_a_file() else ""
+
+
+def _alone(op: ir.Operation) -> str:
+    """A module with one function, which makes the call; constants are kept, as an instruction may have them in it."""
+    given, body, names = [], [], []
+    for number, value in enumerate(op.operands):
+        constant = value.owner
+        if isinstance(constant, ir.Block) or constant.name != "arith.constant":
+            given.append(f"%v{number}: {value.type}")
+        else:
+            body.append(f"  %v{number} = llvm.mlir.constant({constant.attributes['value']}) : {value.type}")
+        names.append(f"%v{number}")
+    type_ = op.results[0].type
+    types = ", ".join(str(v.type) for v in op.operands)
+    name = llvm_intrinsics.name_of(op)
+    body.append(f'  %r = llvm.call_intrinsic "{name}"({", ".join(names)}) : ({types}) -> {type_}')
+    lines = [f"llvm.func @call({', '.join(given)}) -> {type_} {{", *body, f"  llvm.return %r : {type_}", "}"]
+    return "\n".join(lines)
+
+
+@functools.cache
+def _fault(text: str, wanted: object_code.LLVMTarget) -> str:
+    """What is wrong with a call for a target; "" if nothing is."""
+    kept = store.digest("intrinsic", text, *(getattr(wanted, k) for k in ("triple", "cpu", "features")), installation())
+    if store.load(_KIND, kept) is not None:
+        return ""
+    code, complaints = _translated(text)
+    if complaints or not code:
+        part = "an argument that is a part of the instruction must be a constant"
+        return complaints or f"LLVM does not accept this call (the reason is on stderr); {part}"
+    why = _compiled(code, wanted)
+    if not why:
+        store.save(_KIND, kept, b"")
+    return why
+
+
+def _translated(text: str) -> tuple[str, str]:
+    """LLVM IR, or what is wrong with it."""
+    said: list[str] = []
+    module = ir.Module.parse(text)
+    handler: Any = module.context.attach_diagnostic_handler(lambda d: said.append(d.message) or True)
+    try:
+        with object_code.context() as inside:
+            made = _translate()(address_of(module.operation), inside)
+            code = message(llvm().LLVMPrintModuleToString(made)) if made else ""
+    finally:
+        handler.detach()
+    said = [s for s in said if not s.startswith("LLVM Translation failed")]
+    return code, "; ".join(_worded(s) for s in said)
+
+
+@functools.cache
+def _translate() -> Any:
+    """The translation, holding the lock of Python, which the handler of diagnostics needs."""
+    address = ctypes.cast(llvm().mlirTranslateModuleToLLVMIR, ctypes.c_void_p).value
+    made: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return made(address)
+
+
+def _worded(text: str) -> str:
+    if text.startswith("could not find LLVM intrinsic"):
+        return "LLVM has no intrinsic of this name"
+    return text
+
+
+def _compiled(code: str, wanted: object_code.LLVMTarget) -> str:
+    """Compile LLVM IR in a child process: a missing instruction ends the process."""
+    triple, cpu, features = (part.decode() for part in (wanted.triple, wanted.cpu, wanted.features))
+    try:
+        words = [f"-mtriple={triple}", f"-mcpu={cpu}", f"-mattr={features}", "-filetype=null", "-O0"]
+        done = toolchain.attempt("llc", words, input=code)
+    except ToolError:  # llc is not installed
+        words = [sys.executable, "-c", _CHILD, triple, cpu, features]
+        done = subprocess.run(words, input=code, capture_output=True, text=True, check=False)
+    if not done.returncode:
+        return ""
+    if "select" in done.stderr or "LLVM ERROR" in done.stderr or done.returncode < 0:
+        return f"the CPU {cpu} ({triple}) has no instruction for it; build for a target that has it, or use arithmetic"
+    return done.stderr.strip()[:500]

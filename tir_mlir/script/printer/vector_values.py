@@ -1,0 +1,214 @@
+"""Printing of vector values: slices and ramps, broadcasts, lanes, casts of bits, calls of intrinsics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, vectors, walk
+from tir_mlir.script.printer.literals import constant, quote
+from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call
+
+if TYPE_CHECKING:
+    from tir_mlir.script.printer.expressions import ValuePrinter
+
+_STORE = "affine.store"
+
+
+def handlers(values: ValuePrinter) -> dict[str, Callable[[ir.Operation, ir.Value], ExprText]]:
+    """The printers of ops by name."""
+    return {
+        "affine.vector_load": lambda op, value: _slice(values, op, vectors.shape_of(op.results[0])),
+        "vector.shape_cast": lambda op, value: _reshaped(values, op),
+        "vector.broadcast": lambda op, value: _broadcast(values, op),
+        "vector.from_elements": lambda op, value: _from_elements(values, op),
+        "vector.extract": lambda op, value: _extract(values, op),
+        "vector.bitcast": lambda op, value: _bits(values, op, value),
+        llvm_intrinsics.CALL: lambda op, value: _intrinsic(values, op),
+    }
+
+
+def target(values: ValuePrinter, op: ir.Operation) -> tuple[ExprText, ir.Value]:
+    """The elements that a vector store writes, and the value as a list of lanes."""
+    value = op.operands[0]
+    shape = vectors.shape_of(value)
+    if len(shape) > 1:
+        value = value.owner.operands[0]
+    return _slice(values, op, shape), value
+
+
+def scattered(ops: Sequence[ir.Operation], place: int) -> list[ir.Operation]:
+    """The stores from a place on that write the lanes of one vector, in order, at a constant step; else none."""
+    first = ops[place]
+    vector = _lane_of(first, 0)
+    if vector is None:
+        return []
+    found = list(ops[place : place + vectors.shape_of(vector)[0]])
+    if any(_lane_of(op, n) != vector for n, op in enumerate(found)) or len(found) != vectors.shape_of(vector)[0]:
+        return []
+    return found if _steps(found) is not None else []
+
+
+def scatter(values: ValuePrinter, stores: Sequence[ir.Operation]) -> str:
+    """`A[0:8:2] = v`."""
+    value = stores[0].operands[0].owner.operands[0]
+    return f"{_strided(values, stores).text} = {values.text(value).text}"
+
+
+def _lane_of(op: ir.Operation, lane: int) -> ir.Value | None:
+    """The vector of whose lane a store writes the value."""
+    if op.name != _STORE or isinstance(op.operands[0].owner, ir.Block):
+        return None
+    made = op.operands[0].owner.operation
+    if (
+        made.name != "vector.extract"
+        or attrs.integers(made, "static_position") != [lane]
+        or attrs.NAME in made.attributes
+    ):
+        return None
+    return made.operands[0]
+
+
+def _slice(values: ValuePrinter, op: ir.Operation, shape: Sequence[int]) -> ExprText:
+    """`A[i, 0:16]`; an end beyond the row goes on in the next one."""
+    lanes = 1
+    for extent in shape:
+        lanes *= extent
+    return _access(values, op, len(walk.access_indices(op)) - 1, 1, lanes)
+
+
+def _access(values: ValuePrinter, op: ir.Operation, axis: int, stride: int, lanes: int) -> ExprText:
+    parts = [values.index(i).text for i in walk.access_indices(op)]
+    low = walk.access_indices(op)[axis]
+    parts[axis] = _range(values, low, stride, lanes)
+    return values.subscript(walk.accessed(op), parts)
+
+
+def _range(values: ValuePrinter, low: Index, stride: int, lanes: int) -> str:
+    if stride < 1:
+        return f"T.Ramp({values.index(low).text}, {stride}, {lanes})"
+    start, number = values.index(low), low.as_constant()
+    size = ExprText(str(stride * lanes))
+    end = str(number + stride * lanes) if number is not None else binary(start, "+", size, ADD).text
+    return f"{start.text}:{end}" if stride == 1 else f"{start.text}:{end}:{stride}"
+
+
+def _strided(values: ValuePrinter, ops: Sequence[ir.Operation]) -> ExprText:
+    found = _steps(ops)
+    assert found is not None
+    return _access(values, ops[0], found[0], found[1], len(ops))
+
+
+def _steps(ops: Sequence[ir.Operation]) -> tuple[int, int] | None:
+    """The axis in which accesses of one buffer move, by a constant step; None if they do otherwise."""
+    if len({walk.accessed(op) for op in ops}) != 1:
+        return None
+    rows = [walk.access_indices(op) for op in ops]
+    moves = [
+        [(b - a).simplified().as_constant() for a, b in zip(*pair, strict=True)]
+        for pair in zip(rows, rows[1:], strict=False)
+    ]
+    if not moves or any(m != moves[0] for m in moves) or None in moves[0]:
+        return None
+    axes = [n for n, step in enumerate(moves[0]) if step]
+    return (axes[0], moves[0][axes[0]] or 0) if len(axes) == 1 else None
+
+
+def _reshaped(values: ValuePrinter, op: ir.Operation) -> ExprText:
+    load = vectors.loaded(op.results[0])
+    if load is None:
+        raise TirError(f"vector.shape_cast of a value has no TVMScript form ({op.location})")
+    return values.text(load.results[0])
+
+
+def _broadcast(values: ValuePrinter, op: ir.Operation) -> ExprText:
+    if isinstance(op.operands[0].type, ir.VectorType):
+        raise TirError(f"vector.broadcast of a vector has no TVMScript form ({op.location})")
+    return splat(values.typed(op.operands[0], _element(op.results[0])), vectors.shape_of(op.results[0])[0])
+
+
+def splat(scalar: ExprText, lanes: int) -> ExprText:
+    return call("T.Broadcast", scalar, str(lanes))
+
+
+def _element(value: ir.Value) -> str | None:
+    dtype = signs.dtype_of(value)
+    return None if dtype is None else dtypes.element(dtype)
+
+
+def dense(attribute: ir.Attribute, type_: ir.VectorType, dtype: str | None) -> ExprText:
+    """A constant vector of equal lanes."""
+    found = ir.DenseElementsAttr(attribute)
+    if not found.is_splat or len(type_.shape) != 1:
+        raise TirError("a constant vector of different lanes has no TVMScript form")
+    scalar = constant(found.get_splat_value(), type_.element_type, dtype and dtypes.element(dtype))
+    return splat(scalar, type_.shape[0])
+
+
+def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
+    makers = [v.owner for v in op.operands]
+    loads = [m.operation for m in makers if not isinstance(m, ir.Block) and m.name == "affine.load"]
+    if len(loads) == len(makers) and _steps(loads) is not None and not any(map(values.names.get, op.operands)):
+        return _strided(values, loads)
+    lanes = [_lane(v) for v in op.operands]
+    given: list[ir.Value] = []
+    for vector, _ in lanes:
+        if vector not in given:
+            given.append(vector)
+    starts: list[int] = []
+    for number, vector in enumerate(given):
+        before = given[number - 1].type if number else None
+        size = before.shape[0] if isinstance(before, ir.VectorType) else 1
+        starts.append(starts[-1] + size if number else 0)
+    picked = [starts[given.index(vector)] + lane for vector, lane in lanes]
+    dtype = _element(op.results[0])
+    return _shuffled([values.typed(v, dtype) for v in given], picked)
+
+
+def _lane(value: ir.Value) -> tuple[ir.Value, int]:
+    """The vector and lane that a scalar is, or the scalar."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block) and owner.name == "vector.extract" and attrs.NAME not in owner.attributes:
+        place = attrs.integers(owner.operation, "static_position")
+        if not _is_bits(owner.operation) and len(place) == 1:
+            return owner.operands[0], place[0]
+    return value, 0
+
+
+def _shuffled(given: Sequence[ExprText], picked: Sequence[int]) -> ExprText:
+    return call("T.Shuffle", f"[{', '.join(g.text for g in given)}]", f"[{', '.join(map(str, picked))}]")
+
+
+def _is_bits(op: ir.Operation) -> bool:
+    """Whether an op takes the only lane of a cast of bits."""
+    return list(vectors.shape_of(op.operands[0])) == [1] and op.operands[0].owner.name == "vector.bitcast"
+
+
+def _extract(values: ValuePrinter, op: ir.Operation) -> ExprText:
+    if _is_bits(op):
+        source = op.operands[0].owner.operands[0]
+        return call("T.reinterpret", quote(_name(op.results[0])), values.text(source))
+    place = attrs.integers(op, "static_position")
+    if len(place) != 1 or len(op.operands) > 1:
+        raise TirError(f"this vector.extract has no TVMScript form ({op.location})")
+    return _shuffled([values.text(op.operands[0])], place)
+
+
+def _bits(values: ValuePrinter, op: ir.Operation, value: ir.Value) -> ExprText:
+    source = op.operands[0]
+    if list(vectors.shape_of(source)) == [1] and source.owner.name == "vector.broadcast":
+        source = source.owner.operands[0]
+    return call("T.reinterpret", quote(_name(value)), values.text(source))
+
+
+def _name(value: ir.Value) -> str:
+    return signs.dtype_of(value) or dtypes.to_name(value.type)
+
+
+def _intrinsic(values: ValuePrinter, op: ir.Operation) -> ExprText:
+    name, result = llvm_intrinsics.name_of(op), op.results[0]
+    args = [values.text(v) for v in op.operands]
+    return call("T.call_llvm_pure_intrin", quote(_name(result)), quote(name), *args)
