@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis import of_op
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, Index, edit, enclosing_block, fold_known, frozen, is_loop
 from tir_mlir.passes.schedule.edits import drop_regions
 from tir_mlir.passes.schedule.inlining.block_expression import (
@@ -21,6 +22,7 @@ from tir_mlir.passes.schedule.legality import (
     Scope,
     cache_write_first,
     check_complete,
+    check_inputs_stable,
     children,
     common_ancestor,
     is_child,
@@ -47,7 +49,7 @@ def compute_inline(block: Block) -> None:
     Requires: the body is one store of a pure value at an index that determines the iters; all iters spatial, no init;
     the buffer is allocated in the scope, written only by this block and otherwise only loaded; each load runs after the
     block in their common loops and reads an element computed in the same iteration of them; no element that the
-    block reads is written between its read and that load.
+    block reads gets another value between its read and that load.
     """
     with frozen():
         payload, scope = check_inlinable(block)
@@ -122,7 +124,8 @@ def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
             counterexample=missing,
             fix=SEPARATE_NESTS if is_loop(level) else "",
         )
-    if (found := written_after_read(payload.inputs(), ops_between(block.op, load), level)) is not None:
+    found = written_after_read(payload.inputs(), ops_between(block.op, load), level)
+    if found is not None and not _keeps_inputs(block):
         clash, example = found
         refuse(
             clash.op,
@@ -132,6 +135,15 @@ def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
             fix=f'reverse_compute_inline of the reader computes it in place of block "{block.name}"',
         )
     check_visible(payload, load)
+
+
+def _keeps_inputs(block: Block) -> bool:
+    """Whether a write of an input of a block stores the value that the block has read: it is computed again."""
+    try:
+        check_inputs_stable(block)
+    except ScheduleError:
+        return False
+    return True
 
 
 def _reader_name(load: ir.Operation) -> str:

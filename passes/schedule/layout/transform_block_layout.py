@@ -36,8 +36,8 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import dim_type, only_where, question
 from tir_mlir.passes.schedule.edits import replace_iters
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
-from tir_mlir.passes.schedule.legality import AVOID_GUARD, SEPARATE_NESTS, USE_ONE_BOUND, check_plain, start_at_zero
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.legality import AVOID_GUARD, SEPARATE_NESTS, USE_ONE_BOUND, check_no_thread, start_at_zero
+from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
 
 
 @primitive("transform_block_layout")
@@ -49,7 +49,8 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
                 vi = T.axis.spatial(64, i)      ->          v0, v1 = T.axis.remap("SS", [ax0, ax1])
                 B[vi] = ...                                 B[v0 * 16 + v1] = ...
 
-    Each iteration of the block still runs once. The new loops are serial.
+    Each iteration of the block still runs once. The new loops are serial, without annotations (a `ScheduleWarning` says
+    so).
 
     Requires: the loops around the block form a perfect nest and start at 0, and each iter is bound to one of them, in
     order; the map is a bijection onto a box; each new iter depends on old iters of one kind (unit iters count as
@@ -65,6 +66,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         if clash is not None:
             refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}", True, clash)
         extents = change.shape
+        _warn_of_annotations(loops)
 
     top = loops[0].op
     new: list[Loop] = []
@@ -85,6 +87,14 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     _simplify(made)
 
 
+def _warn_of_annotations(loops: Sequence[Loop]) -> None:
+    """Warn of annotations that end with the loops."""
+    for loop in loops:
+        if loop.annotations:
+            keys = ", ".join(sorted(loop.annotations))
+            warn(f"transform_block_layout replaces loop {loop.name} and drops its annotations ({keys})")
+
+
 def _nest(block: Block) -> list[Loop]:
     """The loops around a block: plain, perfectly nested, each bound to the iter at its position."""
     loops, iters = loops_above(block.op), block.iters
@@ -102,7 +112,7 @@ def _nest(block: Block) -> list[Loop]:
     )
     held = [*[lp.op for lp in loops[1:]], block.op]
     for loop, it, inner in zip(loops, iters, held, strict=True):
-        check_plain(loop, "transform_block_layout")
+        check_no_thread(loop, "transform_block_layout")
         if loop.body_ops() != [inner]:
             text = f'the body of loop {loop.name} contains more than the nest of block "{block.name}"'
             refuse(loop, text, fix=SEPARATE_NESTS)

@@ -29,7 +29,7 @@ from tir_mlir.passes.schedule.legality.fixes import (
     use_longest_range,
 )
 from tir_mlir.passes.schedule.legality.init_placement import check_always_begins, check_visits_once
-from tir_mlir.passes.schedule.legality.loop_shape import check_from_zero, check_plain
+from tir_mlir.passes.schedule.legality.loop_shape import check_from_zero, check_no_thread, check_plain
 from tir_mlir.passes.schedule.legality.ordered_iters import KEEP_NEST, full_iters, refuse_ordered
 from tir_mlir.passes.schedule.legality.private_nest import PrivateNest
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
@@ -55,6 +55,7 @@ from tir_mlir.passes.schedule.legality.scope import (
     writers,
     writes_of,
 )
+from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, check_results_stable, shared_loops
 from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
 from tir_mlir.passes.schedule.legality.traps import trapping_op
 from tir_mlir.passes.schedule.legality.written_before_read import (
@@ -103,6 +104,10 @@ __all__ = [
     "check_visits_once",
     "check_self_contained",
     "check_init_runs",
+    "check_no_thread",
+    "check_inputs_stable",
+    "check_results_stable",
+    "shared_loops",
     "children",
     "children_using",
     "is_ahead",

@@ -14,6 +14,11 @@ def check_plain(loop: Loop, what: str) -> None:
         loop,
         f"loop {loop.name} has annotations {sorted(loop.annotations)}, which {what} would drop; unannotate it first",
     )
+    check_no_thread(loop, what)
+
+
+def check_no_thread(loop: Loop, what: str) -> None:
+    """Refuse a loop whose thread binding a rewrite would drop."""
     check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
 
 

@@ -21,11 +21,11 @@ from tir_mlir.passes.schedule.legality import (
     sharing_threads,
     writes_of,
 )
+from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
-from tir_mlir.passes.schedule.placement.stable_inputs import check_inputs_stable
 from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
 from tir_mlir.passes.schedule.registry import primitive, refuse
 

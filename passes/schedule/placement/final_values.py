@@ -14,9 +14,9 @@ from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, Not
 from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, func_of
 from tir_mlir.dialect.presburger import dim_type, only_where, question, sets, sizes_without, smallest_point
 from tir_mlir.passes.schedule.legality import full_iters, trapping_op
+from tir_mlir.passes.schedule.legality.stable_inputs import shared_loops
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
-from tir_mlir.passes.schedule.placement.stable_inputs import shared_loops
 from tir_mlir.passes.schedule.registry import refuse, warn
 
 READY = "whether all that is read of {} is written, and final"

@@ -23,7 +23,6 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     edit,
-    func_of,
     is_inside,
     is_loop,
     parent_op,
@@ -96,9 +95,12 @@ def _fix_scope(block: Block, loop: Loop) -> str:
 
 
 def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
-    """Refuse when anything but the given blocks accesses what `block` writes, and could observe the move."""
+    """Refuse when anything but the given blocks of its scope accesses what `block` writes, and could observe the move.
+
+    Outside the scope, all accesses come before or after all of its body, wherever the block is in it.
+    """
     for buffer in writes_of(block):
-        for access in accesses_to(buffer, func_of(block.op).op):
+        for access in accesses_to(buffer, scope_of(block).op):
             if not any(is_inside(access.op, b.op) for b in allowed):
                 user = walk.enclosing_block(access.op)
                 where = f"by {user}" if user != scope_of(block) else "outside any block"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect.ir import Block, Loop, func_of
 from tir_mlir.passes.schedule.legality import full_iters
+from tir_mlir.passes.schedule.legality.stable_inputs import shared_loops
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan
-from tir_mlir.passes.schedule.placement.stable_inputs import shared_loops
 from tir_mlir.passes.schedule.registry import refuse
 
 

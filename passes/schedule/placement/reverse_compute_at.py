@@ -24,6 +24,7 @@ from tir_mlir.passes.schedule.legality import (
     scope_of,
     writes_of,
 )
+from tir_mlir.passes.schedule.legality.stable_inputs import check_results_stable, shared_loops
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.final_values import (
     READY,
@@ -35,7 +36,6 @@ from tir_mlir.passes.schedule.placement.final_values import (
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
-from tir_mlir.passes.schedule.placement.stable_inputs import check_results_stable, shared_loops
 from tir_mlir.passes.schedule.placement.unconnected import check_unfed, whole_domain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 

@@ -8,9 +8,9 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Loop, func_of, is_inside
 from tir_mlir.dialect.presburger import dim_type, only_where, question, sets
 from tir_mlir.passes.schedule.legality import consumers, producers, runs_before
+from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, shared_loops
 from tir_mlir.passes.schedule.placement.final_values import first_iteration, runs_now
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan
-from tir_mlir.passes.schedule.placement.stable_inputs import check_inputs_stable, shared_loops
 from tir_mlir.passes.schedule.registry import check, refuse
 
 

@@ -72,8 +72,9 @@ def fuse_reduction_epilogue(reduction_block: Block, epilogue_block: Block) -> No
     of a declared reduction (the added term counts as one more).
 
     Requires: a sum with an epilogue that adds or subtracts a term once for each element; or a maximum or minimum that
-    the epilogue clips by T.max and T.min. The epilogue reads each element of the reduction once, when it is final, and
-    nothing else uses that buffer; no op between the two accesses the result or writes an input of the epilogue.
+    the epilogue clips by T.max and T.min. The epilogue reads each element of the reduction once, when it is final or
+    after each part, and nothing else uses that buffer; no op between the two, or in a loop that runs part of the
+    reduction for both, accesses the result or writes an input of the epilogue.
     """
     with frozen():
         pair = _pair(reduction_block, epilogue_block)
@@ -207,16 +208,28 @@ def _check_order(pair: _Pair) -> None:
 
 
 def _check_finished(pair: _Pair) -> None:
+    """Refuse an epilogue of unfinished values, unless only its last runs matter.
+
+    In a loop of the reduction, the epilogue runs again after each part: nothing else there may see its results, or
+    change its inputs.
+    """
     level = common_ancestor(pair.reduction.op, pair.block.op)[0]
     around = {Loop(p).var: Loop(p) for p in [level, *parents(level)] if is_loop(p)}
-    for it in pair.reduction.iters:
-        for value in it.binding.values:
-            if it.kind == "R" and value in around:
-                refuse(
-                    pair.block,
-                    f'block "{pair.block.name}" runs in loop {around[value].name}, in the middle of the reduction over'
-                    f" {it.name}",
-                )
+    driven = [(it, v) for it in pair.reduction.iters if it.kind == "R" for v in it.binding.values if v in around]
+    if not driven:
+        return
+    order = list(around)
+    it, value = max(driven, key=lambda pair: order.index(pair[1]))
+    loop, inputs = around[value], {a.buffer for a in pair.payload.inputs()} - {pair.between.value}
+    for access in accesses(loop.op):
+        seen = access.buffer == pair.payload.buffer.value and access.op != pair.payload.store
+        if seen or (access.is_write and access.buffer in inputs):
+            what = "is used" if seen else "is written"
+            refuse(
+                access.op,
+                f'block "{pair.block.name}" runs in loop {loop.name}, in the middle of the reduction over {it.name}, '
+                f"and {Buffer(access.buffer).name} {what} there",
+            )
 
 
 def _check_elements(pair: _Pair) -> None:

@@ -9,6 +9,7 @@ from programs.matmul import matmul
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
+from tir_mlir.errors import ScheduleWarning
 from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
@@ -188,3 +189,20 @@ def main(A: T.Buffer((1,), "int8"), B: T.Buffer((1,), "int8")):
     )
     sch.transform_block_layout("B", lambda i: (i % 2, i // 2))
     assert "A[0] + T.int8(1)" in reads_back(sch)
+
+
+def test_annotations_of_the_old_loops_end_with_them():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32")):
+    for i, j in T.grid(6, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+""")
+    )
+    sch.annotate(sch.get_loops("B")[0], "my.note", 1)
+    with pytest.warns(ScheduleWarning, match=r"replaces loop i and drops its annotations \(my.note\)"):
+        sch.transform_block_layout("B", lambda i, j: (j, i))
+    assert "annotations" not in sch.mod.script() and sch.verify()

@@ -300,7 +300,61 @@ def test_refuses_a_result_that_is_used_between(refused):
     refused(sch, "it would contain unfinished results there", lambda: sch.fuse_reduction_epilogue("C", "D"))
 
 
-def test_refuses_the_middle_of_a_reduction(refused):
+def running(use: str = "C[vi] + B[vi]", update: str = "C[vi] + A[vi, vk]", init: str = "0.0", more: str = ""):
+    """The epilogue runs after each term of the sum; its last run has the result."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6,), "float32"), D: T.Buffer((6,), "float32"), E: T.Buffer((6,), "float32")):
+    C = T.alloc_buffer((6,), "float32")
+    for i, k in T.grid(6, 5):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = {init}
+            C[vi] = {update}
+        with T.block("D"):
+            vi = T.axis.spatial(6, i)
+            D[vi] = {use}
+        {more}
+    for i in range(6):
+        with T.block("E"):
+            vi = T.axis.spatial(6, i)
+            E[vi] = D[5 - vi] * 2.0
+""")  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("use", "update", "init"),
+    [
+        ("C[vi] + B[vi]", "C[vi] + A[vi, vk]", "0.0"),
+        ("C[vi]", "C[vi] + A[vi, vk]", "0.0"),
+        ("T.max(C[vi], B[vi])", "T.max(C[vi], A[vi, vk])", "0.0"),
+    ],
+)
+def test_an_epilogue_after_each_term(use, update, init, same_result):
+    program = running(use, update, init)
+    sch = Schedule(program)
+    sch.fuse_reduction_epilogue("C", "D")
+    same_result(sch, program, ((6, 5), "float32"), *[((6,), "float32")] * 3)
+    assert sch.verify()
+
+
+READER = """with T.block("R"):
+            vi = T.axis.opaque(6, i)
+            E[vi] = D[vi]"""
+WRITER = """with T.block("W"):
+            vi = T.axis.opaque(6, i)
+            B[vi] = A[vi, 0]"""
+
+
+@pytest.mark.parametrize(("more", "what"), [(READER, "D is used"), (WRITER, "B is written")], ids=["reader", "writer"])
+def test_refuses_an_epilogue_whose_earlier_runs_matter(more, what, refused):
+    sch = Schedule(running(more=more))
+    message = f'block "D" runs in loop k, in the middle of the reduction over vk, and {what} there'
+    refused(sch, message, lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def test_refuses_an_element_for_each_term(refused):
     @I.ir_module
     class Running:
         @T.prim_func
@@ -317,7 +371,7 @@ def test_refuses_the_middle_of_a_reduction(refused):
                     D[vi, vk] = C[vi] + A[vi, vk]
 
     sch = Schedule(Running)
-    refused(sch, "in the middle of the reduction over vk", lambda: sch.fuse_reduction_epilogue("C", "D"))
+    refused(sch, 'two iterations of block "D" access', lambda: sch.fuse_reduction_epilogue("C", "D"))
 
 
 def test_constants_that_meet_are_computed():

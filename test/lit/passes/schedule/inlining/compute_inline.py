@@ -267,3 +267,53 @@ def mixed(A: T.Buffer((2, 8), "float32"), B: T.Buffer((2, 8), "float32")):
                 with T.block("B"):
                     vi = T.axis.spatial(8, i)
                     B[vo, vi] = Y[(vo * 8 + vi + 4) % 16]
+
+
+# -----
+
+
+# Each iteration of j computes row i of X again: Y keeps its value.
+# CHECK-LABEL: def computed_again(
+@T.prim_func
+def computed_again(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    # CHECK-NOT: T.block("Y")
+    # CHECK: B[vi, vj] = X[vi, vj] + T.float32(1.0)
+    X = T.alloc_buffer((4, 8), "float32")
+    Y = T.alloc_buffer((4, 8), "float32")
+    for i in range(4):
+        for j in range(8):
+            for k in range(8):
+                with T.block("X"):
+                    vi, vk = T.axis.remap("SS", [i, k])
+                    X[vi, vk] = A[vi, vk]
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, vj] + T.float32(1)
+        for j in range(8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = Y[vi, vj]
+
+
+# -----
+
+
+@T.prim_func
+def computed_otherwise(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    X = T.alloc_buffer((4, 8), "float32")
+    Y = T.alloc_buffer((4, 8), "float32")
+    for i in range(4):
+        for j in range(8):
+            for k in range(8):
+                # expected-error @below {{X is written between block "Y", which reads it, and block "B": inlined, Y would differ}}
+                with T.block("X"):
+                    vi, vk = T.axis.remap("SS", [i, k])
+                    vj = T.axis.opaque(8, j)
+                    X[vi, vk] = A[vi, vj]
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, vj] + T.float32(1)
+        for j in range(8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = Y[vi, vj]

@@ -1,4 +1,5 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (j // 4, i, j % 4)"}' | FileCheck %s
+# RUN: tir-opt %S/../Inputs/annotated_loop.py --emit=script -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (j, i)"}' 2>&1 | FileCheck %S/../Inputs/annotated_loop.py
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: i + j"}' 2>&1 | FileCheck %s --check-prefix=TWO
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (i // 4, i % 4, j)"}' 2>&1 | FileCheck %s --check-prefix=HOLES
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (i - 1, j)"}' 2>&1 | FileCheck %s --check-prefix=BELOW
@@ -102,19 +103,6 @@ def not_alone(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32"), C:
             with T.block("C"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = A[vi, vj]
-
-
-# -----
-
-
-@T.prim_func
-def annotated(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32")):
-    # expected-error @below {{loop i has annotations ['x']}}
-    for i in T.serial(6, annotations={"x": 1}):
-        for j in range(8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj]
 
 
 # -----

@@ -192,3 +192,34 @@ def part_of_common_loops(A: T.Buffer((2, 9), "float32"), B: T.Buffer((2,), "floa
                 with T.init():
                     B[vo] = T.float32(0)
                 B[vo] = B[vo] + Y[vo, vk]
+
+
+# -----
+
+
+# Block R reads B after all of block O: it does not see the move.
+# CHECK-LABEL: def read_outside(
+@T.prim_func
+def read_outside(A: T.Buffer((4, 8), "float32"), R: T.Buffer((4, 8), "float32")):
+    # CHECK: with T.block("O"):
+    # CHECK: for i in range(8):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK: with T.block("B"):
+    # CHECK-NEXT: vi = T.axis.spatial(8, i)
+    B = T.alloc_buffer((4, 8), "float32")
+    for o in range(4):
+        with T.block("O"):
+            vo = T.axis.spatial(4, o)
+            Y = T.alloc_buffer((8,), "float32")
+            for i in range(8):
+                with T.block("Y"):
+                    vi = T.axis.spatial(8, i)
+                    Y[vi] = A[vo, vi]
+            for j in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, j)
+                    B[vo, vi] = Y[vi] + T.float32(1)
+    for o, j in T.grid(4, 8):
+        with T.block("R"):
+            vo, vj = T.axis.remap("SS", [o, j])
+            R[vo, vj] = B[vo, vj]

@@ -282,8 +282,15 @@ def used_between(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), X
 # -----
 
 
+# The epilogue runs after each term: the last run counts.
+# CHECK-LABEL: def in_the_middle(
 @T.prim_func
 def in_the_middle(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    # CHECK-NOT: T.alloc_buffer
+    # CHECK: with T.init():
+    # CHECK-NEXT: B[vi] = T.float32(1.0)
+    # CHECK-NEXT: B[vi] = B[vi] + A[vi, vk]
+    # CHECK-NOT: T.block("D")
     C = T.alloc_buffer((8,), "float32")
     for i, k in T.grid(8, 4):
         with T.block("C"):
@@ -291,10 +298,30 @@ def in_the_middle(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
             with T.init():
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
-        # expected-error @below {{block "D" runs in loop k, in the middle of the reduction over vk}}
         with T.block("D"):
             vi = T.axis.spatial(8, i)
             B[vi] = C[vi] + T.float32(1)
+
+
+# -----
+
+
+@T.prim_func
+def each_part_is_used(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), E: T.Buffer((8, 4), "float32")):
+    C = T.alloc_buffer((8,), "float32")
+    for i, k in T.grid(8, 4):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = C[vi] + T.float32(1)
+        # expected-error @below {{block "D" runs in loop k, in the middle of the reduction over vk, and B is used there}}
+        with T.block("E"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            E[vi, vk] = B[vi]
 
 
 # -----

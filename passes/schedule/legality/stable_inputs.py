@@ -9,9 +9,8 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.buffer_users import accesses_to
 from tir_mlir.dialect.ir import Block, Buffer, Loop, common_parent, is_inside, is_loop, parents
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.legality import (
-    JOIN_WRITERS,
-    WRAP_IN_BLOCK,
+from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, WRAP_IN_BLOCK
+from tir_mlir.passes.schedule.legality.scope import (
     Scope,
     check_complete_or_reduction,
     is_ahead,
