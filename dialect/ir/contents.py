@@ -28,17 +28,22 @@ class Nest:
     """What is known of one op in the body of a function. Shared by all versions in which that op is the same.
 
     signature: its id, or name of its buffer; None if it has neither. ids: of the loops and blocks in it. blocks: their
-    names, also of those in inits. buffers: names of what is allocated or viewed in it. sizes: the shape variables that
-    it defines. is_head: whether allocations may come after it at the start of a body.
+    names, also of those in inits. declared: the buffers of their declared regions. buffers: names of what is allocated
+    or viewed in it. sizes: the shape variables that it defines. is_head: whether allocations may come after it at the
+    start of a body.
     """
 
     signature: Hashable
     ids: frozenset[int]
     blocks: frozenset[str]
+    declared: frozenset[str]
     buffers: tuple[str, ...]
     sizes: frozenset[str]
     has_data_loop: bool
     is_head: bool
+
+
+NestsByName = dict[str, tuple[Nest, ...]]
 
 
 class Run(NamedTuple):
@@ -54,14 +59,15 @@ class FunctionContents:
     """The ops in the body of a function, in order, and where to find what they contain.
 
     signed: by signature; None where several ops have the same. homes: by the id of a loop or block. blocks: by the name
-    of one. buffers: how many ops name a buffer so.
+    of one. declared: by the name of a buffer with a declared region. buffers: how many ops name a buffer so.
     """
 
     number: int
     body: list[Nest] = field(repr=False)
     signed: dict[Hashable, Nest | None] = field(repr=False)
     homes: dict[int, Nest] = field(repr=False)
-    blocks: dict[str, tuple[Nest, ...]] = field(repr=False)
+    blocks: NestsByName = field(repr=False)
+    declared: NestsByName = field(repr=False)
     buffers: dict[str, int] = field(repr=False)
     sizes: frozenset[str]
     data_loops: int
@@ -100,25 +106,29 @@ class FunctionContents:
         return None if any(nest.signature in left for nest in fresh) else self._changed(body, gone, fresh)
 
     def _changed(self, body: list[Nest], gone: Sequence[Nest], fresh: Sequence[Nest]) -> FunctionContents | None:
-        signed, homes, blocks, buffers = dict(self.signed), dict(self.homes), dict(self.blocks), dict(self.buffers)
+        signed, homes, buffers = dict(self.signed), dict(self.homes), dict(self.buffers)
         for nest in gone:
             if signed.get(nest.signature) is nest:
                 del signed[nest.signature]
             for number in nest.ids:
                 del homes[number]
-            for name in nest.blocks:
-                blocks[name] = tuple(n for n in blocks[name] if n is not nest)
             for name in nest.buffers:
                 buffers[name] -= 1
         for nest in fresh:
             if not homes.keys().isdisjoint(nest.ids):
                 return None
-            _add(nest, signed, homes, blocks, buffers)
+            if nest.signature is not None:
+                signed[nest.signature] = None if nest.signature in signed else nest
+            homes.update(dict.fromkeys(nest.ids, nest))
+            for name in nest.buffers:
+                buffers[name] = buffers.get(name, 0) + 1
+        blocks = _updated(self.blocks, [(n, n.blocks) for n in gone], [(n, n.blocks) for n in fresh])
+        declared = _updated(self.declared, [(n, n.declared) for n in gone], [(n, n.declared) for n in fresh])
         sizes = self.sizes
         if any(n.sizes for n in (*gone, *fresh)):
             sizes = frozenset(s for nest in body for s in nest.sizes)
         loops = self.data_loops + sum(n.has_data_loop for n in fresh) - sum(n.has_data_loop for n in gone)
-        return FunctionContents(self.number, body, signed, homes, blocks, buffers, sizes, loops)
+        return FunctionContents(self.number, body, signed, homes, blocks, declared, buffers, sizes, loops)
 
 
 def gaps(kept: Iterable[tuple[int, int]], total: int) -> list[tuple[int, int]]:
@@ -131,21 +141,20 @@ def gaps(kept: Iterable[tuple[int, int]], total: int) -> list[tuple[int, int]]:
     return found
 
 
-def _add(
-    nest: Nest,
-    signed: dict[Hashable, Nest | None],
-    homes: dict[int, Nest],
-    blocks: dict[str, tuple[Nest, ...]],
-    buffers: dict[str, int],
-) -> None:
-    if nest.signature is not None:
-        signed[nest.signature] = None if nest.signature in signed else nest
-    for number in nest.ids:
-        homes[number] = nest
-    for name in nest.blocks:
-        blocks[name] = (*blocks.get(name, ()), nest)
-    for name in nest.buffers:
-        buffers[name] = buffers.get(name, 0) + 1
+def _updated(
+    known: NestsByName,
+    gone: Sequence[tuple[Nest, frozenset[str]]],
+    fresh: Sequence[tuple[Nest, frozenset[str]]],
+) -> NestsByName:
+    """Nests by name, without some and with others."""
+    found = dict(known)
+    for nest, names in gone:
+        for name in names:
+            found[name] = tuple(n for n in found[name] if n is not nest)
+    for nest, names in fresh:
+        for name in names:
+            found[name] = (*found.get(name, ()), nest)
+    return found
 
 
 def signature(op: ir.Operation) -> Hashable:
@@ -166,10 +175,17 @@ def is_head(name: str) -> bool:
     return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
 
 
+def _declared(facts: ir.OpAttributeMap) -> list[str]:
+    """The buffers of the declared regions of a block."""
+    found = [region for key in (attrs.READS, attrs.WRITES) if key in facts for region in ir.ArrayAttr(facts[key])]
+    return [ir.StringAttr(ir.DictAttr(region)["buffer"]).value for region in found]
+
+
 def read_nest(top: ir.Operation) -> Nest:
     """Look an op in the body of a function over."""
     ids: list[int] = []
     blocks: list[str] = []
+    declared: list[str] = []
     buffers: list[str] = []
     data_loops: list[bool] = []
 
@@ -181,6 +197,7 @@ def read_nest(top: ir.Operation) -> Nest:
                 ids.append(ir.IntegerAttr(facts[attrs.ID]).value)
             if is_block(op):
                 blocks.append(ir.StringAttr(facts[attrs.BLOCK]).value)
+                declared.extend(_declared(facts))
         elif name.startswith("memref.") and attrs.NAME in op.attributes:
             buffers.append(ir.StringAttr(op.attributes[attrs.NAME]).value)
         if is_data_loop(op):
@@ -189,12 +206,12 @@ def read_nest(top: ir.Operation) -> Nest:
 
     visit(top, look)
     sizes = frozenset(name for name, _ in sizes_of(top))
-    kept = signature(top), frozenset(ids), frozenset(blocks), tuple(buffers)
+    kept = signature(top), frozenset(ids), frozenset(blocks), frozenset(declared), tuple(buffers)
     return Nest(*kept, sizes, bool(data_loops), is_head(top.name))
 
 
 def read_function(func: Func) -> FunctionContents | None:
     """Look a function over; None if two of its loops and blocks have one id."""
     body = [read_nest(op.operation) for op in func.body.operations]
-    empty = FunctionContents(func.id, [], {}, {}, {}, {}, frozenset(), 0)
+    empty = FunctionContents(func.id, [], {}, {}, {}, {}, {}, frozenset(), 0)
     return empty._changed(body, [], body)

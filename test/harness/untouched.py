@@ -48,11 +48,16 @@ def _check_contents(step: str, after: ir.Module, changed: ChangedNests) -> None:
 
 def _plain(known: FunctionContents) -> list[object]:
     """The contents of a function as plain values."""
-    rows = [(n.signature, n.ids, n.blocks, n.buffers, n.sizes, n.has_data_loop, n.is_head) for n in known.body]
+    rows = [
+        (n.signature, n.ids, n.blocks, n.declared, n.buffers, n.sizes, n.has_data_loop, n.is_head) for n in known.body
+    ]
     homes = {number: rows[known.body.index(nest)] for number, nest in known.homes.items()}
-    blocks = {name: sorted(known.body.index(n) for n in nests) for name, nests in known.blocks.items() if nests}
+    named = [
+        {name: sorted(known.body.index(n) for n in nests) for name, nests in table.items() if nests}
+        for table in (known.blocks, known.declared)
+    ]
     buffers = {name: count for name, count in known.buffers.items() if count}
-    return [known.number, rows, homes, blocks, buffers, known.sizes, known.data_loops]
+    return [known.number, rows, homes, named, buffers, known.sizes, known.data_loops]
 
 
 def _own(known: FunctionContents) -> dict[object, int]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, buffers, declare, declared
+from tir_mlir.dialect.analysis import Region, buffers, declare, declared, nests_using
 from tir_mlir.dialect.diagnostics import BufferNameError, short_repr
 from tir_mlir.dialect.ir import (
     Block,
@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     is_head,
     new_names,
     ops,
+    signature,
 )
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -112,6 +113,21 @@ def alloc_buffer(scope: Block | Func, name: str, shape: Sequence[Index], dtype: 
         return Buffer(create.alloc(name, list(shape), dtype, storage_scope))
 
 
+def declaring(func: ir.Operation, buffer: Buffer) -> list[ir.Operation]:
+    """The ops in the body of a function, or else the function, beneath which regions of a buffer may be declared.
+
+    A block may declare a region of a buffer that it does not use.
+    """
+    known = contents_of(func)
+    if known is None:
+        return [func]
+    found = nests_using([buffer.value])
+    names = {buffer.name, *(Buffer(v).name for op in found for v in op.results)}
+    marks = {signature(op) for op in found}
+    others = (nest for name in names for nest in known.declared.get(name, ()) if nest.signature not in marks)
+    return [func] if any(True for _ in others) else found
+
+
 def rename_in_regions(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
     """In the declared regions beneath `roots`, rename a buffer and subtract `shift` from its offsets."""
     for root in roots:
@@ -138,9 +154,10 @@ def _shifted(region: Region, shift: Sequence[Index]) -> Region:
     return Region(region.buffer, mins, region.extents)
 
 
-def drop_regions(root: ir.Operation, buffer: Buffer) -> None:
-    """Drop declared regions of a buffer, so that they are computed from the accesses."""
-    for block in all_blocks(root):
-        for key in (attrs.READS, attrs.WRITES):
-            if any(r.buffer.root == buffer for r in declared(block, key, [])):
-                attrs.put(block.op, key, None)
+def drop_regions(roots: Iterable[ir.Operation], buffer: Buffer) -> None:
+    """Beneath `roots`, drop declared regions of a buffer, so that they are computed from the accesses."""
+    for root in roots:
+        for block in all_blocks(root):
+            for key in (attrs.READS, attrs.WRITES):
+                if any(r.buffer.root == buffer for r in declared(block, key, [])):
+                    attrs.put(block.op, key, None)

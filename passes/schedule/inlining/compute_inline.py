@@ -6,8 +6,19 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import of_op
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Buffer, Index, edit, enclosing_block, fold_known, frozen, is_loop
-from tir_mlir.passes.schedule.edits import drop_regions
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Index,
+    child_towards,
+    edit,
+    enclosing_block,
+    fold_known,
+    frozen,
+    is_block,
+    is_loop,
+)
+from tir_mlir.passes.schedule.edits import declaring, drop_regions
 from tir_mlir.passes.schedule.inlining.block_expression import (
     BlockExpression,
     Inverse,
@@ -57,11 +68,16 @@ def compute_inline(block: Block) -> None:
         inverse = inverse_of(block, payload.indices)
         for load in loads:
             _check_reader(payload, load)
-    drop_regions(scope.op, payload.buffer)
+        readers = list(dict.fromkeys(child_towards(scope.op, load) for load in loads))
+    if not all(is_loop(r) or is_block(r) for r in readers):
+        readers = [scope.op]  # a load or a choice, which may go
+    inner = isinstance(scope, Block)
+    drop_regions([scope.op] if inner else declaring(scope.op, payload.buffer), payload.buffer)
     for load in loads:
         _inline_at(payload, inverse, load)
     remove(block, payload.buffer, scope)
-    fold_known(scope.op)
+    for reader in readers:
+        fold_known(reader)
 
 
 def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:

@@ -30,7 +30,7 @@ from tir_mlir.dialect.ir import (
     trim,
 )
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
-from tir_mlir.passes.schedule.edits import emit_index
+from tir_mlir.passes.schedule.edits import declaring, emit_index
 from tir_mlir.passes.schedule.legality import ASSUME_SIZES, copy_view
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -315,7 +315,7 @@ def _keep_name(op: ir.Operation, value: ir.Value) -> None:
 def _declared(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list[Region]]]:
     """The blocks that declare regions of a buffer."""
     found = []
-    for block in all_blocks(func):
+    for block in (b for root in declaring(func, buffer) for b in all_blocks(root)):
         for key in (attrs.READS, attrs.WRITES):
             regions = declared(block, key, [])
             if any(r.buffer == buffer for r in regions):

@@ -6,6 +6,7 @@ from tir_mlir.dialect.ir import Block, attrs, func_of
 from tir_mlir.passes.schedule.edits import (
     check_retypable,
     check_scope_name,
+    declaring,
     find_buffer,
     fresh_name,
     rename_in_regions,
@@ -41,6 +42,6 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
 
     func = func_of(block.op)
     name = fresh_name(func, f"{buffer.name}_{storage_scope}")
-    rename_in_regions([func.op], buffer, name)
+    rename_in_regions(declaring(func.op, buffer), buffer, name)
     attrs.put(buffer.op, attrs.NAME, name)
     retype(buffer.value, with_scope(buffer.type, storage_scope))

@@ -81,8 +81,11 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
     if not writers:
         return None
     last = max(position(child_towards(home.op, w)) for w in writers)
-    later = [o.operation for o in home.body.operations][last + 1 :]
-    return next(o for o in later if not o.name.startswith(("affine.load", "affine.store", "memref.")))
+    listed = home.body.operations
+    after = last + 1
+    while listed[after].operation.name.startswith(("affine.load", "affine.store", "memref.")):
+        after += 1
+    return listed[after].operation
 
 
 def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[LayoutChange, Padding]:

@@ -51,8 +51,8 @@ def runs_before(first: ir.Operation, second: ir.Operation) -> bool:
 def ops_between(first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
     """The ops of the common body from the one that contains `first` to the one that contains `second`, inclusive."""
     _, one, other = common_ancestor(first, second)
-    listed = [o.operation for o in one.block.operations]
-    return listed[listed.index(one) : listed.index(other) + 1]
+    listed = one.block.operations
+    return [listed[n].operation for n in range(position(one), position(other) + 1)]
 
 
 def first_write(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> Access | None:

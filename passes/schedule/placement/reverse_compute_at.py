@@ -16,7 +16,7 @@ from tir_mlir.passes.schedule.inlining.reverse_compute_inline import reverse_com
 from tir_mlir.passes.schedule.legality import (
     accesses_to,
     check_reduction_order,
-    children,
+    children_using,
     consumers,
     full_iters,
     producers,
@@ -129,7 +129,7 @@ def _check_final(
 
 def _check_result_unused(block: Block) -> None:
     """Refuse unless all other accesses to the block's results come after it."""
-    order = children(scope_of(block))
+    order = children_using(scope_of(block), writes_of(block))
     needed_region.check_only_blocks(block, order[order.index(block) :])
 
 

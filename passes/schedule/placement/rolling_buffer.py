@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import dim_factors, dim_type, domain, either, has_division, intervals, question
-from tir_mlir.passes.schedule.edits import drop_regions, find_buffer
+from tir_mlir.passes.schedule.edits import declaring, drop_regions, find_buffer
 from tir_mlir.passes.schedule.legality import consumers, copy_view, is_output, readers, scope_of, writers
 from tir_mlir.passes.schedule.placement.rolling_legality import (
     Roll,
@@ -223,7 +223,7 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
     type_ = buffer.type
     shape = list(type_.shape)
     shape[roll.dim] = roll.extent
-    drop_regions(func_of(buffer.op).op, buffer)  # type: ignore[arg-type]
+    drop_regions(declaring(func_of(buffer.op).op, buffer), buffer)  # type: ignore[arg-type]
     edit.retype(buffer.value, ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space))
     for op in dict.fromkeys(use.owner.operation for use in buffer.value.uses):
         if op.name == "memref.dim":
