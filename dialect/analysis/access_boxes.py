@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_inside, is_loop, only_reads, owner_op, parents
-from tir_mlir.dialect.presburger import dim_factors, intervals, span
+from tir_mlir.dialect.ir import Block, Index, Loop, is_block, is_inside, is_loop, only_reads, owner_op, parents
+from tir_mlir.dialect.presburger import index_sums, intervals, span
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) 
     """The hull of the group; dense if one access alone fills it."""
     spans = []
     for access in group:
-        span = [_span(access, d, top, free) for d in range(Buffer(access.buffer).rank)]
-        if any(s is None for s in span):
+        found = _spans(access, top, free)
+        if found is None:
             return None
-        spans.append([s for s in span if s is not None])
+        spans.append(found)
     mins, extents = [], []
     full = [a.exact and _independent(span) for a, span in zip(group, spans, strict=True)]
     for column in zip(*spans, strict=True):
@@ -71,43 +71,41 @@ def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) 
 
 @dataclass(frozen=True)
 class _Span:
-    """One dimension: `rest` (defined outside) plus [low, high]; `values`: the inner values that it depends on."""
+    """One dimension: `rest` (defined outside) plus [low, high]; `digits`: the digits of inner values in it."""
 
     rest: Index
     low: int
     high: int
     dense: bool
-    values: tuple[ir.Value, ...]
+    digits: tuple[int, ...]
 
 
 def _independent(span: Sequence[_Span]) -> bool:
-    """Whether no value occurs in two dimensions."""
-    used = [v for s in span for v in s.values]
+    """Whether no digit occurs in two dimensions."""
+    used = [d for s in span for d in s.digits]
     return len(set(used)) == len(used)
 
 
-def _span(access: Access, d: int, top: ir.Operation, free: Sequence[ir.Value]) -> _Span | None:
-    index = _resolve_iters(access.mins[d], top).simplified()
-    found, extent = dim_factors(index.expr), access.extents[d].as_constant()
-    if found is None or extent is None:
-        return None
+def _spans(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> list[_Span] | None:
+    """The span of each dimension of an access; None if one has no constant extent over a rest."""
+    mins = [_resolve_iters(i, top) for i in access.mins]
     known = intervals.around(access.op)
-    rest = Index.constant(found.constant)
-    digits: list[tuple[int, int, int]] = []
-    values = []
-    for dim, factor in found.factors.items():
-        value = index.values[dim]
-        if not _is_inner(value, top) and value not in free:
-            rest = rest + Index.of(value) * factor
-            continue
-        least, most = known.get(value, (None, None))
-        if not _has_constant_bounds(value) or least is None or most is None:
-            return None
-        digits.append((factor, least, most))
-        values.append(value)
-    reach = span(digits, width=extent)
-    assert reach.low is not None and reach.high is not None  # all digits are bounded
-    return _Span(rest, reach.low, reach.high, reach.dense, tuple(values))
+    ranges: dict[ir.Value, tuple[int, int]] = {}
+    for value in {v for i in mins for v in i.values}:
+        if _is_inner(value, top) or value in free:
+            least, most = known.get(value, (None, None))
+            if not _has_constant_bounds(value) or least is None or most is None:
+                return None
+            ranges[value] = least, most
+    found, extents = index_sums(mins, ranges), [e.as_constant() for e in access.extents]
+    if found is None or None in extents:
+        return None
+    spans = []
+    for total, extent in zip(found, extents, strict=True):
+        reach = span(total.digits, width=extent or 0)
+        assert reach.low is not None and reach.high is not None  # all digits are bounded
+        spans.append(_Span(total.rest, reach.low, reach.high, reach.dense, total.numbers))
+    return spans
 
 
 def _is_inner(value: ir.Value, top: ir.Operation) -> bool:

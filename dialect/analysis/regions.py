@@ -29,7 +29,7 @@ from tir_mlir.dialect.ir import (
     symbol_name,
     symbols_by_name,
 )
-from tir_mlir.dialect.presburger import intervals, question, region_map, to_index
+from tir_mlir.dialect.presburger import has_division, intervals, question, region_map, to_index
 
 dim_type = isl.dim_type
 
@@ -226,7 +226,7 @@ def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = (
     if all(a.mins == first.mins and a.extents == first.extents for a in group) and _is_plain(first, top, free):
         return Region(Buffer(first.buffer), first.mins, first.extents)
     plain = access_boxes.access_box(group, top, free)
-    if plain is not None:
+    if plain is not None and not any(has_division(i.expr) for i in plain.mins):  # isl has one form for equal quotients
         return Region(Buffer(first.buffer), plain.mins, plain.extents)
     for with_guards in (True, False):
         try:

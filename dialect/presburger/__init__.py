@@ -3,7 +3,8 @@ of loops, implied guards, conditions on shape variables.
 """
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
-from tir_mlir.dialect.presburger.full_box import NotABox, Span, box_of, is_full_box, is_injective, span
+from tir_mlir.dialect.presburger.digits import index_sums
+from tir_mlir.dialect.presburger.full_box import NotABox, Span, box_of, boxes_cover, is_full_box, is_injective, span
 from tir_mlir.dialect.presburger.guards import either, sides
 from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, around
 from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
@@ -48,6 +49,7 @@ __all__ = [
     "around",
     "assume",
     "box_of",
+    "boxes_cover",
     "constraint_set",
     "dim_factors",
     "dim_type",
@@ -58,6 +60,7 @@ __all__ = [
     "fold_index",
     "guard_set",
     "has_division",
+    "index_sums",
     "holds",
     "is_full_box",
     "is_injective",

@@ -25,8 +25,8 @@ from tir_mlir.dialect.ir import (
     over_dims,
     parents,
     symbols_by_name,
-    used_dims,
 )
+from tir_mlir.dialect.presburger.digits import DigitSum, in_digits, index_sums
 from tir_mlir.dialect.presburger.intervals import Bound, constant_bounds, constant_of
 from tir_mlir.dialect.presburger.isl_exprs import to_index
 from tir_mlir.dialect.presburger.linear_terms import DimFactors, dim_factors, split_linear
@@ -258,6 +258,8 @@ def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
     cut = _guarded_iters(block, iters)
     if cut is None:
         return False
+    if cut and _fills_constant_domain(block.op, usable, frozenset(cut)):
+        return True
     used: set[ir.Value] = set()
     for number, it in enumerate(iters):
         if used & set(it.binding.values) or not _covers_domain(it, usable, number in cut):
@@ -266,8 +268,11 @@ def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
     return True
 
 
-def _fills_constant_domain(op: ir.Operation, loops: Mapping[ir.Value, Loop]) -> bool:
-    """`is_full_box` for constant bounds and domains, cached: it depends on attributes only, which are uniqued."""
+def _fills_constant_domain(op: ir.Operation, loops: Mapping[ir.Value, Loop], cut: frozenset[int] = frozenset()) -> bool:
+    """`is_full_box` for constant bounds and domains, cached: it depends on attributes only, which are uniqued.
+
+    `cut`: the iters that the guard limits to the end of their domains; without them there is no guard.
+    """
     low = attrs.affine_map(op, "lowerBoundsMap")
     ranges = []
     for value in list(op.operands)[: low.n_inputs]:
@@ -275,29 +280,59 @@ def _fills_constant_domain(op: ir.Operation, loops: Mapping[ir.Value, Loop]) -> 
         if bounds is None:
             return False
         ranges.append(bounds)
-    return _maps_fill(low, tuple(ranges), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+    return _maps_fill(low, tuple(ranges), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT), cut)
 
 
 @lru_cache(maxsize=1 << 13)
 def _maps_fill(
-    low: ir.AffineMap, ranges: tuple[tuple[int, int], ...], mins: ir.AffineMap, extents: ir.AffineMap
+    low: ir.AffineMap,
+    ranges: tuple[tuple[int, int], ...],
+    mins: ir.AffineMap,
+    extents: ir.AffineMap,
+    cut: frozenset[int],
 ) -> bool:
     if mins.n_symbols:
         return False
+    found = in_digits(over_dims(low), ranges)
+    if found is None:
+        return False
     used: set[int] = set()
-    for binding, start, extent in zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False):
-        found = dim_factors(binding)
+    for number, (terms, start, extent) in enumerate(zip(found.sums, over_dims(mins), over_dims(extents), strict=False)):
         first, count = constant_of(start), constant_of(extent)
-        if found is None or first is None or count is None or used & used_dims(binding):
+        if first is None or count is None or used & set(terms.factors):
             return False
-        used |= used_dims(binding)
-        digits = [(factor, *ranges[dim]) for dim, factor in found.factors.items()]
-        if not _is_increasing(found) or not span(digits, found.constant).fills(first, count):
+        used |= set(terms.factors)
+        digits = [(factor, found.digits[n].low, found.digits[n].high) for n, factor in terms.factors.items()]
+        reach = span(digits, terms.constant)
+        wanted = max(reach.size or 0, count) if number in cut else count
+        if not _is_increasing(terms) or not reach.fills(first, wanted):
             return False
-    return True
+    return all(n in used or digit.low == digit.high for n, digit in enumerate(found.digits))
 
 
-def _is_increasing(terms: DimFactors) -> bool:
+def boxes_cover(boxes: BoxBounds, domain_: BoxBounds, loops: Sequence[Loop]) -> bool:
+    """Whether the boxes [mins, mins + extents) of all iterations of some loops contain a constant box together.
+
+    Only by digits, for loops with constant bounds: True is definitive; False means unknown.
+    """
+    bounds = {lp.var: ends for lp in loops if (ends := constant_bounds(lp.op)) is not None and ends[0] <= ends[1]}
+    found = index_sums(boxes[0], bounds)
+    used: set[int] = set()
+    for total, extent, low, count in zip(found or (), boxes[1], *domain_, strict=False):
+        width, first, size = extent.as_constant(), low.as_constant(), count.as_constant()
+        start = total.rest.as_constant()
+        if width is None or first is None or size is None or start is None or used & set(total.numbers):
+            return False
+        used |= set(total.numbers)
+        reach = span(total.digits, start, width)
+        if not reach.dense or reach.low is None or reach.high is None or reach.low > first:
+            return False
+        if reach.high < first + size - 1:
+            return False
+    return found is not None and len(bounds) == len(loops)
+
+
+def _is_increasing(terms: DimFactors | DigitSum) -> bool:
     """Whether a sum is smallest at the start of all of its loops, where the init runs."""
     return all(factor > 0 for factor in terms.factors.values())
 

@@ -82,7 +82,7 @@ _NAMES = re.compile(r'tir\.(id = \d+ : i64|(loop|name) = "[^"]*")')
 
 def _text(func: Func, name: str) -> str:
     """A function without the names and ids in it: equal texts compute the same."""
-    text = func.op.get_asm(use_local_scope=True, assume_verified=True)
+    text = str(func.op.get_asm(use_local_scope=True, assume_verified=True))
     return _NAMES.sub("", text.replace(f"@{name}", "", 1))
 
 

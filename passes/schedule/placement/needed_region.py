@@ -30,7 +30,15 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.presburger import Domain, dim_type, intervals, question, sets, smallest_point, to_index
+from tir_mlir.dialect.presburger import (
+    Domain,
+    dim_type,
+    intervals,
+    question,
+    sets,
+    smallest_point,
+    to_index,
+)
 from tir_mlir.dialect.verify import covers, half_summed, left_out, point_of, point_text
 from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.legality import (

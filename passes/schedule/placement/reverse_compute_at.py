@@ -9,8 +9,8 @@ from tir_mlir.dialect.analysis import relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, only_reads
-from tir_mlir.dialect.presburger import dim_type, question, sets
+from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, is_loop, only_reads, parents
+from tir_mlir.dialect.presburger import boxes_cover, dim_type, question, sets
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.reverse_compute_inline import reverse_compute_inline
 from tir_mlir.passes.schedule.legality import (
@@ -236,13 +236,25 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
         runs = needed_region.run_by_spans(place, found)
         for buffer in inputs:
             _check_ready(block, loop, place, buffer, runs, iters)
-        lost = _run_before(block, loop, place, iters).range().subtract(runs.range())
-        example = first_iteration(lost, block, iters) if iters and not lost.is_empty() else None
+        example = None
+        if iters and not _run_everything(loop, found):
+            lost = _run_before(block, loop, place, iters).range().subtract(runs.range())
+            example = None if lost.is_empty() else first_iteration(lost, block, iters)
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
         way = f'compute_at of its producers, at a loop of block "{block.name}", joins them the other way'
         refuse(loop, text, counterexample=example, fix=way)
     return found
+
+
+def _run_everything(loop: Loop, found: list[needed_region.IterSpan]) -> bool:
+    """Whether spans under a loop run each point of the iters' domains; by digits only, False means unknown."""
+    chain = [loop.op, *parents(loop.op)]
+    if not all(is_loop(op) for op in chain[:-1]):
+        return False
+    run = [s.low for s in found], [s.extent for s in found]
+    wanted = [s.iter.min for s in found], [s.iter.extent for s in found]
+    return boxes_cover(run, wanted, [Loop(op) for op in chain[:-1]])
 
 
 def _run_before(
