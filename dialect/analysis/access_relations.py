@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     parents,
     remembered,
 )
-from tir_mlir.dialect.presburger import Domain, dim_type, region_map, smallest_point
+from tir_mlir.dialect.presburger import Domain, dim_type, smallest_point
 
 
 @dataclass
@@ -36,7 +36,7 @@ class AccessRelation:
 
     @cached_property
     def relation(self) -> isl.Map:
-        relation = region_map(self.dom, self.access.mins, self.access.extents)
+        relation = self.access.elements(self.dom)
         home = Buffer(self.access.buffer).op
         private = [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)] if home is not None else []
         return self.dom.map(private[::-1]).flat_range_product(relation) if private else relation
@@ -59,6 +59,8 @@ class AccessRelation:
         """The smallest element that an iteration accesses (within `other`)."""
         found = self.image(point) if other is None else self.image(point).intersect(other)
         where, buffer = smallest_point(found) or [], Buffer(self.access.buffer)
+        if self.access.parts:
+            return Element.of(buffer.name, [":"] * buffer.rank)
         return Element.of(buffer.name, where[len(where) - buffer.rank :])
 
     def image(self, point: Sequence[int]) -> isl.Set:
@@ -97,7 +99,7 @@ def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[Acc
     for access in accesses(root):
         if buffer is not None and access.buffer != buffer:
             continue
-        key = (access.op.block, access.buffer, access.kind, access.mins, access.extents)
+        key = (access.op.block, access.buffer, access.kind, *access.indices)
         if key not in seen:
             seen[key] = None
             found.append(relation_of(access))

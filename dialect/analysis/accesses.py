@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import islpy as isl
 from mlir import ir
 
+from tir_mlir.dialect.analysis import linearized
 from tir_mlir.dialect.analysis.indirect_accesses import known_indices
 from tir_mlir.dialect.analysis.pointers import base_of, pointed, window
 from tir_mlir.dialect.ir import (
@@ -22,7 +24,7 @@ from tir_mlir.dialect.ir import (
     read_map,
     remembered,
 )
-from tir_mlir.dialect.presburger import Domain, domain
+from tir_mlir.dialect.presburger import Domain, domain, region_map
 
 READ, WRITE = "read", "write"
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -34,7 +36,8 @@ class Access:
     """`op` reads or writes `[mins, mins + extents)` of `buffer` (a parameter or allocation; views are resolved).
 
     `exact` is false if the region over-approximates: a whole dimension for a non-affine index, or a superset of the
-    accessed elements if the index is loaded from a table (see `indirect_accesses`). Immutable.
+    accessed elements if the index is loaded from a table (see `indirect_accesses`). `parts` tell elements of the buffer
+    apart nevertheless, if all its accesses have them (see `linearized`). Immutable.
     """
 
     op: ir.Operation
@@ -43,6 +46,7 @@ class Access:
     mins: tuple[Index, ...]
     extents: tuple[Index, ...]
     exact: bool = True
+    parts: tuple[Index, ...] = ()
 
     @property
     def is_write(self) -> bool:
@@ -54,7 +58,11 @@ class Access:
 
     @property
     def indices(self) -> list[Index]:
-        return [*self.mins, *self.extents]
+        return [*self.mins, *self.extents, *self.parts]
+
+    def elements(self, dom: Domain) -> isl.Map:
+        """{ iteration -> element }, or its parts."""
+        return dom.map(self.parts) if self.parts else region_map(dom, self.mins, self.extents)
 
 
 @remembered
@@ -74,7 +82,8 @@ def of_op(op: ir.Operation) -> list[Access]:
         kind = WRITE if "store" in name else READ
         exact = name in AFFINE_ACCESS
         found = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
-        return [found if exact else replace(found, exact=False)]
+        parts = linearized.parts_of(op)
+        return [found if exact and not parts else replace(found, exact=exact, parts=parts)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         view = pointed(op)
         if view is None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mlir import ir
+
 from tir_mlir.dialect.analysis.accesses import Access, access_domain
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer
@@ -18,9 +20,18 @@ def doubt(access: Access) -> str:
     name = Buffer(access.buffer).name
     if not access.exact:
         if access.op.name in ("memref.load", "memref.store"):
-            return f"an index of {name} is computed from data"
+            return (
+                f"an index of {name} is computed from data"
+                if from_data(access.op)
+                else not_affine(Buffer(access.buffer))
+            )
         return f"which elements of {name} a call accesses is not known"
     return "" if access_domain(access).exact else f"a condition on data decides whether {name} is accessed"
+
+
+def not_affine(buffer: Buffer) -> str:
+    """The doubt about an access at an index that is a product with a size, or a quotient by one."""
+    return f"an index of {buffer.name} is not affine"
 
 
 def require_certain(found: Iterable[Access], question: str) -> None:
@@ -28,3 +39,18 @@ def require_certain(found: Iterable[Access], question: str) -> None:
     for access in found:
         if why := doubt(access):
             raise NotProvable(f"{question}: undecided, {why}")
+
+
+def from_data(op: ir.Operation) -> bool:
+    """Whether an index of a load or store is computed from what a program loads, and not from sizes and iters only."""
+    pending = [v for v in list(op.operands) if isinstance(v.type, ir.IndexType)]
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, ir.Block):
+            if owner.owner.operation.name.startswith("scf."):
+                return True
+            continue
+        if not owner.name.startswith(("arith.", "affine.apply", "memref.dim")):
+            return True
+        pending += list(owner.operands) if owner.name != "memref.dim" else []
+    return False

@@ -37,10 +37,10 @@ _ARITH = {
 def known_indices(op: ir.Operation) -> list[Index | None]:
     """The indices of a `memref.load` or `memref.store` that are affine, or known from tables; None for the others."""
     operands = list(op.operands)
-    return [_as_affine(v, op) for v in operands[operands.index(accessed(op)) + 1 :]]
+    return [affine_value(v, op) for v in operands[operands.index(accessed(op)) + 1 :]]
 
 
-def _as_affine(value: ir.Value, user: ir.Operation) -> Index | None:
+def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
     """A value as an affine expression of loops, iters and sizes; None if it has no such form."""
     if isinstance(value.owner, ir.Block):
         plain = isinstance(value.type, ir.IndexType) and (is_loop(value.owner.owner) or is_block(value.owner.owner))
@@ -56,7 +56,7 @@ def _as_affine(value: ir.Value, user: ir.Operation) -> Index | None:
     if op.name == "affine.load" and isinstance(value.type, ir.IntegerType):
         return _loaded_value(op)
     if op.name in _ARITH:
-        left, right = _as_affine(op.operands[0], user), _as_affine(op.operands[1], user)
+        left, right = affine_value(op.operands[0], user), affine_value(op.operands[1], user)
         if left is None or right is None:
             return None
         try:
@@ -68,7 +68,7 @@ def _as_affine(value: ir.Value, user: ir.Operation) -> Index | None:
 
 
 def _cast(op: ir.Operation, user: ir.Operation) -> Index | None:
-    found = _as_affine(op.operands[0], user)
+    found = affine_value(op.operands[0], user)
     return found if found is not None and _fits(found, op.results[0].type, user) else None
 
 
@@ -84,7 +84,7 @@ def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
 def _loaded_value(load: ir.Operation) -> Index | None:
     """The value loaded from a table: the value that its only store wrote at that index."""
     store = _only_store(accessed(load))
-    value = None if store is None or not _runs_before(store, load) else _as_affine(store.operands[0], store)
+    value = None if store is None or not _runs_before(store, load) else affine_value(store.operands[0], store)
     if store is None or value is None:
         return None
     try:

@@ -123,7 +123,7 @@ def _conflict(
 def _clash(a: Access, b: Access, block: Block) -> isl.Map:
     """{ iters -> iters } that access one element in the same iteration of the enclosing ops, inner loops relaxed."""
     count = len(block.iters)
-    (one, first, _), (other, second, _) = (footprint([x], block.op) for x in (a, b))
+    (one, first, _), (other, second, _) = (footprint([x], block.op, split=True) for x in (a, b))
     clash = one.apply_range(other.reverse())
     around = second[: len(second) - count]
     for place, value in enumerate(first[: len(first) - count]):

@@ -257,12 +257,12 @@ def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free
 
 @only_reads
 def footprint(
-    group: Sequence[Access], top: ir.Operation, guards: bool = True
+    group: Sequence[Access], top: ir.Operation, guards: bool = True, split: bool = False
 ) -> tuple[isl.Map, list[ir.Value], dict[str, ir.Value]]:
     """The footprint { outer values -> elements } of accesses to one buffer, relaxed over everything nested in `top`.
 
     Outer values are the iters of `top` (if it is a block) and the used values defined outside it. The last result maps
-    isl parameters to values.
+    isl parameters to values. `split`: elements as the parts of linearized indices, where accesses have them.
     """
     free: dict[ir.Value, None] = {}
     for access in group:
@@ -272,7 +272,7 @@ def footprint(
     relation: isl.Map | None = None
     for access in group:
         dom = access_domain(access, top, extra, guards)
-        part = region_map(dom, access.mins, access.extents)
+        part = access.elements(dom) if split else region_map(dom, access.mins, access.extents)
         part = part.project_out(dim_type.in_, dom.outer, len(dom.dims) - dom.outer)
         relation = part if relation is None else relation.union(part)
     assert relation is not None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.views import Func, is_block, sizes_of
+from tir_mlir.dialect.ir.views import Func, is_block, is_size, sizes_of
 from tir_mlir.dialect.ir.walk import is_data_loop, visit
 
 _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
@@ -170,9 +170,10 @@ def signature(op: ir.Operation) -> Hashable:
     return op.name if op.name in _ONCE else None
 
 
-def is_head(name: str) -> bool:
+def is_head(op: ir.Operation) -> bool:
     """Whether an op is an allocation, view, size or constant."""
-    return name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
+    name = op.name
+    return is_size(op) or name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
 
 
 def _declared(facts: ir.OpAttributeMap) -> list[str]:
@@ -207,7 +208,7 @@ def read_nest(top: ir.Operation) -> Nest:
     visit(top, look)
     sizes = frozenset(name for name, _ in sizes_of(top))
     kept = signature(top), frozenset(ids), frozenset(blocks), frozenset(declared), tuple(buffers)
-    return Nest(*kept, sizes, bool(data_loops), is_head(top.name))
+    return Nest(*kept, sizes, bool(data_loops), is_head(top))
 
 
 def read_function(func: Func) -> FunctionContents | None:

@@ -365,7 +365,7 @@ def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
     return _symbols(func_of(op).op)
 
 
-_SYMBOL_OPS = ("memref.dim", "arith.floordivsi", "arith.index_cast", "memref.extract_strided_metadata")
+_SYMBOL_OPS = ("memref.dim", "arith.floordivsi", "arith.muli", "arith.index_cast", "memref.extract_strided_metadata")
 
 
 @remembered
@@ -394,9 +394,11 @@ def sizes_of(op: ir.Operation) -> list[tuple[str, ir.Value]]:
 
 
 def is_size(op: ir.Operation) -> bool:
-    """Whether an op defines a shape variable: from an extent `n`, or by dividing an extent such as `n * 16`."""
+    """Whether an op defines a shape variable: an extent `n`, a quotient of an extent such as `n * 16`, a product."""
     if attrs.NAME not in op.attributes:
         return False
+    if op.name == "arith.muli":  # see size_products; the name of any other value is an identifier
+        return " * " in attrs.get(op, attrs.NAME)
     return op.name == "memref.dim" or (op.name == "arith.floordivsi" and isinstance(op.results[0].type, ir.IndexType))
 
 

@@ -16,6 +16,7 @@ from tir_mlir.dialect.presburger.linear_terms import (
     linear_terms,
     split_linear,
     summands,
+    times,
 )
 from tir_mlir.dialect.presburger.sets import (
     Domain,
@@ -82,6 +83,7 @@ __all__ = [
     "speaks_of_sizes",
     "split_linear",
     "summands",
+    "times",
     "to_aff",
     "to_index",
     "zeros",

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, trim, used_dims
+from tir_mlir.dialect.diagnostics import NotAffine
+from tir_mlir.dialect.ir import Index, size_products, trim, used_dims
 
 
 class LinearTerms(NamedTuple):
@@ -91,3 +92,29 @@ def summands(index: Index) -> list[Index]:
     terms, constant = linear_terms(index.expr)
     found = [trim(term * factor, index.values) for term, factor in terms.items()]
     return [*found, Index.constant(constant)] if constant or not found else found
+
+
+def times(left: Index, right: Index) -> Index:
+    """The product of two expressions; of sizes, as a sum of products of sizes (`size_products`).
+
+    Errors: NotAffine if both vary with loops or iters, or for a division by a constant as a factor of a size.
+    """
+    if left.as_constant() is not None or right.as_constant() is not None:
+        return left * right
+    parts = [_sizes(index) for index in (left, right)]
+    result = Index.constant(0)
+    for a, one in parts[0]:
+        for b, other in parts[1]:
+            values = [*a, *b]
+            term = Index.of(size_products.product(values)) if len(values) > 1 else Index.of(values[0]) if values else 1
+            result = result + Index.wrap(term) * (one * other)
+    return result
+
+
+def _sizes(index: Index) -> list[tuple[list[ir.Value], int]]:
+    """An expression over sizes as terms: ([size], factor), and ([], constant)."""
+    found = dim_factors(index.expr)
+    if found is None or not all(map(size_products.is_factor, index.values)):
+        raise NotAffine("a product of two variables is not affine")
+    terms = [([index.values[place]], factor) for place, factor in found.factors.items()]
+    return [*terms, ([], found.constant)] if found.constant else terms

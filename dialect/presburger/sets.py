@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import product
 
 import islpy as isl
 from mlir import ir
@@ -30,6 +31,7 @@ from tir_mlir.dialect.ir import (
     parents,
     symbols_by_name,
 )
+from tir_mlir.dialect.ir.size_products import factor_names, value_of
 from tir_mlir.dialect.presburger.assumptions import assumptions
 
 AffineExpr = ir.AffineExpr
@@ -237,10 +239,26 @@ def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Dom
     points = isl.Set.universe(local.get_space())
     for name in params:
         points = points.intersect(nonneg(env[symbols[name]]))
+    for name in params:
+        if len(factors := [env[symbols[f]] for f in factor_names(name)]) > 1:
+            points = points.intersect(_product_facts(env[symbols[name]], factors))
     result = Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
     for promise in assumptions(op) if assuming else ():
         result.set = result.set.intersect(constraint_set(result, promise))
     return result
+
+
+def _product_facts(product_: isl.Aff, factors: Sequence[isl.Aff]) -> isl.Set:
+    """What is linear in a product of sizes >= 0: it is 0 where a factor is, and else at least their sum - count + 1."""
+    total = factors[0]
+    for factor in factors[1:]:
+        total = total.add(factor)
+    found = nonneg(product_.sub(total).add_constant_val(isl.Val(len(factors) - 1)))
+    for factor in factors:
+        found = found.intersect(nonneg(factor.add_constant_val(isl.Val(-1))))
+    for factor in factors:
+        found = found.union(zeros(factor).intersect(zeros(product_)))
+    return found
 
 
 def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
@@ -315,10 +333,40 @@ def _as_map(points: isl.Set, count: int) -> isl.Map:
 
 
 def smallest_point(points: isl.Set) -> list[int] | None:
-    """The lexicographically smallest point, parameters minimized first; None if empty."""
+    """The lexicographically smallest point, parameters minimized first; None if empty.
+
+    Errors: NotProvable if the set has points, but none found with a product of sizes equal to their product.
+    """
     if points.is_empty():
         return None
     count = points.dim(dim_type.param)
+    names = [points.get_dim_name(dim_type.param, i) or "" for i in range(count)]
+    products = [name for name in names if len(factor_names(name)) > 1]
+    if not products:
+        return _smallest(points, count)
+    for known in _small_sizes(sorted({f for name in products for f in factor_names(name)})):
+        fixed = points
+        for name in {*known, *products} & {*names}:
+            fixed = fixed.fix_val(dim_type.param, names.index(name), isl.Val(value_of(name, known)))
+        if (found := _smallest(fixed, count)) is not None:
+            return found
+    raise NotProvable(f"no example at small sizes, and nothing is known of {products[0]} in general")
+
+
+_TRIED = (0, 1, 2, 3, 4, 5, 7, 16, 17)
+
+
+def _small_sizes(names: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Values for sizes, small ones first."""
+    for most in _TRIED:
+        for values in product([n for n in _TRIED if n <= most], repeat=len(names)):
+            if max(values) == most:
+                yield dict(zip(names, values, strict=True))
+
+
+def _smallest(points: isl.Set, count: int) -> list[int] | None:
+    if points.is_empty():
+        return None
     flat = points.move_dims(dim_type.set, 0, dim_type.param, 0, count) if count else points
     try:
         point = flat.lexmin().sample_point()

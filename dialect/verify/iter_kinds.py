@@ -7,6 +7,7 @@ from itertools import combinations
 
 from tir_mlir.dialect.analysis import IterConflict, commutative_update, iter_conflict
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.certainty import not_affine
 from tir_mlir.dialect.ir import Block, Buffer, enclosing_block, is_inside
 from tir_mlir.dialect.presburger import only_where
 from tir_mlir.dialect.verify.violation import fail
@@ -18,7 +19,9 @@ def iter_kinds(block: Block) -> None:
     """Check the declared kinds of a block's iters.
 
     No two instances that run, differ in a spatial iter and agree in the ordered ones access one element, one of them
-    writing: at equal ordered iters, the spatial ones may run in any order. No reduce iter indexes a store.
+    writing: at equal ordered iters, the spatial ones may run in any order. No reduce iter indexes a store. Where that
+    is undecided as an index is a product with a size, or a quotient by one, the declaration counts; no step relies on
+    it.
     """
     _check_reduce(block)
     spatial, ordered = _numbers(block, "S"), _numbers(block, "O")
@@ -37,7 +40,8 @@ def _numbers(block: Block, kind: str) -> list[int]:
 
 def _conflict(block: Block, spatial: Sequence[int], ordered: Sequence[int]) -> IterConflict | None:
     # primitives that rely on an undecided answer check the affected loops themselves
-    return iter_conflict(block, spatial, ordered, skip_undecided=True)
+    found = iter_conflict(block, spatial, ordered, skip_undecided=True)
+    return None if found is not None and found.doubt == not_affine(Buffer(found.buffer)) else found
 
 
 def _advice(clash: IterConflict, spatial: Sequence[int], ordered: Sequence[int]) -> str:

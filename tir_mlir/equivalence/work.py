@@ -8,6 +8,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, is_symbol, symbol_name
+from tir_mlir.dialect.ir.size_products import value_of
 from tir_mlir.dialect.presburger import intervals
 
 _UNKNOWN = 64
@@ -58,5 +59,5 @@ def _range(
 ) -> tuple[intervals.Bound, intervals.Bound]:
     if value in box:
         return box[value]
-    size = known.get(symbol_name(value)) if known and is_symbol(value) else None
+    size = value_of(symbol_name(value), known) if known and is_symbol(value) else None
     return size, size

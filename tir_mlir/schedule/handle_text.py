@@ -17,8 +17,9 @@ from tir_mlir.dialect.ir import (
     only_reads,
     symbol_name,
 )
+from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.script.printer.index_exprs import IndexPrinter
-from tir_mlir.script.printer.precedence import ExprText
+from tir_mlir.script.printer.precedence import ATOM, MUL, ExprText
 
 
 @only_reads
@@ -51,4 +52,4 @@ def _name(value: ir.Value) -> ExprText:
     owner = value.owner
     if isinstance(owner, ir.Block) and is_block(owner.owner.operation):
         return ExprText(next(it.name for it in Block(owner.owner).iters if it.var == value))
-    return ExprText(symbol_name(value))
+    return ExprText(symbol_name(value), MUL if is_product(value) else ATOM)

@@ -27,6 +27,7 @@ from tir_mlir.dialect.ir import (
     ops,
     remembered,
 )
+from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.value_names import Names
@@ -145,10 +146,10 @@ class _Reader:
             if not isinstance(arg.type, ir.MemRefType):
                 self.names.bind(arg, func.arg_name(place))
         for op in func.body_ops():
-            if is_size(op):
+            if is_size(op) and not is_product(op.results[0]):
                 self.names.bind(op.results[0], attrs.get(op, attrs.NAME), "n")
         for name, value in func.symbols.items():
-            if self.names.get(value) is None:
+            if self.names.get(value) is None and not is_product(value):
                 self.names.bind(value, name)
         params = tuple(map(self._buffer, func.params))
         allocs, children = self._scope(func.body_ops())

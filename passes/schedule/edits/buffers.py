@@ -99,9 +99,9 @@ def first_op_after_allocs(body: ir.Block) -> ir.Operation:
     known = contents_of(body.owner.operation)
     listed = body.operations
     place = 0 if known is None else min(known.heads, len(listed) - 1)
-    while place and not is_head(listed[place - 1].operation.name):
+    while place and not is_head(listed[place - 1].operation):
         place -= 1
-    while is_head(listed[place].operation.name):
+    while is_head(listed[place].operation):
         place += 1
     return listed[place].operation
 

@@ -14,6 +14,7 @@ from mlir.dialects import arith, math
 
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
 from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, float_constants, signs, vectors
+from tir_mlir.dialect.presburger import times
 from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (
     AffineCondition,
@@ -244,8 +245,11 @@ def binary(op: str, left: Any, right: Any) -> Expr:
         return power(left, right)
     if (affine := _affine(op, left, right)) is not None:
         return affine
-    dtype = common_dtype(left, right)
     row = _BINARY.get(op)
+    if op in _ON_INDICES and _is_index(left) and _is_index(right):
+        a, b = index_of(left), index_of(right)
+        return Value(_floormod(a, b) if row is None or row.int_op is None else emit(row.int_op, a, b), "int32")
+    dtype = common_dtype(left, right)
     if dtypes.is_float(dtype):
         if row is None or row.float_op is None:
             raise ParseError(f"{op} is for integers; these have type {dtype}")
@@ -258,6 +262,16 @@ def binary(op: str, left: Any, right: Any) -> Expr:
     if row is None or row.int_op is None:
         return typed(arith.remui(a, b) if dtypes.is_unsigned(dtype) else _floormod(a, b), dtype)
     return typed(emit(signs.op_for(row.int_op, dtype), a, b), dtype)
+
+
+_ON_INDICES = ("+", "-", "*", "//", "%")
+
+
+def _is_index(item: Expr) -> bool:
+    """Whether an expression is computed in 64 bits, as indices are: of sizes, loops and iters, affine or not."""
+    if isinstance(item, Value):
+        return isinstance(item.ssa.type, ir.IndexType)
+    return as_index(_number(item)) is not None and (not isinstance(item, Const) or item.dtype in (None, "int32"))
 
 
 _MOST = 64  # the greatest exponent that becomes products
@@ -332,7 +346,7 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
         if op == "-":
             return a - b
         if op == "*":
-            return a * b
+            return times(a, b)
         if op == "//":
             return a // b
         if op == "%":

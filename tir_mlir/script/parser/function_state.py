@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, Loop, create
+from tir_mlir.dialect.ir import Func, Loop, is_size
 from tir_mlir.script.parser.source import ParseError, Source
 
 MISSING = object()
@@ -105,19 +105,22 @@ class AllocationScope:
         return None if isinstance(owner, ir.Block) else owner.operation.block
 
     def point(self) -> ir.InsertionPoint:
-        """The insertion point after the ops already emitted at the start of the body."""
-        return create.at_start(self.body) if self.last is None else ir.InsertionPoint.after(self.last)
+        """The insertion point after the ops already emitted at the start of the body, and products of sizes."""
+        operations = list(self.body.operations)
+        place = 0 if self.last is None else [op.operation for op in operations].index(self.last) + 1
+        while place < len(operations) and is_size(operations[place].operation):
+            place += 1
+        return ir.InsertionPoint(operations[place]) if place < len(operations) else ir.InsertionPoint(self.body)
 
     def prologue(self, make: Callable[[], T]) -> T:
         """Run `make` at `point()` and keep its ops in the prologue."""
-        before = len(self.body.operations)
-        with self.point():
+        point = self.point()
+        with point:
             made = make()
-        added = len(self.body.operations) - before
-        if added:
-            operations = [op.operation for op in self.body.operations]
-            start = 0 if self.last is None else operations.index(self.last) + 1
-            self.last = operations[start + added - 1]
+        operations = [op.operation for op in self.body.operations]
+        end = point.ref_operation
+        place = len(operations) if end is None else operations.index(end.operation)
+        self.last = operations[place - 1] if place else None
         return made
 
 

@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import Index, attrs, create, dtypes
+from tir_mlir.dialect.ir import Index, attrs, create, dtypes, symbol_name
 from tir_mlir.script.parser.function_state import MISSING, AllocationScope, ParserState
 from tir_mlir.script.parser.items import BufferRef, UnboundVar, Value
 
@@ -173,7 +173,8 @@ def finish_shapes(
 
 
 def _name_of(value: ir.Value, names: dict[str, Any]) -> str:
-    return next(n for n, item in names.items() if isinstance(item, Index) and item.is_value() == value)
+    own = (n for n, item in names.items() if isinstance(item, Index) and item.is_value() == value)
+    return next(own, None) or symbol_name(value)
 
 
 def size_name(state: ParserState, node: ast.expr) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size, signs
+from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.presburger.assumptions import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
 from tir_mlir.script.printer.precedence import Writer
@@ -74,7 +75,7 @@ class FunctionPrinter:
     def _sizes(self, ops: list[ir.Operation]) -> None:
         """Shape variables: `n = T.int32()`."""
         for op in ops:
-            if is_size(op):
+            if is_size(op) and not is_product(op.results[0]):
                 name = self.names.bind(op.results[0], attrs.get(op, attrs.NAME), "n")
                 self.writer.line(f"{name} = T.{'int64' if signs.is_wide(op.results[0]) else 'int32'}()")
 
