@@ -347,7 +347,7 @@ def smallest_point(points: isl.Set) -> list[int] | None:
     for known in _small_sizes(sorted({f for name in products for f in factor_names(name)})):
         fixed = points
         for name in {*known, *products} & {*names}:
-            fixed = fixed.fix_val(dim_type.param, names.index(name), isl.Val(value_of(name, known)))
+            fixed = fixed.fix_val(dim_type.param, names.index(name), isl.Val(value_of(name, known) or 0))
         if (found := _smallest(fixed, count)) is not None:
             return found
     raise NotProvable(f"no example at small sizes, and nothing is known of {products[0]} in general")

@@ -37,6 +37,7 @@ from tir_mlir.dialect.presburger import dim_type, only_where, question
 from tir_mlir.passes.schedule.edits import replace_iters
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
 from tir_mlir.passes.schedule.legality import AVOID_GUARD, SEPARATE_NESTS, USE_ONE_BOUND, check_no_thread, start_at_zero
+from tir_mlir.passes.schedule.legality.ordered_iters import is_only_declared
 from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
 
 
@@ -62,7 +63,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         check(len(change.shape) > 0, block, f"the map {index_map} has no results; a block needs at least one iter")
         kinds = [_kind(block, change, n) for n in range(len(change.shape))]
         ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
-        clash = _reversed_dependence(loops, change) if ordered else None
+        clash = _reversed_dependence(loops, change) if ordered or is_only_declared(block) else None
         if clash is not None:
             refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}", True, clash)
         extents = change.shape

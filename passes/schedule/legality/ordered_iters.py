@@ -13,14 +13,23 @@ INIT_BLOCK = "in the program, let a block of its own write the initial value, in
 
 
 def check_independent(block: Block) -> None:
-    """Refuse a block without reduce iters whose iterations depend on each other, as those of an ordered iter may."""
+    """Refuse a block whose iterations depend on each other, unless they differ in a reduce iter only.
+
+    Those of an ordered iter may, and those of spatial iters where their independence is declared, but not provable.
+    """
     ordered = [i for i in block.iters if i.kind == "O"]
-    clash = _conflict(block) if ordered else None
+    clash = _conflict(block) if ordered or is_only_declared(block) else None
     if clash is not None:
         names = ", ".join(i.name for i in ordered)
         what = clash.text if clash.doubt else f"its iterations depend on each other: {clash.text}"
-        text = f'block "{block.name}" has the ordered iter {names}; {what}'
+        text = f'block "{block.name}" has {f"the ordered iter {names}" if ordered else "spatial iters"}; {what}'
         refuse(block, text, not clash.doubt, clash.example, KEEP_NEST)
+
+
+def is_only_declared(block: Block) -> bool:
+    """Whether the verifier believes that spatial iters are independent: an index of a store is not affine."""
+    stores = [a for a in accesses(block.op) if a.is_write and a.op.name == "memref.store"]
+    return any(not a.exact and not a.parts for a in stores)
 
 
 def refuse_ordered(block: Block, it: Iter, why: str) -> None:

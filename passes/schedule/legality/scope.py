@@ -191,6 +191,7 @@ def check_reduction(
     for it in block.iters:
         if it.kind == "O" and (within is None or not around.issuperset(it.binding.values)):
             refuse_ordered(block, it, "a reduction has spatial and reduce iters")
+    check_independent(block)
     if dominant:
         check_dominant(block)
     reduce = {i.var for i in block.iters if i.kind == "R"}

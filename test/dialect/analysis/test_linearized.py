@@ -120,3 +120,38 @@ def test_an_accumulator_at_such_an_index() -> None:
     sch = Schedule(scripts.function(text, PARAMS))
     sch.parallel(sch.get_loops("C")[0])
     assert sch.verify()
+
+
+MOVED = """
+m = T.int32()
+n = T.int32()
+A = T.match_buffer(a, (4, 64, n))
+D = T.match_buffer(d, (4, 5000))
+T.assume(n >= 1)
+C = T.alloc_buffer((4, 5000))
+for b, i, j in T.grid(4, 64, n):
+    with T.block("C"):
+        vb, vi, vj = T.axis.remap("SSS", [b, i, j])
+        C[vb, {index}] = A[vb, vi, vj]
+for x, k in T.grid(4, 5000):
+    with T.block("D"):
+        vx, vk = T.axis.remap("SS", [x, k])
+        D[vx, vk] = C[vx, vk]
+"""
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda sch: sch.compute_at("C", sch.get_loops("D")[0]),
+        lambda sch: sch.transform_block_layout("C", lambda b, i, j: (b, j, i)),
+    ],
+    ids=["compute_at", "transform_block_layout"],
+)
+def test_a_declaration_that_is_not_provable_moves_nothing(step) -> None:
+    text = MOVED.format(index="vi * s + vj").replace("m = T.int32()\n", "")
+    sch = Schedule(scripts.function(text, "a: T.handle, d: T.handle, s: T.int32"))
+    before = sch.mod.script()
+    with pytest.raises(ScheduleError, match="an index of C is not affine") as caught:
+        step(sch)
+    assert not caught.value.provable and sch.mod.script() == before
