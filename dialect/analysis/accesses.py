@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import islpy as isl
 from mlir import ir
@@ -29,6 +30,7 @@ from tir_mlir.dialect.presburger import Domain, domain, region_map
 READ, WRITE = "read", "write"
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _VIEWS = ("memref.subview", "memref.cast")
+_NO_ACCESS = (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc")
 
 
 @dataclass(unsafe_hash=True, slots=True)
@@ -70,8 +72,16 @@ def accesses(root: ir.Operation) -> list[Access]:
     """All accesses of `root` and its nested ops, in program order."""
     found: list[Access] = []
     for op in ops(root):
-        found += of_op(op)
+        if not _takes_no_memref(op.name):
+            found += of_op(op)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _takes_no_memref(name: str) -> bool:
+    """Whether ops of a name never have a memref operand, and so access nothing."""
+    scalar = name.startswith(("arith.", "math.")) and name != "arith.select"
+    return scalar or name in ("affine.apply", "affine.if", "affine.parallel", "scf.if")
 
 
 @remembered
@@ -94,9 +104,7 @@ def of_op(op: ir.Operation) -> list[Access]:
             return found[:1]
         may_overwrite = mode == "w" or base_of(op) is not None
         return found[1:] if may_overwrite and _declared_without(op, name, attrs.READS) else found
-    if name in (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc") or name.startswith(
-        "memref.extract_"
-    ):
+    if name in _NO_ACCESS or name.startswith("memref.extract_"):
         return []
     touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
@@ -146,12 +154,12 @@ def _partly(
 def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
     """A region of a view as a region of its root buffer, and whether it is exact (else it is a superset)."""
     exact = True
-    while buffer.op is not None and buffer.op.name in _VIEWS:
-        source = Buffer(buffer.op.operands[0])
-        if buffer.op.name == "memref.subview" and _has_dynamic_stride(buffer.op):
+    while (op := buffer.op) is not None and op.name in _VIEWS:
+        source = Buffer(op.operands[0])
+        if op.name == "memref.subview" and _has_dynamic_stride(op):
             mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False
-        elif buffer.op.name == "memref.subview":
-            mins, extents = _through_subview(buffer.op, mins, extents)
+        elif op.name == "memref.subview":
+            mins, extents = _through_subview(op, mins, extents)
         buffer = source
     return buffer, mins, extents, exact
 

@@ -22,7 +22,7 @@ class Index:
 
     @staticmethod
     def constant(value: int) -> Index:
-        return Index(_constant(value))
+        return _constant(value)
 
     @staticmethod
     def of(value: ir.Value) -> Index:
@@ -129,10 +129,10 @@ class Index:
 
 
 @lru_cache(maxsize=1 << 12)
-def _constant(value: int) -> ir.AffineExpr:
+def _constant(value: int) -> Index:
     if not -(2**63) <= value < 2**63:
         raise NotAffine(f"{short_repr(value)} does not fit an index (64 bits)")
-    return AffineExpr.get_constant(value)
+    return Index(AffineExpr.get_constant(value))
 
 
 @lru_cache(maxsize=1 << 8)

@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import is_apply
 from tir_mlir.dialect.ir.memo import BoundedDict, remembered
-from tir_mlir.dialect.ir.views import is_block, is_loop, owner_op, symbols_by_name
+from tir_mlir.dialect.ir.views import is_block, owner_op, symbols_by_name
 
 Origin = Any
 """The origin of a value: a count from the outside in, a shape variable's name, or an expression of these."""
@@ -56,20 +56,21 @@ _BLOCK = ("lowerBoundsMap", attrs.MIN, attrs.EXTENT, attrs.SYMS)
 def nest_key_in(body: ir.Block) -> NestKey | None:
     """The key of the nest around the ops of a body; None if it contains ops without a key."""
     op = body.owner.operation
-    if op.name == "func.func":
+    name = op.name
+    if name == "func.func":
         places = {value: name for name, value in symbols_by_name(op).items()}
         promises = [op.attributes[k] for k in (attrs.ASSUME, attrs.SYMS) if k in op.attributes]
         return NestKey(_number(("func", *promises, *sorted(places.values()))), places)
-    outer = nest_key_in(op.block) if op.name != "builtin.module" else None
+    outer = nest_key_in(op.block) if name != "builtin.module" else None
     if outer is None:
         return None
     attributes = op.attributes
-    keys = _LOOP if is_loop(op) else _BLOCK if is_block(op) else ()
-    if op.name == "affine.if":
+    keys = _LOOP if name == "affine.for" else _BLOCK if is_block(op) else ()
+    if name == "affine.if":
         own = (attributes["condition"], body == op.regions[0].blocks[0])
     else:
-        own = (op.name, *(attributes[k] for k in keys))
-    mapped = outer.mapped(own, op.operands) if keys or op.name == "affine.if" else own
+        own = (name, *[attributes[k] for k in keys])
+    mapped = outer.mapped(own, op.operands) if keys or name == "affine.if" else own
     if mapped is None:
         return None
     arguments = body.arguments if keys else ()

@@ -177,6 +177,11 @@ class Block(View):
         args, bindings = list(self.body.arguments), self.bindings
         return [Iter(names[i], kinds[i], args[i], mins[i], extents[i], bindings[i]) for i in range(len(kinds))]
 
+    @property
+    def has_iters(self) -> bool:
+        attributes = self.op.attributes
+        return attrs.ITERS in attributes and len(attributes[attrs.ITERS]) > 0  # type: ignore[arg-type]
+
     @cached_property
     def bindings(self) -> list[Index]:
         """One expression per iter (none for the dummy argument of a block without iters)."""

@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
-from tir_mlir.dialect.ir.memo import remembered
+from tir_mlir.dialect.ir.memo import answers, remembered
 from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_init, is_loop
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
@@ -59,6 +59,10 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
 @remembered
 def parents(op: ir.Operation) -> list[ir.Operation]:
     """The ancestors of `op`, innermost first, up to and including its function."""
+    if answers() is not None:  # the ancestors of the parent are known, or will be asked for again
+        if op.name == "func.func" or (parent := op.parent) is None:
+            return []
+        return [parent.operation, *parents(parent.operation)]
     found: list[ir.Operation] = []
     current = op.operation
     while current.name != "func.func" and current.parent is not None:

@@ -74,6 +74,10 @@ class Domain:
     outer: int = 0
     exact: bool = True
 
+    def copy(self) -> Domain:
+        kept = self.dims, self.params, self.set, self.env, self.zero
+        return Domain(*kept, self.free, self.outer, self.exact)
+
     def aff(self, index: Index) -> isl.Aff:
         """An index expression as an isl expression over the dimensions."""
         return to_aff(index.expr, [self.env[v] for v in index.values], self.zero)
@@ -153,10 +157,10 @@ def domain(
     key = ("domain", op.block, top, tuple(dict.fromkeys(v for i in extra for v in i.values)), guards)
     known = answers()
     if known is not None and key in known:
-        return replace(known[key])
+        return known[key].copy()
     made = _like(op, top, key[3], guards) or _domain(op, top, extra, guards)
     if known is not None:
-        known[key] = replace(made)
+        known[key] = made.copy()
     return made
 
 

@@ -53,7 +53,7 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
     binding, or a loop whose bounds use other loops (`for j in range(i)`). After a step, every element of a parameter
     that the function wrote `before` must still be written.
     """
-    short = [b for b in blocks if b.iters and not covers(b)]
+    short = [b for b in blocks if b.has_iters and not covers(b)]
     doubtful: dict[ir.Value, Block] = {}
     for block in short:
         for access in accesses(block.op):
@@ -75,7 +75,7 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
 def _shared(func: Func, block: Block, access: Access) -> bool:
     """Whether other blocks write the elements that a block skips: its siblings in a block without iters, or any block
     if it has a guard."""
-    groups = [p for p in parents(block.op) if is_block(p) and not Block(p).iters]
+    groups = [p for p in parents(block.op) if is_block(p) and not Block(p).has_iters]
     if not groups and block.where is None:
         return False
     home = groups[-1] if groups else func.op
@@ -135,7 +135,7 @@ def _loops_around(block: Block) -> list[Loop]:
     """The loops around a block, up to the next enclosing block with iters."""
     found: list[Loop] = []
     for parent in parents(block.op):
-        if is_block(parent) and Block(parent).iters:
+        if is_block(parent) and Block(parent).has_iters:
             break
         if is_loop(parent):
             found.append(Loop(parent))
@@ -193,7 +193,7 @@ def point_of(block: Block, points: isl.Set) -> Iteration:
 def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
     """The iter domain, and the subset that runs (see `_missing`)."""
     # skip blocks without iters: blocks in them may be bound to loops around them
-    top = next((p for p in parents(block.op) if is_block(p) and Block(p).iters), None)
+    top = next((p for p in parents(block.op) if is_block(p) and Block(p).has_iters), None)
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks outside `top`
     dom = domain(block.op, top, bindings, guards=not ragged or (top is None and not anywhere))

@@ -330,7 +330,7 @@ def isolation(op: ir.Operation) -> None:
         for parent in parents(user):
             if parent == op:
                 break
-            if is_block(parent) and Block(parent).iters:
+            if is_block(parent) and Block(parent).has_iters:
                 fail(
                     user,
                     "isolation",

@@ -6,7 +6,19 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, Loop, blocks_below, create, edit, loops_above, walk
+from tir_mlir.dialect.ir import (
+    Block,
+    Constraint,
+    Index,
+    IterSpec,
+    Loop,
+    blocks_below,
+    create,
+    edit,
+    frozen,
+    loops_above,
+    walk,
+)
 from tir_mlir.passes.schedule.blocks.blockize_nest import (
     DeclaredRegions,
     check_inner_bounds,
@@ -47,15 +59,16 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
     """
     if not isinstance(target, Loop):
         return blockize_several(target, preserve_unit_iters)
-    block = _only_block(target)
-    _check_init(block)
-    inner = inner_loops(target, block)
-    if block.init is not None:
-        check_visits_once(block, inner)
-    check_inner_bounds(inner)
-    parts = divide_bindings(inner, block)
-    guards = walk.constraints(block.where) if block.where is not None else []
-    outside, inside = split_guards(guards, parts, inner, block)
+    with frozen():
+        block = _only_block(target)
+        _check_init(block)
+        inner = inner_loops(target, block)
+        if block.init is not None:
+            check_visits_once(block, inner)
+        check_inner_bounds(inner)
+        parts = divide_bindings(inner, block)
+        guards = walk.constraints(block.where) if block.where is not None else []
+        outside, inside = split_guards(guards, parts, inner, block)
     return _rewrite(target, block, parts, (outside, inside), preserve_unit_iters)
 
 

@@ -17,6 +17,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     edit,
+    frozen,
     loops_above,
     owner_op,
     walk,
@@ -57,19 +58,20 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     or reads a result that is not written before in the same iteration of `loop`; the loops from `loop` on visit every
     point of the block once, including the start of its reductions.
     """
-    loops = loops_above(block.op)
-    check_reduction(block, ADD_INIT, within=loop if loop in loops else None)
-    _check_own(loop, loops, block)
-    below = loops[loops.index(loop) :]
-    _check_whole_sums(block, loop, below)
-    for buffer in writes_of(block):
-        check_read_after(block, loop, Buffer(buffer), "the init")
-    _check_inputs(block, loop)
-    check_init_runs(block)
-    check_visits_once(block, below)
-    conditions = _kept_guards(block, below)
-    check_always_begins(block, below, conditions)
-    regions = BlockRegions.of(block)
+    with frozen():
+        loops = loops_above(block.op)
+        check_reduction(block, ADD_INIT, within=loop if loop in loops else None)
+        _check_own(loop, loops, block)
+        below = loops[loops.index(loop) :]
+        _check_whole_sums(block, loop, below)
+        for buffer in writes_of(block):
+            check_read_after(block, loop, Buffer(buffer), "the init")
+        _check_inputs(block, loop)
+        check_init_runs(block)
+        check_visits_once(block, below)
+        conditions = _kept_guards(block, below)
+        check_always_begins(block, below, conditions)
+        regions = BlockRegions.of(block)
 
     spatial = [i for i in block.iters if i.kind != "R"]
     used = [lp for lp in below if any(lp.var in i.binding.values for i in spatial)]
