@@ -63,9 +63,14 @@ def _large() -> list[Cost]:
         sch = large_programs.chain(300)
         with _empty_cache():
             built.append(seconds(lambda sch=sch: build(sch)))
+    small, large = large_programs.steps_among(1), large_programs.steps_among(300)
     return [
-        Cost(group, "a step in a program of 1 block", "ms", Stats.of(large_programs.splits(1)).times(1e3)),
-        Cost(group, "a step in a program of 300 blocks", "ms", Stats.of(large_programs.splits(300)).times(1e3), "<= 6"),
+        Cost(group, "a split in a program of 1 block", "ms", Stats.of([1e3 * small["split"]])),
+        Cost(group, "a split in a program of 300 blocks", "ms", Stats.of([1e3 * large["split"]])),
+        *(
+            Cost(group, f"{name}: 300 blocks / 2", "times", Stats.of([times]), "<= 2")
+            for name, times in large_programs.growth().items()
+        ),
         Cost(group, "build of 300 blocks", "s", Stats.of(built), "<= 2"),
         Cost(group, "a step on a cooperative fetch", "ms", Stats.of(_fetch_steps()).times(1e3), "<= 50"),
         Cost(group, "verify of gemm at 1024^3", "s", Stats.of([large_programs.checked_product()]), "<= 1"),

@@ -27,16 +27,46 @@ def chain(count: int) -> Schedule:
     return Schedule(parse("\n".join(lines)))
 
 
-def splits(count: int, steps: int = 10) -> list[float]:
-    """The seconds of splits in a program of `count` blocks, after a first step, which verifies everything."""
-    sch = chain(count)
-    _, loop = sch.get_loops(f"b{count // 2}")
-    took = []
-    for _ in range(steps + 1):
+def steps_among(count: int, runs: int = 5) -> dict[str, float]:
+    """The seconds of steps and lookups in a program of `count` blocks, the least of some runs.
+
+    The first step and the first lookup of a schedule are among them.
+    """
+    best: dict[str, float] = {}
+    for _ in range(runs):
+        for name, took in _steps(chain(count), f"b{count // 2}", count > 1):
+            best[name] = min(best.get(name, took), took)
+    return best
+
+
+def _steps(sch: Schedule, name: str, has_producer: bool) -> Iterator[tuple[str, float]]:
+    def timed(step: str, *args: Any) -> Any:
         start = time.perf_counter()
-        loop, _ = sch.split(loop, [None, 1])
-        took.append(time.perf_counter() - start)
-    return took[1:]
+        result = getattr(sch, step)(*args)
+        took.append((step, time.perf_counter() - start))
+        return result
+
+    took: list[tuple[str, float]] = []
+    block = timed("get_block", name)
+    i, j = timed("get_loops", block)
+    i_0, i_1 = timed("split", i, [None, 8])
+    timed("reorder", i_1, i_0)
+    j_0, j_1 = timed("split", j, [None, 16])
+    timed("vectorize", j_1)
+    timed("parallel", i_1)
+    fused = timed("fuse", i_0, j_0)
+    if has_producer:
+        copy = timed("cache_read", block, 0, "global")
+        timed("compute_at", copy, fused)
+    first = next(n for n, (step, _) in enumerate(took) if step == "split")
+    took[first] = ("split, as the first step", took[first][1])
+    yield from took
+
+
+def growth(many: int = 300, few: int = 2) -> dict[str, float]:
+    """How many times longer steps take in a program of `many` blocks than in one of `few`."""
+    small, large = steps_among(few), steps_among(many)
+    return {name: large[name] / small[name] for name in small}
 
 
 def cooperative_fetch(k: int = 8) -> Iterator[float]:
