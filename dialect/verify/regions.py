@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups, unwritten_reads
 from tir_mlir.dialect.ir import Block, attrs, is_block, parents
-from tir_mlir.dialect.presburger import domain, only_where, question, region_map
+from tir_mlir.dialect.presburger import domain, only_where, question, region_map, smallest_point
 from tir_mlir.dialect.verify.violation import fail
 
 
@@ -49,8 +49,15 @@ def declared_regions(op: ir.Operation) -> None:
                 op,
                 "regions",
                 f'block "{block.name}": {word} of {need.buffer.name} is smaller than the region that the block accesses'
-                f"{only_where(rest, op)}",
+                f"{_element(need, rest)}{only_where(rest, op)}",
             )
+
+
+def _element(need: Region, missing: isl.Map) -> str:
+    """An element of a region that a declaration leaves out, for messages."""
+    point = smallest_point(missing.range()) or []
+    axes = len(need.mins)
+    return f": it leaves out {need.buffer.name}[{', '.join(map(str, point[-axes:]))}]" if len(point) >= axes > 0 else ""
 
 
 def _reads_own_values(block: Block, need: Region, writes: Sequence[Region]) -> bool:

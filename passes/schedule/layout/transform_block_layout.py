@@ -36,7 +36,14 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import dim_type, only_where, question
 from tir_mlir.passes.schedule.edits import replace_iters
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
-from tir_mlir.passes.schedule.legality import AVOID_GUARD, SEPARATE_NESTS, USE_ONE_BOUND, check_no_thread, start_at_zero
+from tir_mlir.passes.schedule.legality import (
+    AVOID_GUARD,
+    SEPARATE_NESTS,
+    USE_ONE_BOUND,
+    check_no_thread,
+    start_at_zero,
+    warn_serial,
+)
 from tir_mlir.passes.schedule.legality.ordered_iters import is_only_declared
 from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
 
@@ -69,6 +76,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         extents = change.shape
         _warn_of_annotations(loops)
 
+    warn_serial(loops, "transform_block_layout")
     top = loops[0].op
     new: list[Loop] = []
     with ir.InsertionPoint(top), top.location:

@@ -29,7 +29,13 @@ from tir_mlir.passes.schedule.legality.fixes import (
     use_longest_range,
 )
 from tir_mlir.passes.schedule.legality.init_placement import check_always_begins, check_visits_once
-from tir_mlir.passes.schedule.legality.loop_shape import check_from_zero, check_no_thread, check_plain
+from tir_mlir.passes.schedule.legality.loop_shape import (
+    check_from_zero,
+    check_no_thread,
+    check_plain,
+    warn_replaced,
+    warn_serial,
+)
 from tir_mlir.passes.schedule.legality.ordered_iters import KEEP_NEST, full_iters, refuse_ordered
 from tir_mlir.passes.schedule.legality.private_nest import PrivateNest
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
@@ -71,6 +77,8 @@ from tir_mlir.passes.schedule.legality.written_before_read import (
 )
 
 __all__ = [
+    "warn_replaced",
+    "warn_serial",
     "PASS_INNER_LOOP",
     "PrivateNest",
     "SEPARATE_NESTS",

@@ -8,7 +8,13 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, create, edit
 from tir_mlir.passes.schedule.edits import simplify_bindings
-from tir_mlir.passes.schedule.legality import check_from_zero, check_plain, move_rest_inside, use_longest_range
+from tir_mlir.passes.schedule.legality import (
+    check_from_zero,
+    check_plain,
+    move_rest_inside,
+    use_longest_range,
+    warn_serial,
+)
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -19,7 +25,8 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         for i, j in T.grid(n, m):       for i_j_fused in range(n * m):
             body(i, j)          ->          body(i_j_fused // m, i_j_fused % m)
 
-    The iterations and their order do not change. The new loop is serial.
+    The iterations and their order do not change. The new loop is serial: a ScheduleWarning says so if one of the loops
+    was not.
 
     Requires: each loop is the only op in the body of the previous one, starts at 0, and has no annotation or thread
     binding; all extents but that of the outermost non-unit loop are constant.
@@ -51,6 +58,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
 
     size = math.prod(loop.const_extent if loop.const_extent is not None else 1 for loop in loops)
     check(size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
+    warn_serial(loops, "fuse")
     total = Index.constant(1)
     for loop in loops:
         total = total * loop.extent

@@ -7,6 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Loop, attrs, edit, walk
+from tir_mlir.passes.schedule.legality import warn_replaced
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 THREAD_TAGS = (
@@ -95,4 +96,5 @@ def _fix(loop: Loop) -> str:
 
 
 def _set_kind(loop: Loop, kind: str) -> None:
+    warn_replaced(loop, kind)
     edit.set_attribute(loop.op, attrs.KIND, ir.StringAttr.get(kind))

@@ -12,7 +12,7 @@ from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, all_blocks, attrs, blocks_below, create, edit, walk
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains, simplify_bindings
-from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_plain
+from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_plain, warn_serial
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -42,6 +42,7 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     ends = _ends(loop, factors)
     blocks = blocks_below(loop.op)
     _check_body(loop, blocks)
+    warn_serial([loop], "loop_partition")
     first, name = blocks[0].name, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
         common = _group_block(f"{first}_{name}_common")

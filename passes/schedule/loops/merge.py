@@ -12,7 +12,13 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import keeps_region_order
-from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP, check_from_zero, check_plain, move_rest_inside
+from tir_mlir.passes.schedule.legality import (
+    MOVE_UNDER_ONE_LOOP,
+    check_from_zero,
+    check_plain,
+    move_rest_inside,
+    warn_serial,
+)
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 Nest = list[Loop]  # from the child of the common ancestor of all nests down to the given loop
@@ -43,7 +49,7 @@ def merge(*loops: Loop) -> Loop:
     for nest in nests[1:]:
         _check_same_shape(nests[0], nest)
     _check_order(top, nests)
-
+    warn_serial([lp for nest in nests for lp in nest], "merge")
     return _rewrite(nests)
 
 

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, walk
 from tir_mlir.dialect.presburger import fold_index, intervals, only_where, sets, sizes_without
 from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, simplify_bindings
-from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, check_plain
+from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, check_plain, warn_serial
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
@@ -24,7 +24,8 @@ def split(
             body(i)             ->          body(i_0 * f + i_1)        # where i_0 * f + i_1 < n
 
     Each iteration of each block still runs once, in the same order. A guard is added only if the factors do not divide
-    the extent. One factor may be None, to be inferred. The new loops are serial.
+    the extent. One factor may be None, to be inferred. The new loops are serial: a ScheduleWarning says so if the loop
+    was not.
 
     Requires: the loop starts at 0 and has no annotation or thread binding; the factors are positive and their product
     is at least the extent. `disable_predication` omits the guard, and requires factors that divide the extent.
@@ -40,6 +41,7 @@ def split(
             f"{_unless_divided(loop, extents)}; drop disable_predication",
         )
 
+    warn_serial([loop], "split")
     upper, name = loop.upper, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
         nest = _nest(name, extents)

@@ -9,6 +9,7 @@ from programs.sizes import matmul_nt_sizes, square
 from programs.symbolic import add_one
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.passes.schedule.loops.loop_kinds import THREAD_TAGS
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
@@ -307,3 +308,31 @@ def test_wrong_handles(refused):
     for step in (sch.parallel, sch.vectorize, sch.unroll):
         refused(sch, "wrong type", lambda step=step: step(block), TypeError)
         refused(sch, "wrong type", lambda step=step: step("i"), TypeError)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [
+        ("vectorize", lambda sch, i, j: sch.split(j, [None, 4])),
+        ("unroll", lambda sch, i, j: sch.fuse(i, j)),
+        ("parallel", lambda sch, i, j: sch.loop_partition(j, [4, None])),
+        ("vectorize", lambda sch, i, j: sch.transform_block_layout("B", lambda i, j: (j, i))),
+    ],
+    ids=["split", "fuse", "loop_partition", "transform_block_layout"],
+)
+def test_a_step_that_makes_serial_loops_says_so(kind, step):
+    sch = Schedule(scale(8, 16))
+    i, j = sch.get_loops("B")
+    getattr(sch, kind)(j)
+    again = {"vectorize": "vectorized", "unroll": "unrolled", "parallel": "parallel"}[kind]
+    with pytest.warns(ScheduleWarning, match=f"loop j was {again}; .* makes serial loops; apply {kind} to one of them"):
+        step(sch, i, j)
+
+
+def test_a_kind_that_replaces_another_says_so():
+    sch = Schedule(scale(8, 16))
+    _, j = sch.get_loops("B")
+    sch.vectorize(j)
+    sch.vectorize(j)
+    with pytest.warns(ScheduleWarning, match="loop j was vectorized, and is only parallel now: a loop has one kind"):
+        sch.parallel(j)

@@ -91,7 +91,7 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("T.reads()  # <<\nB[vi, vj] = A[vi, vj]", "T.reads leaves out A"),
         (
             "T.writes(B[vi, 0:3])  # <<\nB[vi, vj] = A[vi, vj]",
-            "T.writes of B is smaller than the region that the block accesses",
+            r"T.writes of B is smaller than the region that the block accesses: it leaves out B\[0, 3\]",
         ),
         ("T.where(A)  # <<\nB[vi, vj] = A[vi, vj]", "a condition is needed here, not buffer A"),
         ("with T.init():\n    B[vi, vj] = 0.0\nwith T.init():  # <<\n    pass", "this block already has a T.init"),
