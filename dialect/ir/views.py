@@ -210,6 +210,12 @@ class Block(View):
         """The guard if there is one, else the block's op: the op to move with the block."""
         return self.where or self.op
 
+    @property
+    def guarded(self) -> ir.Operation:
+        """The outermost guard, also on data, or the block's op: what is to stay together with the block."""
+        parent = self.outermost.parent
+        return parent.operation if parent is not None and is_data_where(parent) else self.outermost
+
     def iter(self, name: str) -> Iter:
         return next(i for i in self.iters if i.name == name)
 

@@ -51,9 +51,9 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
 
     name = f"{buffer.name}_{storage_scope}"
     cache = alloc_buffer(scope, name, buffer.dims, buffer.dtype, storage_scope)
-    after = next_op(block.outermost)
+    after = next_op(block.guarded)
     with block.op.location:
-        made = [make_copy(name, buffer, cache, CopyRegion(block.outermost, region, whole))]
+        made = [make_copy(name, buffer, cache, CopyRegion(block.guarded, region, whole))]
         made.append(make_copy(name, cache, buffer, CopyRegion(after, region, whole)))
     point = left_out(made[1]) if buffer.is_param else None
     check(

@@ -20,7 +20,7 @@ def add_unit_loop(block_or_loop: Block | Loop | Func) -> Loop:
     """
     if isinstance(block_or_loop, Func):
         raise ValueError("the root block is the whole function; a loop goes around a block or loop inside it")
-    inner = block_or_loop.outermost if isinstance(block_or_loop, Block) else block_or_loop.op
+    inner = block_or_loop.guarded if isinstance(block_or_loop, Block) else block_or_loop.op
 
     with ir.InsertionPoint(inner), inner.location:
         loop = create.loop("u", 0, 1)

@@ -219,3 +219,25 @@ def test_refuses_to_copy_what_nobody_has_written(refused):
     sch = Schedule(main)
     text = r"the copy would also take X\[1\], which no block has written"
     refused(sch, text, lambda: sch.cache_inplace("X", 0, "local"))
+
+
+def test_around_a_block_and_its_condition_on_data(same_result):
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("C0"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = 0.0
+        for j in range(8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                T.where(A[i, j] > T.float32(0.5))
+                C[vi] = C[vi] + A[vi, vj]
+""")
+    sch = Schedule(program)
+    sch.cache_inplace("C", "C", "local")
+    text = sch.mod.script()
+    assert text.index("C_local[v0] = C[v0]") < text.index("T.where(A[i, j]") < text.index("C[v0] = C_local[v0]")
+    same_result(sch, program, ((4, 8), "float32"), ((4,), "float32"))
+    assert sch.verify()

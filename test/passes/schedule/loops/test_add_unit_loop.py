@@ -5,6 +5,7 @@ from __future__ import annotations
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 
@@ -69,3 +70,20 @@ def test_around_a_block_without_loops(same_result):
 def test_refuses_the_root(refused):
     sch = Schedule(Rows)
     refused(sch, "the root block is the whole function", lambda: sch.add_unit_loop("root"), ValueError)
+
+
+def test_around_a_block_and_its_condition_on_data():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((9,), "float32"), B: T.Buffer((9,), "float32")):
+    for i in range(9):
+        with T.block("B"):
+            vi = T.axis.spatial(9, i)
+            T.where(A[i] > T.float32(0.5))
+            B[vi] = A[vi] + 1.0
+""")
+    sch = Schedule(program)
+    sch.add_unit_loop("B")
+    assert [sch.get(lp).name for lp in sch.get_loops("B")] == ["i", "u"]
+    assert "T.where(A[i] > T.float32(0.5))" in sch.mod.script()
+    assert sch.verify()

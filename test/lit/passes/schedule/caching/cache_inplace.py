@@ -36,3 +36,22 @@ def with_init(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
             with T.init():
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+# The copies are outside the condition on data, which stays with its block.
+# CHECK-LABEL: def on_data(
+@T.prim_func
+def on_data(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
+    # CHECK: B_local[v0] = B[v0]
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK: T.where(A[i, k] > T.float32(0.0))
+    # CHECK: B_local[vi] = B_local[vi] + A[vi, vk]
+    # CHECK: B[v0] = B_local[v0]
+    for i, k in T.grid(4, 8):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.where(A[i, k] > T.float32(0))
+            B[vi] = B[vi] + A[vi, vk]
