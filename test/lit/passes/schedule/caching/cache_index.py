@@ -33,3 +33,21 @@ def plain(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = A[vi]
+
+
+# -----
+
+
+# Casts and floating-point arithmetic.
+# CHECK-LABEL: def scaled(
+@T.prim_func
+def scaled(A: T.Buffer((20,), "float32"), B: T.Buffer((40,), "float32")):
+    # CHECK: index_var_0 = T.alloc_buffer((40,), "int32", scope="local")
+    # CHECK: with T.block("index_0"):
+    # CHECK: index_var_0[v0] = T.Cast("int32", T.Cast("float32", v0) * T.float32(0.5))
+    # CHECK: with T.block("B"):
+    # CHECK: B[vi] = A[index_var_0[vi]]
+    for i in range(40):
+        with T.block("B"):
+            vi = T.axis.spatial(40, i)
+            B[vi] = A[T.Cast("int32", T.Cast("float32", vi) * T.float32(0.5))]

@@ -1,4 +1,5 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-cache-read{block=B buffer=Y scope=global.S}' | FileCheck %s
+# RUN: tir-opt %S/../Inputs/readers_before_a_write.py --emit=script -p 'tir-cache-read{block=B buffer=Y scope=global.S consumer_blocks=B,E}' | FileCheck %S/../Inputs/readers_before_a_write.py
 # RUN: not tir-opt %s --split-input-file -p 'tir-cache-read{block=B buffer=3 scope=global.S}' 2>&1 | FileCheck %s --check-prefix=NUMBER
 # RUN: not tir-opt %s --split-input-file -p 'tir-cache-read{block=B buffer=0 scope=fast}' 2>&1 | FileCheck %s --check-prefix=SCOPE
 # RUN: not tir-opt %s --split-input-file -p 'tir-cache-read{block=B buffer=Y scope=global.S consumer_blocks=Y}' 2>&1 | FileCheck %s --check-prefix=LISTED

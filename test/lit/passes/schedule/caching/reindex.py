@@ -111,3 +111,39 @@ def blocks_inside(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             with T.block("inner"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = A[vi]
+
+
+# -----
+
+
+# By its name, an accumulator is what is written.
+# CHECK-LABEL: def accumulator(
+@T.prim_func
+def accumulator(A: T.Buffer((4, 8, 3), "float32"), B: T.Buffer((8, 4), "float32")):
+    # CHECK: B_reindex = T.alloc_buffer((4, 8))
+    # CHECK: B_reindex[vi, vj] = T.float32(0.0)
+    # CHECK-NEXT: B_reindex[vi, vj] = B_reindex[vi, vj] + A[vi, vj, vk]
+    # CHECK: with T.block("B_reindex"):
+    # CHECK: B[v1, v0] = B_reindex[v0, v1]
+    for i, j, k in T.grid(4, 8, 3):
+        with T.block("B"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                B[vj, vi] = T.float32(0)
+            B[vj, vi] = B[vj, vi] + A[vi, vj, vk]
+
+
+# -----
+
+
+# vi // 4 is 0: the index does not depend on it, and the copy has one dimension less.
+# CHECK-LABEL: def seeming_iter(
+@T.prim_func
+def seeming_iter(A: T.Buffer((4, 8), "float32"), B: T.Buffer((1, 8, 4), "float32")):
+    # CHECK: B_reindex = T.alloc_buffer((4, 8))
+    # CHECK: B_reindex[vi, vj] = A[vi, vj] + T.float32(1.0)
+    # CHECK: B[0, v1, v0] = B_reindex[v0, v1]
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi // 4, vj, vi] = A[vi, vj] + T.float32(1)

@@ -317,3 +317,28 @@ def computed_otherwise(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "floa
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = Y[vi, vj]
+
+
+# -----
+
+
+# Later iterations of i write other rows of X.
+# CHECK-LABEL: def later_rows(
+@T.prim_func
+def later_rows(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6, 5), "float32")):
+    # CHECK: B[vi, vj] = X[5 - vi, 4 - vj]
+    X = T.alloc_buffer((6, 5), "float32")
+    Y = T.alloc_buffer((6, 5), "float32")
+    for i in range(6):
+        for j in range(5):
+            with T.block("X"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                X[vi, vj] = A[vi, vj]
+        for j in range(5):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, 4 - vj]
+    for i, j in T.grid(6, 5):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[5 - vi, vj]

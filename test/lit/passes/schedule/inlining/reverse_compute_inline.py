@@ -350,3 +350,47 @@ def nested_twice(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(16, i)
             B[vi] = Y[vi] + T.float32(1)
+
+
+# -----
+
+
+# A pure copy: the reduction runs in the buffer of the copy.
+# CHECK-LABEL: def copy_of_a_sum(
+@T.prim_func
+def copy_of_a_sum(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    # CHECK: with T.block("Y"):
+    # CHECK: B[7 - vi] = T.float32(0.0)
+    # CHECK-NEXT: B[7 - vi] = B[7 - vi] + A[vi, vk]
+    Y = T.alloc_buffer((8,), "float32")
+    for i, k in T.grid(8, 4):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vi, vk]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[7 - vi] = Y[vi]
+
+
+# -----
+
+
+# The consumer reads the first 60 elements, row by row.
+# CHECK-LABEL: def flattened(
+@T.prim_func
+def flattened(A: T.Buffer((4, 16), "float32"), B: T.Buffer((60,), "float32")):
+    # CHECK: with T.block("Y"):
+    # CHECK: T.where(i * 16 + j < 60)
+    # CHECK: B[vi * 16 + vj] = A[vi, vj]
+    Y = T.alloc_buffer((4, 16), "float32")
+    for i, j in T.grid(4, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj]
+    for i in range(60):
+        with T.block("B"):
+            vi = T.axis.spatial(60, i)
+            B[vi] = Y[vi // 16, vi % 16]

@@ -1,4 +1,5 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (j // 4, i, j % 4)"}' | FileCheck %s
+# RUN: tir-opt %S/../Inputs/keyword_indices.py --emit=script -p 'tir-transform-block-layout{block=B index_map="lambda *, i, j: (j, i)"}' | FileCheck %S/../Inputs/keyword_indices.py
 # RUN: tir-opt %S/../Inputs/annotated_loop.py --emit=script -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (j, i)"}' 2>&1 | FileCheck %S/../Inputs/annotated_loop.py
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: i + j"}' 2>&1 | FileCheck %s --check-prefix=TWO
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (i // 4, i % 4, j)"}' 2>&1 | FileCheck %s --check-prefix=HOLES

@@ -340,3 +340,77 @@ def reduction_without_init(A: T.Buffer((2, 8), "float32"), B: T.Buffer((8,), "fl
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             B[vi] = Y[vi]
+
+
+# -----
+
+
+# What the consumer declares is computed as well.
+# CHECK-LABEL: def declared(
+@T.prim_func
+def declared(A: T.Buffer((64,), "float32"), B: T.Buffer((16, 4), "float32")):
+    # CHECK: for i in range(16):
+    # CHECK-NEXT: for ax0 in range(4):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK-NEXT: vi = T.axis.spatial(64, i * 4 + ax0)
+    # CHECK: for j in range(4):
+    # CHECK-NEXT: with T.block("B"):
+    Y = T.alloc_buffer((64,), "float32")
+    for i in range(64):
+        with T.block("Y"):
+            vi = T.axis.spatial(64, i)
+            Y[vi] = A[vi]
+    for i, j in T.grid(16, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(Y[vi * 4:vi * 4 + 4])
+            T.writes(B[vi, vj])
+            T.block_attr({"explicit_read_region": [0]})
+            B[vi, vj] = Y[vi * 4 + vj // 2]
+
+
+# -----
+
+
+# A recurrence along vj runs in full in each row.
+# CHECK-LABEL: def sums_of_rows(
+@T.prim_func
+def sums_of_rows(A: T.Buffer((6, 7), "float32"), B: T.Buffer((6, 7), "float32")):
+    # CHECK: for i in range(6):
+    # CHECK-NEXT: for ax0 in range(7):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK-NEXT: vi = T.axis.spatial(6, i)
+    # CHECK-NEXT: vj = T.axis.opaque(7, ax0)
+    # CHECK: for j in range(7):
+    # CHECK-NEXT: with T.block("B"):
+    Y = T.alloc_buffer((6, 7), "float32")
+    for i, j in T.grid(6, 7):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SO", [i, j])
+            Y[vi, vj] = T.if_then_else(vj == 0, T.float32(0), Y[vi, vj - 1]) + A[vi, vj]
+    for i, j in T.grid(6, 7):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[vi, 6 - vj]
+
+
+# -----
+
+
+# Nothing reads Y: it runs in full, at the end of the body.
+# CHECK-LABEL: def unread(
+@T.prim_func
+def unread(A: T.Buffer((6,), "float32"), B: T.Buffer((4,), "float32")):
+    # CHECK: for i in range(4):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK: for ax0 in range(6):
+    # CHECK-NEXT: with T.block("Y"):
+    Y = T.alloc_buffer((6,), "float32")
+    for i in range(6):
+        with T.block("Y"):
+            vi = T.axis.spatial(6, i)
+            Y[vi] = A[vi]
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi]

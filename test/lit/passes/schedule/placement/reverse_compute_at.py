@@ -223,3 +223,28 @@ def read_outside(A: T.Buffer((4, 8), "float32"), R: T.Buffer((4, 8), "float32"))
         with T.block("R"):
             vo, vj = T.axis.remap("SS", [o, j])
             R[vo, vj] = B[vo, vj]
+
+
+# -----
+
+
+# A recurrence along vj runs in full where its row is ready.
+# CHECK-LABEL: def sums_of_rows(
+@T.prim_func
+def sums_of_rows(A: T.Buffer((6, 7), "float32"), B: T.Buffer((6, 7), "float32")):
+    # CHECK: for i in range(6):
+    # CHECK-NEXT: for j in range(7):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK: for ax0 in range(7):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK-NEXT: vi = T.axis.spatial(6, i)
+    # CHECK-NEXT: vj = T.axis.opaque(7, ax0)
+    Y = T.alloc_buffer((6, 7), "float32")
+    for i, j in T.grid(6, 7):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj]
+    for i, j in T.grid(6, 7):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SO", [i, j])
+            B[vi, vj] = T.if_then_else(vj == 0, T.float32(0), B[vi, vj - 1]) + Y[vi, vj]

@@ -234,3 +234,26 @@ def from_a_size(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32"), m:
         with T.block("C"):
             vi = T.axis.spatial(16, i)
             C[vi] = B[vi] + B[vi + 2]
+
+
+# -----
+
+
+# The region moves by a quotient: two elements in each four iterations.
+# CHECK-LABEL: def by_a_quotient(
+@T.prim_func
+def by_a_quotient(A: T.Buffer((40,), "float32"), C: T.Buffer((64,), "float32")):
+    # CHECK: B = T.alloc_buffer((6,))
+    # CHECK: T.where(i_0 < 1 or ax0 >= 4)
+    # CHECK: B[vi % 6] = A[vi]
+    # CHECK: C[vi] = B[vi // 2 % 6] + B[(vi // 2 + 4) % 6]
+    B = T.alloc_buffer((40,), "float32")
+    for i_0 in range(16):
+        for ax0 in range(6):
+            with T.block("B"):
+                vi = T.axis.spatial(40, i_0 * 2 + ax0)
+                B[vi] = A[vi]
+        for i_1 in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(64, i_0 * 4 + i_1)
+                C[vi] = B[vi // 2] + B[vi // 2 + 4]

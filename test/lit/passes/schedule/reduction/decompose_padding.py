@@ -210,3 +210,27 @@ def two_ends(x: T.handle, y: T.handle):
         with T.block("Y"):
             vi = T.axis.spatial(m, i)
             Y[vi] = T.if_then_else(vi < n, X[vi], T.float32(0))
+
+
+# -----
+
+
+# The loop holds another block, which does not use Y.
+# CHECK-LABEL: def beside(
+@T.prim_func
+def beside(X: T.Buffer((30,), "int32"), Y: T.Buffer((32,), "int32"), Z: T.Buffer((4,), "int32")):
+    # CHECK: for i, j in T.grid(4, 8):
+    # CHECK-NEXT: with T.block("Y_pad_const"):
+    # CHECK: Y[vi] = 0
+    # CHECK-NEXT: for i in range(4):
+    # CHECK-NEXT: with T.block("Z"):
+    # CHECK: with T.block("Y"):
+    # CHECK: Y[vi + 1] = X[vi]
+    for i in range(4):
+        with T.block("Z"):
+            vi = T.axis.spatial(4, i)
+            Z[vi] = 1
+        for j in range(8):
+            with T.block("Y"):
+                vi = T.axis.spatial(32, i * 8 + j)
+                Y[vi] = T.if_then_else(vi >= 1 and vi < 31, X[vi - 1], 0)

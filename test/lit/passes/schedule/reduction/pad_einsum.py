@@ -206,3 +206,29 @@ def split_before(A: T.Buffer((12, 15), "float32"), B: T.Buffer((12,), "float32")
             with T.init():
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vj]
+
+
+# -----
+
+
+# Another block starts the sum; the copies are in the loop that both are in.
+# CHECK-LABEL: def started_before(
+@T.prim_func
+def started_before(A: T.Buffer((8, 13), "float32"), B: T.Buffer((8, 13), "float32")):
+    # CHECK: B_pad = T.alloc_buffer((8, 16))
+    # CHECK-NEXT: for o in range(8):
+    # CHECK: with T.block("Z"):
+    # CHECK: with T.block("A_pad"):
+    # CHECK: for j in range(16):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK: B_pad[vo, vj] = A_pad[vo, vj] * T.float32(2.0)
+    # CHECK: with T.block("B_pad"):
+    for o in range(8):
+        for j in range(13):
+            with T.block("Z"):
+                vo, vj = T.axis.remap("SS", [o, j])
+                B[vo, vj] = T.float32(0)
+        for j in range(13):
+            with T.block("B"):
+                vo, vj = T.axis.remap("SS", [o, j])
+                B[vo, vj] = A[vo, vj] * T.float32(2)

@@ -327,3 +327,52 @@ def twice(A: T.Buffer((8, 4), "float32"), V: T.Buffer((8,), "float32")):
                 with T.init():
                     V[vi] = T.float32(0)
                 V[vi] = V[vi] + A[vi, vk]
+
+
+# -----
+
+
+# A loop of one iteration that no iter uses: one part.
+# CHECK-LABEL: def unit_loop(
+@T.prim_func
+def unit_loop(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8,), "float32")):
+    # CHECK: B_rf = T.alloc_buffer((8, 1))
+    # CHECK: with T.block("B_rf"):
+    # CHECK: B_rf[vi, vk_1] = B_rf[vi, vk_1] + A[vi, vk]
+    # CHECK: with T.block("B"):
+    # CHECK: B[vi] = B[vi] + B_rf[vi, vk_1]
+    for i, k_1, k in T.grid(8, 1, 12):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+# The new value first, and the stores in the other order.
+# CHECK-LABEL: def new_value_first(
+@T.prim_func
+def new_value_first(A: T.Buffer((8, 12), "float32"), P: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
+    # CHECK: B_rf = T.alloc_buffer((8, 4))
+    # CHECK-NEXT: P_rf = T.alloc_buffer((8, 4), "int32")
+    # CHECK-NEXT: for i, k_0, k_1 in T.grid(8, 3, 4):
+    # CHECK-NEXT: with T.block("B_rf"):
+    # CHECK: v_B_rf: T.let[T.float32] = T.Select(B_rf[vi, vk_1] < A[vi, vk_0 * 4 + vk_1], A[vi, vk_0 * 4 + vk_1], B_rf[vi, vk_1])
+    # CHECK-NEXT: v_P_rf: T.let[T.int32] = T.Select(B_rf[vi, vk_1] < A[vi, vk_0 * 4 + vk_1], vk_0 * 4 + vk_1, P_rf[vi, vk_1])
+    # CHECK: for i, k_1 in T.grid(8, 4):
+    # CHECK-NEXT: with T.block("B"):
+    # CHECK: v_B: T.let[T.float32] = T.Select(B[vi] < B_rf[vi, vk_1], B_rf[vi, vk_1], B[vi])
+    for i, k_0, k_1 in T.grid(8, 3, 4):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(12, k_0 * 4 + k_1)
+            with T.init():
+                B[vi] = T.min_value("float32")
+                P[vi] = -1
+            p = T.Select(A[vi, vk] > B[vi], vk, P[vi])
+            v = T.Select(A[vi, vk] > B[vi], A[vi, vk], B[vi])
+            B[vi] = v
+            P[vi] = p
