@@ -144,6 +144,9 @@ def _op_text(op: ir.Operation) -> str:
 
 
 def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
+    vector = next((o for o in leaf if o.name in ("affine.vector_load", "affine.vector_store")), None)
+    if vector is not None:
+        raise NotRaisable("it accesses several elements at once, as a vector", vector)
     stores = [o for o in leaf if "store" in o.name]
     for op in sorted(leaf, key=lambda o: o.name != "func.call"):
         if op not in stores and not is_pure(op):

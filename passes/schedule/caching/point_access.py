@@ -33,7 +33,7 @@ from tir_mlir.dialect.presburger import (
     smallest_point,
 )
 from tir_mlir.passes.schedule.caching.copy_block import access_at
-from tir_mlir.passes.schedule.legality import copy_whole_buffer
+from tir_mlir.passes.schedule.legality import copy_whole_buffer, use_words
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
@@ -74,7 +74,7 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
         if op.name not in ("affine.load", "affine.store"):
             refuse(
                 op,
-                f"{buffer.name} is accessed by {op.name}, at a non-affine index or through a pointer or "
+                f"{buffer.name} is accessed by {use_words(op)}, at a non-affine index or through a pointer or "
                 "view; only plain accesses at affine indices can be redirected",
                 fix=copy_whole_buffer(buffer.name),
             )

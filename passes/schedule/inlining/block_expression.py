@@ -31,7 +31,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
 from tir_mlir.passes.schedule.edits import emit_index, expand_affine_op, is_affine_value
-from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP
+from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP, USE_ELEMENTS, is_vector_access
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
@@ -67,6 +67,9 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP) -> Blo
     text = f'block "{block.name}" has an init: a reduction cannot be inlined'
     check(block.init is None, block, text, reduction_fix)
     held = block.body_ops()
+    if vector := next((o for o in held if is_vector_access(o)), None):
+        text = f'block "{block.name}" accesses several elements at once, as a vector; only single ones are inlined'
+        refuse(vector, text, fix=USE_ELEMENTS)
     stores = [o for o in held if "store" in o.name]
     check(
         len(stores) == 1 and held[-1] == stores[0] and stores[0].name == "affine.store",

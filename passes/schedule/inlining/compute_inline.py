@@ -41,6 +41,7 @@ from tir_mlir.passes.schedule.legality import (
     runs_before,
     scope_of,
     uncovered,
+    use_words,
     written_after_read,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -111,7 +112,7 @@ def _loads(payload: BlockExpression) -> list[ir.Operation]:
         if user.name not in ("affine.load", "memref.load"):
             refuse(
                 user,
-                f"{payload.buffer.name} is used as a whole by {user.name}, not loaded by element; it must "
+                f"{payload.buffer.name} is used as a whole by {use_words(user)}, not loaded by element; it must "
                 "stay a buffer",
                 fix=f'compute_at moves block "{payload.block.name}" to its reader and keeps {payload.buffer.name}',
             )

@@ -31,7 +31,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
 from tir_mlir.passes.schedule.edits import declaring, emit_index
-from tir_mlir.passes.schedule.legality import ASSUME_SIZES, copy_view
+from tir_mlir.passes.schedule.legality import ASSUME_SIZES, copy_view, use_words
 from tir_mlir.passes.schedule.registry import refuse
 
 AffineExpr = ir.AffineExpr
@@ -110,8 +110,7 @@ def check_users(buffer: Buffer) -> None:
             )
             refuse(user, text, fix=copy_view(buffer.name))
         if user.name not in ("affine.load", "affine.store", "memref.load", "memref.store", "memref.dim"):
-            what = "a pointer into it" if user.name.startswith("memref.extract_") else user.name
-            text = f"{buffer.name} is not only loaded and stored: {what} depends on its layout"
+            text = f"{buffer.name} is not only loaded and stored: {use_words(user)} depends on its layout"
             refuse(user, text, fix=copy_view(buffer.name))
 
 

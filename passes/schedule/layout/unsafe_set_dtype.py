@@ -7,7 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, edit, fold_conversion, signs
 from tir_mlir.passes.schedule.edits import find_buffer
-from tir_mlir.passes.schedule.legality import copy_view
+from tir_mlir.passes.schedule.legality import copy_view, use_words
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 LOADS = ("affine.load", "memref.load")
@@ -74,8 +74,7 @@ def _users(value: ir.Value, name: str) -> tuple[list[ir.Value], list[ir.Operatio
         elif user.name in (*LOADS, *STORES, "memref.dim"):
             users.append(user)
         else:
-            what = "a pointer into it" if user.name.startswith("memref.extract_") else user.name
-            text = f"{name} is also used by {what}, which cannot be converted; only loads and stores can"
+            text = f"{name} is also used by {use_words(user)}, which cannot be converted; only loads and stores can"
             refuse(user, text, fix=copy_view(name))
     return views, users
 

@@ -17,6 +17,7 @@ from tir_mlir.passes.schedule.legality.fixes import (
     PASS_OWN_LOOP,
     RUN_FULL_REDUCTION,
     SEPARATE_NESTS,
+    USE_ELEMENTS,
     USE_ONE_BOUND,
     WRAP_IN_BLOCK,
     cache_write_first,
@@ -64,6 +65,7 @@ from tir_mlir.passes.schedule.legality.scope import (
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, check_results_stable, shared_loops
 from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
 from tir_mlir.passes.schedule.legality.traps import trapping_op
+from tir_mlir.passes.schedule.legality.user_words import is_vector_access, use_words
 from tir_mlir.passes.schedule.legality.written_before_read import (
     accessed_elements,
     check_read_after,
@@ -86,6 +88,7 @@ __all__ = [
     "WRAP_IN_BLOCK",
     "DECOMPOSE_REDUCTION",
     "AVOID_GUARD",
+    "USE_ELEMENTS",
     "USE_ONE_BOUND",
     "JOIN_WRITERS",
     "refuse_ordered",
@@ -138,6 +141,8 @@ __all__ = [
     "scope_of",
     "sharing_threads",
     "trapping_op",
+    "is_vector_access",
+    "use_words",
     "smallest_element",
     "ops_between",
     "copy_view",

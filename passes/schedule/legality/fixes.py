@@ -13,6 +13,7 @@ PASS_INNER_LOOP = "pass an inner loop, or move the other statements away first (
 WRAP_IN_BLOCK = "in the program, put that statement into a block"
 MOVE_UNDER_ONE_LOOP = "compute_at or reverse_compute_at puts producer and consumer under one loop as separate blocks"
 SEPARATE_NESTS = "apply this before the step that put both under one loop; in the program, give each its own loop nest"
+USE_ELEMENTS = "in the program, access the elements one by one, under a loop T.vectorized(n)"
 ADD_INIT = "in the program, initialize the reduction with T.init"
 KEEP_INIT = f"apply this before decompose_reduction removes the init; {ADD_INIT}"
 RUN_FULL_REDUCTION = (

@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import dim_factors, dim_type, domain, either, has_division, intervals, question
 from tir_mlir.passes.schedule.edits import declaring, drop_regions, find_buffer
-from tir_mlir.passes.schedule.legality import consumers, copy_view, is_output, readers, scope_of, writers
+from tir_mlir.passes.schedule.legality import consumers, copy_view, is_output, readers, scope_of, use_words, writers
 from tir_mlir.passes.schedule.placement.rolling_legality import (
     Roll,
     Slots,
@@ -109,7 +109,9 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
     for use in buffer.value.uses:
         user = use.owner.operation
         if user.name not in ("affine.load", "affine.store", "memref.dim"):
-            text = f"{buffer.name} is also used by {user.name}; only plain loads and stores can use a rolling buffer"
+            text = (
+                f"{buffer.name} is also used by {use_words(user)}; only plain loads and stores can use a rolling buffer"
+            )
             refuse(user, text, fix=copy_view(buffer.name))
     writes = [a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value]
     region = box(writes, level)
