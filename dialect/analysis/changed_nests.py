@@ -17,6 +17,8 @@ from tir_mlir.dialect.ir import AFFINE_ACCESS, Buffer, FunctionContents, Run, To
 _LOADS = tuple(n for n in (*AFFINE_ACCESS, "memref.load") if "load" in n)
 _FREE = ("memref.alloc", "memref.alloca", "arith.constant", "affine.apply")
 """Ops with results at the top of a function of which only the nests that use them depend."""
+_PRODUCT = "arith.muli"
+"""Of sizes, as a new one (`m * n`): nothing refers to its name yet."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ def changed_nests(before: ir.Module, after: ir.Module, touched: Touched) -> Chan
             return None
         made, gone = function.made(), function.gone()
         known = function.contents.after(function.runs, made)
-        if known is None or not all(_is_nest(op) or op.name in _FREE for op in (*made, *gone)):
+        if known is None or not all(_is_nest(op) or op.name in _FREE for op in gone):
+            return None
+        if not all(_is_nest(op) or op.name in (*_FREE, _PRODUCT) for op in made):
             return None
         runs.append(function.runs)
         contents.append(known)

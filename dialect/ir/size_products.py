@@ -11,6 +11,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import attrs, signs
+from tir_mlir.dialect.ir.touched import touch_size
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
 
 SIGN = " * "
@@ -61,6 +62,7 @@ def product(values: Sequence[ir.Value]) -> ir.Value:
         for operand in operands[1:]:
             result = arith.muli(result, operand)
     result.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
+    touch_size(name)
     if any(map(signs.is_wide, operands)):
         result.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(signs.WIDE)
     return result

@@ -46,7 +46,7 @@ class Touched(KnownModule):
 
     edited: them, by function. blind: the functions where such an op has no signature that is its own; then all those
     count. whole: something outside the body of a function was edited, so nothing is known to be unchanged. names: those
-    given to new buffers.
+    given to new buffers. sizes: those of new shape variables.
     """
 
     def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
@@ -55,6 +55,7 @@ class Touched(KnownModule):
         self.blind: set[int] = set()
         self.whole = False
         self.names: set[str] = set()
+        self.sizes: set[str] = set()
 
     def add(self, op: ir.Operation) -> None:
         top = top_of(op)
@@ -124,10 +125,20 @@ def new_names() -> set[str]:
     return current.names if isinstance(current, Touched) else set()
 
 
-def defines_no_sizes(func: ir.Operation) -> bool:
-    """Whether no op in the body of a function is known to define a shape variable; no step makes the first one."""
+def touch_size(name: str) -> None:
+    """Record that a shape variable is created at the top of a function."""
+    current = getattr(_state, "known", None)
+    if isinstance(current, Touched):
+        current.sizes.add(name)
+
+
+def size_names(func: ir.Operation) -> set[str] | None:
+    """The shape variables that ops in the body of a function define, or defined before the step; None if unknown."""
     known = contents_of(func)
-    return known is not None and not known.sizes
+    if known is None:
+        return None
+    current = _state.known
+    return {*known.sizes, *(current.sizes if isinstance(current, Touched) else ())}
 
 
 def top_of(op: ir.Operation) -> ir.Operation:

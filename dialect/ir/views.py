@@ -16,7 +16,7 @@ from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import answers, remembered
-from tir_mlir.dialect.ir.touched import defines_no_sizes
+from tir_mlir.dialect.ir.touched import size_names
 
 
 def is_loop(op: Any) -> bool:
@@ -377,6 +377,7 @@ def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
 
 
 _SYMBOL_OPS = ("memref.dim", "arith.floordivsi", "arith.muli", "arith.index_cast", "memref.extract_strided_metadata")
+_BESIDE_SIZES = (*_SYMBOL_OPS, "arith.constant", "affine.apply")
 
 
 @remembered
@@ -385,9 +386,13 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
     for number, arg in enumerate(func.args):
         if isinstance(arg.type, ir.IndexType):
             found[func.arg_name(number)] = arg
-    if not defines_no_sizes(op):
-        for inner in func.body.operations:
-            found.update(sizes_of(inner.operation))
+    left = size_names(op)
+    for inner in func.body.operations:
+        if left == set() and inner.operation.name not in _BESIDE_SIZES:
+            break  # the body may be long
+        for name, value in sizes_of(inner.operation):
+            found[name] = value
+            left = left and left - {name}
     return found
 
 

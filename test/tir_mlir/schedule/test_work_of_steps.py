@@ -24,14 +24,16 @@ def not_audited(monkeypatch):
 
 
 @cache
-def program(count: int) -> Schedule:
-    """B = A + count, one nest for each addition, after a first step."""
+def program(count: int, rows: str = "64") -> Schedule:
+    """B = A + count over `rows` x 64 elements, one nest for each addition, after a first step."""
     buffers = ["A", *(f"X{n}" for n in range(count - 1)), "B"]
-    lines = ["@T.prim_func", 'def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):']
-    lines += [f'    {name} = T.alloc_buffer((64, 64), "float32")' for name in buffers[1:-1]]
+    lines = ["@T.prim_func", "def main(a: T.handle, b: T.handle):"]
+    lines += ["    n = T.int32()"] if rows == "n" else []
+    lines += [f'    {b} = T.match_buffer({a}, ({rows}, 64), "float32")' for a, b in ("aA", "bB")]
+    lines += [f'    {name} = T.alloc_buffer(({rows}, 64), "float32")' for name in buffers[1:-1]]
     for number in range(count):
         lines += [
-            "    for i, j in T.grid(64, 64):",
+            f"    for i, j in T.grid({rows}, 64):",
             f'        with T.block("b{number}"):',
             '            vi, vj = T.axis.remap("SS", [i, j])',
             f"            {buffers[number + 1]}[vi, vj] = {buffers[number]}[vi, vj] + 1.0",
@@ -41,10 +43,10 @@ def program(count: int) -> Schedule:
     return sch
 
 
-def work(count: int, step: Callable[[Schedule, str, list[Any]], Any]) -> int:
+def work(count: int, step: Callable[[Schedule, str, list[Any]], Any], rows: str = "64") -> int:
     """The number of calls that a step makes, of functions of Python and of MLIR. The second of two, for caches."""
     for _ in range(2):
-        sch = program(count).copy()
+        sch = program(count, rows).copy()
         name = f"b{count // 2}"
         loops = sch.get_loops(name)
         profile = cProfile.Profile()
@@ -81,4 +83,10 @@ STEPS: dict[str, Callable[[Schedule, str, list[Any]], Any]] = {
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_among_many_nests_works_as_much_as_among_few(name):
     few, many = work(FEW, STEPS[name]), work(MANY, STEPS[name])
+    assert many <= few + 60 + few // 20
+
+
+@pytest.mark.parametrize("name", ["split", "fuse", "reorder", "cache_read", "compute_at", "compute_inline"])
+def test_so_does_a_step_of_a_program_of_symbolic_sizes(name):
+    few, many = (work(count, STEPS[name], rows="n") for count in (FEW, MANY))
     assert many <= few + 60 + few // 20
