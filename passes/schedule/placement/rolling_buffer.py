@@ -82,6 +82,17 @@ def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
 # --- rolling dimensions -----------------------------------------------------------------------------------------------
 
 
+def _check_plain(buffer: Buffer) -> None:
+    """Refuse other uses than loads and stores of single elements."""
+    for use in buffer.value.uses:
+        user = use.owner.operation
+        if user.name not in ("affine.load", "affine.store", "memref.dim"):
+            text = (
+                f"{buffer.name} is also used by {use_words(user)}; only plain loads and stores can use a rolling buffer"
+            )
+            refuse(user, text, fix=copy_view(buffer.name))
+
+
 def _plan(block: Block, buffer: Buffer) -> list[Roll]:
     if is_output(block):
         refuse(
@@ -106,13 +117,7 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
             block,
             f'block "{block.name}" and its consumers are not under a common loop; compute_at moves them there',
         )
-    for use in buffer.value.uses:
-        user = use.owner.operation
-        if user.name not in ("affine.load", "affine.store", "memref.dim"):
-            text = (
-                f"{buffer.name} is also used by {use_words(user)}; only plain loads and stores can use a rolling buffer"
-            )
-            refuse(user, text, fix=copy_view(buffer.name))
+    _check_plain(buffer)
     writes = [a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value]
     region = box(writes, level)
     rolls = [r for d in range(buffer.rank) if (r := _roll(block, region, writes, d)) is not None]
