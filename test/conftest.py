@@ -44,13 +44,10 @@ def tier(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session", autouse=True)
 def audited_steps() -> Iterator[None]:
     """Every step of every test leaves alone what it is said to leave alone."""
-    from harness.untouched import check_untouched
+    from fuzzing.untouched import audited
 
-    from tir_mlir.schedule.executor import Executor
-
-    Executor.audit = staticmethod(check_untouched)
-    yield
-    Executor.audit = None
+    with audited():
+        yield
 
 
 @pytest.fixture

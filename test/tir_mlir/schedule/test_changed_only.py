@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from harness.untouched import NotRecorded, check_untouched
 from mlir import ir
 
+from fuzzing.untouched import NotRecorded, check_untouched
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, entered, func_of, ops

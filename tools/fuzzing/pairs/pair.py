@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -13,6 +14,7 @@ from fuzzing.pairs.steps_taken import take
 from fuzzing.pairs.story import State, Story
 from fuzzing.programs import program
 from fuzzing.tape import parts
+from fuzzing.untouched import NotRecorded, audited
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
@@ -42,8 +44,9 @@ def tell(random: Random, length: int = LENGTH, thorough: bool = True, wanted: Wa
     fewer = everything or random.random() < BUILT / BUILT_MORE
     story = Story(program(random, words=wanted.stages))
     try:
-        _tell(story, random, length, everything, judges, fewer, wanted.steps)
-    except Exception as error:
+        with audited() if everything else nullcontext():
+            _tell(story, random, length, everything, judges, fewer, wanted.steps)
+    except (Exception, NotRecorded) as error:
         text = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
         raise Fault(story.text(text)) from error
     return story

@@ -65,6 +65,32 @@ class DataStages(Making):
 
         self.done(made, step)
 
+    def rounds(self) -> None:
+        """As many rounds as a table says, each of which copies what was computed before and changes its source."""
+        a = self.source(1)
+        size = a.shape[0]
+        if not isinstance(size, int):
+            return
+        number = self.table((1,), 4)
+        state, early, made = (self.target(a.shape, a) for _ in range(3))
+        state.inner = True
+        axes, one = [("vi", "S", size)], self.number(1, a)
+        self.nest(f"{state.name}_0", axes, [f"{state.name}[vi] = {a.name}[vi]"])
+        self.nest(early.name, axes, [f"{early.name}[vi] = {state.name}[vi] + {one}"])
+        self.nest(f"{made.name}_0", axes, [f"{made.name}[vi] = {self.number(0, a)}"])
+        i = f"i{self.count}"
+        self._line(1, f"for t{self.count} in range({number.name}[0]):")
+        for name, value in ((made.name, f"{early.name}[vi]"), (state.name, f"{state.name}[vi] + {one}")):
+            self._line(2, f"for {i} in range({size}):")
+            self.block(3, name, [("vi", "S", size, i)], [f"{name}[vi] = {value}"])
+
+        def step(held: Held) -> None:
+            x, n = held[a.name], int(held[number.name][0])
+            held[state.name], held[early.name] = x + n, x + 1
+            held[made.name] = x + 1 if n else np.zeros_like(x)
+
+        self.done(made, step)
+
     def banded(self) -> None:
         """Sum a window that is cut off at the edges, by bounds that are extrema."""
         a = self.source(1)

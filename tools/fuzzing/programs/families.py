@@ -9,7 +9,7 @@ FAMILIES = {
     "ordered": ("running", "planes", "scan", "in_turn", "solved", "scratch"),
     "scatter": ("scattered", "row_scatter", "row_adds", "bound"),
     "gather": ("gathered",),
-    "bounds from data": ("csr", "csr_rows"),
+    "bounds from data": ("csr", "csr_rows", "rounds"),
     "extrema as bounds": ("banded",),
     "while": ("halved", "up_to"),
     "mask": ("masked", "masked_sum"),

@@ -108,11 +108,12 @@ class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, 
         "spared", "spared", "lower", "evens", "picked",
         "running", "planes", "in_turn", "in_turn", "solved",
         "row_scatter", "row_adds", "bound",
-        "csr", "csr", "csr_rows", "banded", "banded", "halved", "up_to", "masked", "masked", "masked_sum",
+        "csr", "csr", "csr_rows", "rounds", "banded", "banded", "halved", "up_to", "masked", "masked", "masked_sum",
         "unsigned", "unsigned_largest",
     )  # fmt: skip
 
     wanted: Sequence[str] = ()
+    may_alias: bool = False
     made: list[str] = field(default_factory=list)
     owners: dict[str, str] = field(default_factory=dict)
 
@@ -156,7 +157,7 @@ class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, 
         else:
             given = [f'{p.name}: T.Buffer({shape(p)}, "{p.dtype}")' for p in params]
             head.append(f"def main({', '.join(given)}):")
-        may_alias = self.often(0.04)
+        may_alias = self.may_alias or self.often(0.04)
         head += ['    T.func_attr({"tir.noalias": False})'] * may_alias
         head += [f'    {b.name} = T.alloc_buffer({shape(b)}, "{b.dtype}")' for b in allocs]
         text = "\n".join([*head, *self.lines])
@@ -173,11 +174,11 @@ class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, 
 
 def program(random: Random, most: int = 4, words: Sequence[str] = ()) -> Sample:
     """Return a random program of one to `most` stages; of stages or families with one of these names, if given."""
-    wanted = chosen(Maker.STAGES, words)
+    wanted = chosen(Maker.STAGES, [w for w in words if w != MAY_ALIAS])
     dtype = random.choice(TYPES)
     if random.random() < 0.15 and (found := _unsigned(random, most, wanted)) is not None:
         return found
-    maker = Maker(random, dtype, random.random() < 0.25, wanted=wanted)
+    maker = Maker(random, dtype, random.random() < 0.25, wanted=wanted, may_alias=MAY_ALIAS in words)
     return maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))
 
 

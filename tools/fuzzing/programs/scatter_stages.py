@@ -14,22 +14,28 @@ class ScatterStages(Making):
         return axes[::-1] if self.often(0.5) else axes
 
     def scattered(self) -> None:
-        """Scatter-add by an index buffer, after zeroing; or count."""
+        """Scatter by an index buffer, after zeroing: add, count, or keep the last value."""
         a = self.source(1)
         if not isinstance(a.shape[0], int):
             return
         size = self.random.choice([2, 3, 4])
         table = self.table(a.shape, size)
         made = self.target((size,), a)
-        counts = self.often(0.3)
+        counts, last = self.often(0.3), self.often(0.3)
         self.nest(f"{made.name}_0", [("vo", "S", size)], [f"{made.name}[vo] = {self.number(0, a)}"])
         at, kind = f"{made.name}[{table.name}[vi]]", self.random.choice("ROR")
         value = self.number(1, a) if counts else f"{a.name}[vi]"
-        self.nest(made.name, [("vi", kind, a.shape[0])], [f"{at} = {at} + {value}"], free=False)
+        axes = [("vi", "O" if last else kind, a.shape[0])]
+        self.nest(made.name, axes, [f"{at} = {value}" if last else f"{at} = {at} + {value}"], free=False)
 
         def step(held: Held) -> None:
             held[made.name] = np.zeros(size, held[a.name].dtype)
-            np.add.at(held[made.name], held[table.name], 1 if counts else held[a.name])
+            values = np.ones_like(held[a.name]) if counts else held[a.name]
+            if last:
+                for place, value in zip(held[table.name], values, strict=True):
+                    held[made.name][place] = value
+            else:
+                np.add.at(held[made.name], held[table.name], values)
 
         self.done(made, step)
 

@@ -26,9 +26,9 @@ def merge(c: Choice) -> Arguments:
 
 
 def fission(c: Choice) -> Arguments:
-    """A loop around two blocks, or any loop, and a block in it."""
+    """A loop around several blocks, and one of them; occasionally any loop and block."""
     shared = [(lp, held) for b in c.blocks for lp in c.loops(b) if len(held := c.sch.get_child_blocks(lp)) > 1]
-    if not shared or c.often(0.1):
+    if c.often(0.05):
         return [c.loop(), c.block()], {}
     loop, held = c.one(shared)
     return [loop, c.one(held[:-1])], {}
@@ -128,7 +128,7 @@ def nothing(c: Choice) -> Arguments:
 
 WIDE_STEPS: dict[str, tuple[Maker, int]] = {
     "merge": (merge, 5),
-    "fission": (fission, 4),
+    "fission": (fission, 6),
     "loop_partition": (loop_partition, 3),
     "add_unit_loop": (add_unit_loop, 1),
     "annotate": (annotate, 2),

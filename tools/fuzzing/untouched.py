@@ -1,21 +1,36 @@
-"""Check after each step of every test that what the step is said to leave alone is as before, op by op.
+"""Check after a step that what the step is said to leave alone is as before, op by op.
 
 The verifier looks only at what a step changed (see `dialect/analysis/changed_nests.py`). An edit that is not recorded
-would go unverified; here it fails the test.
+would go unverified; here it is a fault. Runs after each step of every test and of thorough pairs.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mlir import ir
 
 from tir_mlir.dialect.analysis import ChangedNests
 from tir_mlir.dialect.ir import FunctionContents, funcs, ops, read_function
+from tir_mlir.schedule.executor import Executor
 
 Values = dict[ir.Value, ir.Value]
 
 
 class NotRecorded(BaseException):
     """A step edits an op without a record, see dialect/ir/touched.py. No Exception: a step makes a refusal of those."""
+
+
+@contextmanager
+def audited() -> Iterator[None]:
+    """Check every step of every schedule."""
+    before = Executor.audit
+    Executor.audit = staticmethod(check_untouched)
+    try:
+        yield
+    finally:
+        Executor.audit = staticmethod(before) if before is not None else None
 
 
 def check_untouched(step: str, before: ir.Module, after: ir.Module, changed: ChangedNests) -> None:
