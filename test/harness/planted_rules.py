@@ -47,7 +47,7 @@ def _dependences(module: str, question: str) -> Callable[[], None]:
     return partial(_put, module, "dependences", SimpleNamespace(**{question: _nothing}))
 
 
-def _after(names: tuple[str, ...], change: Callable[[ir.Module], None]) -> Callable[[], None]:
+def _after(names: tuple[str, ...], change: Callable[[ir.Operation], None]) -> Callable[[], None]:
     """Primitives that change the program once more."""
 
     def plant() -> None:
