@@ -65,32 +65,24 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
                                                             with T.block("b"): ... A_s[vi, vj] ...
 
     The iters of the copy block are the loops that its region depends on (opaque where neighboring regions overlap); it
-    copies by plain loops inside. It is inserted before the first statement of the loop's body that reads the buffer;
-    all reads in the body use the copy, which has the shape of the buffer. Threads that share the storage scope copy the
-    needs of all of them: for `shared`, enclosing loops bound to threadIdx and vthread count as inner loops; for `warp`,
-    those bound to threadIdx.x. Every read sees the same value as before.
+    copies by plain loops inside. It is inserted before the first statement of the loop's body that reads the buffer
+    after the last one that writes it; all reads from there on use the copy, which has the shape of the buffer. Threads
+    that share the storage scope copy the needs of all of them: for `shared`, enclosing loops bound to threadIdx and
+    vthread count as inner loops; for `warp`, those bound to threadIdx.x. Every read sees the same value as before.
 
-    Requires: the block is under the loop; in the loop's body nothing writes the buffer after the first read.
+    Requires: the block is under the loop or around it; it does not read the buffer before a later write in the loop's
+    body.
     """
     with frozen():
         buffer = _find_buffer(loop, block, read_buffer_index, storage_scope, attrs.READS)
-        readers = _users(loop, buffer, writes=False)
-        writers = _users(loop, buffer, writes=True)
-        body = loop.body_ops()
-        late = [w for w in writers if body.index(w) >= body.index(readers[0])]
-        if late:
-            refuse(
-                late[0],
-                f"{buffer.name} is written here after it was read in loop {loop.name}; the copy would be stale",
-                fix="cache_inplace copies around a single block; or pass an inner loop, around the readers alone",
-            )
+        readers = _readers_after_writes(loop, block, buffer)
         for reader in readers:
             check_redirectable(reader, buffer)
         found = [a for r in readers for a in accesses(r) if a.buffer == buffer.value]
         where = CopyRegion(readers[0], box(found, loop.op, sharing_threads(storage_scope, loop)), whole_buffer(buffer))
         iters = _iters(loop, where)
 
-    scope = scope_of(block)
+    scope = enclosing_block(loop.op)
     cache = alloc_buffer(scope, f"{buffer.name}_{storage_scope}", buffer.dims, buffer.dtype, storage_scope)
     made = _copy(f"{buffer.name}_{storage_scope}", buffer, cache, where, iters)
     for reader in readers:
@@ -117,9 +109,9 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
     inserted after the last statement of the loop's body that writes the buffer. Every read sees the same value as
     before.
 
-    Requires: the block is under the loop; in the loop's body nothing reads the buffer after the last write; the
-    elements written in an iteration fill a box; elements read there were written by the same statements, which are the
-    only writers.
+    Requires: the block is under the loop or around it; in the loop's body nothing reads the buffer after the last
+    write; the elements written in an iteration fill a box; elements read there were written by the same statements
+    before, in the loop if there are other writers.
     """
     with frozen():
         buffer = _find_buffer(loop, block, write_buffer_index, storage_scope, attrs.WRITES)
@@ -133,14 +125,14 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
         region = written_region(found, loop.op)
         where = CopyRegion(next_op(writers[-1]), region, written_region(found, func_of(loop.op).op))
         iters = _iters(loop, where)
-        _check_only_there(buffer, loop, users)
+        other = _other_write(buffer, loop)
 
-    scope = scope_of(block)
+    scope = enclosing_block(loop.op)
     cache = alloc_buffer(scope, f"{buffer.name}_{storage_scope}", buffer.dims, buffer.dtype, storage_scope)
     made = _copy(f"{buffer.name}_{storage_scope}", cache, buffer, where, iters)
     for user in users:
         redirect(user, buffer, cache)
-    _check_written(loop, cache, made)
+    _check_written(loop, cache, made, buffer, other)
     return made
 
 
@@ -150,9 +142,14 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
 def _find_buffer(loop: Loop, block: Block, which: int | str, storage_scope: str, key: str) -> Buffer:
     check_scope_name(block, storage_scope)
     buffer = find_buffer(block, which, key)
-    check(is_inside(block.op, loop.op), loop, f'loop {loop.name} is not around block "{block.name}"', fix=PASS_OWN_LOOP)
-    if enclosing_block(loop.op) != scope_of(block):
-        refuse(loop, f'loop {loop.name} is not in the scope of block "{block.name}"; pass a loop directly around it')
+    related = is_inside(block.op, loop.op) or is_inside(loop.op, block.op)
+    text = f'loop {loop.name} is not around block "{block.name}", nor in it'
+    check(related, loop, text, fix=PASS_OWN_LOOP)
+    if not _users(loop, buffer, writes=key == attrs.WRITES):
+        verb = "writes" if key == attrs.WRITES else "reads"
+        refuse(
+            loop, f'nothing in loop {loop.name} {verb} {buffer.name}; pass the loop in which block "{block.name}" does'
+        )
     return buffer
 
 
@@ -163,6 +160,21 @@ def _users(loop: Loop, buffer: Buffer, writes: bool | None = None) -> list[ir.Op
         for op in loop.body_ops()
         if any(a.buffer == buffer.value and writes in (None, a.is_write) for a in accesses(op))
     ]
+
+
+def _readers_after_writes(loop: Loop, block: Block, buffer: Buffer) -> list[ir.Operation]:
+    """The statements of a loop's body that read a buffer after its last write there. Refuses to leave out `block`."""
+    body, readers = loop.body_ops(), _users(loop, buffer, writes=False)
+    writers = _users(loop, buffer, writes=True)
+    found = [r for r in readers if not writers or body.index(r) > body.index(writers[-1])]
+    wanted = [r for r in readers if r == block.op or is_inside(block.op, r)]
+    if not found or any(r not in found for r in wanted):
+        refuse(
+            writers[-1],
+            f"{buffer.name} is written here after it was read in loop {loop.name}; the copy would be stale",
+            fix="cache_inplace copies around a single block; or pass an inner loop, around the readers alone",
+        )
+    return found
 
 
 def _iters(loop: Loop, where: CopyRegion) -> list[Loop]:
@@ -180,23 +192,18 @@ def _iters(loop: Loop, where: CopyRegion) -> list[Loop]:
     return found
 
 
-def _check_only_there(buffer: Buffer, loop: Loop, users: Sequence[ir.Operation]) -> None:
-    """Refuse when the statements read a buffer that is also written elsewhere, which the copy would miss."""
-    inside = [a for u in users for a in accesses(u) if a.buffer == buffer.value]
-    if all(a.is_write for a in inside):
-        return
-    for access in accesses(func_of(loop.op).op):
-        if access.is_write and access.buffer == buffer.value and not is_inside(access.op, loop.op):
-            refuse(
-                access.op,
-                f"{buffer.name} is written here and read under loop {loop.name}, where the copy lacks "
-                "that value; use cache_read and cache_write, or a loop around both",
-            )
+def _other_write(buffer: Buffer, loop: Loop) -> ir.Operation | None:
+    """A write of a buffer outside a loop."""
+    found = accesses(func_of(loop.op).op)
+    return next((a.op for a in found if a.is_write and a.buffer == buffer.value and not is_inside(a.op, loop.op)), None)
 
 
 @only_reads
-def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
-    """Refuse to copy back elements not written in the same iteration, or to redirect reads of earlier contents."""
+def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, other: ir.Operation | None) -> None:
+    """Refuse to copy back elements not written in the same iteration, or to redirect reads of earlier contents.
+
+    `other`: a write of the buffer outside the loop, which reads in the loop may see unless they follow one in it.
+    """
     own = [a for a in accesses(copy.op) if a.buffer == cache.value]
     others = [a for a in accesses(loop.op) if a.buffer == cache.value and a not in own]
     missing = uncovered(own, [a for a in others if a.is_write], loop.op)
@@ -210,9 +217,15 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block) -> None:
         )
     if all(a.is_write for a in others):
         return
-    scope = scope_of(copy).op
+    scope = scope_of(copy).op if other is None else loop.op
     with question(f"whether {cache.name} is written before it is read"):
         found = unwritten_reads(cache.value, scope, loop.op)
+    if found is not None and other is not None:
+        refuse(
+            other,
+            f"{buffer.name} is written here and read under loop {loop.name}, where the copy lacks "
+            "that value; use cache_read and cache_write, or a loop around both",
+        )
     if found is not None:
         touch, point = found
         example = unwritten_example(found, scope)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, walk
-from tir_mlir.dialect.presburger import fold_index, intervals, only_where, sets, sizes_without
+from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, create, edit, walk
+from tir_mlir.dialect.presburger import dim_type, fold_index, intervals, only_where, sets, sizes_without
 from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, simplify_bindings
 from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, check_plain, warn_serial
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -28,13 +28,16 @@ def split(
     was not.
 
     Requires: the loop starts at 0 and has no annotation or thread binding; the factors are positive and their product
-    is at least the extent. `disable_predication` omits the guard, and requires factors that divide the extent.
+    is at least the extent. `disable_predication` omits the guard, and requires factors that divide the extent, or
+    guards that exclude all further iterations already.
     """
     check_plain(loop, "split")
     check_from_zero(loop, "split")
     extents = infer_factors(loop, factors)
     needs_guard = _needs_guard(loop, extents)
-    if needs_guard and disable_predication:
+    if needs_guard and disable_predication and _excludes_more(loop):
+        needs_guard = False
+    elif needs_guard and disable_predication:
         refuse(
             loop,
             f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed"
@@ -136,6 +139,23 @@ def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
     if beyond.simplified().as_constant() == 0:
         return True
     return sets.holds(sets.domain(loop.op, extra=[loop.upper]), -beyond)
+
+
+def _excludes_more(loop: Loop) -> bool:
+    """Whether the guards of the blocks beneath a loop exclude every iteration beyond its extent."""
+    return all(_is_excluded_beyond(block, loop) for block in walk.blocks_below(loop.op, with_init=True))
+
+
+def _is_excluded_beyond(block: Block, loop: Loop) -> bool:
+    guard = walk.constraints(block.where) if block.where is not None else []
+    beyond = Constraint(Index.of(loop.var) - loop.upper)
+    dom = sets.domain(block.outermost, extra=[c.index for c in (*guard, beyond)], guards=False)
+    with sets.question(f'whether the guard of block "{block.name}" excludes more iterations of loop {loop.name}'):
+        number = dom.index_of(loop.var)
+        dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, number, 1)
+        for condition in (*guard, beyond):
+            dom.set = dom.set.intersect(sets.constraint_set(dom, condition))
+        return dom.set.is_empty()
 
 
 def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:

@@ -8,6 +8,7 @@ from programs.matmul import matmul
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 
@@ -225,3 +226,102 @@ def test_ranges_that_depend_on_loops(refused):
     sch = Schedule(Triangle)
     j = sch.get_loops("B")[1]
     refused(sch, "the range of loop j depends on other loops", lambda: sch.read_at(j, "B", 0, "local"))
+
+
+TILES = """
+@T.prim_func
+def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8, 4), "float32")):
+    for i in range(2):
+        with T.block("O"):
+            vo = T.axis.spatial(2, i)
+            for j, k in T.grid(4, 4):
+                with T.block("C"):
+                    vj, vk = T.axis.remap("SS", [j, k])
+                    C[vo * 4 + vj, vk] = A[vo * 4 + vj, vk] * 2.0
+"""
+
+
+@pytest.mark.parametrize("step", ["read_at", "write_at"])
+@pytest.mark.parametrize(("loop", "block"), [("O", "C"), ("C", "O")], ids=["outer loop", "inner loop"])
+def test_a_loop_in_another_scope_than_the_block(step, loop, block, same_result):
+    program = parse(TILES)
+    sch = Schedule(program)
+    getattr(sch, step)(sch.get_loops(loop)[0], block, 0, "local")
+    same_result(sch, program, ((8, 4), "float32"), ((8, 4), "float32"))
+    assert sch.verify()
+
+
+SUMS = """
+@T.prim_func
+def main(A: T.Buffer((6, 9), "float32"), C: T.Buffer((6,), "float32")):
+    S = T.alloc_buffer((6,), "float32")
+    for i, k in T.grid(6, 9):
+        with T.block("S"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = 0.0
+            S[vi] += A[vi, vk]
+        with T.block("C"):
+            vi = T.axis.spatial(6, i)
+            C[vi] = S[vi] + 1.0
+"""
+
+
+def test_a_reader_after_an_accumulator(same_result):
+    program = parse(SUMS)
+    sch = Schedule(program)
+    sch.read_at(sch.get_loops("S")[1], "C", 0, "local")
+    text = sch.mod.script()
+    assert "S[vi] = S[vi] + A[vi, vk]" in text and "C[vi] = S_local[vi]" in text
+    same_result(sch, program, ((6, 9), "float32"), ((6,), "float32"))
+    assert sch.verify()
+
+
+def test_the_block_that_writes_is_refused(refused):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
+    for i in range(6):
+        with T.block("U"):
+            vi = T.axis.spatial(6, i)
+            A[vi] = A[vi] + 1.0
+        with T.block("C"):
+            vi = T.axis.spatial(6, i)
+            C[vi] = A[vi]
+""")
+    )
+    message = "A is written here after it was read in loop i; the copy would be stale"
+    refused(sch, message, lambda: sch.read_at(sch.get_loops("U")[0], "U", 0, "local"))
+
+
+PARTS = """
+@T.prim_func
+def main(A: T.Buffer((8, 9), "float32"), C: T.Buffer((8,), "float32")):
+    for i in range(2):
+        with T.block("first"):
+            vi = T.axis.spatial(2, i)
+            C[vi] = A[vi, 0]
+    for i in range(6):
+        with T.block("start"):
+            vi = T.axis.spatial(6, i)
+            C[vi + 2] = 0.0
+        for k in range({extent}):
+            with T.block("sum"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                C[vi + {shift}] = C[vi + {shift}] + A[vi + 2, vk]
+"""
+
+
+def test_sums_started_in_the_loop_with_other_writers_elsewhere(same_result):
+    program = parse(PARTS.format(extent=9, shift=2))
+    sch = Schedule(program)
+    sch.write_at(sch.get_loops("start")[0], "start", 0, "local")
+    same_result(sch, program, ((8, 9), "float32"), ((8,), "float32"))
+    assert sch.verify()
+
+
+def test_sums_started_elsewhere_are_refused(refused):
+    sch = Schedule(parse(PARTS.format(extent=9, shift=1)))
+    message = "C is written here and read under loop i, where the copy lacks that value"
+    refused(sch, message, lambda: sch.write_at(sch.get_loops("start")[0], "start", 0, "local"))

@@ -12,6 +12,7 @@ from programs.symbolic import add_one
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 
 @I.ir_module
@@ -145,6 +146,34 @@ def test_split_refuses_a_guard_it_may_not_add(refused):
     sch = Schedule(scale(50, 2))
     i, _ = sch.get_loops("B")
     refused(sch, "do not divide", lambda: sch.split(i, [None, 16], disable_predication=True))
+
+
+def guarded(guard: str, n: int = 10, step: int = 4):
+    """A loop of 10 iterations, of which the guard leaves some."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({n},), "float32"), B: T.Buffer(({n},), "float32")):
+    for i, j in T.grid(3, 10):
+        with T.block("B"):
+            vi = T.axis.spatial({n}, i * {step} + j)
+            T.where({guard})
+            B[vi] = A[vi] + 1.0
+""")
+
+
+@pytest.mark.parametrize("factors", [[None, 4], [3, 4], [16, None]], ids=repr)
+def test_split_without_a_guard_where_one_excludes_the_rest(factors, same_result):
+    program = guarded("i * 4 + j < 10 and j < 4")
+    sch = Schedule(program)
+    sch.split(sch.get_loops("B")[1], factors, disable_predication=True)
+    assert sch.mod.script().count("T.where") == 1
+    same_result(sch, program, ((10,), "float32"), ((10,), "float32"))
+    assert sch.verify()
+
+
+def test_split_refuses_to_omit_a_guard_that_excludes_less(refused):
+    sch = Schedule(guarded("i * 10 + j < 25", 25, 10))
+    refused(sch, "do not divide", lambda: sch.split(sch.get_loops("B")[1], [None, 4], disable_predication=True))
 
 
 def test_split_refuses_a_symbolic_loop_with_fixed_factors(refused):

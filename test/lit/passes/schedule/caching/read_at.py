@@ -59,9 +59,16 @@ def triangle(A: T.Buffer((8, 8), "float32")):
 # -----
 
 
+# The loop is around the block that contains the block.
+# CHECK-LABEL: def outer_scope(
 @T.prim_func
 def outer_scope(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
-    # expected-error @below {{loop i is not in the scope of block "B"; pass a loop directly around it}}
+    # CHECK: for i in range(8):
+    # CHECK-NEXT: with T.block("A_shared"):
+    # CHECK: with T.block("outer"):
+    # CHECK-NEXT: vi = T.axis.spatial(8, i)
+    # CHECK-NEXT: T.reads(A_shared[vi, 0:4])
+    # CHECK: B[vi, vj] = A_shared[vi, vj]
     for i in range(8):
         with T.block("outer"):
             vi = T.axis.spatial(8, i)
@@ -69,3 +76,25 @@ def outer_scope(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
                 with T.block("B"):
                     vj = T.axis.spatial(4, j)
                     B[vi, vj] = A[vi, vj]
+
+
+# -----
+
+
+# The accumulator keeps the buffer; the reader after it uses the copy.
+# CHECK-LABEL: def after_an_accumulator(
+@T.prim_func
+def after_an_accumulator(X: T.Buffer((6, 9), "float32"), B: T.Buffer((6,), "float32")):
+    # CHECK: A[vh] = A[vh] + X[vh, vi]
+    # CHECK-NEXT: with T.block("A_shared"):
+    # CHECK: B[vh] = A_shared[vh]
+    A = T.alloc_buffer((6,), "float32")
+    for h, i in T.grid(6, 9):
+        with T.block("S"):
+            vh, vi = T.axis.remap("SR", [h, i])
+            with T.init():
+                A[vh] = T.float32(0)
+            A[vh] = A[vh] + X[vh, vi]
+        with T.block("B"):
+            vh = T.axis.spatial(6, h)
+            B[vh] = A[vh]

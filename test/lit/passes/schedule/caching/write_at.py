@@ -85,9 +85,15 @@ def elsewhere(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 # -----
 
 
+# The loop is around the block that contains the block.
+# CHECK-LABEL: def outer_scope(
 @T.prim_func
 def outer_scope(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
-    # expected-error @below {{loop i is not in the scope of block "B"; pass a loop directly around it}}
+    # CHECK: with T.block("outer"):
+    # CHECK: T.writes(B_local[vi, 0:4])
+    # CHECK: B_local[vi, vj] = A[vi, vj]
+    # CHECK: with T.block("B_local"):
+    # CHECK-NEXT: v0 = T.axis.spatial(8, i)
     for i in range(8):
         with T.block("outer"):
             vi = T.axis.spatial(8, i)
@@ -95,3 +101,28 @@ def outer_scope(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
                 with T.block("B"):
                     vj = T.axis.spatial(4, j)
                     B[vi, vj] = A[vi, vj]
+
+
+# -----
+
+
+# What the sum reads was written in the same iteration; the other writer does not matter.
+# CHECK-LABEL: def started_here(
+@T.prim_func
+def started_here(A: T.Buffer((8, 4), "float32"), B: T.Buffer((10,), "float32")):
+    # CHECK: B[vx] = T.float32(0.0)
+    # CHECK: B_local[vi + 2] = T.float32(0.0)
+    # CHECK: B_local[vi + 2] = B_local[vi + 2] + A[vi, vj]
+    # CHECK-NEXT: with T.block("B_local"):
+    for x in range(2):
+        with T.block("first"):
+            vx = T.axis.spatial(2, x)
+            B[vx] = T.float32(0)
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi + 2] = T.float32(0)
+        for j in range(4):
+            with T.block("sum"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                B[vi + 2] = B[vi + 2] + A[vi, vj]

@@ -6,6 +6,7 @@
 // RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=[]}' 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=4294967296,4294967296}' 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not tir-opt %s --split-input-file -p 'tir-split{loop=i factors=4,none disable_predication=true}' 2>&1 | FileCheck %s --check-prefix=GUARD
+// RUN: tir-opt %S/../Inputs/split_guarded.py --emit=script -p 'tir-split{loop=i factors=none,4 disable_predication=true}' | FileCheck %S/../Inputs/split_guarded.py
 // RUN: not tir-opt %S/../Inputs/split_refused.py --split-input-file -p 'tir-split{loop=i factors=4,8}' 2>&1 | FileCheck %s --check-prefix=REACH
 
 // LESS: error: {{.*}}the factors [4, 8] multiply to 32, less than the extent 128 of loop i; iterations would be lost
