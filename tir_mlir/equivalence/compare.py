@@ -80,11 +80,10 @@ class Comparison:
             if (found := self._overlapping(sides, recipe)) is not None:
                 return found
         if sides[1].allocates:
-            doubles = [self._program(n, compile.NAN, quick) for n in (0, 1)]
             for known, work in zip(choices, works, strict=True):
                 if work <= THIN_WORK:
                     recipe = inputs.Arguments(self.signatures[0], known, limits)
-                    if (found := self._poisoned(doubles, recipe)) is not None:
+                    if (found := self._poisoned(recipe, quick)) is not None:
                         return found
                 else:
                     self.result.notes.append("no run with NaN-filled memory: too slow at these sizes")
@@ -294,16 +293,18 @@ class Comparison:
 
     # -- in floats, NaN-filled memory -----------------------------------------------------------------------------
 
-    def _poisoned(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments) -> Difference | None:
+    def _poisoned(self, recipe: inputs.Arguments, quick: bool) -> Difference | None:
         self.result.nan_runs += 1
-        held = [recipe.arrays(self.seed, inputs.UNIFORM, exact=False) for _ in sides]
-        held[1] = self._moved(held[1], recipe)
-        self._both(sides, held, 0, self.seed)
-        held[1] = self._moved_back(held[1], held[0], recipe)
-        for number, (a, b) in enumerate(zip(*held, strict=True)):
-            if not isinstance(a, np.ndarray) or a.dtype != np.float64:
-                continue
-            bad = np.isnan(b) & ~np.isnan(a)
+        there = recipe.arrays(self.seed, inputs.UNIFORM, exact=False)
+        here = self._moved(recipe.arrays(self.seed, inputs.UNIFORM, exact=False), recipe)
+        self._program(1, compile.NAN, quick).run(self.signatures[1].name, here, 0, _poison(1, self.seed))
+        here = self._moved_back(here, there, recipe)
+        floats = [n for n, b in enumerate(here) if isinstance(b, np.ndarray) and b.dtype == np.float64]
+        nans = {number: found for number in floats if (found := np.isnan(here[number])).any()}
+        if nans:  # only now the original matters: its own are no fault of a step
+            self._program(0, compile.NAN, quick).run(self.name, there, 0, _poison(0, self.seed))
+        for number, found in nans.items():
+            bad = found & ~np.isnan(there[number])
             if bad.any():
                 index = tuple(int(i) for i in np.argwhere(bad)[0])
                 name = self.signatures[0].params[number].name

@@ -124,12 +124,12 @@ def _compiled(
         instrument.spread_rows(_bodies(own))
     if domain == EXACT:
         prime_field.convert(module, _bodies(own), build)
-        allocates = instrument.fill_allocations(_bodies(own), build)
     else:
         _as_doubles(_bodies(own))
-        allocates = instrument.fill_allocations(_bodies(own), build, float("nan"))
-    _note_integer_comparisons(_bodies(own), build)
-    limit_loops(_bodies(own), build)
+    bodies = _bodies(own)
+    _note_integer_comparisons(bodies, build)
+    limit_loops(bodies, build)
+    allocates = instrument.fill_allocations(bodies, build, None if domain == EXACT else float("nan"))
     found, promised = signatures(module), abi.noalias_functions(module)
     scopes.run(module)
     _add_code(module, build)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from mlir import ir
@@ -111,7 +112,7 @@ def spread_rows(everything: Sequence[ir.Operation]) -> None:
 def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, floats: float | None = None) -> bool:
     """Fill every allocation with poison that differs per run (floats with `floats`, if given).
 
-    Returns whether there is an allocation.
+    Must run after loops are limited. Returns whether there is an allocation.
     """
     found = [op for op in everything if op.name in ("memref.alloc", "memref.alloca")]
     for op in found:
@@ -121,14 +122,22 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
                 value = build.constant(ir.FloatAttr.get(element, floats))
             else:
                 value = build.narrowed(build.call("poison"), element)
-            _fill(op.results[0], value)
+            _fill(op.results[0], value, build)
     return bool(found)
 
 
-def _fill(memref: ir.Value, value: ir.Value) -> None:
-    from mlir.dialects import linalg
-
-    linalg.fill(value, outs=[memref])
+def _fill(memref: ir.Value, value: ir.Value, build: OpBuilder) -> None:
+    """Loops over all elements; `linalg.fill` would load a dialect whose Python module takes 0.1 s."""
+    zero, one, variables = build.index(0), build.index(1), []
+    with ExitStack() as inside:
+        for axis in range(ir.MemRefType(memref.type).rank):
+            loop = ir.Operation.create("scf.for", [], [zero, size_of(memref, axis, build), one], regions=1)
+            body = loop.regions[0].blocks.append(ir.IndexType.get())
+            with ir.InsertionPoint(body):
+                end = ir.Operation.create("scf.yield")
+            inside.enter_context(ir.InsertionPoint(end))
+            variables.append(body.arguments[0])
+        ir.Operation.create("memref.store", [], [value, memref, *variables])
 
 
 # --- who wrote an element -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ MOST = 1 << 12
 
 
 def limit_loops(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
-    """Stop every `scf.for` and `scf.while` after `MOST` iterations. Must run after allocations are filled."""
+    """Stop every `scf.for` and `scf.while` after `MOST` iterations."""
     for op in everything:
         if op.name == "scf.for":
             _limit_for(op, build)
