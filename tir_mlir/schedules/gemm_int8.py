@@ -67,7 +67,7 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     sch.compute_at(left, i_0, preserve_unit_loops=True)
     if batch:
         sch.compute_at(right, batch[-1], preserve_unit_loops=True)
-    _pack_left(sch, left, what)
+    _pack_left(sch, left, what, dot.group)
     _pack_right(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
     sch.unroll(i_2)
     sch.unroll(j_1)
@@ -130,7 +130,7 @@ def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -
     return batch, i_0, i_1, i_2, j_1, j_2, k_0
 
 
-def _pack_left(sch: Schedule, packed: Any, what: Contraction) -> None:
+def _pack_left(sch: Schedule, packed: Any, what: Contraction, group: int) -> None:
     """Lay out the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
     _lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
     if what.left.axes[-1] != what.k:
@@ -138,7 +138,8 @@ def _pack_left(sch: Schedule, packed: Any, what: Contraction) -> None:
         (i_0, i_1), (k_0, k_1) = (sch.split(loops[a], [None, SQUARE]) for a in (what.m, what.k))
         sch.reorder(i_0, k_0, i_1, k_1)
         sch.unroll(i_1)
-        sch.vectorize(k_1)
+        if _is_full(what, what.k, group):
+            sch.vectorize(k_1)
 
 
 def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
@@ -152,9 +153,15 @@ def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group
     k_0, k_1 = sch.split(loops[k], [None, group])
     sch.reorder(j_0, k_0, k_1, j_1)
     sch.unroll(k_1)  # the rows of a group, interleaved in registers
-    sch.vectorize(j_1)
+    if what.right.axes[-1] == n or _is_full(what, n, width):
+        sch.vectorize(j_1)
     if threads > 1:
         sch.parallel(j_0)
+
+
+def _is_full(what: Contraction, axis: str, width: int) -> bool:
+    """Whether an axis has no padding: a vector that is partly padding needs lanes that are adjacent in memory."""
+    return (what.extent(axis) or 1) % width == 0
 
 
 def _lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, order: Any) -> None:

@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, box, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.dataflow import unwritten_example
-from tir_mlir.dialect.diagnostics import VerifyError
+from tir_mlir.dialect.diagnostics import NotProvable, VerifyError
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -47,6 +47,9 @@ from tir_mlir.passes.schedule.legality import (
     use_longest_range,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
+
+COPY_IN = "cache_inplace copies in the earlier contents"
+COPY_ALL = "cache_read and cache_write copy for one block each"
 
 
 @primitive("read_at")
@@ -217,9 +220,14 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, other
         )
     if all(a.is_write for a in others):
         return
+    readers = [enclosing_block(a.op) for a in others if not a.is_write]
     scope = scope_of(copy).op if other is None else loop.op
-    with question(f"whether {cache.name} is written before it is read"):
-        found = unwritten_reads(cache.value, scope, loop.op)
+    try:
+        with question(f"whether {cache.name} is written before it is read"):
+            found = unwritten_reads(cache.value, scope, loop.op)
+        example = None if found is None or other is not None else unwritten_example(found, scope)
+    except NotProvable as error:
+        refuse(loop, str(error), False, fix=COPY_IN if all(_writes(r, others) for r in readers) else COPY_ALL)
     if found is not None and other is not None:
         refuse(
             other,
@@ -228,16 +236,9 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, other
         )
     if found is not None:
         touch, point = found
-        example = unwritten_example(found, scope)
-        refuse(
-            loop,
-            f"{touch.at(point)} reads the earlier contents of the buffer, which the copy does not have",
-            True,
-            example,
-            fix="cache_inplace copies in the earlier contents"
-            if _writes(enclosing_block(touch.access.op), others)
-            else "",
-        )
+        way = COPY_IN if _writes(enclosing_block(touch.access.op), others) else ""
+        text = f"{touch.at(point)} reads the earlier contents of the buffer, which the copy does not have"
+        refuse(loop, text, True, example, fix=way)
 
 
 def _writes(owner: Scope, found: Sequence[Access]) -> bool:

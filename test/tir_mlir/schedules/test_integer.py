@@ -52,6 +52,16 @@ def test_ragged_sizes(m, n, k, target):
     assert "dot_int16" in text or "dot_int8" in text
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("m", "n", "k"), [(33, 70, 31), (20, 64, 30)])
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+def test_no_loop_of_the_schedule_falls_back_to_scalars(m, n, k, left, right):
+    a, b = arrays("int8", (k, m) if left else (m, k), (n, k) if right else (k, n))
+    expected = wide(a.T if left else a, b.T if right else b)
+    check(widened(m, n, k, left_turned=left, right_turned=right), a, b, expected, threads=1)
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])

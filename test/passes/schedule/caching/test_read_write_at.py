@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from harness import scripts
 from programs.matmul import matmul
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
@@ -325,3 +327,27 @@ def test_sums_started_elsewhere_are_refused(refused):
     sch = Schedule(parse(PARTS.format(extent=9, shift=1)))
     message = "C is written here and read under loop i, where the copy lacks that value"
     refused(sch, message, lambda: sch.write_at(sch.get_loops("start")[0], "start", 0, "local"))
+
+
+GATHERED = """
+for i in range(8):
+    for j in range(4):
+        with T.block("w"):
+            vi, vj = T.axis.spatial(8, i), T.axis.spatial(4, j)
+            C[vi, vj] = A[vi, vj]
+    for j in range(8):
+        with T.block("u"):
+            vi = T.axis.spatial(8, i)
+            vj = T.axis.opaque(8, j)
+            C[vi, vj] = C[vi, I[vj]] + T.float32(1)
+"""
+
+
+def test_an_undecided_read_in_write_at_names_a_way_that_works():
+    params = "A: T.Buffer((8, 8)), I: T.Buffer((8,), 'int32'), C: T.Buffer((8, 8))"
+    sch = Schedule(scripts.function(GATHERED, params))
+    with pytest.raises(ScheduleError, match="an index of C_local is computed from data") as caught:
+        sch.write_at(sch.get_loops("w")[0], "w", 0, "local")
+    assert not caught.value.provable and caught.value.fix.startswith("cache_inplace")
+    sch.cache_inplace("u", "C", "local")
+    assert sch.verify()
