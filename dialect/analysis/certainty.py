@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access, access_domain
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Buffer
+from tir_mlir.dialect.ir import Buffer, data_loop_name, is_data_loop, parents
 
 
 def doubt(access: Access) -> str:
@@ -26,7 +26,14 @@ def doubt(access: Access) -> str:
                 else not_affine(Buffer(access.buffer))
             )
         return f"which elements of {name} a call accesses is not known"
-    return "" if access_domain(access).exact else f"a condition on data decides whether {name} is accessed"
+    return "" if access_domain(access).exact else f"{decider(access.op)} decides whether {name} is accessed"
+
+
+def decider(op: ir.Operation) -> str:
+    """What decides whether an op in a domain that is not exact runs, as part of a sentence."""
+    over = next((p for p in parents(op) if is_data_loop(p)), None)
+    name = "a condition on data" if over is None else data_loop_name(over)
+    return f"{name}," if ", " in name else name
 
 
 def not_affine(buffer: Buffer) -> str:

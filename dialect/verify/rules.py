@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, ChangedNests, access_domain, known_indices, of_op
+from tir_mlir.dialect.analysis.certainty import decider
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, VerifyError
 from tir_mlir.dialect.ir import (
     Block,
@@ -284,6 +285,8 @@ def bindings_in_domain(op: ir.Operation) -> None:
         size = it.extent.as_constant()
         low = it.min.as_constant() or 0
         has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
+        if not dom.exact:
+            _fail_undecided(op, "domain", f'iter {it.name} of block "{block.name}" is bound within its domain {has}')
         fail(
             op,
             "domain",
@@ -359,6 +362,8 @@ def init_first(op: ir.Operation) -> None:
         before = later.intersect(isl.Map.lex_lt(dom.set.get_space()))
         if before.is_empty():
             return
+    if not dom.exact:
+        _fail_undecided(op, "init", f'the init of block "{block.name}" runs before all updates of the same element')
     point = smallest_point(flatten(before)) or []
     count = len(dom.dims)
     names = names_of(dom, op)
@@ -422,13 +427,20 @@ def _in_bounds(op: ir.Operation, access: Access) -> None:
                 place = f"index {value}" if many == 1 else f"indices {value} to {value + many - 1}"
                 have = f"has {limit} rows" if limit is not None else "has a symbolic size"
                 kind = "written" if access.is_write else "read"
+                out = f"at {place} in dimension {number}, which {have}"
+                if not dom.exact:
+                    _fail_undecided(op, "bounds", f"{buffer.name} is never {kind} {out}")
                 fail(
                     op,
                     "bounds",
-                    f"{buffer.name} is {kind} at {place} in dimension {number}, which {have}, at {_listed(at)}"
-                    f"{only_where(outside, op)}",
+                    f"{buffer.name} is {kind} {out}, at {_listed(at)}{only_where(outside, op)}",
                     Counterexample((Iteration(_block_name(op), at),), _in_dim(buffer, number, value)),
                 )
+
+
+def _fail_undecided(op: ir.Operation, rule: str, claim: str) -> NoReturn:
+    """Raise for an op that may break a rule, as data, or a binding that is not affine, decides where it runs."""
+    fail(op, rule, f"it is not provable that {claim}: {decider(op)} decides what runs", provable=False)
 
 
 def _block_name(op: ir.Operation) -> str:
