@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     Loop,
     by_structure,
     data_loop_name,
+    direct_ops,
     func_of,
     is_block,
     is_data_loop,
@@ -48,14 +49,12 @@ def times(touch: AccessRelation, root: ir.Operation) -> list[isl.Aff]:
 
 
 def _place(outer: ir.Operation, inner: ir.Operation) -> int:
-    count = 0
-    for region in outer.regions:
-        for body in region.blocks:
-            for op in body.operations:
-                if op.operation == inner:
-                    return count
-                count += 1
-    raise ValueError("not a child")
+    return _direct_ops(outer).index(inner)
+
+
+@remembered
+def _direct_ops(op: ir.Operation) -> list[ir.Operation]:
+    return direct_ops(op)
 
 
 class _Flow:

@@ -46,6 +46,7 @@ from tir_mlir.dialect.ir.touched import (
     touch,
     touch_users,
 )
+from tir_mlir.dialect.ir.traversal import direct_ops, visit
 from tir_mlir.dialect.ir.views import (
     Block,
     Buffer,
@@ -91,7 +92,6 @@ from tir_mlir.dialect.ir.walk import (
     parents,
     parse_set,
     position,
-    visit,
 )
 
 __all__ = [
@@ -197,5 +197,6 @@ __all__ = [
     "to_name",
     "trim",
     "used_dims",
+    "direct_ops",
     "visit",
 ]

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.traversal import direct_ops, visit
 from tir_mlir.dialect.ir.views import Func, is_block, is_size, sizes_of
-from tir_mlir.dialect.ir.walk import is_data_loop, visit
+from tir_mlir.dialect.ir.walk import is_data_loop
 
 _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
 _GUARDS = ("affine.if", "scf.if")
@@ -213,6 +214,6 @@ def read_nest(top: ir.Operation) -> Nest:
 
 def read_function(func: Func) -> FunctionContents | None:
     """Look a function over; None if two of its loops and blocks have one id."""
-    body = [read_nest(op.operation) for op in func.body.operations]
+    body = [read_nest(op) for op in direct_ops(func.op)]
     empty = FunctionContents(func.id, [], {}, {}, {}, {}, {}, frozenset(), 0)
     return empty._changed(body, [], body)

@@ -315,7 +315,8 @@ def prune(op: ir.Operation, stop: ir.Operation) -> None:
     """Erase an op and the enclosing loops and guards that become empty, up to `stop`."""
     parent = parent_op(op)
     erase(op)
-    if parent != stop.operation and (is_loop(parent) or parent.name == "affine.if") and not Loop(parent).body_ops():
+    may_go = parent != stop.operation and (is_loop(parent) or parent.name == "affine.if")
+    if may_go and len(parent.regions[0].blocks[0].operations) == 1:
         prune(parent, stop)
 
 

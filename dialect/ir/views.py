@@ -17,6 +17,7 @@ from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import answers, remembered
 from tir_mlir.dialect.ir.touched import size_names
+from tir_mlir.dialect.ir.traversal import direct_ops
 
 
 def is_loop(op: Any) -> bool:
@@ -82,7 +83,7 @@ class View:
 
     def body_ops(self) -> list[ir.Operation]:
         """The ops of the body without its terminator."""
-        return [op.operation for op in self.body.operations][:-1]
+        return direct_ops(self.op)[:-1]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, View) and self.op == other.op
@@ -155,10 +156,7 @@ class Loop(View):
 
 @remembered
 def _init_in(block: ir.Operation) -> ir.Operation | None:
-    for op in block.regions[0].blocks[0].operations:
-        if is_init(op):
-            return op.operation
-    return None
+    return next((op for op in direct_ops(block) if is_init(op)), None)
 
 
 class Block(View):
@@ -323,6 +321,9 @@ class Func(View):
         """What `T.func_attr` set."""
         return attrs.get(self.op, attrs.ATTRS, {})
 
+    def body_ops(self) -> list[ir.Operation]:  # a lowered function may have several basic blocks
+        return [op.operation for op in self.body.operations][:-1]
+
     @property
     def args(self) -> list[ir.Value]:
         return list(self.body.arguments)
@@ -351,8 +352,7 @@ class Func(View):
 def funcs(module: ir.Module | ir.Operation) -> list[Func]:
     """The functions of a module with a body."""
     root = module.operation if isinstance(module, ir.Module) else module
-    found = [op.operation for op in root.regions[0].blocks[0].operations if op.operation.name == "func.func"]
-    return [Func(op) for op in found if len(op.regions[0].blocks)]
+    return [Func(op) for op in direct_ops(root) if op.name == "func.func" and len(op.regions[0].blocks)]
 
 
 def parent_op(op: ir.Operation) -> ir.Operation:
@@ -365,10 +365,14 @@ def parent_op(op: ir.Operation) -> ir.Operation:
 
 def func_of(op: ir.Operation) -> Func:
     """The function that contains an op (or is the op)."""
-    current = op.operation
-    while current.name != "func.func":
-        current = parent_op(current)
-    return Func(current)
+    return Func(_func_above(op.operation))
+
+
+@remembered
+def _func_above(op: ir.Operation) -> ir.Operation:
+    while op.name != "func.func":
+        op = parent_op(op)
+    return op
 
 
 def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:

@@ -12,10 +12,11 @@ from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import answers, remembered
+from tir_mlir.dialect.ir.traversal import direct_ops, visit
 from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_init, is_loop
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
-_ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
+_ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
 
 
@@ -142,7 +143,7 @@ def is_bound_value(op: ir.Operation) -> bool:
 
 def bound_value(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     """The value of such a loop, and the `scf.if` that holds its body; None for any other op."""
-    held = [o.operation for o in op.regions[0].blocks[0].operations] if is_bound_value(op) else []
+    held = direct_ops(op) if is_bound_value(op) else []
     if [o.name for o in held] != ["arith.cmpi", "scf.if", "affine.yield"] or len(held[1].regions[1].blocks):
         return None
     test, branch = held[:2]
@@ -249,16 +250,3 @@ def module_of(op: ir.Operation) -> ir.Operation:
     while op.parent is not None:
         op = op.parent.operation
     return op
-
-
-def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult]) -> None:
-    """Call a function for `root` and every nested op, pre-order; its result controls the walk.
-
-    KeyboardInterrupt is re-raised: MLIR turns exceptions of the callback into RuntimeError.
-    """
-    try:
-        root.operation.walk(function, _PRE_ORDER)
-    except RuntimeError as error:
-        if str(error).rstrip().endswith("KeyboardInterrupt:"):
-            raise KeyboardInterrupt from None
-        raise

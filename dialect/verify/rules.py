@@ -36,6 +36,7 @@ from tir_mlir.dialect.ir import (
     nest_key_of,
     ops,
     parents,
+    remembered,
 )
 from tir_mlir.dialect.presburger import (
     Domain,
@@ -168,23 +169,32 @@ def _block_key(op: ir.Operation) -> Hashable:
 
 def _access_key(op: ir.Operation) -> Hashable:
     """The key of an affine access: its nest and its buffer's shape; None if it depends on more."""
-    memref = accessed(op) if op.name in ("affine.load", "affine.store") else None
-    nest = nest_key_of(op)
-    if memref is None or nest is None:
+    name = op.name
+    nest = nest_key_of(op) if name in ("affine.load", "affine.store") else None
+    if nest is None:
         return None
     operands = list(op.operands)
-    index = nest.mapped(op.attributes["map"], operands[operands.index(memref) + 1 :])
+    place = 1 if name == "affine.store" else 0
+    memref = operands[place]
+    index = nest.mapped(op.attributes["map"], operands[place + 1 :])
     shape = None if index is None else _shape_key(memref, nest)
     return None if shape is None else (nest.number, index, shape)
 
 
+@remembered
+def _shape_of(memref: ir.Value) -> tuple[tuple[int, ...], bool]:
+    """The shape of a buffer, and whether it is constant."""
+    type_ = ir.MemRefType(memref.type)
+    return tuple(type_.shape), type_.has_static_shape
+
+
 def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
     """The extents of a parameter or allocation; None for a view or if unknown."""
-    owner, type_ = memref.owner, ir.MemRefType(memref.type)
-    shape = tuple(type_.shape)
+    owner = memref.owner
+    shape, is_static = _shape_of(memref)
     if not isinstance(owner, ir.Block):
         return nest.mapped(shape, owner.operands) if owner.name in ("memref.alloc", "memref.alloca") else None
-    if type_.has_static_shape:
+    if is_static:
         return shape
     facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])
     return facts[attrs.SHAPE], facts[attrs.SYMS]
