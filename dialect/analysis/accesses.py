@@ -72,13 +72,13 @@ def accesses(root: ir.Operation) -> list[Access]:
     """All accesses of `root` and its nested ops, in program order."""
     found: list[Access] = []
     for op in ops(root):
-        if not _takes_no_memref(op.name):
+        if not takes_no_memref(op.name):
             found += of_op(op)
     return found
 
 
 @lru_cache(maxsize=1024)
-def _takes_no_memref(name: str) -> bool:
+def takes_no_memref(name: str) -> bool:
     """Whether ops of a name never have a memref operand, and so access nothing."""
     scalar = name.startswith(("arith.", "math.")) and name != "arith.select"
     return scalar or name in ("affine.apply", "affine.if", "affine.parallel", "scf.if")

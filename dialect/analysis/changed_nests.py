@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis.accesses import takes_no_memref
 from tir_mlir.dialect.analysis.buffer_users import users
 from tir_mlir.dialect.analysis.kept_runs import kept_runs
 from tir_mlir.dialect.ir import AFFINE_ACCESS, Buffer, FunctionContents, Run, Touched, funcs, gaps, ops, walk
@@ -126,7 +127,7 @@ def _buffers(nests: Iterable[ir.Operation]) -> dict[ir.Value, bool]:
     found: dict[ir.Value, bool] = {}
     for nest in nests:
         for op in ops(nest):
-            for value in op.operands:
+            for value in () if takes_no_memref(op.name) else op.operands:
                 if isinstance(value.type, ir.MemRefType):
                     root = Buffer(value).root.value
                     found[root] = found.get(root, False) or op.name not in _LOADS

@@ -22,22 +22,30 @@ AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "
 
 def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) -> list[ir.Operation]:
     """`root` and all nested ops, pre-order, without the ops nested in one for which `skip` is true."""
+    return list(_all_ops(root.operation)) if skip is None else _ops_outside(root.operation, skip)
+
+
+@remembered
+def _all_ops(root: ir.Operation) -> list[ir.Operation]:
     found: list[ir.Operation] = []
-    append, advance, pass_over = (
-        found.append,
-        ir.WalkResult.ADVANCE,
-        ir.WalkResult.SKIP,
-    )  # bound once: called for each op
+    append, advance = found.append, _ADVANCE  # bound once: called for each op
 
     def look(op: ir.Operation) -> ir.WalkResult:
         append(op)
         return advance
 
-    def look_or_skip(op: ir.Operation) -> ir.WalkResult:
-        append(op)
-        return pass_over if skip(op) else advance  # type: ignore[misc]
+    visit(root, look)
+    return found
 
-    visit(root.operation, look if skip is None else look_or_skip)
+
+def _ops_outside(root: ir.Operation, skip: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return _SKIP if skip(op) else _ADVANCE
+
+    visit(root, look)
     return found
 
 

@@ -21,7 +21,20 @@ from tir_mlir.dialect.diagnostics import (
     VerifyError,
 )
 from tir_mlir.dialect.index_maps import Formula, IndexMap
-from tir_mlir.dialect.ir import Block, Func, KnownModule, Loop, Touched, View, create, entered, funcs, touch, walk
+from tir_mlir.dialect.ir import (
+    Block,
+    Func,
+    KnownModule,
+    Loop,
+    Touched,
+    View,
+    create,
+    entered,
+    frozen,
+    funcs,
+    touch,
+    walk,
+)
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
@@ -230,10 +243,11 @@ class Executor:
             call = self._call(primitive, arguments, module)
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
             result = self._run_with(primitive, call)
-            changed = changed_nests(self.module, module, touched) if touched else None
-            if changed is not None and self.audit is not None:
-                self.audit(primitive.name, self.module, module, changed)
-            self._verify(primitive.name, module, changed if verified else None)
+            with frozen():
+                changed = changed_nests(self.module, module, touched) if touched else None
+                if changed is not None and self.audit is not None:
+                    self.audit(primitive.name, self.module, module, changed)
+                self._verify(primitive.name, module, changed if verified else None)
         return result
 
     def _verify(self, step: str, module: ir.Module, changed: ChangedNests | None) -> None:
