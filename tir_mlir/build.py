@@ -19,7 +19,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
-from tir_mlir.dialect.ir import clone_module, entered, held_module
+from tir_mlir.dialect.ir import clone_module, entered, held_module, llvm_intrinsics
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
@@ -205,7 +205,8 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     with timing.clock("link"):
         module = clone_module(request.original)
         wanted = request.wanted
-        check_intrinsics(module, None if wanted is None else _code_target(wanted))
+        if llvm_intrinsics.CALL in request.source:
+            check_intrinsics(module, None if wanted is None else _code_target(wanted))
         given = {} if wanted is None else {"has": wanted.features, "elsewhere": not wanted.runs_here}
         kernels, elsewhere = link_kernels.resolve(module, request.libs, **given)
     token = RECORDED_WARNINGS.set(warned)

@@ -11,6 +11,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
 
+_MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)
 _SAME = ("vector.shape_cast", "vector.from_elements")
 
 
@@ -23,6 +24,9 @@ def split_lanes(module: ir.Module) -> None:
 
     Calls of LLVM's intrinsics become what they compute. Raises NotChecked for one that is not known.
     """
+    names = {op.name for op in walk.ops(module.operation)}
+    if not any(name.startswith(_MAKERS) for name in names):
+        return
     for op in walk.ops(module.operation):
         if op.name == llvm_intrinsics.CALL and not llvm_intrinsics.expand(op):
             raise NotChecked(
@@ -63,7 +67,7 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
         return given[0] * count
     if name in _SAME:
         return [v for part in given for v in part]
-    if name == "vector.extract" and len(op.operands) == 1:
+    if name == "vector.extract" and len(op.operands) == 1 and not vectors.shape_of(op.results[0]):
         return [given[0][_flat(attrs.integers(op, "static_position"), vectors.shape_of(op.operands[0]))]]
     if name == "vector.bitcast":
         return _bits(given[0], vectors.element_of(op.results[0]))

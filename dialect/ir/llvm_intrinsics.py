@@ -75,6 +75,8 @@ def name_of(op: ir.Operation) -> str:
 def expand(op: ir.Operation) -> bool:
     """Replace a call by ops of arith, math and vector that compute the same; False if the intrinsic is not known, or
     the types are not its own."""
+    if not len(op.results):
+        return False
     name, operands, type_ = name_of(op), list(op.operands), op.results[0].type
     with ir.InsertionPoint(op), op.location:
         if (dot := _known(_DOTS, name)) is not None and _fits(dot, operands, type_):

@@ -16,26 +16,26 @@ class DataType(str):
 
     def __new__(cls, name: Any) -> DataType:
         text = str(getattr(name, "dtype", name))
-        if text not in (*dtypes.NAMES, "handle", "void"):
+        if text not in (*dtypes.NAMES, "handle", "void") and not dtypes.is_vector(text):
             raise ArgumentError(dtypes.refusal(f'"{text}"'))
         return super().__new__(cls, text)
 
     @property
     def bits(self) -> int:
-        """The width: 1 for a bool, 64 for a handle."""
-        if self in ("bool", "void"):
-            return 1 if self == "bool" else 0
+        """The width of a lane: 1 for a bool, 64 for a handle."""
+        if dtypes.element(self) in ("bool", "void"):
+            return 0 if self == "void" else 1
         return 64 if self == "handle" else dtypes.bits(self)
 
     @property
     def lanes(self) -> int:
-        """The number of vector lanes: always 1."""
-        return 1
+        """The number of lanes: 4 of `int8x4`, 1 of a scalar type."""
+        return dtypes.lanes(self)
 
     @property
     def itemsize(self) -> int:
         """Bytes in memory."""
-        return max(1, self.bits // 8)
+        return max(1, self.bits // 8) * self.lanes
 
 
 class IntImm(int):

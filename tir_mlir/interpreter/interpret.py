@@ -203,11 +203,12 @@ def module_of(program: Any) -> ir.Module:
 
 
 def _loops(module: ir.Module) -> ir.Module:
-    for op in walk.ops(module.operation):
-        if op.name == llvm_intrinsics.CALL and not llvm_intrinsics.expand(op):
-            raise NotInterpreted(f"cannot interpret {llvm_intrinsics.name_of(op)}; run it built")
-    names = {op.name for op in walk.ops(module.operation) if op.name.startswith("linalg.")}
-    if names:
+    by_name = {op.name: op for op in walk.ops(module.operation)}
+    if llvm_intrinsics.CALL in by_name:
+        for op in walk.ops(module.operation):
+            if op.name == llvm_intrinsics.CALL and not llvm_intrinsics.expand(op):
+                raise NotInterpreted(f"cannot interpret {llvm_intrinsics.name_of(op)}; run it built")
+    if any(name.startswith("linalg.") for name in by_name):
         _only_memrefs(module)
         PassManager.parse("builtin.module(convert-linalg-to-loops)").run(module.operation)
     return module

@@ -85,7 +85,8 @@ def _types(types: dict[str, Any]) -> str:
     named = ", ".join(f"`T.{name}`" for name in types)
     return (
         f"{named}.\n\nFor a type `t`: `x: T.t` declares a scalar parameter, `T.t(x)` converts `x`,"
-        " `n = T.t()` makes a size or stride variable that a buffer's shape or strides bind."
+        " `n = T.t()` makes a size or stride variable that a buffer's shape or strides bind. `T.float32x4` is the type"
+        " of a vector value of four lanes."
         " Types that [Limits](../limits.md) does not list are recognized only to report an error."
     )
 

@@ -95,6 +95,19 @@ PROGRAMS = {
         [ints("int16", 8), ints("int16", 4)],
         lambda a, b: a[[0, 7, 3, 5]],
     ),
+    "ramps as values, and moved": (
+        'A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")',
+        """
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi * 4 + T.ramp(0, 1, 4)] = A[15 - T.ramp(vi, 1, 4) * 2] * T.Cast("float32x4", T.ramp(vi, 3, 4))
+        """,
+        [floats(16), floats(16)],
+        lambda a, b: np.concatenate(
+            [a[[15 - 2 * (i + k) for k in range(4)]] * (i + 3 * np.arange(4)) for i in range(4)]
+        ).astype("float32"),
+    ),
     "half floats": (
         'A: T.Buffer((8,), "float16"), B: T.Buffer((8,), "float32")',
         'B[0:8] = T.Cast("float32x8", A[0:8] + T.float16(1)) * T.float32x8(3)',
@@ -167,7 +180,9 @@ REFUSED = {
     "B[T.ramp(0, 1, 2000)] = A[0]": "a vector value has 2 to 1024 lanes, not 2000",
     "B[0:4] = A[T.broadcast(1, 4)]": "an index is one integer, not a value of type int32x4",
     "B[0:4] = A[I[0]:I[0] + 4]": "the lanes of A start at an affine expression",
-    "B[0] = T.ramp(0, 1, 4)": "a value is needed here, not a ramp, which is an index",
+    "B[0] = T.ramp(0, 1, 4)": "1 element is stored to buffer B, but the value has the lanes of int32x4",
+    "B[0:4] = T.ramp(I[0], 1, 4)": "a ramp starts at an affine expression",
+    "B[0:4] = A[T.ramp(0, 1, 4) // 2]": "an index is one integer, not a value of type int32x4",
     'B[0:4] = A.vload([0], "int32x4")': "A holds float32; int32x4 is loaded by T.reinterpret",
     "B[0:4] = A.vload()": re.escape('A.vload is used as A.vload([0], "float32x4")'),
     'B[0] = T.Cast("float32", A[0:4])': "a value of type float32x4 has 4 lanes; float32 has 1",

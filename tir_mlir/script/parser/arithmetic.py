@@ -22,6 +22,7 @@ from tir_mlir.script.parser.items import (
     BufferProperty,
     Const,
     Expr,
+    Ramp,
     Value,
     as_index,
     describe,
@@ -74,7 +75,18 @@ def as_expr(item: Any, what: str = "a value") -> Expr:
         return item
     if isinstance(item, BufferProperty) and item.value is not None:
         return item.value()
+    if isinstance(item, Ramp):
+        return _ramp_value(item)
     raise ParseError(f"{what} is needed here, not {describe(item)}" + _hint(item))
+
+
+def _ramp_value(ramp: Ramp) -> Value:
+    """The numbers of a ramp as a vector."""
+    base = as_index(as_expr(ramp.base))
+    if base is None:
+        raise ParseError(f"a ramp starts at an affine expression of loops, iters and sizes, not {describe(ramp.base)}")
+    numbers = [to_value(base + ramp.stride * n, "int32") for n in range(ramp.lanes)]
+    return Value(vectors.from_elements(numbers), dtypes.with_lanes("int32", ramp.lanes))
 
 
 def _hint(item: Any) -> str:

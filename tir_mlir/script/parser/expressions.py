@@ -203,6 +203,10 @@ class Evaluator:
 
     def binary(self, op: str, left: Any, right: Any, node: ast.AST) -> Any:
         if is_expr(left) or is_expr(right) or not _are_python(left, right):
+            if isinstance(left, Ramp) or isinstance(right, Ramp):
+                ramp = vector_expressions.moved(op, left, right)
+                if ramp is not None:
+                    return ramp
             with self.state.source.location(node):
                 return arithmetic.binary(op, left, right)
         return _try(_PYTHON[op], left, right)

@@ -130,6 +130,24 @@ def ramp(base: Any, stride: Any, lanes: Any) -> Ramp:
     return Ramp(base, step, count)
 
 
+def moved(op: str, left: Any, right: Any) -> Ramp | None:
+    """`T.ramp(0, 1, 4) + i * 4`, `i * 4 - T.ramp(...)`, `T.ramp(...) * 2` as a ramp; None for anything else."""
+    ramp, other = (left, right) if isinstance(left, Ramp) else (right, left)
+    index, base = as_index(other), as_index(ramp.base)
+    if index is None or base is None:
+        return None
+    if op == "+":
+        return Ramp(base + index, ramp.stride, ramp.lanes)
+    if op == "-":
+        return (
+            Ramp(base - index, ramp.stride, ramp.lanes)
+            if ramp is left
+            else Ramp(index - base, -ramp.stride, ramp.lanes)
+        )
+    factor = index.as_constant()
+    return Ramp(base * factor, ramp.stride * factor, ramp.lanes) if op == "*" and factor is not None else None
+
+
 def load(lanes: Lanes) -> Value:
     """The elements as a vector: one load if they follow each other in memory, else one of each."""
     if lanes.count == 1:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, TensorIntrin, build, interpret
-from tir_mlir.dialect.diagnostics import IntrinError, NotChecked
+from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScriptError
 from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 from tir_mlir.target import NEON_DOTPROD, host
@@ -158,3 +158,64 @@ def {name}(a: T.handle, b: T.handle, c: T.handle):
     sch.tensorize(ji, "vectors.sdot")
     assert sch.verify()
     assert "sdot" in build(sch, target=NEON_DOTPROD).assembly
+
+
+ROWS = """
+@T.prim_func
+def {name}(a: T.handle, b: T.handle, c: T.handle):
+    s = T.int32()
+    A = T.match_buffer(a, (4,), "float32", offset_factor=1)
+    B = T.match_buffer(b, (16,), "float32", offset_factor=1)
+    C = T.match_buffer(c, (4, 16), "float32", strides=[s, 1], offset_factor=1)
+    {body}
+"""
+ROWS_DESC = """for i, j in T.grid(4, 16):
+        with T.block("update"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = C[vi, vj] + A[vi] * B[vj]"""
+ROWS_IMPL = """with T.block("root"):
+        T.reads(A[0:4], B[0:16], C[0:4, 0:16])
+        T.writes(C[0:4, 0:16])
+        row = B.vload([0], "float32x16")
+        for i in range(4):
+            C.vstore([i, 0], {value})"""
+PRODUCT = "C.vload([i, 0], 'float32x16') + T.broadcast(A[i], 16) * row"
+
+
+def test_rows_of_a_strided_operand_at_odd_offsets() -> None:
+    bodies = {"desc": ROWS_DESC, "impl": ROWS_IMPL.format(value=PRODUCT)}
+    desc, impl = (parse(ROWS.format(name=n, body=b))[n] for n, b in bodies.items())
+    TensorIntrin.register("vectors.rows", desc, impl, override=True)
+    assert TensorIntrin.check("vectors.rows")
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(X: T.Buffer((9,), "float32"), Y: T.Buffer((50,), "float32"), Z: T.Buffer((9, 51), "float32")):
+    for i, j in T.grid(8, 48):
+        with T.block("Z"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Z[vi + 1, vj + 3] = Z[vi + 1, vj + 3] + X[vi + 1] * Y[vj + 1]
+""")
+    )
+    i, j = sch.get_loops("Z")
+    _, i_1 = sch.split(i, factors=[None, 4])
+    j_0, j_1 = sch.split(j, factors=[None, 16])
+    sch.reorder(j_0, i_1, j_1)
+    sch.tensorize(i_1, "vectors.rows")
+    assert sch.verify()
+    assert difference(sch.mod.mlir, parse(sch.mod.script()).mlir) is None
+    x, y, z = (np.random.default_rng(n).uniform(-1, 1, s).astype("float32") for n, s in enumerate([9, 50, (9, 51)]))
+    want, run = z.copy(), z.copy()
+    want[1:, 3:] += np.outer(x[1:], y[1:49])
+    interpret(sch, x, y, run)
+    build(sch)["main"](x, y, z)
+    np.testing.assert_allclose(z, want, rtol=1e-6)
+    np.testing.assert_allclose(run, want, rtol=1e-6)
+
+
+def test_several_rows_of_an_operand_with_variable_strides_are_refused() -> None:
+    body = ROWS_IMPL.replace(
+        "for i in range(4):\n            C.vstore([i, 0], {value})", "C.vstore([0, 0], C[0, 0:64])"
+    )
+    with pytest.raises(ScriptError, match="64 elements of C are several rows, which its strides hold apart"):
+        parse(ROWS.format(name="impl", body=body))
