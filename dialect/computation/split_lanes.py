@@ -73,6 +73,8 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
         return _bits(given[0], vectors.element_of(op.results[0]))
     if name == "vector.multi_reduction":
         return _sums(op, *given)
+    if name == "vector.reduction":
+        return [_reduced(op, given[0], given[1:])]
     if name == "arith.constant":
         found = ir.DenseElementsAttr(op.attributes["value"])
         if found.is_splat:
@@ -134,6 +136,18 @@ def _joined(parts: list[ir.Value], type_: ir.Type) -> ir.Value:
         found = wide if found is None else arith.ori(found, wide)
     assert found is not None
     return found
+
+
+def _reduced(op: ir.Operation, terms: list[ir.Value], start: list[list[ir.Value]]) -> ir.Value:
+    """The lanes of a vector combined, from the first on."""
+    kind = str(op.attributes["kind"]).split("<")[-1].rstrip(">")
+    floats = not isinstance(terms[0].type, ir.IntegerType)
+    if kind in ("add", "mul", "and", "or", "xor"):
+        kind += "f" if floats else "i"
+    total, *rest = [*(start[0] if start else []), *terms]
+    for term in rest:
+        total = ir.Operation.create(f"arith.{kind}", [term.type], [total, term]).results[0]
+    return total
 
 
 def _sums(op: ir.Operation, terms: list[ir.Value], start: list[ir.Value]) -> list[ir.Value]:

@@ -46,6 +46,13 @@ _ELEMENTWISE = {
     "llvm.maxnum": "arith.maxnumf", "llvm.minnum": "arith.minnumf", "llvm.smax": "arith.maxsi",
     "llvm.smin": "arith.minsi", "llvm.umax": "arith.maxui", "llvm.umin": "arith.minui",
 }  # fmt: skip
+_REDUCTIONS = {
+    **{f"llvm.vector.reduce.{n}": n for n in ("add", "mul", "and", "or", "xor")},
+    "llvm.vector.reduce.smax": "maxsi", "llvm.vector.reduce.smin": "minsi", "llvm.vector.reduce.umax": "maxui",
+    "llvm.vector.reduce.umin": "minui", "llvm.vector.reduce.fmaximum": "maximumf",
+    "llvm.vector.reduce.fminimum": "minimumf", "llvm.vector.reduce.fadd": "add", "llvm.vector.reduce.fmul": "mul",
+}  # fmt: skip
+"""Of the lanes of a vector, in order; those of floats that round start at another operand."""
 
 
 def call(name: str, type_: ir.Type, operands: Sequence[ir.Value]) -> ir.Value:
@@ -81,13 +88,36 @@ def expand(op: ir.Operation) -> bool:
     with ir.InsertionPoint(op), op.location:
         if (dot := _known(_DOTS, name)) is not None and _fits(dot, operands, type_):
             value = _dot(dot, operands, ir.VectorType(type_))
-        elif (one := _known(_ELEMENTWISE, name)) is not None and all(v.type == type_ for v in operands):
+        elif (one := _known(_ELEMENTWISE, name)) is not None and _suits(one, operands, type_):
             value = ir.Operation.create(one, [type_], operands).results[0]
+        elif (kind := _known(_REDUCTIONS, name)) is not None and _reduces(name, operands, type_):
+            attributes = {"kind": ir.Attribute.parse(f"#vector.kind<{kind}>")}
+            value = ir.Operation.create("vector.reduction", [type_], operands[::-1], attributes).results[0]
         else:
             return False
     op.results[0].replace_all_uses_with(value)
     op.erase()
     return True
+
+
+def _suits(op: str, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
+    """Whether an elementwise op takes these operands."""
+    element = type_.element_type if isinstance(type_, ir.VectorType) else type_
+    integers = op[-2:] in ("si", "ui") or op == "math.ctpop"
+    count = 3 if op == "math.fma" else 2 if op in ("math.copysign", "math.powf") or op.startswith("arith.") else 1
+    same = len(operands) == count and all(v.type == type_ for v in operands)
+    return same and isinstance(element, ir.IntegerType) == integers
+
+
+def _reduces(name: str, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
+    """Whether a reduction takes these operands: a vector, and a start where the order of floats matters."""
+    ordered = name.startswith(("llvm.vector.reduce.fadd", "llvm.vector.reduce.fmul"))
+    floats = name.startswith("llvm.vector.reduce.f")
+    if len(operands) != 1 + ordered or not vectors.shape_of(operands[-1]) or operands[0].type not in (
+        type_, operands[-1].type,
+    ):  # fmt: skip
+        return False
+    return vectors.element_of(operands[-1]) == type_ and isinstance(type_, ir.IntegerType) != floats
 
 
 def _known(table: Mapping[str, Row], name: str) -> Row | None:

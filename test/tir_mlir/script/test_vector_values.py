@@ -114,6 +114,23 @@ PROGRAMS = {
         [floats(8).astype("float16"), floats(8)],
         lambda a, b: (a + np.float16(1)).astype("float32") * 3,
     ),
+    "sums of lanes": (
+        'A: T.Buffer((8,), "float32"), I: T.Buffer((8,), "int32"), B: T.Buffer((4,), "float32")',
+        """
+        B[0] = T.call_llvm_pure_intrin("float32", "llvm.vector.reduce.fadd", A[0], A[0:8])
+        B[1] = T.call_llvm_pure_intrin("float32", "llvm.vector.reduce.fmaximum", A[0:8])
+        B[2] = T.call_llvm_pure_intrin("int32", "llvm.vector.reduce.add", I[0:8])
+        B[3] = T.call_llvm_pure_intrin("int32", "llvm.vector.reduce.umax.v8i32", I[0:8])
+        """,
+        [np.arange(8, dtype="float32"), np.arange(8, dtype="int32"), floats(4)],
+        lambda a, i, b: np.array([a.sum(), a.max(), i.sum(), 7], "float32"),
+    ),
+    "scalars beside vectors": (
+        'A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")',
+        "B[0:8] = T.fma(A[0:8], 2.0, A[0]) + T.max(A[0:8], A[1])",
+        [floats(8), floats(8)],
+        lambda a, b: a * 2 + a[0] + np.maximum(a, a[1]),
+    ),
     "fused": (
         'A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")',
         'B[0:4] = T.call_llvm_pure_intrin("float32x4", "llvm.fma", A[0:4], A[0:4], T.broadcast(1.0, 4))',
@@ -190,7 +207,10 @@ REFUSED = {
     "B[0] = T.Shuffle([A[0:4]], [4])": "the indices of T.Shuffle are constants of 0 to 3",
     "P[0:4] = A[0:4] > 0.0": "P holds bool, whose vectors have no form in memory",
     "if A[0:4] > 0.0:\n    B[0] = A[0]": "boolx4 has 4 lanes; bool has 1",
-    'B[0] = T.call_llvm_pure_intrin("float32", "sqrt", A[0])': 'starts with "llvm."',
+    'B[0] = T.call_llvm_pure_intrin("float32", "sqrt", A[0])': 'is "llvm." and words with dots',
+    'B[0] = T.call_llvm_pure_intrin("float32", "llvm.s\\\\q", A[0])': 'is "llvm." and words with dots',
+    "B[0:4] = T.if_then_else(n > 3, A[0:4], A[4:8])": "not a value of type float32x4; T.Select chooses lanes",
+    'T.call_extern("int32", "f", A[0:4])': "a C function takes pointers and numbers, not a value of type float32x4",
     'B[0] = T.call_llvm_pure_intrin("float32", "llvm.sqrt", T.uint32(2), A[0])': "is given 1 arguments; their number",
     'B[0] = T.call_llvm_pure_intrin("float32", "llvm.sqrt", A.data)': "a pure intrinsic accesses no memory",
     "B[0] = T.call_llvm_pure_intrin(A[0])": "a call of an intrinsic has a type and a name",

@@ -211,9 +211,11 @@ def _limit(word: str, dtype: Any) -> Const:
 def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
     exprs = [arithmetic.as_expr(i) for i in items]
     dtype = dtype_of(exprs[0])
+    lanes = dtypes.lanes(dtype)
     for left, right in zip(exprs, exprs[1:], strict=False):
         dtype = arithmetic.common_dtype(left, right)
-    return dtype, exprs
+        lanes = max(lanes, dtypes.lanes(dtype))
+    return dtypes.with_lanes(dtype, lanes), exprs
 
 
 def _float_function(word: str, *items: Any) -> Value:

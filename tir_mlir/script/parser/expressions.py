@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import affine, memref, scf
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
-from tir_mlir.dialect.ir import Index, create
+from tir_mlir.dialect.ir import Index, create, dtypes
 from tir_mlir.script.language.refused_words import REFUSED
 from tir_mlir.script.parser import arithmetic, pointers, vector_expressions
 from tir_mlir.script.parser.function_state import ParserState
@@ -343,6 +343,8 @@ def _choose(test: Expr, then: Callable[[], Any], other: Callable[[], Any]) -> Va
         with ir.InsertionPoint(region.blocks[0]):
             sides.append(arithmetic.as_expr(make()))
     dtype = arithmetic.common_dtype(*sides)
+    if dtypes.lanes(dtype) > 1:
+        raise ParseError(f"a choice of one side has a scalar, not a value of type {dtype}; T.Select chooses lanes")
     yield_ = affine.yield_ if draft.name == "affine.if" else scf.yield_
     for region, side in zip(draft.regions, sides, strict=True):
         with ir.InsertionPoint(region.blocks[0]):

@@ -229,6 +229,8 @@ def _argument(item: Any) -> ir.Value:
             f'a C function takes a pointer: {item.name}.access_ptr("r"), "w" or "rw", not the buffer itself'
         )
     item = arithmetic.as_expr(item, "a pointer or a number")
+    if dtypes.lanes(dtype_of(item)) > 1:
+        raise ParseError(f"a C function takes pointers and numbers, not {describe(item)}: store it to a buffer")
     return arithmetic.to_value(item, dtype_of(item))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -261,6 +262,9 @@ def bits_as(item: Expr, dtype: str) -> Value:
 # ---- LLVM's intrinsics
 
 
+_NAME = re.compile(r"llvm\.\w+(\.\w+)*", re.ASCII)
+
+
 class IntrinsicName(str):
     """The value of `T.llvm_lookup_intrinsic_id("llvm.fma")`."""
 
@@ -281,8 +285,8 @@ def _call_intrinsic(evaluate: Evaluator, node: ast.Call) -> Value:
     if "dtype" not in named or not items or not isinstance(items[0], str):
         raise ParseError(f"a call of an intrinsic has a type and a name: {form}")
     dtype, name, args = dtype_name(named["dtype"]), str(items[0]), items[1:]
-    if not name.startswith("llvm."):
-        raise ParseError(f'the name of an intrinsic of LLVM starts with "llvm.", unlike "{name}": {form}')
+    if not _NAME.fullmatch(name):
+        raise ParseError(f'the name of an intrinsic of LLVM is "llvm." and words with dots, unlike {name!r}: {form}')
     if args and isinstance(args[0], Const) and args[0].dtype == "uint32" and as_const(args[0]) is not None:
         count = as_const(args.pop(0))
         if count not in (0, len(args)):
