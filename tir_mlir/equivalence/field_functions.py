@@ -1,7 +1,7 @@
 """Runtime functions of the exact check, as MLIR text: arithmetic in the prime field p = 2^61 - 1.
 
     add, sub, mul, inv    the field (8 a b is hi * 2^64 + lo, so a b is hi + lo / 8);
-                          inv is x^(p-2), so inv(0) = 0
+                          inv is Euclid's algorithm: t r = a t' mod p at each step; inv(0) = 0
     mix                   splitmix64's finaliser, reduced: stands for opaque functions (exp, sqrt, rounding)
     key, max, min         a total order that starts where `state[ROTATION]` says; the same for comparisons and max
     bottom, top           the least and greatest element of that order, for -inf and inf
@@ -87,21 +87,23 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
   %lo, %h = arith.mului_extended %eight, %b : i64
   %l = arith.shrui %lo, %c3 : i64"""
             + _sum("l", "h"))),
-    "inv": (("mul",), _function("inv", "a", f"""
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %n = arith.constant 61 : index
+    "inv": ((), _function("inv", "a", _HEAD + """
+  %zero = arith.constant 0 : i64
   %unit = arith.constant 1 : i64
-  %second = arith.constant 1 : index
-  %out:2 = scf.for %i = %zero to %n step %one iter_args(%acc = %unit, %pow = %a) -> (i64, i64) {{
-    %with = func.call @{PREFIX}mul(%acc, %pow) : (i64, i64) -> i64
-    %skip = arith.cmpi eq, %i, %second : index
-    %kept = arith.select %skip, %acc, %with : i64
-    %square = func.call @{PREFIX}mul(%pow, %pow) : (i64, i64) -> i64
-    scf.yield %kept, %square : i64, i64
-  }}
-  %none = arith.constant 0 : i64
-  %r = arith.addi %out#0, %none : i64""")),
+  %out:4 = scf.while (%r0 = %p, %r1 = %a, %t0 = %zero, %t1 = %unit) : (i64, i64, i64, i64) -> (i64, i64, i64, i64) {
+    %more = arith.cmpi ne, %r1, %zero : i64
+    scf.condition(%more) %r0, %r1, %t0, %t1 : i64, i64, i64, i64
+  } do {
+  ^bb0(%r0: i64, %r1: i64, %t0: i64, %t1: i64):
+    %q = arith.divui %r0, %r1 : i64
+    %qr = arith.muli %q, %r1 : i64
+    %r2 = arith.subi %r0, %qr : i64
+    %qt = arith.muli %q, %t1 : i64
+    %t2 = arith.subi %t0, %qt : i64
+    scf.yield %r1, %r2, %t1, %t2 : i64, i64, i64, i64
+  }
+  %u = arith.addi %out#2, %p : i64
+  %r = arith.minui %out#2, %u : i64""")),
     "mix": ((), _function("mix", "a salt", _HEAD + "\n  %z = arith.addi %a, %salt : i64" + _MIX + _REDUCE)),
     "of_int": ((), _function("of_int", "a", _HEAD + """
   %q = arith.remsi %a, %p : i64

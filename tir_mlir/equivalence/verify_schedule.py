@@ -52,12 +52,12 @@ def verify_schedule(original: ir.Module, scheduled: Scheduled, replay: Replay, s
 
 
 def _work(module: ir.Module) -> int:
-    """The iterations of the largest function, at the largest sizes to be tried."""
+    """The iterations of the largest function, in all sizes to be tried."""
     found = 0
     own = signatures(module)
     for func in funcs(module):
         if func.name in own:
-            found = max(found, *(work_of(func.op, known) for known in inputs.size_choices(own[func.name])))
+            found = max(found, sum(work_of(func.op, known) for known in inputs.size_choices(own[func.name])))
     return found
 
 

@@ -15,6 +15,10 @@ _UNKNOWN = 64
 """Assumed trip count of a loop with data-dependent bounds."""
 
 
+_DIVISION = 8
+"""The iterations that take as long as an inverse in the prime field."""
+
+
 def work_of(func: ir.Operation, known: Mapping[str, int]) -> int:
     """An estimate of how often the innermost statements of a function run, given its shape variables. Elements of
     allocations count as well, since they are filled."""
@@ -31,7 +35,8 @@ def _work(op: ir.Operation, box: intervals.ValueRanges, known: Mapping[str, int]
         trips = _UNKNOWN
     inner = [o.operation for r in op.regions for b in r.blocks for o in b.operations]
     filled = sum(_elements(o, box, known) for o in inner if o.name == "memref.alloc")
-    return trips * max(1, filled + sum(_work(o, box, known) for o in inner if len(o.regions)))
+    slow = _DIVISION * sum(o.name in ("arith.divf", "math.rsqrt") for o in inner)
+    return trips * max(1, slow + filled + sum(_work(o, box, known) for o in inner if len(o.regions)))
 
 
 def _elements(op: ir.Operation, box: intervals.ValueRanges, known: Mapping[str, int]) -> int:

@@ -1,0 +1,50 @@
+"""True division in the prime field, and how much of `verify`'s time it takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.equivalence.compare import compare
+from tir_mlir.equivalence.work import work_of
+from tir_mlir.script.parser import parse
+
+
+def elementwise(value: str, n: int = 24):
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer(({n},), "float32"), B: T.Buffer(({n},), "float32")):
+    for i in range({n}):
+        with T.block("B"):
+            vi = T.axis.spatial({n}, i)
+            B[vi] = {value}
+""")
+
+
+@pytest.mark.parametrize(
+    ("value", "same"),
+    [
+        ("A[vi] / 3.0 * 3.0", True),
+        ("A[vi] / (A[vi] * A[vi] + 7.0) * (A[vi] * A[vi] + 7.0)", True),
+        ("3.0 / (A[vi] + 5.0) * (A[vi] + 5.0) * A[vi] / 3.0", True),
+        ("A[vi] / 3.0 * 3.5", False),
+        ("A[vi] / (A[vi] - A[vi])", False),
+    ],
+)
+def test_an_inverse_undoes_a_product(value, same):
+    with entered():
+        assert bool(compare(elementwise("A[vi]").mlir, elementwise(value).mlir)) == same
+
+
+def test_an_inverse_of_zero_is_zero():
+    with entered():
+        assert compare(elementwise("A[vi] * 0.0").mlir, elementwise("1.0 / (A[vi] - A[vi])").mlir)
+
+
+def test_divisions_count_as_work():
+    sch = Schedule(elementwise("A[vi] / 3.0", 3 << 20))
+    sch.split(sch.get_loops("B")[0], [None, 16])
+    assert "sizes scaled" in str(sch.verify())
+    with entered():
+        assert [work_of(funcs(elementwise(v).mlir)[0].op, {}) for v in ("A[vi] / 3.0", "A[vi] * 3.0")] == [192, 24]
