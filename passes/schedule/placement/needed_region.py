@@ -52,6 +52,7 @@ from tir_mlir.passes.schedule.legality import (
     is_output,
     nest_top,
     scope_of,
+    warn_serial,
     writes_of,
 )
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -369,6 +370,8 @@ def move(block: Block, loop: Loop, found: Sequence[IterSpan], anchor: ir.Operati
     number = block.id
     stop = scope_of(block).op
     top = nest_top(block)
+    own = [lp for lp in walk.loops_above(block.op) if lp.op == top or walk.is_inside(lp.op, top)]
+    warn_serial(own, f'moving block "{block.name}"')
     bindings, ip = [], ir.InsertionPoint(anchor)
     guards: list[Constraint] = []
     count = 0

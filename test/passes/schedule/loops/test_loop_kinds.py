@@ -6,6 +6,7 @@ import pytest
 from programs.elementwise import rows, scale
 from programs.matmul import matmul_nt
 from programs.sizes import matmul_nt_sizes, square
+from programs.stages import Fork
 from programs.symbolic import add_one
 
 from tir_mlir import Schedule
@@ -336,3 +337,12 @@ def test_a_kind_that_replaces_another_says_so():
     sch.vectorize(j)
     with pytest.warns(ScheduleWarning, match="loop j was vectorized, and is only parallel now: a loop has one kind"):
         sch.parallel(j)
+
+
+def test_a_block_that_moves_leaves_its_vectors_behind():
+    sch = Schedule(Fork)
+    loop = sch.get_loops("B")[-1]
+    sch.vectorize(loop)
+    text = f'loop {sch.get(loop).name} was vectorized; moving block "B" makes serial loops; apply vectorize'
+    with pytest.warns(ScheduleWarning, match=text):
+        sch.compute_at("B", sch.get_loops("C")[0])
