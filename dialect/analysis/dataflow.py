@@ -121,14 +121,21 @@ def unwritten_reads(
 def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelation, list[int]] | None:
     """A read that certainly runs, of an element that certainly nothing in `root`, a function, writes before it.
 
-    Considers affine loads only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
+    Sizes are at least 1: the sum over a size of 0, for which no init runs, is not reported. Considers affine loads only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
     """
     asked = [a for a in accesses(root) if a.buffer == buffer and a.op.name == "affine.load" and a.exact]
     certain = {a for a in asked if access_domain(a).exact and not _initialized(a, root)}
     if not certain:
         return None
     result, found = _flow_to(certain, buffer, root)
-    return None if result is None else _first_in(result.get_must_no_source(), found)
+    return None if result is None else _first_in(_of_positive_sizes(result.get_must_no_source()), found)
+
+
+def _of_positive_sizes(found: isl.UnionMap) -> isl.UnionMap:
+    sizes = isl.Set.universe(found.get_space().params())
+    for n in range(sizes.dim(dim_type.param)):
+        sizes = sizes.lower_bound_val(dim_type.param, n, isl.Val.one(sizes.get_ctx()))
+    return found.intersect_params(sizes)
 
 
 def _flow_to(

@@ -23,6 +23,7 @@ _COMPUTED: dict[str, Callable[..., Any]] = {
     "arith.minimumf": float_constants.minimum, "arith.minnumf": float_constants.minimum, "arith.minsi": min,
     "arith.extf": float, "arith.truncf": float, "arith.sitofp": float, "arith.extsi": int, "arith.trunci": int,
     "arith.fptosi": int, "arith.index_cast": int, "arith.uitofp": float, "arith.extui": int, "arith.fptoui": int,
+    "arith.bitcast": int,
 }  # fmt: skip
 
 
@@ -48,6 +49,8 @@ def fold_conversion(op: ir.Operation) -> None:
 
 def _fold(op: ir.Operation) -> None:
     if op.name not in _COMPUTED or isinstance(op.results[0].type, ir.IndexType):
+        return
+    if op.name == "arith.bitcast" and not all(isinstance(v.type, ir.IntegerType) for v in (*op.operands, *op.results)):
         return
     given = [_constant(v, signs.operand_sign(op) is True) for v in op.operands]
     if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ class CallPrinter:
     def short(self, name: str, arguments: Mapping[str, Any]) -> str:
         """The call without arguments that equal their defaults."""
         known = PRIMITIVES[name].signature.parameters
-        return self.call(name, {k: v for k, v in arguments.items() if v != known[k].default})
+        return self.call(name, {k: v for k, v in arguments.items() if not _is(v, known[k].default)})
 
     def value(self, value: Any) -> str:
         if isinstance(value, ExprHandle):
@@ -42,3 +42,8 @@ class CallPrinter:
             return "[" + ", ".join(self.value(v) for v in value) + "]"
         text = repr(value)
         return text if len(text) <= 80 else text[:60] + "..." + text[-10:]
+
+
+def _is(value: Any, default: Any) -> bool:
+    """Whether an argument is a default. Arrays and the like have no truth value."""
+    return value is default or (type(value) is type(default) and value == default)

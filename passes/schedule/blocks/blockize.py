@@ -128,7 +128,8 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
             variables[loop.var] = Index.of(copy.var)
             body = copy.body
     starts = {p.iter.name: tile_start(p, starts, keep_units) for p in parts}
-    through = {p.iter.var: starts[p.iter.name] + p.inner.substitute(variables) for p in parts}
+    points = {p.iter.name: p.inner.substitute(variables) if p.size != 1 else Index.constant(0) for p in parts}
+    through = {p.iter.var: starts[p.iter.name] + points[p.iter.name] for p in parts}
     conditions = [
         Constraint(g.index.substitute(through).simplified(), g.is_eq)
         for g, p in guards
@@ -142,8 +143,8 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
                 for p in spatial
             ]
             fresh = create.block(f"{block.name}_init", specs)
-    points = {p.iter.name: Index.of(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}
-    mapping = {p.iter.var: (starts[p.iter.name] + points.get(p.iter.name, 0)).simplified() for p in parts}
+    inner = {p.iter.name: Index.of(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}
+    mapping = {p.iter.var: (starts[p.iter.name] + inner.get(p.iter.name, 0)).simplified() for p in parts}
     init_body = block.init.regions[0].blocks[0]  # type: ignore[union-attr]
     edit.move_body(init_body, fresh.body)
     edit.substitute(mapping, fresh.op)

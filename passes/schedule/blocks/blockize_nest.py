@@ -68,7 +68,7 @@ def split_guards(
             outside.append(guard)
         elif (found := _on_iter(guard, parts)) is not None:
             rule, part = found
-            if part.size == 1:  # the tile is one point of this iter
+            if part.size == 1 and part.inner.as_constant() is not None:  # the tile is one point of this iter
                 point = {part.iter.var: part.start(part.outer)}
                 moved = Constraint(rule.index.substitute(point).simplified(), rule.is_eq)
                 if moved.is_eq or not intervals.at_least_zero(moved.index, intervals.around(inner[0].op)):

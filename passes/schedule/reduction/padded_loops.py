@@ -37,7 +37,7 @@ def growing_loop(block: Block, it: Iter) -> GrowingLoop | None:
         return GrowingLoop(by_var[value], 1)
     binding = it.binding.substitute(units).simplified()
     terms = dim_factors(binding.expr)
-    if terms is None or terms[1] != 0 or not all(v in by_var for v in binding.values):
+    if terms is None or not terms[0] or terms[1] != 0 or not all(v in by_var for v in binding.values):
         return None
     digits = sorted(((f, by_var[binding.values[n]]) for n, f in terms[0].items()), key=lambda d: d[0])
     if len(digits) == 1:

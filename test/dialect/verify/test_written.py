@@ -162,3 +162,25 @@ def test_a_wrong_step_is_still_blamed():
     wrong = parse(text.replace("C[vi] = Y[vi]", "C[vi] = T.if_then_else(vi < 4, A[7 - vi], Y[vi])"))
     found = equivalent(right, wrong)
     assert not found and "C[0] differs" in str(found)
+
+
+def test_a_sum_over_a_symbolic_size_in_a_loop_is_written():
+    """Its init does not run for a size of 0; that alone is no refusal."""
+    parse("""
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (4, n))
+    C = T.match_buffer(c, (4,))
+    Y = T.alloc_buffer((4,))
+    for i in range(4):
+        for k in range(n):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = 0.0
+                Y[vi] += A[vi, vk]
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = Y[vi]
+""")

@@ -190,3 +190,23 @@ def test_a_converted_constant_is_folded_by_its_sign(value: int, folded: str) -> 
     assert sch.get(cache) is not None
     text = sch.mod.script()
     assert folded in text and parse(text).equal(sch.mod)
+
+
+def test_a_constant_stored_to_a_buffer_that_becomes_unsigned_prints_as_it_reads_back():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(C: T.Buffer((4,), "int32")):
+    Y = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = 3
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = Y[vi]
+""")
+    )
+    sch.unsafe_set_dtype("Y", 0, "uint32")
+    assert "Y[vi] = T.uint32(3)" in sch.mod.script()

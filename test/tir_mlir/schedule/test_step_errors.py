@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from programs.matmul import matmul
 
@@ -30,6 +31,7 @@ STEPS = {
         lambda sch: sch.unroll(Schedule(matmul(8, 8, 8)).get_loops("C")[0]), IndexError, "belongs to another schedule"
     ),
     "an index map": (lambda sch: sch.transform_layout("C", "A", lambda i: i ** 2), IndexMapError, "a power of i"),
+    "an array": (lambda sch: sch.annotate("C", "my.key", np.arange(3)), TypeError, "cannot be an annotation"),
     "an intrinsic": (lambda sch: sch.tensorize("C", "unknown"), IntrinError, "unknown"),
 }  # fmt: skip
 

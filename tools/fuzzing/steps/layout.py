@@ -39,7 +39,8 @@ LAYOUTS: dict[int, tuple[str, ...]] = {
         "lambda i, j, k: (i, k, j // 3, j % 3)",
     ),
 }
-TYPES = ("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32", "nothing")
+TYPES = ("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "nothing")
+UNSIGNED_TYPES = (*TYPES, "uint8", "uint32")
 
 
 def cache(word: str) -> Maker:
@@ -133,7 +134,9 @@ def set_scope(c: Choice) -> Arguments:
 
 def unsafe_set_dtype(c: Choice) -> Arguments:
     block = c.inner()
-    return [block, c.number(block, "write"), c.one(TYPES)], {}
+    # values of signed types may be negative, and a cast of such a float to an unsigned type has no result
+    unsigned = any(r.buffer.dtype.startswith("u") for r in c.info(block).writes)
+    return [block, c.number(block, "write"), c.one(UNSIGNED_TYPES if unsigned else TYPES)], {}
 
 
 def storage_align(c: Choice) -> Arguments:

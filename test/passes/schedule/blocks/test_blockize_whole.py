@@ -119,3 +119,24 @@ def test_a_guard_that_always_holds_is_no_difference(same_result):
     sch = Schedule(module)
     sch.blockize([sch.get_block("C"), sch.get_block("D")])
     same_result(sch, module, *SHAPES[:2], ((1,), "float32"))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_guard_on_loops_of_an_iter_of_one_value(keep, same_result):
+    """The guard excludes the second iteration, which no inner iter shows: it stays inside."""
+    module = parse("""
+@T.prim_func
+def main(A: T.Buffer((1, 3), "float32"), B: T.Buffer((1,), "float32")):
+    for i_0, i_1, k in T.grid(1, 2, 3):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i_0 * 2 + i_1)
+            vk = T.axis.reduce(3, k)
+            T.where(i_0 * 2 + i_1 < 1)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] += A[vi, vk]
+""")
+    sch = Schedule(module)
+    sch.blockize(sch.get_loops("B")[0], preserve_unit_iters=keep)
+    assert "T.where(i_0 * 2 + i_1 < 1)" in sch.mod.script()
+    same_result(sch, module, ((1, 3), "float32"), ((1,), "float32"))

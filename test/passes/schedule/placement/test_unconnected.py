@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import block_order
+from programs.elementwise import scale
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -183,3 +184,11 @@ def test_refuses_to_leave_a_condition_on_data(refused):
     refused(sch, message, lambda: sch.compute_at("B", sch.get_loops("C")[0]))
     refused(sch, message, lambda: sch.reverse_compute_at("B", sch.get_loops("C")[0]))
     refused(sch, "loop i is under a condition", lambda: sch.reverse_compute_at("C", sch.get_loops("B")[0]))
+
+
+def test_an_assumption_on_data_moves():
+    """It writes nothing, so that nothing can read its results too early."""
+    sch = Schedule(scale(8, 4))
+    sch.transform_layout("B", ("read", 0), lambda i, j: (i + 3, j), pad_value=7)
+    sch.reverse_compute_at("buffer_A_assumptions", sch.get_loops("B")[0])
+    assert [b.name for b in map(sch.get, sch.get_child_blocks(sch.get_loops("B")[0]))] == ["B", "buffer_A_assumptions"]

@@ -196,6 +196,23 @@ def test_an_index_that_is_a_constant(same_result):
     same_result(sch, Row, ((2, 5), "float32"), ((3, 5), "float32"), ((3, 5), "float32"))
 
 
+def test_an_iter_of_one_value_that_no_loop_moves_is_left_unpadded():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((1, 5), "float32"), C: T.Buffer((1, 5), "float32")):
+    for j in range(5):
+        with T.block("C"):
+            vi = T.axis.spatial(1, 0)
+            vj = T.axis.spatial(5, j)
+            C[vi, vj] = A[0, vj]
+""")
+    )
+    with pytest.warns(ScheduleWarning, match='iter vi of block "C" is left unpadded'):
+        sch.pad_einsum("C", [2, 4])
+    assert sch.verify()
+
+
 def test_a_domain_shorter_than_its_buffer(same_result):
     """Beyond the old end of an iter the copy holds zeros, whatever the buffer has there."""
 
