@@ -121,7 +121,8 @@ def unwritten_reads(
 def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelation, list[int]] | None:
     """A read that certainly runs, of an element that certainly nothing in `root`, a function, writes before it.
 
-    Sizes are at least 1: the sum over a size of 0, for which no init runs, is not reported. Considers affine loads only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
+    Sizes are at least 1: the sum over a size of 0, for which no init runs, is not reported. Considers affine loads
+    only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
     """
     asked = [a for a in accesses(root) if a.buffer == buffer and a.op.name == "affine.load" and a.exact]
     certain = {a for a in asked if access_domain(a).exact and not _initialized(a, root)}
