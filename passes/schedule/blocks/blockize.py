@@ -29,6 +29,7 @@ from tir_mlir.passes.schedule.blocks.blockize_nest import (
 )
 from tir_mlir.passes.schedule.blocks.blockize_several import blockize_several
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
+from tir_mlir.passes.schedule.edits import copy_loops, loops_behind
 from tir_mlir.passes.schedule.legality import check_init_runs, check_visits_once, refuse_ordered
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
@@ -119,14 +120,8 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
     spatial = [p for p in parts if p.iter.kind != "R" and p.size != 1 and p.iter.var in used]
     with create.at_start(outer.body), block.op.location:
         init = create.init(outer)
-    body = init.regions[0].blocks[0]
-    variables: dict[ir.Value, Index] = {}
-    for loop in loops_above(block.op):
-        if any(loop.var in p.inner.values for p in spatial):
-            with create.at_end(body), loop.op.location:
-                copy = create.loop(loop.name, loop.lower, loop.uppers, loop.kind, loop.annotations)
-            variables[loop.var] = Index.of(copy.var)
-            body = copy.body
+    nest = loops_behind(loops_above(block.op), {v for p in spatial for v in p.inner.values})
+    inside, variables = copy_loops(nest, create.at_end(init.regions[0].blocks[0]))
     starts = {p.iter.name: tile_start(p, starts, keep_units) for p in parts}
     points = {p.iter.name: p.inner.substitute(variables) if p.size != 1 else Index.constant(0) for p in parts}
     through = {p.iter.var: starts[p.iter.name] + points[p.iter.name] for p in parts}
@@ -135,8 +130,8 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
         for g, p in guards
         if p is not None and p.iter.kind != "R"
     ]
-    with create.at_end(body), block.op.location:
-        ip = create.at_end(create.where(conditions).regions[0].blocks[0]) if conditions else create.at_end(body)
+    with inside, block.op.location:
+        ip = create.at_end(create.where(conditions).regions[0].blocks[0]) if conditions else inside
         with ip:
             specs = [
                 IterSpec(f"{p.iter.name}_i_init", p.iter.kind, 0, p.size, p.inner.substitute(variables))

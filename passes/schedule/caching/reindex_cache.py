@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -15,7 +14,6 @@ from tir_mlir.dialect.ir import (
     Constraint,
     Index,
     IterSpec,
-    Loop,
     attrs,
     constraints,
     create,
@@ -44,7 +42,14 @@ from tir_mlir.passes.schedule.caching.point_access import (
     point_access,
     redirect_access,
 )
-from tir_mlir.passes.schedule.edits import alloc_buffer, check_scope_name, find_buffer, keeps_region_order
+from tir_mlir.passes.schedule.edits import (
+    alloc_buffer,
+    check_scope_name,
+    copy_loops,
+    find_buffer,
+    keeps_region_order,
+    loops_behind,
+)
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.legality import Scope, check_self_contained, scope_of
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -173,9 +178,9 @@ def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, targ
     """Create the copy over those loops and iters of the block that the index uses, guarded as the block is."""
     block, level = plan.access.block, parent_op(before)
     iters = iters_in(block, plan.cell)
-    wanted = {v for i in iters for v in i.binding.values}
     own = [lp for lp in loops_above(block.op) if lp.op != level and is_inside(lp.op, level)]
-    ip, loops = _nest([lp for lp in own if lp.var in wanted], ir.InsertionPoint(before))
+    nest = loops_behind(own, {v for i in iters for v in i.binding.values})
+    ip, loops = copy_loops(nest, ir.InsertionPoint(before), serial=True)
     dropped = {lp.var for lp in own} - set(loops)
     guards = constraints(block.where) if block.where is not None else []
     kept = [Constraint(g.index.substitute(loops), g.is_eq) for g in guards if not dropped & set(g.index.values)]
@@ -191,15 +196,3 @@ def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, targ
     with create.at_end(made.body):
         create.store(create.load(source.value, read), target.value, write)
     return made
-
-
-def _nest(like: Sequence[Loop], ip: ir.InsertionPoint) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
-    """Create serial loops over the ranges of others; returns the substitution of their variables."""
-    found: dict[ir.Value, Index] = {}
-    for loop in like:
-        with ip, loop.op.location:
-            uppers = [u.substitute(found) for u in loop.uppers]
-            made = create.loop(loop.name, loop.lower.substitute(found), uppers)
-        found[loop.var] = Index.of(made.var)
-        ip = create.at_end(made.body)
-    return ip, found

@@ -24,7 +24,13 @@ from tir_mlir.passes.schedule.edits.common_subexpressions import (
 )
 from tir_mlir.passes.schedule.edits.domains import set_domain, set_extent, shrink_domains
 from tir_mlir.passes.schedule.edits.index_values import emit_index, emit_operation, expand_affine_op, is_affine_value
-from tir_mlir.passes.schedule.edits.loop_nest import guard_blocks, linear_index, simplify_bindings
+from tir_mlir.passes.schedule.edits.loop_nest import (
+    copy_loops,
+    guard_blocks,
+    linear_index,
+    loops_behind,
+    simplify_bindings,
+)
 from tir_mlir.passes.schedule.edits.region_order import BlockRegions, keeps_region_order
 from tir_mlir.passes.schedule.edits.retype import DYNAMIC, check_retypable, propagate_type, with_scope
 
@@ -36,6 +42,7 @@ __all__ = [
     "alloc_buffer",
     "canonical",
     "check_retypable",
+    "copy_loops",
     "check_scope_name",
     "common_terms",
     "shrink_domains",
@@ -50,6 +57,7 @@ __all__ = [
     "is_affine_value",
     "keeps_region_order",
     "linear_index",
+    "loops_behind",
     "emit_operation",
     "operands",
     "find_buffer",

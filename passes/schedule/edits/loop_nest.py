@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from mlir import ir
 
@@ -19,6 +20,32 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
         check(isinstance(extent, int), loop, text, "make the first factor None, and give the others")
         index = index * extent + Index.of(loop.var)  # type: ignore[operator]
     return index.simplified()
+
+
+def loops_behind(nest: Sequence[Loop], values: AbstractSet[ir.Value]) -> list[Loop]:
+    """The loops of a nest that define some values, and those on which the bounds of such loops depend."""
+    known, found = set(values), []
+    for loop in reversed(nest):
+        if loop.var in known:
+            found.append(loop)
+            known.update(v for bound in (*loop.lowers, *loop.uppers) for v in bound.values)
+    return found[::-1]
+
+
+def copy_loops(
+    nest: Sequence[Loop], ip: ir.InsertionPoint, suffix: str = "", serial: bool = False
+) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
+    """Create loops over the ranges of others, of the same kinds unless `serial`; their bounds use only these loops and
+    what is defined at `ip`. Returns the insertion point inside, and the substitution of the variables.
+    """
+    variables: dict[ir.Value, Index] = {}
+    for old in nest:
+        bounds = ([bound.substitute(variables) for bound in side] for side in (old.lowers, old.uppers))
+        with ip, old.op.location:
+            new = create.loop(old.name + suffix, *bounds, *(() if serial else (old.kind, old.annotations)))
+        variables[old.var] = Index.of(new.var)
+        ip = create.at_end(new.body)
+    return ip, variables
 
 
 def guard_blocks(loop: Loop, bound: Index) -> None:
@@ -47,12 +74,14 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
 
 
 def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
-    """Simplify the bindings of the blocks and the bounds of the loops beneath `nest`, given the ranges of the loops.
+    """Simplify the bindings of the blocks, the bounds of the loops and the conditions beneath `nest`, given the ranges
+    of the loops.
 
     With `preserve_unit_iters`, variables of unit loops stay in the expressions; without, those around the nest are
     replaced as well.
     """
     _simplify_bounds(nest[0])
+    edit.fold_choices(nest[0].op)
     for block_id in [b.id for b in blocks_below(nest[0].op)]:
         block = Block(walk.find(nest[0].op, block_id))  # type: ignore[arg-type]
         bindings = block.bindings
@@ -77,14 +106,22 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
 def _simplify_bounds(outer: Loop) -> None:
     """Fold the bounds of the loops beneath a loop: with i_1 < 8, `range((i_0 * 8 + i_1) // 8)` is `range(i_0)`."""
     below = [Loop(op) for op in walk.ops(outer.op, skip=is_block) if op.name == "affine.for" and op != outer.op]
-    for loop_id in [loop.id for loop in below if _divides(loop)]:
+    for loop_id in [loop.id for loop in below if _folds(loop)]:
         loop = Loop(walk.find(outer.op, loop_id))  # type: ignore[arg-type]
         box = intervals.around(loop.op)
-        edit.rewrite_indices(loop.op, lambda bound, box=box: fold_index(bound, box))
+        lowers, uppers = ([fold_index(bound, box) for bound in side] for side in (loop.lowers, loop.uppers))
+        edit.set_bounds(loop.op, _decided(lowers, max), _decided(uppers, min))
 
 
-def _divides(loop: Loop) -> bool:
-    return any(isl_exprs.has_division(bound.expr) for bound in (*loop.lowers, *loop.uppers))
+def _folds(loop: Loop) -> bool:
+    bounds = (*loop.lowers, *loop.uppers)
+    return len(bounds) > 2 or any(isl_exprs.has_division(bound.expr) for bound in bounds)
+
+
+def _decided(bounds: list[Index], which: Callable[[Iterable[int]], int]) -> list[Index]:
+    """The one bound that counts if all are constants."""
+    numbers = [n for n in (bound.as_constant() for bound in bounds) if n is not None]
+    return [Index.constant(which(numbers))] if len(numbers) == len(bounds) else bounds
 
 
 def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:

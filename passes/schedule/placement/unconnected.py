@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Block, Loop, func_of, is_inside
+from tir_mlir.dialect.ir import Block, Loop, func_of, is_inside, loops_above
 from tir_mlir.dialect.presburger import dim_type, only_where, question, sets
 from tir_mlir.passes.schedule.legality import consumers, producers, runs_before
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, shared_loops
@@ -40,6 +40,16 @@ def check_unread(block: Block, loop: Loop, makers: Sequence[Block]) -> None:
             maker,
             f'the producer "{maker.name}" of block "{block.name}" runs after loop {loop.name}',
             fix="choose a loop after it, or around it",
+        )
+    around = {lp.var for lp in (loop, *loops_above(loop.op)) if lp.const_extent != 1}
+    for maker in makers:
+        moved = next((it.name for it in maker.iters if around & set(it.binding.values)), None)
+        check(
+            moved is None,
+            maker,
+            f'the producer "{maker.name}" of block "{block.name}" has computed only a part in one iteration of loop '
+            f"{loop.name}: its iter {moved} moves with the loops around, and all of it would be read there",
+            fix="choose a loop after it",
         )
 
 

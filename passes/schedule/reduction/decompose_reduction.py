@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.schedule.edits import BlockRegions
+from tir_mlir.passes.schedule.edits import BlockRegions, copy_loops, loops_behind
 from tir_mlir.passes.schedule.legality import (
     ADD_INIT,
     check_always_begins,
@@ -74,9 +74,9 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
         regions = BlockRegions.of(block)
 
     spatial = [i for i in block.iters if i.kind != "R"]
-    used = [lp for lp in below if any(lp.var in i.binding.values for i in spatial)]
+    used = loops_behind(below, {v for i in spatial for v in i.binding.values})
     name, init_op = block.name, block.init
-    ip, variables = _init_loops(used, loop)
+    ip, variables = copy_loops(used, ir.InsertionPoint(loop.op), "_init")
     with ip, block.op.location:
         if conditions:
             moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in conditions]
@@ -110,21 +110,6 @@ def _check_own(loop: Loop, loops: Sequence[Loop], block: Block) -> None:
     names = ", ".join(lp.name for lp in loops) or "none"
     text = f'loop {loop.name} is not around block "{block.name}" (its loops: {names})'
     check(loop in loops, loop, text, fix="pass one of its own loops")
-
-
-def _init_loops(used: list[Loop], before: Loop) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
-    """Create loops like `used` before `before`; returns the insertion point inside and the substitution of the
-    variables.
-    """
-    variables: dict[ir.Value, Index] = {}
-    ip = ir.InsertionPoint(before.op)
-    for old in used:
-        with ip, old.op.location:
-            bounds = old.lower.substitute(variables), [u.substitute(variables) for u in old.uppers]
-            new = create.loop(f"{old.name}_init", *bounds, old.kind, old.annotations)
-        variables[old.var] = Index.of(new.var)
-        ip = create.at_end(new.body)
-    return ip, variables
 
 
 def _check_inputs(block: Block, loop: Loop) -> None:

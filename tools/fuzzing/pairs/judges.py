@@ -11,7 +11,7 @@ import numpy as np
 from fuzzing.pairs.arrays import same
 from fuzzing.pairs.story import State, Story
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.diagnostics import NotChecked, OutOfBoundsError
+from tir_mlir.dialect.diagnostics import NotChecked, OutOfBoundsError, RaceError
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.interpreter import exactly
@@ -115,7 +115,10 @@ def overlapping(story: Story, random: Random) -> None:
     one, other = random.choice(pairs)
     arrays = list(first.arrays)
     arrays[other] = arrays[one]
-    wanted = exactly(first.module.mlir, arrays)
+    try:
+        wanted = exactly(first.module.mlir, arrays)
+    except RaceError:  # a concurrent loop of the original, of separate elements if the arrays are
+        return
     story.counts["judged", "interpreter, one array passed twice"] += 1
     same(exactly(now.module.mlir, arrays), wanted)
 

@@ -230,3 +230,23 @@ def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
     refused(sch, "A is accessed through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
     refused(sch, "C is accessed through the view Y", lambda: sch.reindex_cache_write("C", 0, "local", over))
     refused(sch, "A is accessed through the view X", lambda: sch.reindex("C", ("read", 0)))
+
+
+def test_the_copy_has_the_loops_on_which_its_loops_depend(same_result):
+    module = parse("""
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), C: T.Buffer((6,), "float32")):
+    for i in range(6):
+        for k in range(T.max(0, i - 3), T.min(8, i + 4)):
+            with T.block("C"):
+                vi = T.axis.spatial(6, i)
+                vk = T.axis.reduce(8, k)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vk]
+""")
+    sch = Schedule(module)
+    copy = sch.reindex_cache_read("C", 0, "global", lambda i, k: k)
+    assert [sch.get(lp).name for lp in sch.get_loops(copy)] == ["i", "k"]
+    assert sch.mod.script().count("for k in range(T.max(0, i - 3), T.min(8, i + 4)):") == 2
+    same_result(sch, module, ((8,), "float32"), ((6,), "float32"))

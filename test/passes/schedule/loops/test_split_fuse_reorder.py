@@ -13,6 +13,7 @@ from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import difference
 
 
 @I.ir_module
@@ -369,3 +370,30 @@ def test_unit_loops_around_go_from_bindings_too():
         sch.split(sch.get_loops("A")[0], [1, 17], preserve_unit_iters=preserve)
     assert "vi = T.axis.spatial(16, i_0 * 17 + i_1 + u)" in kept.mod.script()
     assert "vi = T.axis.spatial(16, i_1)" in dropped.mod.script()
+
+
+def test_conditions_and_bounds_that_a_unit_loop_decides_are_folded():
+    """Without the loop variable `if i < 1` holds and `max(0, i - 1)` is 0: what is printed reads back as the same."""
+    module = parse("""
+@T.prim_func
+def main(A: T.Buffer((3,), "float32"), P: T.Buffer((1,), "int32"), C: T.Buffer((1,), "float32")):
+    for i in range(1):
+        for k in range(T.max(0, i - 1), T.min(3, i + 4)):
+            with T.block("C"):
+                vi = T.axis.spatial(1, i)
+                vk = T.axis.reduce(3, k)
+                with T.init():
+                    C[vi] = 0.0
+                C[vi] += A[vk]
+    for i in range(1):
+        with T.block("D"):
+            vi = T.axis.spatial(1, i)
+            T.where(P[i] > 0 and i < 1)
+            C[vi] += 1.0
+""")
+    sch = Schedule(module)
+    for name in "CD":
+        sch.fuse(sch.get_loops(name)[0])
+    text = sch.mod.script()
+    assert "for i_fused, k in T.grid(1, 3):" in text and ">= 0" not in text
+    assert difference(parse(text).mlir, sch.mod.mlir) is None

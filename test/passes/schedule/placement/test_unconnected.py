@@ -192,3 +192,25 @@ def test_an_assumption_on_data_moves():
     sch.transform_layout("B", ("read", 0), lambda i, j: (i + 3, j), pad_value=7)
     sch.reverse_compute_at("buffer_A_assumptions", sch.get_loops("B")[0])
     assert [b.name for b in map(sch.get, sch.get_child_blocks(sch.get_loops("B")[0]))] == ["B", "buffer_A_assumptions"]
+
+
+def test_refuses_a_loop_in_which_a_producer_computes_a_part(refused):
+    """All of P would be read after the first row of it."""
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 6), "float32")):
+    P = T.alloc_buffer((4, 6))
+    R = T.alloc_buffer((4, 6))
+    for i, j in T.grid(4, 6):
+        with T.block("P"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            P[vi, vj] = A[vi, vj] * 2.0
+    for i, j in T.grid(4, 6):
+        with T.block("R"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            R[vi, vj] = P[vi, vj] + 1.0
+""")
+    )
+    message = 'the producer "P" of block "R" has computed only a part in one iteration of loop i'
+    refused(sch, message, lambda: sch.compute_at("R", sch.get_loops("P")[0]))
