@@ -22,7 +22,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.aliasing import require_apart
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
-from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair
+from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair, update_store
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import Buffer, Loop, by_structure, func_of, is_inside, is_loop, only_reads, parents
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
@@ -57,7 +57,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
                 continue
             if (
                 lanes
-                and (is_one_sum(a, b) or is_reduction_pair(a, b))
+                and (is_one_sum(a, b) or (is_reduction_pair(a, b) and update_store(a.access.op) is not None))
                 and _is_invariant(a, depth)
                 and _is_invariant(b, depth)
             ):

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.passes.schedule.blocks.blockize_nest import (
     DeclaredRegions,
     check_inner_bounds,
+    check_unconditional,
     inner_block,
     inner_loops,
     split_guards,
@@ -63,6 +64,7 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
     with frozen():
         block = _only_block(target)
         _check_init(block)
+        check_unconditional(block)
         inner = inner_loops(target, block)
         if block.init is not None:
             check_visits_once(block, inner)

@@ -24,7 +24,17 @@ from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division
 from tir_mlir.passes.schedule.edits import BlockRegions, NestedRegions
 from tir_mlir.passes.schedule.legality import PASS_INNER_LOOP, use_longest_range
-from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.registry import check, refuse
+
+
+def check_unconditional(block: Block) -> None:
+    """Refuse a block whose guard is on data: its loads use loops that would be outside the new block."""
+    check(
+        block.guarded == block.outermost,
+        block,
+        f'block "{block.name}" runs only where a condition on data holds, which uses the loops around it',
+        fix="in the program, put the condition into the block: if ...: around its statements",
+    )
 
 
 def inner_loops(target: Loop, block: Block) -> list[Loop]:

@@ -11,6 +11,7 @@ from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.blocks.blockize_nest import (
     DeclaredRegions,
     check_inner_bounds,
+    check_unconditional,
     inner_block,
     inner_loops,
     split_guards,
@@ -104,6 +105,7 @@ def _level(blocks: Sequence[Block]) -> ir.Operation:
 def _nest(block: Block, top: ir.Operation) -> list[Loop]:
     """The loops from `top` down to a block: a perfect nest without an init."""
     check(block.init is None, block, f'block "{block.name}" has an init; apply decompose_reduction first')
+    check_unconditional(block)
     if not is_loop(top):
         return []
     inner = inner_loops(Loop(top), block)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Constraint, Index
+from tir_mlir.dialect.ir import Constraint, Index, signs
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.script.printer.literals import integer
 from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, ExprText, binary, call
@@ -42,10 +42,6 @@ class SumTerm:
         """Sort key: large strides first, sizes last, outer variables before inner ones."""
         return (-abs(self.factor), self.is_symbol, self.rank, self.text.text)
 
-    def magnitude(self) -> ExprText:
-        size = abs(self.factor)
-        return self.text if size == 1 else ExprText(f"{self.text.within(MUL)} * {size}", MUL)
-
 
 class IndexPrinter:
     """Prints `Index` expressions, given how to print a value and the rank of a name."""
@@ -53,18 +49,25 @@ class IndexPrinter:
     def __init__(self, value_text: ValueText, rank: Rank):
         self._value_text = value_text
         self._rank = rank
+        self.is_wide: Callable[[ir.Value], bool] = signs.is_wide
+        self._wide = False  # the expression in hand is of int64, and so are its constants
 
     def text(self, index: Index) -> ExprText:
         """The expression in MLIR's simplified form, which the parser reproduces from its text."""
         index = _fully_simplified(index) if isinstance(index.expr, ir.AffineBinaryExpr) else index
-        return self._sum(*self._terms(index.expr, index.values))
+        outer, self._wide = self._wide, any(map(self.is_wide, index.values))
+        try:
+            return self._sum(*self._terms(index.expr, index.values))
+        finally:
+            self._wide = outer
 
     def constraint(self, condition: Constraint) -> ExprText:
         """`49 - i >= 0` -> `i < 50`; `vk - 3 == 0` -> `vk == 3`."""
         index = _fully_simplified(condition.index)
+        self._wide = any(map(self.is_wide, index.values))
         terms, constant = self._terms(index.expr, index.values)
         if not terms:
-            return binary(integer(constant), "==" if condition.is_eq else ">=", integer(0), COMPARE)
+            return binary(self._integer(constant), "==" if condition.is_eq else ">=", self._integer(0), COMPARE)
         if condition.is_eq:
             return self._equality(terms, constant)
         low = [t for t in terms if t.factor < 0]
@@ -72,10 +75,17 @@ class IndexPrinter:
         for term in low:
             term.factor = -term.factor
         if not low:
-            return binary(self._sum(high, 0), ">=", integer(-constant), COMPARE)
+            return binary(self._sum(high, 0), ">=", self._integer(-constant), COMPARE)
         if not high or constant < 0:
             return binary(self._sum(low, 0), "<", self._sum(high, constant + 1), COMPARE)
         return binary(self._sum(low, 0), "<=", self._sum(high, constant), COMPARE)
+
+    def _integer(self, value: int) -> ExprText:
+        return ExprText(f"T.int64({value})") if self._wide else integer(value)
+
+    def _magnitude(self, term: SumTerm) -> ExprText:
+        size = abs(term.factor)
+        return term.text if size == 1 else ExprText(f"{term.text.within(MUL)} * {self._integer(size).text}", MUL)
 
     def _equality(self, terms: list[SumTerm], constant: int) -> ExprText:
         if min(terms, key=lambda t: t.key).factor < 0:
@@ -90,23 +100,23 @@ class IndexPrinter:
 
     def _sum(self, terms: list[SumTerm], constant: int) -> ExprText:
         if not terms:
-            return integer(constant)
+            return self._integer(constant)
         terms = sorted(terms, key=lambda t: t.key)
         leading = next((t for t in terms if t.factor > 0), None)
         if leading is not None:
             terms.remove(leading)
-            result = leading.magnitude()
+            result = self._magnitude(leading)
         elif constant > 0:
-            result, constant = integer(constant), 0
+            result, constant = self._integer(constant), 0
         else:
             first = terms.pop(0)
-            result = ExprText(f"-{first.text.within(ATOM)}", UNARY) if first.factor == -1 else first.magnitude()
+            result = ExprText(f"-{first.text.within(ATOM)}", UNARY) if first.factor == -1 else self._magnitude(first)
             if first.factor != -1:
-                result = ExprText(f"{first.text.within(MUL)} * {first.factor}", MUL)
+                result = ExprText(f"{first.text.within(MUL)} * {self._integer(first.factor).text}", MUL)
         for term in terms:
-            result = binary(result, "+" if term.factor > 0 else "-", term.magnitude(), ADD)
+            result = binary(result, "+" if term.factor > 0 else "-", self._magnitude(term), ADD)
         if constant:
-            result = binary(result, "+" if constant > 0 else "-", integer(abs(constant)), ADD)
+            result = binary(result, "+" if constant > 0 else "-", self._integer(abs(constant)), ADD)
         return result
 
     def _terms(self, expr: ir.AffineExpr, values: Values) -> tuple[list[SumTerm], int]:
@@ -145,7 +155,7 @@ class IndexPrinter:
         for part, new in zip(inner.terms, left, strict=True):
             found[part.text.text].factor = new
         term.factor += times * inner.divisor
-        text = binary(self._sum(inner.terms, inner.constant), "%", integer(inner.divisor), MUL)
+        text = binary(self._sum(inner.terms, inner.constant), "%", self._integer(inner.divisor), MUL)
         _add(found, _compound(text, inner.terms), times)
         return -times * inner.constant
 
@@ -188,7 +198,7 @@ class IndexPrinter:
             common = math.gcd(divisor, constant, *[t.factor for t in rest])
             rest = [replace(t, factor=t.factor // common) for t in rest]
             constant, divisor = constant // common, divisor // common
-            text = binary(self._sum(rest, constant), "//", integer(divisor), MUL)
+            text = binary(self._sum(rest, constant), "//", self._integer(divisor), MUL)
             _add(found, _compound(text, rest, Quotient(rest, constant, divisor)), factor)
         return outside
 
@@ -213,7 +223,7 @@ class IndexPrinter:
         sum_ = self._sum(terms, constant)
         if isinstance(right, ir.AffineConstantExpr):
             rounded = self._sum(terms, constant + right.value - 1)  # a ceildiv
-            return _compound(binary(rounded, "//", integer(right.value), MUL), terms)
+            return _compound(binary(rounded, "//", self._integer(right.value), MUL), terms)
         other = self._sum(*self._terms(right, values))
         for kind, symbol in ((ir.AffineMulExpr, "*"), (ir.AffineModExpr, "%"), (ir.AffineFloorDivExpr, "//")):
             if isinstance(expr, kind):

@@ -50,6 +50,7 @@ class StatementPrinter:
         self.values = ValuePrinter(names)
         self.buffers = BufferPrinter(self.values, options.anonymous)
         self.wide_loops: set[ir.Value] = set()
+        self.values.indices.is_wide = self._is_wide
 
     def find_wide_loops(self, func: ir.Operation) -> None:
         """Note the loops that occur in the binding of an iter of int64."""

@@ -140,3 +140,23 @@ def main(A: T.Buffer((1, 3), "float32"), B: T.Buffer((1,), "float32")):
     sch.blockize(sch.get_loops("B")[0], preserve_unit_iters=keep)
     assert "T.where(i_0 * 2 + i_1 < 1)" in sch.mod.script()
     same_result(sch, module, ((1, 3), "float32"), ((1,), "float32"))
+
+
+ON_DATA = """
+@T.prim_func
+def main(A: T.Buffer((8, 4), "float32"), P: T.Buffer((8, 4), "int32"), B: T.Buffer((8, 4), "float32")):
+    C = T.alloc_buffer((8, 4))
+    for i, j in T.grid(8, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(P[i, j] > 0)
+            B[vi, vj] = A[vi, vj]
+"""
+
+
+def test_refuses_a_condition_on_data(refused):
+    """P[i, j] is loaded outside of the block, with loops that the new block would hide."""
+    sch = Schedule(parse(ON_DATA))
+    message = 'block "B" runs only where a condition on data holds'
+    refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[1]))
+    refused(sch, message, lambda: sch.blockize([sch.get_block("B")]))

@@ -10,6 +10,7 @@ from programs.symbolic import add_one
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.parser import parse
 
 
 @pytest.mark.parametrize("k_extent", [1, 15, 16, 17, 127])
@@ -49,3 +50,18 @@ def test_vectors_of_a_size_known_when_it_runs(n, same_result):
     sch = Schedule(add_one(8))
     sch.vectorize(sch.get_loops("B")[0])
     same_result(sch, add_one(8), *square(n, 8))
+
+
+def test_a_scatter_into_one_element_is_no_reduction_of_lanes(refused):
+    """The only index in bounds is 0, but the code does not know it: lanes would store side by side."""
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), P: T.Buffer((8,), "int32"), C: T.Buffer((1,), "float32")):
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.reduce(8, i)
+            C[P[vi]] = T.max(C[P[vi]], A[vi])
+""")
+    )
+    refused(sch, "C", lambda: sch.vectorize(sch.get_loops("C")[0]))
