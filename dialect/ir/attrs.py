@@ -40,6 +40,7 @@ COUNT = "tir.count"
 OP = "tir.op"
 DTYPE = "tir.dtype"
 DTYPES = "tir.dtypes"
+EXTENT_DTYPE = "tir.extent_dtype"
 NEST_MARK = ".nest"  # in the names of functions that lowering makes of nests
 HIDDEN = "tir.hidden"
 

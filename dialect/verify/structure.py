@@ -240,6 +240,7 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.OP: ("a string", _is_text, ()),
     attrs.DTYPE: ("a string", _is_text, ()),
     attrs.DTYPES: (_DICT, _is_dict, ("affine.parallel",)),
+    attrs.EXTENT_DTYPE: ("a string", _is_text, ()),
     attrs.HIDDEN: ('a list of "reads" and "writes"', _is_hidden, ("affine.parallel",)),
 }
 

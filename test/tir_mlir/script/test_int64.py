@@ -68,3 +68,43 @@ def test_the_type_does_not_change_the_code() -> None:
     b = np.zeros_like(a)
     build(_program("size loop iter"))(a, b)
     np.testing.assert_array_equal(b, a + 1)
+
+
+WRITTEN = """
+@T.prim_func
+def main(A: T.Buffer((T.int64(16), T.int64(8)), "float32"), b: T.handle):
+    B = T.match_buffer(b, (T.int64(16), T.int64(8)))
+    X = T.alloc_buffer((T.int64(16), T.int64(8)))
+    for i, j in T.grid(T.int64(16), T.int64(8)):
+        with T.block("X"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            X[vi, vj] = A[vi, (vj + T.int64(1)) % T.int64(8)]
+    for i, j in T.grid(T.int64(16), T.int64(8)):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(i * T.int64(8) + j < T.int64(100))
+            B[vi, vj] = X[vi, vj]
+"""
+
+
+@pytest.mark.parametrize("sugar", [True, False])
+def test_extents_of_buffers_and_index_arithmetic_print_as_written(sugar: bool) -> None:
+    mod = parse(WRITTEN)
+    text = mod.script(syntax_sugar=sugar)
+    assert text.count("(T.int64(16), T.int64(8))") >= 3
+    assert "X[vi, vj] = A[vi, (vj + T.int64(1)) % T.int64(8)]" in text
+    assert "T.where(i * T.int64(8) + j < T.int64(100))" in text
+    assert parse(text).equal(mod)
+
+
+@pytest.mark.parametrize("shape", ["A: T.Buffer((", "(b, (", "alloc_buffer(("])
+def test_the_type_of_an_extent_counts_in_a_comparison(shape: str) -> None:
+    assert not parse(WRITTEN.replace(f"{shape}T.int64(16), T.int64(8)", f"{shape}16, 8")).equal(parse(WRITTEN))
+
+
+def test_a_schedule_of_a_program_in_int64_prints_and_reads_back() -> None:
+    sch = Schedule(parse(WRITTEN))
+    sch.split(sch.get_loops("X")[1], [None, 4])
+    sch.cache_read("B", 0, "shared")
+    sch.compute_at("X", sch.get_loops("X_shared")[0])
+    assert parse(sch.mod.script()).equal(sch.mod) and sch.verify()

@@ -12,6 +12,7 @@ from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.dialect.ir import Buffer, Index, attrs, create
 from tir_mlir.dialect.verify import is_huge
 from tir_mlir.script.parser import calls, parameters
+from tir_mlir.script.parser.arithmetic import is_wide
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import BufferRef, RegionRef, Value, as_const, describe
 from tir_mlir.script.parser.source import ParseError
@@ -21,7 +22,8 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     """Parse `Y = T.alloc_buffer(shape, dtype, scope=...)`; allocated at the start of the owning block or function."""
     args = calls.bind(evaluate(node.func), node)
     shape = evaluate(args["shape"])
-    extents = [_extent(s) for s in (shape if isinstance(shape, tuple | list) else (shape,))]
+    items = shape if isinstance(shape, tuple | list) else (shape,)
+    extents = [_extent(s) for s in items]
     if is_huge(extents):
         raise ParseError(f"buffer {name} has more elements than 64 bits can count")
     dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
@@ -30,7 +32,13 @@ def alloc_buffer(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         raise ParseError(f'the scope of {name} is a string such as "global", not {describe(scope)}')
     with evaluate.state.source.location(node):
         value = evaluate.state.allocation_scopes[-1].prologue(lambda: create.alloc(name, extents, dtype, scope))
+    if any(map(is_wide, items)):
+        _declare_wide(value)
     return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents], scope)
+
+
+def _declare_wide(buffer: ir.Value) -> None:
+    buffer.owner.attributes[attrs.EXTENT_DTYPE] = ir.StringAttr.get("int64")
 
 
 def _extent(item: Any) -> int | Index:
@@ -67,6 +75,8 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     def make() -> BufferRef:
         buffer = _view(name, region, [s for s in sizes if s is not None], extents, kept)
         _facts(evaluate, buffer, args, strides)
+        if "shape" in args and any(map(is_wide, shape)):
+            _declare_wide(buffer.ssa)
         if any(isinstance(s, str) for s in strides):
             parameters.bind_strides(buffer, strides)
         return buffer

@@ -10,10 +10,11 @@ from tir_mlir.dialect.ir import Index
 from tir_mlir.dialect.verify import is_huge
 from tir_mlir.script.language.markers import BufferConstructor, BufferType, DType, HandleConstructor, Var
 from tir_mlir.script.parser import calls
+from tir_mlir.script.parser.arithmetic import is_wide
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.items import UnboundVar, as_const, as_index, describe
-from tir_mlir.script.parser.parameters import BufferSpec, ScalarSpec, Spec, size_name
+from tir_mlir.script.parser.parameters import BufferSpec, Int64, ScalarSpec, Spec, size_name
 from tir_mlir.script.parser.source import ParseError
 
 _BUFFER_FACTS = ("strides", "scope", "offset_factor", "align", "elem_offset", "buffer_type")
@@ -235,7 +236,7 @@ class SignatureParser:
             return node
         if number is None:
             raise self.state.error(node, f"an extent is an integer or a variable, not {describe(item)}")
-        return number
+        return Int64(number) if is_wide(item) else number
 
     def _matches(self, body: list[ast.stmt], slots: dict[str, Spec | None]) -> None:
         """Turn a handle parameter with `A = T.match_buffer(a, ...)` into a buffer parameter named A."""

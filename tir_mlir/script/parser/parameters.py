@@ -18,6 +18,10 @@ from tir_mlir.script.parser.items import BufferRef, UnboundVar, Value
 Dim = int | str | ast.expr  # a number, the name of a variable, or an expression
 
 
+class Int64(int):
+    """An extent that is declared as int64."""
+
+
 @dataclass
 class BufferSpec:
     """A buffer parameter, before the function op is created."""
@@ -45,6 +49,8 @@ class BufferSpec:
             found[attrs.OFFSET_FACTOR] = self.offset_factor
         if self.align not in (0, attrs.DEFAULT_ALIGN):
             found[attrs.ALIGN] = self.align
+        if any(isinstance(d, Int64) for d in self.dims):
+            found[attrs.EXTENT_DTYPE] = "int64"
         return found | _declared(self.dtype)
 
 

@@ -49,7 +49,9 @@ class BufferPrinter:
         return None in buffer.shape or attrs.OFFSET_FACTOR in buffer.attributes or _is_strided(buffer)
 
     def _shape(self, buffer: Buffer) -> str:
-        return sequence([self.values.index(d).text for d in buffer.dims])
+        wide = buffer.attributes.get(attrs.EXTENT_DTYPE) == "int64"
+        found = ((d, d.as_constant() if wide else None) for d in buffer.dims)
+        return sequence([self.values.index(d).text if n is None else f"T.int64({n})" for d, n in found])
 
     def _slice(self, low: Index, extent: Index) -> str:
         size = extent.as_constant()

@@ -152,11 +152,17 @@ def main(A: T.Buffer((8, 4), "float32"), P: T.Buffer((8, 4), "int32"), B: T.Buff
             T.where(P[i, j] > 0)
             B[vi, vj] = A[vi, vj]
 """
+COPY = """\
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj]
+"""
 
 
 def test_refuses_a_condition_on_data(refused):
     """P[i, j] is loaded outside of the block, with loops that the new block would hide."""
-    sch = Schedule(parse(ON_DATA))
     message = 'block "B" runs only where a condition on data holds'
+    sch = Schedule(parse(ON_DATA))
     refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[1]))
-    refused(sch, message, lambda: sch.blockize([sch.get_block("B")]))
+    sch = Schedule(parse(ON_DATA + COPY))
+    refused(sch, message, lambda: sch.blockize([sch.get_block("B"), sch.get_block("C")]))
