@@ -98,11 +98,15 @@ def _difference(one: ir.Operation, other: ir.Operation, known: Values) -> str | 
 
 
 def _is_same(v: ir.Value, w: ir.Value, known: Values) -> bool:
-    """Whether values correspond: constants outside nests may count as changed without a need."""
+    """Whether values correspond: constants and sizes outside nests may count as changed without a need."""
     if v in known:
         return known[v] == w
-    makers = [x.owner.operation for x in (v, w) if not isinstance(x.owner, ir.Block)]
-    return [m.name for m in makers] == ["arith.constant"] * 2 and _facts(makers[0]) == _facts(makers[1])
+    if isinstance(v.owner, ir.Block) or isinstance(w.owner, ir.Block):
+        return False
+    one, other = v.owner.operation, w.owner.operation
+    if one.name != other.name or one.name not in ("arith.constant", "affine.apply") or _facts(one) != _facts(other):
+        return False
+    return all(_is_same(a, b, known) for a, b in zip(one.operands, other.operands, strict=True))
 
 
 def _facts(op: ir.Operation) -> dict[str, ir.Attribute]:

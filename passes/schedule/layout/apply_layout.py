@@ -24,8 +24,10 @@ from tir_mlir.dialect.ir import (
     create,
     edit,
     func_of,
+    is_apply,
     is_size,
     owner_op,
+    read_apply,
     symbols_by_name,
     trim,
 )
@@ -225,9 +227,17 @@ def _new_indices(op: ir.Operation, change: LayoutChange) -> list[Index]:
     """The new indices of a load or store, simplified under the ranges that hold there."""
     if op.name not in AFFINE_ACCESS:
         start = 2 if "store" in op.name else 1
-        return change.image([Index.of(v) for v in list(op.operands)[start:]])
+        return change.image([_index_of(v) for v in list(op.operands)[start:]])
     found = [Index.wrap(i) for i in change.image(access_indices(op))]
     return simplify_indices(op, found)
+
+
+def _index_of(value: ir.Value) -> Index:
+    """An index of type `index` as an expression."""
+    if is_apply(value):
+        return read_apply(value)
+    is_number = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
+    return Index.constant(_number(value)) if is_number else Index.of(value)
 
 
 def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
