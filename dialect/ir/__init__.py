@@ -16,7 +16,6 @@ from tir_mlir.dialect.ir.context import entered
 from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
 from tir_mlir.dialect.ir.dtypes import bits, to_name
 from tir_mlir.dialect.ir.edit import fold_conversion, fold_known, is_pure, rebind, rebuild_guard, substitute
-from tir_mlir.dialect.ir.held_module import held_module
 from tir_mlir.dialect.ir.index import (
     Constraint,
     Index,
@@ -83,6 +82,7 @@ from tir_mlir.dialect.ir.walk import (
     enclosing_block,
     enclosing_loop_name,
     find,
+    held_module,
     is_bound_value,
     is_data_loop,
     is_inside,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from mlir import ir
 
@@ -258,3 +259,19 @@ def module_of(op: ir.Operation) -> ir.Operation:
     while op.parent is not None:
         op = op.parent.operation
     return op
+
+
+# attributes: `mlir` of an IRModule; `alone` of a PrimFunc (the module of that function only); `mod` of a schedule
+_ATTRIBUTES = ("mlir", "alone", "mod")
+
+
+def held_module(program: Any) -> ir.Module | None:
+    """The `ir.Module` of an IRModule, a PrimFunc, a Schedule or a module itself; None for anything else."""
+    for _ in range(len(_ATTRIBUTES)):
+        if isinstance(program, ir.Module):
+            return program
+        name = next((name for name in _ATTRIBUTES if hasattr(program, name)), None)
+        if name is None:
+            return None
+        program = getattr(program, name)
+    return program if isinstance(program, ir.Module) else None

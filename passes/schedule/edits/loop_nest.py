@@ -40,9 +40,10 @@ def copy_loops(
     """
     variables: dict[ir.Value, Index] = {}
     for old in nest:
-        bounds = ([bound.substitute(variables) for bound in side] for side in (old.lowers, old.uppers))
+        low, high = ([bound.substitute(variables) for bound in side] for side in (old.lowers, old.uppers))
+        kind, facts = ("serial", {}) if serial else (old.kind, old.annotations)
         with ip, old.op.location:
-            new = create.loop(old.name + suffix, *bounds, *(() if serial else (old.kind, old.annotations)))
+            new = create.loop(old.name + suffix, low, high, kind, facts)
         variables[old.var] = Index.of(new.var)
         ip = create.at_end(new.body)
     return ip, variables

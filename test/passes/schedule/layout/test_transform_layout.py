@@ -331,7 +331,8 @@ def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
 
 
 def test_a_constant_beside_an_index_from_data_is_folded():
-    sch = Schedule(parse("""
+    sch = Schedule(
+        parse("""
 @T.prim_func
 def main(A: T.Buffer((4,), "float32"), P: T.Buffer((4,), "int32")):
     C = T.alloc_buffer((2, 1))
@@ -339,6 +340,7 @@ def main(A: T.Buffer((4,), "float32"), P: T.Buffer((4,), "int32")):
         with T.block("C"):
             vi = T.axis.opaque(4, i)
             C[P[vi], 0] = A[vi]
-"""))
+""")
+    )
     sch.transform_layout("C", ("write", 0), lambda i, j: (i, j + 1), pad_value=7)
     assert "C[P[vi], 1] = A[vi]" in sch.mod.script()
