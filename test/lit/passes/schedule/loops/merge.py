@@ -5,7 +5,7 @@
 
 # TWICE: error: {{.*}}a loop is passed twice; merge needs distinct loops
 # ALONE: merge needs at least two loops, not 1
-# Both nests from what holds them down to the loops become one; kinds are lost.
+# Both nests from what holds them down to the loops become one.
 # CHECK-LABEL: def side_by_side(
 @T.prim_func
 def side_by_side(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
@@ -14,13 +14,13 @@ def side_by_side(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"),
     # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i_m, j_m])
     # CHECK: with T.block("C"):
     # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i_m, j_m])
-    for i in T.parallel(4):
+    for i in range(4):
         for j in range(8):
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = A[vi, vj]
     for k in range(4):
-        for l in T.vectorized(8):
+        for l in range(8):
             with T.block("C"):
                 vi, vj = T.axis.remap("SS", [k, l])
                 C[vi, vj] = B[vi, vj]
