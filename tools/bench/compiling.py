@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import large_programs
+import random_steps
 from measure import Stats, seconds
 from tir_mlir import Schedule, build
 from tir_mlir.examples.matmul import matmul, steps
@@ -53,7 +54,7 @@ class Cost:
 
 def costs(n: int, rounds: int, root: Path) -> list[Cost]:
     """Return all measurements, in pipeline order."""
-    return [*_imports(rounds, root), *_schedule(n, rounds), *_build(n, rounds), _call(), *_large()]
+    return [*_imports(rounds, root), *_schedule(n, rounds), _step(), *_build(n, rounds), _call(), *_large()]
 
 
 def _large() -> list[Cost]:
@@ -120,6 +121,12 @@ def _schedule(n: int, rounds: int) -> list[Cost]:
     found.append(Cost(group, "all steps", "ms", Stats.of(total[1:]).times(1e3), "<= 60"))
     found.append(Cost(group, "all steps, processor time", "ms", Stats.of(processor[1:]).times(1e3)))
     return [*found, Cost(group, "all steps, first time", "ms", Stats.of(total[:1]).times(1e3))]
+
+
+def _step() -> Cost:
+    """Time random steps of random programs, all primitives, each program for the first time."""
+    took = [seconds for _, seconds in random_steps.random_steps()]
+    return Cost("one step", "median step over random programs", "ms", Stats.of(took).times(1e3), "<= 2")
 
 
 def _build(n: int, rounds: int) -> list[Cost]:
