@@ -5,8 +5,10 @@
 
 # TWICE: error: {{.*}}a loop is passed twice; merge needs distinct loops
 # ALONE: merge needs at least two loops, not 1
-# Both nests from what holds them down to the loops become one.
+# Both nests from what holds them down to the loops become one; kinds are lost.
 # CHECK-LABEL: def side_by_side(
+# expected-warning @unknown {{loop i was parallel; merge makes serial loops}}
+# expected-warning @unknown {{loop l was vectorized; merge makes serial loops}}
 @T.prim_func
 def side_by_side(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
     # CHECK: for i_m, j_m in T.grid(4, 8):
@@ -14,13 +16,13 @@ def side_by_side(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"),
     # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i_m, j_m])
     # CHECK: with T.block("C"):
     # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i_m, j_m])
-    for i in range(4):
+    for i in T.parallel(4):
         for j in range(8):
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = A[vi, vj]
     for k in range(4):
-        for l in range(8):
+        for l in T.vectorized(8):
             with T.block("C"):
                 vi, vj = T.axis.remap("SS", [k, l])
                 C[vi, vj] = B[vi, vj]

@@ -16,6 +16,20 @@ def chain(A: T.Buffer((9,), "float32")):
 # -----
 
 
+# CHECK-LABEL: def drops_binding(
+# expected-warning @unknown {{loop i was threadIdx.x, and is only unrolled now}}
+@T.prim_func
+def drops_binding(A: T.Buffer((8,), "float32")):
+    # CHECK: for i in T.unroll(8):
+    for i in T.thread_binding(8, thread="threadIdx.x"):
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = T.float32(0)
+
+
+# -----
+
+
 @T.prim_func
 # expected-error @below {{no loop i in missing (loops there: j)}}
 def missing(A: T.Buffer((8,), "float32")):
