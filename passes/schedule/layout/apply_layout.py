@@ -198,7 +198,7 @@ def _number(value: ir.Value) -> int:
 
 
 def apply_layout(buffer: Buffer, change: LayoutChange) -> Buffer:
-    """Change the layout of a buffer: declaration, accesses, declared regions. Call `settle` afterwards."""
+    """Change the layout of a buffer: declaration, accesses, declared regions. Call `finish_layout` afterwards."""
     func = func_of(owner_op(buffer.value)).op
     regions = _declared(func, buffer)
     indices = {op: _new_indices(op, change) for op in _accesses(buffer)}

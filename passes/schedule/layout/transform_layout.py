@@ -8,8 +8,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError
 from tir_mlir.dialect.index_maps import IndexMap, Padding, check_start, collision_text
-from tir_mlir.dialect.ir import Block, Buffer, Func, child_towards, enclosing_block, frozen, func_of, position
+from tir_mlir.dialect.ir import Block, Buffer, Func, child_towards, enclosing_block, frozen, func_of, ops, position
 from tir_mlir.dialect.presburger import only_where, question
+from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.edits import BufferChoice, find_accessed_buffer, first_op_after_allocs
 from tir_mlir.passes.schedule.layout.apply_layout import (
     LayoutChange,
@@ -46,7 +47,8 @@ def transform_layout(
     does; for an input without a producer a block `buffer_<B>_assumptions` states it.
 
     Requires: the map is injective and its indices are not negative; without `pad_value` there is no padding; the buffer
-    is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known. Bijectivity is
+    is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known; spatial iters that
+    store through an index from data stay provably independent (not in `B[P[vi] * 64 + vj]`). Bijectivity is
     decided exactly. `assume_injective_transform` accepts a map where it cannot be decided, and leaves the padding
     undefined. `buffer` is ("read", index), ("write", index) or a name.
     """
@@ -73,7 +75,16 @@ def transform_layout(
         add_padding_block(value, new, after)
     elif value is not None and new.is_param:
         add_assumption_block(value, new, first_op_after_allocs(home.body))
+    _check_scatters(new)
     finish_layout(target, new, known)
+
+
+def _check_scatters(buffer: Buffer) -> None:
+    """Refuse where a store through an index from data no longer shows that spatial iters are independent."""
+    homes = (enclosing_block(use.owner.operation) for use in buffer.value.uses)
+    for block in dict.fromkeys(home for home in homes if isinstance(home, Block)):
+        if any(op.name == "memref.store" for op in ops(block.op)):
+            iter_kinds(block)
 
 
 def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:

@@ -344,3 +344,21 @@ def main(A: T.Buffer((4,), "float32"), P: T.Buffer((4,), "int32")):
     )
     sch.transform_layout("C", ("write", 0), lambda i, j: (i, j + 1), pad_value=7)
     assert "C[P[vi], 1] = A[vi]" in sch.mod.script()
+
+
+def test_refuses_a_sum_with_an_index_from_data_that_spatial_iters_store_through(refused):
+    """Of C[P[vi] * 64 + vj] it is not known that no two vj meet: the text would not parse."""
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), P: T.Buffer((4,), "int32")):
+    C = T.alloc_buffer((2, 8))
+    for i, j in T.grid(4, 8):
+        with T.block("C"):
+            vi = T.axis.opaque(4, i)
+            vj = T.axis.spatial(8, j)
+            C[P[vi], vj] = A[vi, vj]
+""")
+    )
+    message = 'iter vj of block "C" is declared spatial, but it is not provable'
+    refused(sch, message, lambda: sch.transform_layout("C", ("write", 0), lambda i, j: i * 64 + j, pad_value=0))
