@@ -56,8 +56,8 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
 
     Requires: the nest contains exactly one block; every binding is outer part * size + inner part, with the inner part
     covering [0, size), or no outer loop moves it; the bounds of the inner loops do not depend on outer loops; a guard
-    constrains whole iters, outer loops, or inner loops. With an init, no inner loop merely repeats the block. The
-    blocks of a list have no init, their reduce iters lie within the new block, and its iterations are independent.
+    constrains whole iters, outer loops, or inner loops, not data. With an init, no inner loop merely repeats the block.
+    The blocks of a list have no init, their reduce iters lie within the new block, and its iterations are independent.
     """
     if not isinstance(target, Loop):
         return blockize_several(target, preserve_unit_iters)

@@ -49,11 +49,11 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
     vthread count as inner loops; in `warp`, those bound to threadIdx.x.
 
     Requires: the block is a complete block, a full reduction, or a recurrence that needs nothing from other values of
-    its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before; its
-    inputs do not change in between; no loop around both places runs part of its reduction; no condition on data is
-    around either place. `index`: -1 directly before the first consumer, -2 directly after the last producer, k:
-    position k of the loop's body. A location from `sample_compute_location` in place of a loop inlines the block or
-    leaves it.
+    its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before (without
+    consumers: in full); its inputs do not change in between; no loop around both places runs part of its reduction; no
+    condition on data is around either place. `index`: -1 directly before the first consumer, -2 directly after the last
+    producer, k: position k of the loop's body. A location from `sample_compute_location` in place of a loop inlines the
+    block or leaves it.
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, compute_inline)
