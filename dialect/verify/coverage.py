@@ -38,6 +38,7 @@ from tir_mlir.dialect.presburger import (
     is_full_box,
     only_where,
     question,
+    sizes,
     smallest_point,
     zeros,
 )
@@ -127,8 +128,15 @@ def _domain_key(block: Block) -> Hashable | None:
 
 @by_structure(_domain_key, limit=1 << 16)
 def covers(block: Block) -> bool:
-    """Whether the bindings cover every point of the domain."""
-    return is_full_box(block, _loops_around(block)) or _missing(block).is_empty()
+    """Whether the bindings cover every point of the domain, whatever the sizes."""
+    loops = _loops_around(block)
+    return (not _may_be_empty(block, loops) and is_full_box(block, loops)) or _missing(block).is_empty()
+
+
+def _may_be_empty(block: Block, loops: Sequence[Loop]) -> bool:
+    """Whether a loop that no iter uses may have no iteration: with one that an iter uses, the domain would be empty."""
+    used = {v for binding in block.bindings for v in binding.values}
+    return any(lp.var not in used and (lp.const_extent or 0) < 1 for lp in loops)
 
 
 def _loops_around(block: Block) -> list[Loop]:
@@ -203,7 +211,7 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
         for number in free:
             image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
         space = image.get_space()
-        full = isl.Set.universe(space).intersect_params(dom.set.params())
+        full = isl.Set.universe(space).intersect_params(sizes(block.op).set)
         local = isl.LocalSpace.from_space(space)
         inner = Domain([], dom.params, full, _symbol_affs(dom, local), isl.Aff.zero_on_domain(local))
         for number, it in enumerate(block.iters):
@@ -320,7 +328,7 @@ def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
         why = next(why for a in reads if (why := doubt(a)))
         text = f'it is not provable that the loops around block "{block.name}" compute all that is read of {name}'
         fail(block.op, "cover", f"{text}: {why}", provable=False)
-    found_at = smallest_point(missing) or []
+    found_at = (smallest_point(missing) or [])[-Buffer(buffer).rank :]  # sizes come first
     point = ", ".join(map(str, found_at))
     way = only_where(missing, block.op)
     text = f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it{way}'

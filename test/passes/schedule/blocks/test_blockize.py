@@ -316,17 +316,22 @@ def test_a_domain_that_no_loop_reaches_the_end_of():
 NEVER = """
 @T.prim_func
 def main(A: T.Buffer((1, 1), "int8"), B: T.Buffer((1, 1), "int8")):
+    Y = T.alloc_buffer((1, 1), "int8")
     for i in range(1):
         for j in range(1):
             with T.block("low"):
                 vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj]
+                Y[vi, vj] = A[vi, vj]
     for i in range(1):
         for j in range(1 - 1 - i):
             with T.block("high"):
                 vi = T.axis.spatial(1, i)
                 vj = T.axis.spatial(1, i + 1 + j)
-                B[vi, vj] = T.int8(2)
+                Y[vi, vj] = T.int8(2)
+    for i, j in T.grid(1, 1):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[vi, vj]
 """
 
 
