@@ -69,7 +69,7 @@ class Module:
 
     def __getitem__(self, name: str) -> Callable[..., None]:
         function = self.library[name]
-        return lambda *args: function(*map(_unwrapped, args))
+        return lambda *args, **named: function(*map(_unwrapped, args), **{n: _unwrapped(a) for n, a in named.items()})
 
     get_function = __getitem__
 
@@ -93,8 +93,8 @@ class Module:
         """The function of this name."""
         return self[self.entry_name]
 
-    def __call__(self, *args: Any) -> None:
-        self.entry_func(*args)
+    def __call__(self, /, *args: Any, **named: Any) -> None:
+        self.entry_func(*args, **named)
 
     def get_source(self, fmt: str = "ll") -> str:
         """The code as text: "ll" is LLVM IR, "asm" or "s" is assembly, "mlir" the module before lowering."""
@@ -115,14 +115,15 @@ class Module:
         """A callable that runs a function `number` times after one run to warm up, `repeat` times over."""
         function = self.library[func_name]
 
-        def evaluate(*args: Any) -> BenchmarkResult:
+        def evaluate(*args: Any, **named: Any) -> BenchmarkResult:
             arrays = [_unwrapped(a) for a in args]
-            function(*arrays)
+            by_name = {n: _unwrapped(a) for n, a in named.items()}
+            function(*arrays, **by_name)
             results = []
             for _ in range(repeat):
                 start = time.perf_counter()
                 for _ in range(number):
-                    function(*arrays)
+                    function(*arrays, **by_name)
                 results.append((time.perf_counter() - start) / number)
             return BenchmarkResult(tuple(results))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from tir_mlir.interpreter.kinds import array_of, is_float, numbers
 from tir_mlir.interpreter.memory import Memory, View, row_major, shown
 from tir_mlir.interpreter.poison import POISON, is_poison
 from tir_mlir.runtime.call.arrays import Packed, Packer
+from tir_mlir.runtime.call.keywords import in_order
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 
+OPTIONS = ("name", "exact", "strict", "unset", "breakpoints", "kernels")
+"""The options of `interpret`."""
 WIDE = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 
 
@@ -26,6 +30,18 @@ def memory_kind(dtype: str) -> str:
 def kind_of(dtype: str) -> str:
     """`"float32"` -> `"f32"`; `"uint8"` and `"int8"` -> `"i8"`."""
     return WIDE.get(dtype) or "i" + dtype.removeprefix("u").removeprefix("int")
+
+
+def by_position(signature: CallSignature, arrays: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+    """The arrays of `interpret(program, *arrays, **named)` in the order of the parameters.
+
+    Raises ArgumentError, for a misspelled option as well.
+    """
+    names = {p.name for p in signature.params}
+    for name in named:
+        if name not in names and (near := difflib.get_close_matches(name, OPTIONS, 1)):
+            raise ArgumentError(f"interpret has no option {name!r} (did you mean {near[0]!r}?)")
+    return in_order(signature, arrays, named) if named else arrays
 
 
 class Arguments:

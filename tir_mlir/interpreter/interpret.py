@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
     llvm_intrinsics,
     walk,
 )
-from tir_mlir.interpreter.call_arguments import Arguments, memory_kind
+from tir_mlir.interpreter.call_arguments import Arguments, by_position, memory_kind
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
 from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
@@ -95,12 +95,14 @@ def interpret(
     unset: Sequence[str] = (),
     breakpoints: Mapping[str, Any] | Sequence[str] = (),
     kernels: Mapping[str, Callable[..., Any]] | None = None,
+    **named: Any,
 ) -> Report:
     """Run a program in Python with every access checked. Results are stored in the arrays; returns the counts.
 
     `program`: a module, function, Schedule, ir.Module, or text of TVMScript or MLIR, at any stage before the llvm
-    dialect; `name`: the function, if there are several. Arguments as for `build`. Arithmetic is that of the types; with
-    `exact=True` that of Python (every float is a float64, integers do not wrap; results are rounded at the end).
+    dialect; `name`: the function, if there are several. Arguments as for `build`, also by keyword (`named`).
+    Arithmetic is that of the types; with `exact=True` that of Python (every float is a float64, integers do not wrap;
+    results are rounded at the end).
     Uninitialized values propagate; using one as a condition, bound or index, or leaving one in a parameter, is an
     error; with `strict=True` every read of one is. `unset`: parameters whose elements count as uninitialized.
     `breakpoints`: names of blocks to stop before, or {name: condition over the iters}, besides `breakpoint()` in
@@ -119,7 +121,7 @@ def interpret(
         unknown = set(unset) - {p.name for p in signature.params}
         if unknown:
             raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
-        given = Arguments(signature, arrays, exact, unset)
+        given = Arguments(signature, by_position(signature, arrays, named), exact, unset)
         options = Options(exact, strict, aliased=given.aliased, breakpoints=points)
         made = InterpretedProgram(module, func, options, kernels or {})
         names = [p.name for p in func.params]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import of_op
+from tir_mlir.dialect.analysis import Access, of_op
+from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import DIVISIONS, Buffer, Index, Loop, dtypes, is_loop, owner_op, step, walk
 from tir_mlir.dialect.presburger import intervals, sets
@@ -15,6 +16,7 @@ from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
 from tir_mlir.passes.lower.vector.indirect_rows import is_indirect_row
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
+from tir_mlir.passes.lower.vector.serial_ops import op_words, serial_reason
 
 LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")
@@ -93,9 +95,9 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
             lanes.varying.update(op.results)
     elif name == "memref.store":
         if not is_indirect_row(op, lanes.var, lanes.varying):
-            raise NotVectorizable("a store at a loaded index has no vector form", "vectorize a loop along a row")
+            raise NotVectorizable(*serial_reason(op))
     else:
-        raise NotVectorizable(f"{_called(op)} has no vector form", "vectorize a loop that does not contain it")
+        raise NotVectorizable(*serial_reason(op))
     for value in (*op.results, *(op.operands if name in STORES else ())):
         _check_type(value.type)
 
@@ -132,12 +134,7 @@ def _guarded(op: ir.Operation) -> str:
     """A guarded op for messages."""
     if op.name in ("affine.load", "affine.store", "memref.load", "memref.store"):
         return f"an access of {Buffer(walk.accessed(op)).name} whose lanes are not adjacent"
-    return _called(op)
-
-
-def _called(op: ir.Operation) -> str:
-    """An op for messages: a call by the name of its function."""
-    return f"a call of {op.attributes['callee']}" if op.name == "func.call" else op.name
+    return op_words(op)
 
 
 def _check_type(type_: ir.Type) -> None:
@@ -173,17 +170,25 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
 def _check_apart(root: ir.Value, users: list[ir.Operation], loop: Loop) -> None:
     """Check by isl that no two iterations of a loop access one element of a buffer, one of them writing."""
     buffer = f'buffer "{Buffer(root).name}"'
-    depth = len([p for p in walk.parents(loop.op) if is_loop(p)])
-    domains: lifetimes.Domains = {}
+    found = [a for op in users for a in of_op(op) if a.buffer == root]
     try:
-        with sets.question(f"whether lanes access a common element of {buffer}"):
-            found = [lifetimes.timed_access(a, domains) for op in users for a in of_op(op) if a.buffer == root]
-            meet = lifetimes.conflicts([t for t in found if t is not None], depth)
+        if not _meet(found, buffer, loop):
+            return
+        if not _meet([a for a in found if not doubt(a)], buffer, loop):
+            raise NotProvable(next(why for a in found if (why := doubt(a))))
     except NotProvable as why:
         reason = f"it could not be proved that no iteration accesses an element of {buffer} that another writes ({why})"
         raise NotVectorizable(reason, _APART) from why
-    if meet:
-        raise NotVectorizable(f"an iteration accesses an element of {buffer} that another one writes", _APART)
+    raise NotVectorizable(f"an iteration accesses an element of {buffer} that another one writes", _APART)
+
+
+def _meet(found: Sequence[Access], buffer: str, loop: Loop) -> bool:
+    """Whether the regions of some accesses meet in two iterations of a loop, one writing. Errors: NotProvable."""
+    depth = len([p for p in walk.parents(loop.op) if is_loop(p)])
+    domains: lifetimes.Domains = {}
+    with sets.question(f"whether lanes access a common element of {buffer}"):
+        timed = [lifetimes.timed_access(a, domains) for a in found]
+        return lifetimes.conflicts([t for t in timed if t is not None], depth)
 
 
 def _is_partitioned(column: list[Index], lanes: Lanes) -> bool:

@@ -10,7 +10,7 @@ from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, check_redirectable, make_copy, next_op, redirect
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_copies_written
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
-from tir_mlir.passes.schedule.edits import alloc_buffer, check_scope_name, find_buffer, keeps_region_order
+from tir_mlir.passes.schedule.edits import alloc_like, check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import scope_of
 from tir_mlir.passes.schedule.registry import check, primitive
 
@@ -50,7 +50,7 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
         region, whole = _accessed_regions(block, buffer)
 
     name = f"{buffer.name}_{storage_scope}"
-    cache = alloc_buffer(scope, name, buffer.dims, buffer.dtype, storage_scope)
+    cache = alloc_like(buffer, scope, name, buffer.dims, storage_scope)
     after = next_op(block.guarded)
     with block.op.location:
         made = [make_copy(name, buffer, cache, CopyRegion(block.guarded, region, whole))]

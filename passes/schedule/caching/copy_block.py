@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import intervals, sets
-from tir_mlir.passes.schedule.edits import alloc_buffer, check_retypable, propagate_type, rename_in_regions
+from tir_mlir.passes.schedule.edits import alloc_like, check_retypable, propagate_type, rename_in_regions
 from tir_mlir.passes.schedule.legality import Scope
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -92,7 +92,7 @@ def _shiftable(root: ir.Operation, buffer: Buffer) -> bool:
 def make_cache(scope: Scope, where: CopyRegion, storage_scope: str) -> Buffer:
     """Allocate the cache `<buffer>_<storage scope>` in the scope."""
     like = where.region.buffer
-    return alloc_buffer(scope, f"{like.name}_{storage_scope}", where.shape, like.dtype, storage_scope)
+    return alloc_like(like, scope, f"{like.name}_{storage_scope}", where.shape, storage_scope)
 
 
 def make_copy(name: str, source: Buffer, target: Buffer, where: CopyRegion) -> Block:

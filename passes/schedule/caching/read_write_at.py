@@ -37,7 +37,7 @@ from tir_mlir.passes.schedule.caching.copy_block import (
     whole_buffer,
     written_region,
 )
-from tir_mlir.passes.schedule.edits import alloc_buffer, check_scope_name, find_buffer, keeps_region_order
+from tir_mlir.passes.schedule.edits import alloc_like, check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import (
     PASS_OWN_LOOP,
     Scope,
@@ -86,7 +86,7 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
         iters = _iters(loop, where)
 
     scope = enclosing_block(loop.op)
-    cache = alloc_buffer(scope, f"{buffer.name}_{storage_scope}", buffer.dims, buffer.dtype, storage_scope)
+    cache = alloc_like(buffer, scope, f"{buffer.name}_{storage_scope}", buffer.dims, storage_scope)
     made = _copy(f"{buffer.name}_{storage_scope}", buffer, cache, where, iters)
     for reader in readers:
         redirect(reader, buffer, cache)
@@ -131,7 +131,7 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
         other = _other_write(buffer, loop)
 
     scope = enclosing_block(loop.op)
-    cache = alloc_buffer(scope, f"{buffer.name}_{storage_scope}", buffer.dims, buffer.dtype, storage_scope)
+    cache = alloc_like(buffer, scope, f"{buffer.name}_{storage_scope}", buffer.dims, storage_scope)
     made = _copy(f"{buffer.name}_{storage_scope}", cache, buffer, where, iters)
     for user in users:
         redirect(user, buffer, cache)

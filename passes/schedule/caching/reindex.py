@@ -16,7 +16,7 @@ from tir_mlir.passes.schedule.caching.point_access import (
     point_access,
     redirect_access,
 )
-from tir_mlir.passes.schedule.edits import BufferChoice, alloc_buffer, find_accessed_buffer, keeps_region_order
+from tir_mlir.passes.schedule.edits import BufferChoice, alloc_like, find_accessed_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained, is_child, scope_of
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
@@ -65,7 +65,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
             check_not_written_by_others(nest, chosen)
 
     shape = [i.min + i.extent for i in access.used]
-    cache = alloc_buffer(scope, f"{chosen.name}_reindex", shape, chosen.dtype, chosen.scope)
+    cache = alloc_like(chosen, scope, f"{chosen.name}_reindex", shape, chosen.scope)
     made = _copy(access, cache, nest.top, spans, key)
     redirect_access(access, cache, cell)
     if key == attrs.WRITES:

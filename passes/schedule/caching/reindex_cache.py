@@ -43,7 +43,7 @@ from tir_mlir.passes.schedule.caching.point_access import (
     redirect_access,
 )
 from tir_mlir.passes.schedule.edits import (
-    alloc_buffer,
+    alloc_like,
     check_scope_name,
     copy_loops,
     find_buffer,
@@ -171,7 +171,7 @@ def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoi
 
 def _allocate(plan: _Plan, storage_scope: str) -> Buffer:
     like = plan.access.buffer
-    return alloc_buffer(plan.scope, f"{like.name}_{storage_scope}", plan.shape, like.dtype, storage_scope)
+    return alloc_like(like, plan.scope, f"{like.name}_{storage_scope}", plan.shape, storage_scope)
 
 
 def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, target: Buffer) -> Block:

@@ -6,6 +6,7 @@ from tir_mlir.passes.schedule.edits.block_iters import NestedRegions, replace_it
 from tir_mlir.passes.schedule.edits.buffers import (
     BufferChoice,
     alloc_buffer,
+    alloc_like,
     check_scope_name,
     declaring,
     drop_regions,
@@ -40,6 +41,7 @@ __all__ = [
     "NestedRegions",
     "BlockRegions",
     "alloc_buffer",
+    "alloc_like",
     "canonical",
     "check_retypable",
     "copy_loops",

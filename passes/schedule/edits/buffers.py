@@ -113,6 +113,14 @@ def alloc_buffer(scope: Block | Func, name: str, shape: Sequence[Index], dtype: 
         return Buffer(create.alloc(name, list(shape), dtype, storage_scope))
 
 
+def alloc_like(buffer: Buffer, scope: Block | Func, name: str, shape: Sequence[Index], storage_scope: str) -> Buffer:
+    """Allocate a buffer of other shape and storage scope at the start of a scope; int64 extents stay int64."""
+    made = alloc_buffer(scope, name, shape, buffer.dtype, storage_scope)
+    if attrs.EXTENT_DTYPE in buffer.attributes:
+        attrs.put(made.value.owner, attrs.EXTENT_DTYPE, buffer.attributes[attrs.EXTENT_DTYPE])
+    return made
+
+
 def declaring(func: ir.Operation, buffer: Buffer) -> list[ir.Operation]:
     """The ops in the body of a function, or else the function, beneath which regions of a buffer may be declared.
 

@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
 from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
-from tir_mlir.passes.schedule.edits import alloc_buffer, keeps_region_order, set_domain, set_extent
+from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import (
     DECOMPOSE_REDUCTION,
     PrivateNest,
@@ -270,9 +270,7 @@ def _rewrite(plan: _Plan) -> None:
     block, scope, top = plan.block, scope_of(plan.block), plan.nest.top
     after = list(top.block.operations)[walk.position(top) + 1].operation
     longer = plan.loops
-    pads = {
-        b: alloc_buffer(scope, f"{b.name}_pad", plan.shape(b), b.dtype, b.scope) for b in [*plan.inputs, *plan.outputs]
-    }
+    pads = {b: alloc_like(b, scope, f"{b.name}_pad", plan.shape(b), b.scope) for b in [*plan.inputs, *plan.outputs]}
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(block.op, key, None)
     for buffer in plan.inputs:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, attrs, create, edit, frozen, walk
-from tir_mlir.passes.schedule.edits import alloc_buffer, copy_loops, keeps_region_order
+from tir_mlir.passes.schedule.edits import alloc_like, copy_loops, keeps_region_order
 from tir_mlir.passes.schedule.legality import Scope, check_reduction, scope_of
 from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.reduction.rfactor_legality import (
@@ -82,7 +82,7 @@ def _buffer(scope: Scope, result: Buffer, axis: int, loop: Loop) -> Buffer:
     """The buffer of partial results: the shape of the result, with the extent of the loop inserted."""
     shape = list(result.dims)
     shape.insert(axis, loop.extent)
-    return alloc_buffer(scope, f"{result.name}_rf", shape, result.dtype, result.scope)
+    return alloc_like(result, scope, f"{result.name}_rf", shape, result.scope)
 
 
 # --- the first nest: partial results ----------------------------------------------------------------------------------

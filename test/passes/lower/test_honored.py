@@ -95,6 +95,58 @@ def test_a_recurrence_runs_as_written():
     np.testing.assert_array_equal(a, want)
 
 
+SYMBOLIC = """
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    m = T.int32()
+    n = T.int32()
+    A = T.match_buffer(a, (m, n))
+    C = T.match_buffer(c, (m * n,))
+    for i in {i}(m):
+        for j in {j}(n):
+            with T.block("C"):
+                vi, vj = T.axis.remap("OO", [i, j])
+                C[vi * n + vj] = A[vi, vj]
+"""
+
+
+def test_elements_that_may_be_common_are_not_said_to_be() -> None:
+    assert warned(SYMBOLIC.format(i="range", j="T.vectorized")) == [
+        'vectorized loop "j" runs serially: it could not be proved that no iteration accesses an element of buffer "C" '
+        "that another writes (an index of C is not affine); write to another buffer (cache_write), or vectorize "
+        "another loop"
+    ]
+
+
+def test_a_store_at_a_computed_index_is_not_called_a_loaded_one() -> None:
+    assert warned(SYMBOLIC.format(i="T.vectorized", j="range")) == [
+        'vectorized loop "i" runs serially: a store at an index that is not affine has no vector form; '
+        "vectorize a loop along a row"
+    ]
+
+
+WITHOUT_VECTORS = {
+    "vectors": (
+        "A[1, v * 4 : v * 4 + 4] = A[0, v * 4 : v * 4 + 4]",
+        "its accesses are vectors already, and vectors have one dimension; leave the loop serial, or unroll it",
+    ),
+    "a view": (
+        "a = T.match_buffer(A[1, v], (), offset_factor=1)\n            a[()] = A[0, v]",
+        "the view a has no vector form; vectorize a loop that does not contain it",
+    ),
+    "a loop over data": (
+        "for k in range(T.Cast('int32', A[0, v])):\n                A[1, v] = A[0, v]",
+        "loop k, whose bounds are data, has no vector form; vectorize a loop that does not contain it",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT_VECTORS)
+def test_what_has_no_vector_form_is_said_in_the_words_of_the_language(case: str) -> None:
+    body, reason = WITHOUT_VECTORS[case]
+    assert warned(one_loop("T.vectorized(16)", body, TWO)) == [f'vectorized loop "i" runs serially: {reason}']
+
+
 GUARDED = {
     "a padded read": (
         "B[vi, vj] = T.if_then_else(2 <= vj and vj < {m}, A[vi, vj - 2], T.float32(7))",
@@ -163,7 +215,7 @@ def main(a: T.handle, b: T.handle):
 
 
 STAYS = {
-    "T.if_then_else(vj >= 1, T.floordiv(A[vi, vj], A[vi, vj - 1]), 0)": "arith.floordivsi",
+    "T.if_then_else(vj >= 1, T.floordiv(A[vi, vj], A[vi, vj - 1]), 0)": "a division of integers",
     "T.if_then_else(vj >= 1, A[vj, vi], 0)": "an access of A whose lanes are not adjacent",
 }
 

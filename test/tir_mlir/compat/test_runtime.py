@@ -90,6 +90,16 @@ def test_time_evaluator(tvm, add):
     assert b.numpy()[0] == 2
 
 
+def test_arguments_by_name(tvm, add):
+    lib, a, b = tvm.build(add), tvm.nd.array(np.ones(16, "float32")), tvm.nd.empty((16,))
+    for call in (lib, lib["main"], lib.time_evaluator("main", number=1)):
+        b[:] = np.zeros(16, "float32")
+        call(a, B=b)
+        assert b.numpy()[0] == 2
+        with pytest.raises(ArgumentError, match=r"main has no parameter 'b' \(did you mean 'B'\?\)"):
+            call(a, b=b)
+
+
 def test_sources_of_a_build(tvm, add, tmp_path):
     lib = tvm.build(add)
     assert "define" in lib.get_source() and "affine.for" in lib.get_source("mlir") and "main" in lib.get_source("asm")

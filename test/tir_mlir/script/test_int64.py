@@ -108,3 +108,61 @@ def test_a_schedule_of_a_program_in_int64_prints_and_reads_back() -> None:
     sch.cache_read("B", 0, "shared")
     sch.compute_at("X", sch.get_loops("X_shared")[0])
     assert parse(sch.mod.script()).equal(sch.mod) and sch.verify()
+
+
+SUMMED = """
+@T.prim_func
+def main(A: T.Buffer((T.int64(16), T.int64(8)), "float32"), B: T.Buffer((T.int64(16),), "float32")):
+    for i, k in T.grid(T.int64(16), T.int64(8)):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] + A[vi, vk]
+"""
+COPIES = {
+    "cache_read": (lambda sch: sch.cache_read("B", 0, "local"), "A_local = T.alloc_buffer((T.int64(16), T.int64(8))"),
+    "cache_write": (lambda sch: sch.cache_write("B", 0, "local"), "B_local = T.alloc_buffer((T.int64(16),)"),
+    "read_at": (
+        lambda sch: sch.read_at(sch.get_loops("B")[0], "B", 0, "local"),
+        "A_local = T.alloc_buffer((T.int64(16), T.int64(8))",
+    ),
+    "reindex": (
+        lambda sch: sch.reindex("B", ("read", 0)),
+        "A_reindex = T.alloc_buffer((T.int64(16), T.int64(8))",
+    ),
+    "reindex_cache_read": (
+        lambda sch: sch.reindex_cache_read("B", 0, "local", lambda i, k: (k, i)),
+        "A_local = T.alloc_buffer((T.int64(8), T.int64(16))",
+    ),
+    "rfactor": (
+        lambda sch: sch.rfactor(sch.get_loops("B")[1], 0),
+        "B_rf = T.alloc_buffer((T.int64(8), T.int64(16))",
+    ),
+    "pad_einsum": (
+        lambda sch: sch.pad_einsum("B", [5, 1]),
+        "A_pad = T.alloc_buffer((T.int64(20), T.int64(8))",
+    ),
+}
+
+
+@pytest.mark.parametrize("step", COPIES)
+def test_a_copy_of_a_buffer_has_its_type_of_extents(step: str) -> None:
+    apply, declaration = COPIES[step]
+    sch = Schedule(parse(SUMMED))
+    apply(sch)
+    text = sch.mod.script()
+    assert declaration in text
+    assert parse(text).equal(sch.mod) and sch.verify()
+
+
+def test_the_copy_that_a_block_updates_has_its_type_of_extents() -> None:
+    sch = Schedule(parse(SUMMED.replace('"SR"', '"SO"').replace("with T.init():", "if vk == 0:")))
+    sch.cache_inplace("B", 0, "local")
+    assert "B_local = T.alloc_buffer((T.int64(16),)" in sch.mod.script() and sch.verify()
+
+
+def test_a_copy_of_a_buffer_in_int32_is_in_int32() -> None:
+    sch = Schedule(parse(SUMMED.replace("T.int64(16)", "16").replace("T.int64(8)", "8")))
+    sch.cache_read("B", 0, "local")
+    assert "A_local = T.alloc_buffer((16, 8)" in sch.mod.script()
