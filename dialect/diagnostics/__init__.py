@@ -39,6 +39,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     UnwrittenError,
     VerifyError,
 )
+from tir_mlir.dialect.diagnostics.late_text import LateText
 from tir_mlir.dialect.diagnostics.short_repr import short_repr
 from tir_mlir.dialect.diagnostics.user_frame import user_frame
 
@@ -59,6 +60,7 @@ __all__ = [
     "InterpreterError",
     "IntrinError",
     "Iteration",
+    "LateText",
     "LinalgError",
     "LoweringError",
     "NotAffine",

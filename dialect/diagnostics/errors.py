@@ -6,6 +6,9 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import color
 from tir_mlir.dialect.diagnostics.counterexample import Counterexample
+from tir_mlir.dialect.diagnostics.late_text import LateText
+
+_ARGS: Any = BaseException.__dict__["args"]
 
 
 class TirError(Exception):
@@ -92,7 +95,8 @@ class LinalgError(VerifyError):
 class ScheduleError(TirError, RuntimeError):
     """A primitive was refused. The module is unchanged.
 
-    `reason` is the refusal itself; `str()` adds the call, the program with the culprit marked and the user's line.
+    `reason` is the refusal itself; `str()` adds the call, the program with the culprit marked and the user's line. The
+    program is the one before the step, and is printed when the text is first read.
     `provable` is false if the step could be proved neither legal nor illegal. `counterexample`: violating iterations
     and their element, if any. `fix`: what to do instead. `call`: the refused step. `unexpected` is true if an error of
     Python's stopped the step, which is not a refusal.
@@ -105,17 +109,31 @@ class ScheduleError(TirError, RuntimeError):
         message: str,
         culprit: object = None,
         provable: bool = True,
-        text: str = "",
+        text: str | LateText = "",
         counterexample: Counterexample | None = None,
         fix: str = "",
     ):
-        super().__init__(text or message)
+        super().__init__(message if text == "" else text)
         self.reason = message
         self.culprit = culprit
         self.provable = provable
         self.counterexample = counterexample
         self.fix = fix
         self.call = ""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The text, made by now: it is a plain string for whoever reads it here, and in a pickle."""
+        return tuple(str(a) if isinstance(a, LateText) else a for a in _ARGS.__get__(self))
+
+    @args.setter
+    def args(self, value: Any) -> None:
+        _ARGS.__set__(self, value)
+
+    @property
+    def text(self) -> str | LateText:
+        """The text, which `str()` makes if that has not been done yet."""
+        return _ARGS.__get__(self)[0]
 
     def _render_traceback_(self) -> list[str]:
         """The traceback that IPython shows: the text alone, which contains the user's line and the program."""
@@ -184,7 +202,7 @@ class StepError(ScheduleError):
     `result` is the result of the check. The schedule is as before the step.
     """
 
-    def __init__(self, message: str, result: object, text: str = ""):
+    def __init__(self, message: str, result: object, text: str | LateText = ""):
         super().__init__(message, None, True, text)
         self.result = result
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, html
+from tir_mlir.dialect.diagnostics import Counterexample, LateText, ScheduleError, html
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.primitives import Primitives
 from tir_mlir.script.module import IRModule
@@ -54,8 +54,8 @@ class Answer:
     """The legality of a step. Truthy if it is legal.
 
     `reason`: why the step is refused (for "not provable": what could not be proven). `counterexample`: the conflicting
-    iterations and element, if known. `fix`: a suggested change, if the reason does not imply one. `text`: the complete
-    diagnostic, with the program. `mod`: the program after a legal step.
+    iterations and element, if known. `fix`: a suggested change, if the reason does not imply one. `mod`: the program
+    after a legal step.
     """
 
     call: str
@@ -63,13 +63,18 @@ class Answer:
     reason: str = ""
     counterexample: Counterexample | None = None
     fix: str = ""
-    text: str = field(default="", repr=False, compare=False)
     mod: IRModule | None = field(default=None, repr=False, compare=False)
+    _text: str | LateText = field(default="", repr=False, compare=False)
 
     @staticmethod
     def refused(call: str, error: ScheduleError) -> Answer:
         verdict: Verdict = "illegal" if error.provable else "not provable"
-        return Answer(call, verdict, error.reason, error.counterexample, error.fix, str(error))
+        return Answer(call, verdict, error.reason, error.counterexample, error.fix, None, error.text)
+
+    @property
+    def text(self) -> str:
+        """The complete diagnostic of a refusal, with the program."""
+        return str(self._text)
 
     @property
     def missing(self) -> str:

@@ -33,7 +33,6 @@ from tir_mlir.dialect.ir import (
     frozen,
     funcs,
     touch,
-    walk,
 )
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
@@ -313,7 +312,8 @@ class Executor:
         """The id of the op to mark in the program before the step: the culprit, else the first handle argument."""
         number = culprit_id(culprit)
         asked = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
-        return next((n for n in (number, *asked) if n is not None and walk.find(self.module, n) is not None), None)
+        known = (n for n in (number, *asked) if n is not None)
+        return next((n for n in known if nest_table.find(self.module, n) is not None), None)
 
     def take_back(self, count: int) -> None:
         """Undo all steps of the history from index `count` on."""
@@ -385,7 +385,7 @@ class Executor:
         op = nest_table.find(module, handle.id, self.module)
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
-            alive = next((n for n in results if walk.find(self.module, n) is not None), None)
+            alive = next((n for n in results if nest_table.find(self.module, n) is not None), None)
             again = f"look the {handle.word} up again"
             fix = f"use a handle that the step returned, or {again}" if results else again
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)

@@ -96,9 +96,11 @@ def ids_of(module: ir.Module) -> frozenset[int]:
 def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Operation | None:
     """The op of a module whose id is `number`. `like`: the module it is an unchanged copy of, whose table is used."""
     table = _tables.get(like or module)
-    place = None if table is None else table.place(number)
-    if place is None:
+    if table is None:
         return walk.find(module, number)
+    place = table.place(number)
+    if place is None:
+        return next((f.op for f in funcs(module) if f.id == number), None)
     return walk.find(funcs(module)[place[0]].body.operations[place[1]].operation, number)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import (
+    ForkError,
     InternalError,
+    LateText,
     NotAffine,
     NotProvable,
     ScheduleError,
@@ -20,7 +22,7 @@ from tir_mlir.dialect.diagnostics import (
     color_uncaught,
     user_frame,
 )
-from tir_mlir.dialect.ir import attrs, parents
+from tir_mlir.dialect.ir import attrs, entered, parents
 
 
 def user_line() -> tuple[str, int] | None:
@@ -31,8 +33,9 @@ def user_line() -> tuple[str, int] | None:
 
 def refusal(
     call: str, reason: str, module: ir.Module, culprit: Any, detail: str, provable: bool = True, fix: str = ""
-) -> str:
-    """The diagnostic as text. `detail`: "detail" (with the program), "fast" (one line) or "none" (the verdict only)."""
+) -> str | LateText:
+    """The diagnostic as text. `detail`: "detail" (with the program, which is printed when the text is read), "fast"
+    (one line) or "none" (the verdict only). `module`: a version of a program, which never changes."""
     word = "refused" if provable else "not provable"
     head = f"{call}: {word}: {reason}"
     color_uncaught(TirError)
@@ -44,10 +47,16 @@ def refusal(
         source = linecache.getline(*place).strip()
         lines.append(f"  at {place[0]}:{place[1]}" + (f"\n     {source}" if source else ""))
     op_id = culprit_id(culprit)
-    program = _program(module, op_id)
-    if program:
-        lines.append("  in the program before the step:\n" + "\n".join(f"  | {text}" for text in program))
-    return "\n".join(lines + ([f"  fix: {fix}"] if fix else []))
+    return LateText(lambda: "\n".join([*lines, *_in_program(module, op_id), *([f"  fix: {fix}"] if fix else [])]))
+
+
+def _in_program(module: ir.Module, op_id: int | None) -> list[str]:
+    try:
+        with entered():
+            program = _program(module, op_id)
+    except ForkError as error:  # the text is read in a process forked after the refusal
+        return [f"  the program before the step cannot be printed: {error}"]
+    return ["  in the program before the step:", *(f"  | {text}" for text in program)] if program else []
 
 
 def culprit_id(culprit: Any) -> int | None:

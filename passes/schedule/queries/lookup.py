@@ -38,6 +38,18 @@ def _nests(func: Func, known: FunctionContents, name: str) -> list[ir.Operation]
     return [listed[place].operation for place in places]
 
 
+def _names(func: Func) -> list[str]:
+    """The names of the blocks of a function, also of those in inits, in program order."""
+    known = contents_of(func.op) if is_untouched(func.op) else None
+    if known is None:
+        return [b.name for b in all_blocks(func.op)]
+    found: list[str] = []
+    for place, nest in enumerate(known.body):
+        several = len(nest.blocks) > 1  # their order is that of the program
+        found += [b.name for b in all_blocks(func.body.operations[place].operation)] if several else nest.blocks
+    return found
+
+
 @primitive("get_block", pure=True)
 def get_block(name: str, func_name: Func) -> Block | Func:
     """The block called `name` in a function (default: the one worked on); `"root"` is the function's body.
@@ -51,11 +63,10 @@ def get_block(name: str, func_name: Func) -> Block | Func:
     if len(found) > 1:
         refuse(found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or use get_child_blocks')
     if not found:
-        blocks = all_blocks(func.op)
-        names = [b.name for b in blocks]
+        names = _names(func)
         if name in names:
             within = f'block "{name}" is in an init region, which is part of the block around it; pass that one'
-            refuse(blocks[names.index(name)], within)
+            refuse(next(b for b in all_blocks(func.op) if b.name == name), within)
         close = difflib.get_close_matches(name, names, 1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
         known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"

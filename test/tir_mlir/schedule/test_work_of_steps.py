@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tir_mlir import Schedule
+from tir_mlir.errors import ScheduleError
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.script.parser import parse
 
@@ -83,6 +84,30 @@ STEPS: dict[str, Callable[[Schedule, str, list[Any]], Any]] = {
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_among_many_nests_works_as_much_as_among_few(name):
     few, many = work(FEW, STEPS[name]), work(MANY, STEPS[name])
+    assert many <= few + 60 + few // 20
+
+
+REFUSED: dict[str, Callable[[Schedule, str, list[Any]], Any]] = {
+    "a query": lambda sch, name, loops: sch.can_reorder(loops[0], loops[0]),
+    "factors": lambda sch, name, loops: refused(lambda: sch.split(loops[0], [3, 5])),
+    "no reduction": lambda sch, name, loops: refused(lambda: sch.rfactor(loops[0], 0)),
+    "a loop that is gone": lambda sch, name, loops: refused(lambda: sch.split(_fused(sch, loops), [None, 2])),
+}
+
+
+def _fused(sch: Schedule, loops: list[Any]) -> Any:
+    sch.fuse(*loops)
+    return loops[0]
+
+
+def refused(step: Callable[[], Any]) -> None:
+    with pytest.raises(ScheduleError):
+        step()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_so_does_a_refusal(name):
+    few, many = work(FEW, REFUSED[name]), work(MANY, REFUSED[name])
     assert many <= few + 60 + few // 20
 
 
