@@ -120,7 +120,10 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.ir passes.lower runtime runtime.cache runtime.call runtime.drivers runtime.llvm "
         "runtime.tools target"
     ),
-    "schedules": "dialect.diagnostics dialect.ir intrin schedule target",
+    "schedules": "dialect.diagnostics dialect.ir schedule",
+    "schedules.products": "dialect.diagnostics dialect.ir intrin schedule schedules target",
+    "schedules.convolutions": "dialect.diagnostics dialect.ir schedule schedules schedules.products target",
+    "schedules.rows": "dialect.diagnostics schedule schedules target",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "errors": "dialect.diagnostics",
 }

@@ -9,7 +9,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo
-from tir_mlir.schedules.tile_sizes import LARGE
+from tir_mlir.schedules.even_tiles import LARGE
 
 
 def block_info(sch: Schedule, block: Any) -> BlockInfo:

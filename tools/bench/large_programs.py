@@ -8,7 +8,7 @@ from typing import Any
 
 from tir_mlir import Schedule
 from tir_mlir.examples.matmul import matmul
-from tir_mlir.schedules.gemm import gemm
+from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.script.parser import parse
 
 

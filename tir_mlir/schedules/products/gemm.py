@@ -6,12 +6,13 @@ from math import ceil, prod
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.contraction import Contraction, contraction
-from tir_mlir.schedules.gemm_int8 import dot_for, integer_gemm
-from tir_mlir.schedules.gemv import gemv
-from tir_mlir.schedules.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.products.contraction import Contraction, contraction
+from tir_mlir.schedules.products.gemm_int8 import dot_for, integer_gemm
+from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
+from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, parallelize
-from tir_mlir.schedules.tile_sizes import LARGE, Tiles, tiles
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 20

@@ -10,8 +10,8 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.contraction import Contraction, Operand
-from tir_mlir.schedules.packing import SQUARE, exceeds_l2
+from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.packing import SQUARE, exceeds_l2
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10

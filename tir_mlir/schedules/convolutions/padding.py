@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
-from tir_mlir.schedules.convolution import Convolution
+from tir_mlir.schedules.convolutions.convolution import Convolution
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.convolution import Convolution
+from tir_mlir.schedules.convolutions.convolution import Convolution
 from tir_mlir.target import Target
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, prod
 
-from tir_mlir.schedules.convolution import Convolution
-from tir_mlir.schedules.tile_sizes import register_tile
+from tir_mlir.schedules.convolutions.convolution import Convolution
+from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.target import Target
 
 FEWEST = 4

@@ -6,8 +6,8 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.contraction import MatVec, matrix_vector
-from tir_mlir.schedules.tile_sizes import LARGE, even_tile
+from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 17

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.target import Target
 
-LARGE = 1 << 20
-"""The assumed value of a symbolic extent."""
 LATENCY = 8
 """The number of independent multiply-adds that saturates two FMA units of typical latency."""
 STEP = 0.5
@@ -74,10 +73,3 @@ def _cost(rows: int, vectors: int, m: int, n: int, lanes: int) -> float:
 def _step(rows: int, vectors: int) -> float:
     """Cycles of one tile step: the maximum of multiply-adds, loads and latency, plus loop overhead."""
     return STEP + max(rows * vectors / 2, (rows + vectors) / 2, LATENCY / 2) if rows and vectors else 0
-
-
-def even_tile(extent: int, most: int, unit: int = 1, workers: int = 1) -> int:
-    """A tile size (at most `most`, a multiple of `unit`) that cuts an extent into equal tiles, evenly over workers."""
-    parts = ceil(extent / (most * workers)) * workers if extent < LARGE else 1
-    step = ceil(extent / parts) if extent < LARGE else most
-    return ceil(min(step, most) / unit) * unit

@@ -17,8 +17,8 @@ from tir_mlir.schedules.block_queries import (
     num_instances,
     widest_bits,
 )
+from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.threads import inline, parallelize
-from tir_mlir.schedules.tile_sizes import LARGE
 from tir_mlir.target import Target, host
 
 VECTORS = 8

@@ -6,8 +6,9 @@ from math import gcd
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.contraction import Contraction, Operand
-from tir_mlir.schedules.tile_sizes import LARGE, Tiles
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
 
 SQUARE = 8

@@ -9,12 +9,12 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
-from tir_mlir.schedules.conv_tile_sizes import ConvTiles, conv_tiles
-from tir_mlir.schedules.convolution import Convolution, convolution
-from tir_mlir.schedules.depthwise_conv import depthwise
-from tir_mlir.schedules.gemm import THREAD_WORK
-from tir_mlir.schedules.padding import Pad, decompose_pad, find_pads, join_rows
-from tir_mlir.schedules.tile_sizes import LARGE
+from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles
+from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
+from tir_mlir.schedules.convolutions.depthwise_conv import depthwise
+from tir_mlir.schedules.convolutions.padding import Pad, decompose_pad, find_pads, join_rows
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.target import Target, host
 
 UNROLLED = 8

@@ -16,8 +16,8 @@ from tir_mlir.schedules.block_queries import (
     num_instances,
     widest_bits,
 )
+from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
-from tir_mlir.schedules.tile_sizes import LARGE, even_tile
 from tir_mlir.target import Target, host
 
 THREAD_WORK = 1 << 16

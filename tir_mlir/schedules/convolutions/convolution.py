@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.tile_sizes import LARGE
+from tir_mlir.schedules.even_tiles import LARGE
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Schedules of elementwise blocks, reductions and row-wise operators."""
