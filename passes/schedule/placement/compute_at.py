@@ -24,10 +24,11 @@ from tir_mlir.passes.schedule.legality import (
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable
 from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
-from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
+from tir_mlir.passes.schedule.placement.partial_sums import loop_of_parts, refuse_parts
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
+from tir_mlir.passes.schedule.placement.repeated_sums import may_repeat
 from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
-from tir_mlir.passes.schedule.registry import primitive, refuse
+from tir_mlir.passes.schedule.registry import primitive, refuse, warn
 
 
 @primitive("compute_at")
@@ -50,10 +51,11 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 
     Requires: the block is a complete block, a full reduction, or a recurrence that needs nothing from other values of
     its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before (without
-    consumers: in full); its inputs do not change in between; no loop around both places runs part of its reduction; no
-    condition on data is around either place. `index`: -1 directly before the first consumer, -2 directly after the last
-    producer, k: position k of the loop's body. A location from `sample_compute_location` in place of a loop inlines the
-    block or leaves it.
+    consumers: in full); its inputs do not change in between; no condition on data is around either place. Where a loop
+    around both places runs its reduction part by part, it runs in full each time instead (a `ScheduleWarning` says so):
+    whatever saw a part must run again after the last one. `index`: -1 directly before the first consumer, -2 directly
+    after the last producer, k: position k of the loop's body. A location from `sample_compute_location` in place of a
+    loop inlines the block or leaves it.
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, compute_inline)
@@ -93,9 +95,23 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     if not users:
         check_unread(block, loop, makers)
     found = _needed(block, loop) if users else whole_domain(block)
-    check_sums_inside(block, loop, found)
+    _check_sums(block, loop, found)
     needed_region.check_no_new_iterations(block, loop, found)
     return found, needed_region.insertion_point(loop, makers, users, index)
+
+
+def _check_sums(block: Block, loop: Loop, found: list[needed_region.IterSpan]) -> None:
+    """Refuse to run a reduction in full where a loop ran it part by part, unless what saw the parts runs again."""
+    split = loop_of_parts(block, loop, found)
+    if split is None:
+        return
+    outer, driven = split
+    if not may_repeat(block, loop, outer, found):
+        refuse_parts(block, loop, outer, driven)
+    warn(
+        f'under loop {loop.name} block "{block.name}" runs all of its reduction in each iteration of loop '
+        f"{outer.name}, which ran it part by part; outside that loop it would run once"
+    )
 
 
 def _needed(block: Block, loop: Loop) -> list[needed_region.IterSpan]:

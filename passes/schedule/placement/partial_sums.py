@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
-from tir_mlir.dialect.ir import Block, Loop, func_of
+from tir_mlir.dialect.ir import Block, Iter, Loop, func_of
 from tir_mlir.passes.schedule.legality import full_iters
 from tir_mlir.passes.schedule.legality.stable_inputs import shared_loops
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan
@@ -17,16 +18,26 @@ def check_sums_inside(block: Block, loop: Loop, found: Sequence[IterSpan]) -> No
     The loop is around the block and its new place. Whatever else is in it has seen the parts so far, and would see the
     whole.
     """
-    shared = {lp.var: lp for lp in shared_loops(block.op, loop.op, func_of(block.op))}
+    split = loop_of_parts(block, loop, found)
+    if split is not None:
+        refuse_parts(block, loop, *split)
+
+
+def loop_of_parts(block: Block, loop: Loop, found: Sequence[IterSpan]) -> tuple[Loop, Iter] | None:
+    """The outermost loop around both places that runs a reduction part by part, and a reduce iter that it drives."""
     names = {i.name for i in full_iters(block)}
-    for span in found:
-        whole = span.iter.name in names and span.extent.same(span.iter.extent)
-        for value in span.iter.binding.values if whole else ():
-            if value in shared and shared[value].const_extent != 1:
-                name = shared[value].name
-                refuse(
-                    block,
-                    f'loop {name}, around both places, runs the reduction of block "{block.name}" over '
-                    f"{span.iter.name} part by part; under loop {loop.name} all of it would run in each iteration",
-                    fix=f"in the program, let what follows the block in loop {name} come after that loop",
-                )
+    whole = [s.iter for s in found if s.iter.name in names and s.extent.same(s.iter.extent)]
+    for outer in reversed(shared_loops(block.op, loop.op, func_of(block.op))):
+        driven = next((it for it in whole if outer.var in it.binding.values), None)
+        if driven is not None and outer.const_extent != 1:
+            return outer, driven
+    return None
+
+
+def refuse_parts(block: Block, loop: Loop, outer: Loop, driven: Iter) -> NoReturn:
+    refuse(
+        block,
+        f'loop {outer.name}, around both places, runs the reduction of block "{block.name}" over '
+        f"{driven.name} part by part; under loop {loop.name} all of it would run in each iteration",
+        fix=f"in the program, let what follows the block in loop {outer.name} come after that loop",
+    )

@@ -414,3 +414,28 @@ def unread(A: T.Buffer((6,), "float32"), B: T.Buffer((4,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(4, i)
             B[vi] = A[vi]
+
+
+# -----
+
+
+# The loop k runs the sum part by part; what follows it runs again after the last part, so all of it may run each time.
+# expected-warning @unknown {{under loop i block "Y" runs all of its reduction in each iteration of loop k, which ran it part by part}}
+# CHECK-LABEL: def whole_sums(
+@T.prim_func
+def whole_sums(A: T.Buffer((6, 7), "float32"), B: T.Buffer((6,), "float32")):
+    # CHECK: for j, k, i in T.grid(6, 7, 1):
+    # CHECK-NEXT: for ax0 in range(7):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK-NEXT: vi, vk = T.axis.remap("SR", [j, ax0])
+    Y = T.alloc_buffer((6,), "float32")
+    for j, k in T.grid(6, 7):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [j, k])
+            with T.init():
+                Y[vi] = 0.0
+            Y[vi] += A[vi, vk]
+        for i in range(1):
+            with T.block("B"):
+                vi = T.axis.spatial(6, j)
+                B[vi] = Y[vi]
