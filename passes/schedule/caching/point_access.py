@@ -15,10 +15,12 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Index,
     Iter,
+    Loop,
     access_indices,
     accessed,
     attrs,
     blocks_below,
+    is_loop,
     is_symbol,
     ops,
 )
@@ -58,7 +60,10 @@ def iters_in(block: Block, indices: Sequence[Index]) -> list[Iter]:
 
 
 def point_access(block: Block, buffer: Buffer) -> PointAccess:
-    """Refuse unless a block has no nested blocks and accesses the buffer by plain accesses at one index."""
+    """Refuse unless a block has no nested blocks and accesses the buffer by plain accesses at one index.
+
+    A loop of one iteration in the block has its only value in the index.
+    """
     inner = blocks_below(block.op, with_init=True)
     if inner:
         refuse(
@@ -69,6 +74,7 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
     found = [op for op in ops(block.op) if any(_reaches(v, buffer) for v in op.operands)]
     check(bool(found), block, f'block "{block.name}" declares {buffer.name}, but does not access it')
     known = {i.var for i in block.iters} | set(outer_iters(block))
+    units = {lp.var: lp.lower for op in ops(block.op) if is_loop(op) and (lp := Loop(op)).const_extent == 1}
     first: list[Index] | None = None
     for op in found:
         if op.name not in ("affine.load", "affine.store"):
@@ -84,7 +90,7 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
                 "keep the old buffer"
             )
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
-        at = [i.simplified() for i in access_indices(op)]
+        at = [i.substitute(units).simplified() for i in access_indices(op)]
         if any(v not in known and not is_symbol(v) for i in at for v in i.values):
             text = f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only"
             refuse(op, text, fix=copy_whole_buffer(buffer.name))

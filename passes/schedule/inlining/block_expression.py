@@ -16,12 +16,14 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Index,
     Iter,
+    Loop,
     access_indices,
     accessed,
     cost,
     edit,
     is_apply,
     is_block,
+    is_loop,
     ops,
     owner_op,
     parents,
@@ -62,11 +64,14 @@ class BlockExpression:
         return [a for a in accesses(self.block.op) if not a.is_write]
 
 
-def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP) -> BlockExpression:
-    """The expression of a block. Refuses a body other than one store of a value computed in the block."""
+def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP, in_loops: bool = False) -> BlockExpression:
+    """The expression of a block. Refuses a body other than one store of a value computed in the block.
+
+    `in_loops`: the store may be in perfectly nested loops inside the block.
+    """
     text = f'block "{block.name}" has an init: a reduction cannot be inlined'
     check(block.init is None, block, text, reduction_fix)
-    held = block.body_ops()
+    held = _innermost_body(block.body_ops()) if in_loops else block.body_ops()
     if vector := next((o for o in held if is_vector_access(o)), None):
         text = f'block "{block.name}" accesses several elements at once, as a vector; only single ones are inlined'
         refuse(vector, text, fix=USE_ELEMENTS)
@@ -92,6 +97,12 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP) -> Blo
         MOVE_UNDER_ONE_LOOP,
     )
     return BlockExpression(block, stores[0], held[:-1])
+
+
+def _innermost_body(held: list[ir.Operation]) -> list[ir.Operation]:
+    while len(held) == 1 and is_loop(held[0]):
+        held = Loop(held[0]).body_ops()
+    return held
 
 
 # --- inverse of the index ---------------------------------------------------------------------------------------------

@@ -1,10 +1,28 @@
-"""The block in which a producer stores an intermediate buffer: the block itself, or one nested in it."""
+"""Where a producer stores an intermediate buffer: in the block itself, in one nested in it, or in loops inside it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from mlir import ir
+
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.ir import Block, Buffer, attrs, enclosing_block, parents
-from tir_mlir.passes.schedule.legality import Scope
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    Loop,
+    attrs,
+    enclosing_block,
+    is_inside,
+    is_loop,
+    parents,
+)
+from tir_mlir.dialect.presburger import domain, question
+from tir_mlir.passes.schedule.inlining.block_expression import BlockExpression, inverse_of
+from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP, Scope, inline_producer
+from tir_mlir.passes.schedule.registry import refuse
 
 
 def storing_block(producer: Block, buffer: Buffer) -> Block:
@@ -21,3 +39,30 @@ def recompute_regions(block: Block, scope: Scope) -> None:
         if attrs.BLOCK in op.attributes:
             attrs.put(op, attrs.READS, None)
             attrs.put(op, attrs.WRITES, None)
+
+
+def check_stores_once(found: BlockExpression) -> None:
+    """Refuse a producer that stores an element in two of its iterations, loops inside it included."""
+    block = found.block
+    if not _inner_loops(found):
+        inverse_of(block, found.indices)
+        return
+    with question(f'whether the loops in block "{block.name}" store each element once'):
+        dom = domain(found.store, block.op, found.indices)
+        once = dom.map([*(Index.of(v) for v in dom.dims[: dom.free]), *found.indices]).is_injective()
+    if not once:
+        text = f'two iterations of the loops in block "{block.name}" store the same element of {found.buffer.name}'
+        refuse(block, text, fix=MOVE_UNDER_ONE_LOOP)
+
+
+def check_guards_whole_block(found: BlockExpression, conditions: Sequence[Constraint]) -> None:
+    """Refuse conditions on the loops inside a producer: they cannot guard the block."""
+    inner = _inner_loops(found)
+    if any(v in inner for c in conditions for v in c.index.values):
+        text = f'only a part of what the loops in block "{found.block.name}" compute is read; no guard on the block '
+        refuse(found.block, f"{text}separates the two", fix=inline_producer(found.block))
+
+
+def _inner_loops(found: BlockExpression) -> list[ir.Value]:
+    """The variables of the loops between a block and its store."""
+    return [Loop(p).var for p in parents(found.store) if is_loop(p) and is_inside(p, found.block.op)]

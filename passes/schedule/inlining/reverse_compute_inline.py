@@ -41,7 +41,12 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.inlining.copied_reduction import accumulator_of, is_copy, redirect
-from tir_mlir.passes.schedule.inlining.nested_producer import recompute_regions, storing_block
+from tir_mlir.passes.schedule.inlining.nested_producer import (
+    check_guards_whole_block,
+    check_stores_once,
+    recompute_regions,
+    storing_block,
+)
 from tir_mlir.passes.schedule.legality import (
     DECOMPOSE_REDUCTION,
     MOVE_UNDER_ONE_LOOP,
@@ -80,11 +85,11 @@ def reverse_compute_inline(block: Block) -> None:
     store. If the consumer reads only part of what the producer computes, a guard excludes the rest. Every element of
     the result gets the same value as before.
 
-    Requires: both bodies are one store of a pure value, all iters spatial, no init (but a pure copy also merges into a
-    reduction, which then runs in the buffer of the copy); the consumer reads one buffer computed in the scope, always
-    at the same index, which determines its iters, and has no guard; nothing else uses that buffer; no op between the
-    two accesses the result or writes an input of the consumer; the consumer reads exactly what the producer computes,
-    or a part that a guard on the producer can select.
+    Requires: both bodies are one store of a pure value (that of the producer may be in loops inside the block), all
+    iters spatial, no init (but a pure copy also merges into a reduction, which then runs in the buffer of the copy);
+    the consumer reads one buffer computed in the scope, always at the same index, which determines its iters, and has
+    no guard; nothing else uses that buffer; no op between the two accesses the result or writes an input of the
+    consumer; the consumer reads exactly what the producer computes, or a part that a guard on the producer can select.
     """
     with frozen():
         pair = _pair(block)
@@ -167,10 +172,10 @@ def _producer(block: Block, buffer: Buffer, consumer: BlockExpression) -> BlockE
         check_complete_or_reduction(block)
         return accumulator_of(block, buffer)
     held = storing_block(block, buffer)
-    found = expression_of(held, _FUSE_EPILOGUE)
+    found = expression_of(held, _FUSE_EPILOGUE, in_loops=True)
     for one in {block.id: block, held.id: held}.values():
         check_complete(one)
-    inverse_of(held, found.indices)
+    check_stores_once(found)
     return found
 
 
@@ -283,8 +288,9 @@ def _conditions(pair: _Pair) -> list[Constraint]:
             )
         if made.is_subset(read):
             return []
-        conditions = _select_conditions(pair)
-        dom = domain(producer.op)
+        dom = domain(pair.producer.store)
+        conditions = [c for c in _select_conditions(pair) if not holds(dom, c.index, c.is_eq)]
+        check_guards_whole_block(pair.producer, conditions)
         made = _restricted(pair, conditions, level)
         if not made.is_equal(read):
             extra = made.subtract(read)
@@ -295,7 +301,7 @@ def _conditions(pair: _Pair) -> list[Constraint]:
                 "on its iters separates the two",
                 fix=inline_producer(producer),
             )
-        return [c for c in conditions if not holds(dom, c.index, c.is_eq)]
+        return conditions
 
 
 def _unconditional(pair: _Pair) -> Access:

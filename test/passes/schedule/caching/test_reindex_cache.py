@@ -250,3 +250,31 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((6,), "float32")):
     assert [sch.get(lp).name for lp in sch.get_loops(copy)] == ["i", "k"]
     assert sch.mod.script().count("for k in range(T.max(0, i - 3), T.min(8, i + 4)):") == 2
     same_result(sch, module, ((8,), "float32"), ((6,), "float32"))
+
+
+def in_a_unit_loop(extent: int = 1):
+    """Blocks with a loop inside, as read_at and write_at leave them."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
+    for i, j in T.grid(8, {4 // extent}):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            for k in range({extent}):
+                B[vi, vj * {extent} + k] = A[vi, vj * {extent} + k] * 2.0
+""")
+
+
+@pytest.mark.parametrize("step", ["reindex_cache_read", "reindex_cache_write"])
+def test_a_loop_of_one_iteration_in_the_block(step, same_result):
+    program = in_a_unit_loop()
+    sch = Schedule(program)
+    getattr(sch, step)("B", 0, "local", lambda i, j: (j, i))
+    same_result(sch, program, *[((8, 4), "float32")] * 2)
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("step", ["reindex_cache_read", "reindex_cache_write"])
+def test_a_longer_loop_in_the_block_is_refused(step, refused):
+    sch = Schedule(in_a_unit_loop(2))
+    refused(sch, "uses a loop inside the block", lambda: getattr(sch, step)("B", 0, "local", lambda i, j: (j, i)))

@@ -355,6 +355,29 @@ def nested_twice(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
 # -----
 
 
+# The store is in loops inside the block.
+# CHECK-LABEL: def in_loops(
+@T.prim_func
+def in_loops(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    # CHECK-NOT: alloc_buffer
+    # CHECK: with T.block("O"):
+    # CHECK: for k in range(4):
+    # CHECK-NEXT: B[vo * 4 + k] = A[vo * 4 + k] + T.float32(1.0)
+    Y = T.alloc_buffer((16,), "float32")
+    for o in range(4):
+        with T.block("O"):
+            vo = T.axis.spatial(4, o)
+            for k in range(4):
+                Y[vo * 4 + k] = A[vo * 4 + k]
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = Y[vi] + T.float32(1)
+
+
+# -----
+
+
 # A pure copy: the reduction runs in the buffer of the copy.
 # CHECK-LABEL: def copy_of_a_sum(
 @T.prim_func
