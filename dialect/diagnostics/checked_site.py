@@ -1,4 +1,4 @@
-"""Accesses that compiled code checks, and the error for one outside its buffer."""
+"""What compiled code checks: accesses and bindings of iters; and the error for one outside."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from tir_mlir.dialect.diagnostics.errors import OutOfBoundsError
 
 RECORD = "__tir_outside"
-"""The global of a checked program: {site + 1 or 0, index and extent per dimension} of the first access outside."""
+"""The global of a checked program: {site + 1 or 0, index and extent per dimension} of the first check that fails."""
 
 
 @dataclass(frozen=True)
 class CheckedSite:
     """An access that is checked: its line, its function and block, whether it writes, its buffer and number of
-    dimensions."""
+    dimensions. Or the binding of an iter, `buffer`: then the record holds its value, and the end and start of its
+    domain.
+    """
 
     place: str
     function: str
@@ -21,13 +23,25 @@ class CheckedSite:
     writes: bool
     buffer: str
     rank: int
+    is_binding: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is checked, in a few words: `read of A in b`."""
+        what = "binding" if self.is_binding else "write" if self.writes else "read"
+        return f"{what} of {self.buffer} in {self.block or self.function}"
 
     def error(self, index: tuple[int, ...], shape: tuple[int, ...]) -> OutOfBoundsError:
-        """The error for an access at `index` of a buffer of `shape`."""
-        element = f"{self.buffer}[{', '.join(map(str, index))}]"
+        """The error for an access at `index` of a buffer of `shape`; for an iter: (value, start) and (end, end)."""
         where = f'block "{self.block}"' if self.block else "a statement"
-        what = f"{self.function}: {where} {'writes' if self.writes else 'reads'} {element}, outside its shape {shape}"
-        error = OutOfBoundsError(f"{what}\n  at {self.place}", self.buffer, index, shape)
+        if self.is_binding:
+            value, low, high = index[0], index[1], shape[0]
+            what = f"{where} binds {self.buffer} = {value}, outside its domain [{low}, {high})"
+            index, shape = (value,), (high,)
+        else:
+            element = f"{self.buffer}[{', '.join(map(str, index))}]"
+            what = f"{where} {'writes' if self.writes else 'reads'} {element}, outside its shape {shape}"
+        error = OutOfBoundsError(f"{self.function}: {what}\n  at {self.place}", self.buffer, index, shape)
         error.function, error.block = self.function, self.block
         path, _, line = self.place.rpartition(":")
         error.place = (path, int(line)) if line.isdigit() else None

@@ -36,10 +36,10 @@ def unoptimized() -> Iterator[None]:
         jit.compile_program = compile_program
 
 
-def quick_build(mod: Any) -> Library:
+def quick_build(mod: Any, **options: Any) -> Library:
     """`build` without LLVM's optimization and without the user's cache."""
     with unoptimized():
-        return build(mod, cache=False)
+        return build(mod, cache=False, **options)
 
 
 def _arrays(sizes: tuple) -> list[np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, edit, is_loop, walk
+from tir_mlir.passes.lower.memory.check_record import SITE
 from tir_mlir.passes.lower.registry import lowering
 
 
@@ -20,8 +21,8 @@ def run(module: ir.Module) -> None:
         }                                                }
 
     The value %x is computed outside the loop, or by arithmetic on loop-invariant values in front of the search. A
-    search finds its value once at most, so the order of the iterations is kept. Then `%d` can be a vector. Requires
-    blocks to be removed.
+    search finds its value once at most, so the order of the iterations is kept. Then `%d` can be a vector. A search
+    that is checked (`tir-lower-unproved`) leaves only loops that certainly run. Requires blocks to be removed.
     """
     for op in walk.ops(module.operation):
         if walk.bound_value(op) is not None:
@@ -37,6 +38,8 @@ def _around(search: ir.Operation) -> Loop | None:
     loop = Loop(parent)
     *ahead, last = loop.body_ops()
     if last != search or not all(_always_safe(o) for o in ahead):
+        return None
+    if SITE in search.attributes and (loop.const_extent or 0) < 1:  # a check may not run where the loop does not
         return None
     return None if any(v == loop.var for o in [*ahead, _test(search)] for v in o.operands) else loop
 

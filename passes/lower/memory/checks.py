@@ -5,18 +5,30 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, LoweringError, NotAffine, NotProvable, VerifyError
-from tir_mlir.dialect.ir import AFFINE_ACCESS, Block, Buffer, attrs, emit_map, frozen, is_block, walk
+from tir_mlir.dialect.ir import AFFINE_ACCESS, Block, Buffer, attrs, frozen, is_block, walk
 from tir_mlir.dialect.verify import check_access
+from tir_mlir.passes.lower.memory.binding_checks import check_binding, mark_bindings
+from tir_mlir.passes.lower.memory.check_record import (
+    EQ,
+    SITE,
+    ULT,
+    add_record,
+    both,
+    compare,
+    constant,
+    record,
+    value_of,
+)
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
-SITE, CHECKED = "tir.site", "tir.checked"
+CHECKED = "tir.checked"
 _GATHERS = ("memref.load", "memref.store")
 _PROVED: list[str] = []
 
 
-@lowering("tir-lower-unproved", "Mark accesses that are not proved inside their buffer, to be checked when they run")
+@lowering("tir-lower-unproved", "Mark accesses and bindings that are not proved inside, to be checked when they run")
 def mark(module: ir.Module) -> None:
-    """Mark each access with its block and buffer, or as proved.
+    """Mark each access with its block and buffer, or as proved; and each iter bound to a value that is not affine.
 
         %a = memref.load %A[%p]   -->   %a = memref.load %A[%p] {tir.site = ["C", "A"]}
 
@@ -33,6 +45,7 @@ def mark(module: ir.Module) -> None:
                 op = _to_gather(op)
             if op.name in _GATHERS:
                 attrs.put(op, SITE, site)
+        mark_bindings(func)
         attrs.put(func.op, CHECKED, True)
 
 
@@ -64,15 +77,10 @@ def _to_gather(op: ir.Operation) -> ir.Operation:
 
 
 def _indices(op: ir.Operation) -> list[ir.Value]:
-    found = []
-    for index in walk.access_indices(op):
-        map_, used = emit_map([index])
-        attributes = {"map": ir.AffineMapAttr.get(map_)}
-        found.append(ir.Operation.create("affine.apply", [ir.IndexType.get()], list(used), attributes).results[0])
-    return found
+    return [value_of(index) for index in walk.access_indices(op)]
 
 
-@lowering("tir-lower-checks", "Check marked accesses when they run")
+@lowering("tir-lower-checks", "Check marked accesses and bindings when they run")
 def run(module: ir.Module) -> list[CheckedSite]:
     """Skip accesses outside their buffer, and record the first one.
 
@@ -82,6 +90,7 @@ def run(module: ir.Module) -> list[CheckedSite]:
 
     A skipped load gives 0, a skipped store changes nothing. The global `__tir_outside` keeps the first one, also if
     several threads have one. Once there is one, `scf.while` loops end, as a skipped load may be what they wait for.
+    A block with an iter whose value is outside its domain is skipped, and recorded, too.
     Applies to functions that `tir-lower-unproved` marked; returns the sites.
     """
     sites: list[CheckedSite] = []
@@ -92,13 +101,15 @@ def run(module: ir.Module) -> list[CheckedSite]:
                     sites.append(_check(op, len(sites), func.name))
                 elif op.name in _GATHERS:
                     attrs.put(op, SITE, None)
+                elif SITE in op.attributes:
+                    sites.append(check_binding(op, len(sites), func.name))
             attrs.put(func.op, CHECKED, None)
     if sites:
         for func in programs(module):
             for op in walk.ops(func.op):
                 if op.name == "scf.condition":
                     _end_after_first(op)
-        _add_record(module, sorted({s.rank for s in sites}))
+        add_record(module, sorted({s.rank for s in sites}))
     return sites
 
 
@@ -109,8 +120,8 @@ def _end_after_first(condition: ir.Operation) -> None:
         record = {"global_name": ir.FlatSymbolRefAttr.get(RECORD)}
         state = ir.Operation.create("llvm.mlir.addressof", [ir.Type.parse("!llvm.ptr")], [], record).results[0]
         first = ir.Operation.create("llvm.load", [word], [state]).results[0]
-        none = _compare(0, first, _constant(word, 0))
-        condition.operands[0] = _and(condition.operands[0], none)
+        none = compare(EQ, first, constant(word, 0))
+        condition.operands[0] = both(condition.operands[0], none)
 
 
 def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
@@ -129,7 +140,7 @@ def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
         with ir.InsertionPoint(branch.regions[0].blocks.append()):
             ir.Operation.create("scf.yield", [], [])
         with ir.InsertionPoint(branch.regions[1].blocks.append()):
-            _record(number, indices, sizes)
+            record(number, indices, sizes)
             ir.Operation.create("scf.yield", [], [_zero(t) for t in types])
     done = branch.regions[0].blocks[0].operations[0].operation
     op.move_before(done)
@@ -142,39 +153,17 @@ def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
 def _size(memref: Buffer, axis: int) -> ir.Value:
     extent = memref.shape[axis]
     if extent is not None:
-        return _constant(ir.IndexType.get(), extent)
-    operands = [memref.value, _constant(ir.IndexType.get(), axis)]
+        return constant(ir.IndexType.get(), extent)
+    operands = [memref.value, constant(ir.IndexType.get(), axis)]
     return ir.Operation.create("memref.dim", [ir.IndexType.get()], operands).results[0]
 
 
 def _inside(indices: list[ir.Value], sizes: list[ir.Value]) -> ir.Value:
     """Whether all indices are inside; a negative one is a large unsigned number."""
-    result = _constant(ir.IntegerType.get_signless(1), 1)
+    result = constant(ir.IntegerType.get_signless(1), 1)
     for index, size in zip(indices, sizes, strict=True):
-        result = _and(result, _compare(6, index, size))  # ult
+        result = both(result, compare(ULT, index, size))
     return result
-
-
-def _compare(predicate: int, a: ir.Value, b: ir.Value) -> ir.Value:
-    number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)
-    return ir.Operation.create("arith.cmpi", [ir.IntegerType.get_signless(1)], [a, b], {"predicate": number}).results[0]
-
-
-def _and(a: ir.Value, b: ir.Value) -> ir.Value:
-    return ir.Operation.create("arith.andi", [a.type], [a, b]).results[0]
-
-
-def _record(number: int, indices: list[ir.Value], sizes: list[ir.Value]) -> None:
-    word = ir.IntegerType.get_signless(64)
-    pairs = [v for pair in zip(indices, sizes, strict=True) for v in pair]
-    words = [ir.Operation.create("arith.index_cast", [word], [v]).results[0] for v in pairs]
-    callee = {"callee": ir.FlatSymbolRefAttr.get(f"{RECORD}_{len(indices)}")}
-    ir.Operation.create("func.call", [], [_constant(word, number + 1), *words], callee)
-
-
-def _constant(type_: ir.Type, value: int) -> ir.Value:
-    attribute = ir.IntegerAttr.get(type_, value)
-    return ir.Operation.create("arith.constant", [type_], [], {"value": attribute}).results[0]
 
 
 def _zero(type_: ir.Type) -> ir.Value:
@@ -184,36 +173,3 @@ def _zero(type_: ir.Type) -> ir.Value:
         else ir.FloatAttr.get(type_, 0.0)
     )
     return ir.Operation.create("arith.constant", [type_], [], {"value": attribute}).results[0]
-
-
-def _add_record(module: ir.Module, ranks: list[int]) -> None:
-    """Define the record, and a function for each rank that writes it unless it is written."""
-    length = 1 + 2 * max(ranks)
-    text = [f"llvm.mlir.global external @{RECORD}(dense<0> : tensor<{length}xi64>) : !llvm.array<{length} x i64>"]
-    text += [_recorder(rank, length) for rank in ranks]
-    extra = ir.Module.parse("\n".join(text))
-    end = ir.InsertionPoint(module.body)
-    for op in extra.body.operations:
-        op.operation.clone(ip=end)
-
-
-def _recorder(rank: int, length: int) -> str:
-    values = [f"%v{i}" for i in range(2 * rank)]
-    stores = "\n".join(
-        f"  %p{i} = llvm.getelementptr %state[0, {i + 1}] : (!llvm.ptr) -> !llvm.ptr, !llvm.array<{length} x i64>\n"
-        f"  llvm.store {v}, %p{i} : i64, !llvm.ptr"
-        for i, v in enumerate(values)
-    )
-    return f"""
-func.func private @{RECORD}_{rank}({", ".join(f"{v}: i64" for v in ("%site", *values))}) attributes {{no_inline}} {{
-  %state = llvm.mlir.addressof @{RECORD} : !llvm.ptr
-  %none = llvm.mlir.constant(0 : i64) : i64
-  %was = llvm.cmpxchg %state, %none, %site acq_rel monotonic : !llvm.ptr, i64
-  %first = llvm.extractvalue %was[1] : !llvm.struct<(i64, i1)>
-  cf.cond_br %first, ^first, ^end
-^first:
-{stores}
-  cf.br ^end
-^end:
-  return
-}}"""

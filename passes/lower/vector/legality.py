@@ -10,9 +10,10 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, of_op
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import DIVISIONS, Buffer, Index, Loop, dtypes, is_loop, owner_op, step, walk
+from tir_mlir.dialect.ir import DIVISIONS, Buffer, Index, Loop, dtypes, is_loop, owner_op, parent_op, step, walk
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.lower.memory import lifetimes
+from tir_mlir.passes.lower.memory.check_record import SITE
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
 from tir_mlir.passes.lower.vector.indirect_rows import is_indirect_row
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
@@ -83,6 +84,7 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
         return
     varies = any(v in lanes.varying for v in op.operands)
     if name in CONDITIONS and varies:
+        _check_binding(op)
         _check_guard(op, lanes)
         lanes.guards.append(op)
         lanes.varying.update(op.results)
@@ -100,6 +102,14 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
         raise NotVectorizable(*serial_reason(op))
     for value in (*op.results, *(op.operands if name in STORES else ())):
         _check_type(value.type)
+
+
+def _check_binding(guard: ir.Operation) -> None:
+    """Refuse the condition of a search for a value that differs between lanes and is checked."""
+    search = parent_op(guard)
+    if SITE in search.attributes:
+        text = f"the value of iter {Loop(search).name} differs between its iterations and is checked"
+        raise NotVectorizable(text, "build without checked=True, or vectorize another loop")
 
 
 def _check_guard(guard: ir.Operation, lanes: Lanes) -> None:

@@ -63,13 +63,11 @@ def _prototype(signature: CallSignature) -> str:
 
 
 def _record(sites: Sequence[CheckedSite]) -> str:
-    lines = [
-        f"{i + 1}: {'write' if s.writes else 'read'} of {s.buffer} in {s.block or s.function}, {s.place}"
-        for i, s in enumerate(sites)
-    ]
+    lines = [f"{i + 1}: {s.text}, {s.place}" for i, s in enumerate(sites)]
     listed = "\n".join("   " + line.replace("*/", "* /") for line in lines)
     return (
         "/* The first access outside its buffer, which was skipped: {number of the access, or 0, then the index and\n"
-        f"   the extent of each dimension}}. Set the number to 0 before a call.\n{listed} */\n"
+        "   the extent of each dimension; for a binding its value, and the end, start and end of its domain}. Set the\n"
+        f"   number to 0 before a call.\n{listed} */\n"
         f"extern int64_t {RECORD}[{1 + 2 * max(s.rank for s in sites)}];\n"
     )

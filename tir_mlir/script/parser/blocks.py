@@ -235,7 +235,8 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
         run(header.body)
         return
     with state.source.location(node):
-        place, iters = predicates.place_of(predicate, [s for s, _, _ in specs], emitted)
+        places = [state.source.location(at) for _, _, at in specs]
+        place, iters = predicates.place_of(predicate, [s for s, _, _ in specs], emitted, places)
         with place:
             hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
             block = create.block(name, iters, header.annotations)

@@ -30,13 +30,13 @@ class Predicate:
 
 
 def place_of(
-    predicate: Predicate, specs: Sequence[IterSpec], before: Sequence[Any]
+    predicate: Predicate, specs: Sequence[IterSpec], before: Sequence[Any], places: Sequence[ir.Location]
 ) -> tuple[ir.InsertionPoint, list[IterSpec]]:
     """The place of a block, and its iters, bound to affine expressions.
 
     An affine predicate is an `affine.if`, a computed one an `scf.if`, a computed binding a search of its domain (see
     `create.bound_value`). With both kinds the affine one comes first, as an `if` around the ops that compute the others
-    (those not in `before`).
+    (those not in `before`). `places`: where the iters are declared.
     """
     guard, here = predicate.affine, ir.InsertionPoint.current
     values = [arithmetic.index_of(s.binding) if isinstance(s.binding, Value) else None for s in specs]
@@ -47,9 +47,9 @@ def place_of(
             op.move_before(list(outer.operations)[-1])
         guard, here = [], create.at_end(outer)
     found = []
-    for spec, value in zip(specs, values, strict=True):
+    for spec, value, place in zip(specs, values, places, strict=True):
         if value is not None:
-            with here:
+            with here, place:
                 loop, body = create.bound_value(spec.name, spec.min, spec.extent, value)
             spec, here = replace(spec, binding=Index.of(loop.var)), create.at_end(body)
         found.append(spec)

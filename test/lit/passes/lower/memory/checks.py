@@ -56,3 +56,25 @@ def scatter(P: T.Buffer((8,), "int32"), c: T.handle):
             T.reads(P[vi])
             T.writes(C[0:n])
             C[P[vi]] = 1.0
+
+
+# -----
+
+
+# A value that is bound to an iter is recorded if the iter's domain does not have it.
+# CHECK-LABEL: func.func @bound
+# CHECK: %[[P:.*]] = arith.index_cast %{{.*}} : i32 to index
+# CHECK: %[[LOW:.*]] = arith.cmpi sle, %{{.*}}, %[[P]] : index
+# CHECK: %[[HIGH:.*]] = arith.cmpi slt, %[[P]], %{{.*}} : index
+# CHECK: %[[IN:.*]] = arith.andi %[[LOW]], %[[HIGH]] : i1
+# CHECK: scf.if %[[IN]] {
+# CHECK-NEXT: } else {
+# CHECK: func.call @__tir_outside_2(%c1_i64, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+# CHECK: affine.for %{{.*}} = 0 to 16 {
+# CHECK-NOT: tir.site
+@T.prim_func
+def bound(P: T.Buffer((8,), "int32"), C: T.Buffer((16,), "float32")):
+    for i in range(8):
+        with T.block("b"):
+            vi = T.axis.opaque(16, P[i])
+            C[vi] = T.float32(1)

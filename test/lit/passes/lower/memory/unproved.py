@@ -32,3 +32,22 @@ def known(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
         with T.block("C"):
             vi = T.axis.spatial(16, i)
             C[vi] = A[P[vi]]
+
+
+# -----
+
+
+# A value from data that an iter is bound to; where the condition does not hold, nothing is bound.
+# CHECK-LABEL: func.func @bound
+# CHECK: scf.if %{{.*}} {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 16 {
+# CHECK-NOT: scf.if %{{.*}} {tir.where}
+# CHECK: } {tir.bind, tir.id = {{.*}}, tir.loop = "vi", tir.site = ["b", "vi"]}
+# CHECK-NEXT: } {tir.where}
+@T.prim_func
+def bound(A: T.Buffer((8,), "float32"), P: T.Buffer((8,), "int32"), C: T.Buffer((16,), "float32")):
+    for i in range(8):
+        with T.block("b"):
+            vi = T.axis.opaque(16, P[i])
+            T.where(A[i] > T.float32(0))
+            C[vi] = T.float32(1)
