@@ -9,6 +9,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.gemm_int8 import dot_for, integer_gemm
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panel_gemm, panels
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
@@ -47,6 +48,9 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
         return
     dot = dot_for(what, target)
     if dot and integer_gemm(sch, block, what, dot, target, threads):
+        return
+    if target.registers >= MANY_REGISTERS:
+        panel_gemm(sch, block, what, panels(what, target, threads), target, threads)
         return
     plan = tiles(what.extent(what.m), what.extent(what.n), what.extent(what.k), what.bits, target, threads)
     Gemm(sch, block, what, plan, target, threads).run()

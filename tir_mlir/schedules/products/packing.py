@@ -55,7 +55,7 @@ def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any
     if what.left.axes[-1] != what.k:
         pack(sch, what, what.left, what.m, plan.mr, block, at, 1)
     else:
-        packed = _copy(sch, what, what.left, block, at)
+        packed = copy_in(sch, what, what.left, block, at)
         _, inner = sch.split(sch.get_loops(packed)[-1], [None, lanes])
         sch.vectorize(inner)
 
@@ -63,8 +63,11 @@ def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any
 def pack(
     sch: Schedule, what: Contraction, operand: Operand, along: str, width: int, block: Any, at: Any, threads: int
 ) -> None:
-    """Pack an operand at the loop `at`, into panels of `width` along one axis; within a panel, reduction-major."""
-    packed = _copy(sch, what, operand, block, at)
+    """Pack an operand into panels of `width` along one axis; within a panel, reduction-major.
+
+    at: the loop where it is packed; None: as a whole, first.
+    """
+    packed = copy_in(sch, what, operand, block, at)
     axes = operand.axes
     k, n = axes.index(what.k), axes.index(along)
     rest = [a for a in range(len(axes)) if a not in (k, n)]
@@ -85,12 +88,13 @@ def pack(
         sch.unroll(k_1)
 
 
-def _copy(sch: Schedule, what: Contraction, operand: Operand, block: Any, at: Any) -> Any:
-    """Cache the part of an operand read at a loop, in the accumulator type. Returns the copy block."""
+def copy_in(sch: Schedule, what: Contraction, operand: Operand, block: Any, at: Any) -> Any:
+    """Cache the part of an operand read at a loop (None: all of it), in the accumulator type. Returns the copy."""
     packed = sch.cache_read(block, operand.name, "global")
     if operand.dtype != what.dtype:
         sch.unsafe_set_dtype(packed, 0, what.dtype)  # a wider type: represents every value
-    sch.compute_at(packed, at, preserve_unit_loops=True)
+    if at is not None:
+        sch.compute_at(packed, at, preserve_unit_loops=True)
     return packed
 
 

@@ -13,6 +13,8 @@ from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
 """Caches so small that every level of tiles is there."""
+WIDE = Target(vector_bits=256, registers=32, l1=1 << 10, l2=8 << 10, l3=16 << 10, cores=2)
+"""So many registers that tiles are wide, and so small an L2 that panels are packed and reductions split."""
 RNG = np.random.default_rng(7)
 
 
@@ -27,7 +29,7 @@ def check(program, shapes, run=lambda a, b: a @ b, dtype="float32", **options):
 
 
 @pytest.mark.few(5)
-@pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])
+@pytest.mark.parametrize("target", [None, SMALL, WIDE], ids=["host", "small", "wide"])
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (16, 16, 16), (15, 17, 127), (127, 15, 1), (33, 70, 40)])
 def test_ragged_sizes(m, n, k, target):
     check(product(m, n, k), [(m, k), (k, n), (m, n)], target=target, threads=1)
@@ -37,11 +39,12 @@ def test_ragged_sizes(m, n, k, target):
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("k", [1, 29])
-def test_transposed_operands(left, right, k):
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+def test_transposed_operands(left, right, k, target):
     m, n = 17, 33
     shapes = [(k, m) if left else (m, k), (n, k) if right else (k, n), (m, n)]
     run = lambda a, b: (a.T if left else a) @ (b.T if right else b)  # noqa: E731
-    check(product(m, n, k, left_turned=left, right_turned=right), shapes, run, target=SMALL, threads=1)
+    check(product(m, n, k, left_turned=left, right_turned=right), shapes, run, target=target, threads=1)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
@@ -49,13 +52,25 @@ def test_element_types(dtype):
     check(product(13, 22, 37, dtype), [(13, 37), (37, 22), (13, 22)], dtype=dtype, target=SMALL, threads=1)
 
 
-def test_threads_share_the_rows():
-    sch = check(product(150, 160, 90), [(150, 90), (90, 160), (150, 160)], target=SMALL, threads=2)
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+def test_threads_share_the_rows(target):
+    sch = check(product(150, 160, 90), [(150, 90), (90, 160), (150, 160)], target=target, threads=2)
     assert "T.parallel" in sch.mod.script()
 
 
-def test_a_batch():
-    check(batched(3, 17, 18, 19), [(3, 17, 19), (3, 19, 18), (3, 17, 18)], target=SMALL, threads=1)
+def test_threads_share_the_columns_where_they_divide_evenly():
+    sch = check(product(150, 256, 90), [(150, 90), (90, 256), (150, 256)], target=WIDE, threads=2)
+    assert "for j_0 in T.parallel(8)" in sch.mod.script()
+
+
+def test_a_long_reduction_is_split_into_panels():
+    sch = check(product(40, 96, 700), [(40, 700), (700, 96), (40, 96)], target=WIDE, threads=1)
+    assert "C_rf" in sch.mod.script()
+
+
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+def test_a_batch(target):
+    check(batched(3, 17, 18, 19), [(3, 17, 19), (3, 19, 18), (3, 17, 18)], target=target, threads=1)
 
 
 def test_threads_take_whole_products_of_a_batch():
@@ -70,10 +85,11 @@ def test_threads_take_products_of_a_short_sum():
 
 
 @pytest.mark.filterwarnings("error")
-def test_sizes_known_when_it_runs():
+@pytest.mark.parametrize(("target", "threads"), [(SMALL, 1), (WIDE, 1), (WIDE, 2)], ids=["small", "wide", "shared"])
+def test_sizes_known_when_it_runs(target, threads):
     program = product("m", "n", "k")
     sch = Schedule(program)
-    schedules.gemm(sch, "C", target=SMALL, threads=1)
+    schedules.gemm(sch, "C", target=target, threads=threads)
     run = build(sch)["main"]
     for m, n, k in ((1, 1, 1), (16, 16, 16), (17, 127, 15)):
         a, b, c = (RNG.integers(-4, 5, s).astype("float32") for s in ((m, k), (k, n), (m, n)))

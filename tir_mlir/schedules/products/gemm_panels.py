@@ -1,0 +1,148 @@
+"""Schedule for matrix products on CPUs with 32 vector registers or more: wide register tiles over whole panels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.packing import REUSE, copy_in, pack
+from tir_mlir.schedules.products.tile_sizes import register_tile
+from tir_mlir.target import Target
+
+MANY_REGISTERS = 32
+"""The number of vector registers from which on the tiles are wide: their loads then need not come from L1."""
+STEPS = 4
+"""Reduction steps unrolled in the inner loop."""
+SHARE = 16
+"""Tiles of rows in a share of a thread, if the number of rows is symbolic."""
+EVEN = 0.95
+"""The minimum share of the threads' time that tiles of columns must fill to be preferred to tiles of rows."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """mr x nr: register tile; kc: reduction steps per pass over a panel of kc x nr; steps: those unrolled.
+
+    packed: whether panels of the right operand are packed. by_columns: whether threads share the columns, not the rows.
+    """
+
+    mr: int
+    nr: int
+    kc: int
+    steps: int
+    packed: bool
+    by_columns: bool
+
+
+def panels(what: Contraction, target: Target, threads: int) -> Panels:
+    """Choose the tile and the panels of a product. A panel fits in half of L2: only a long reduction is split."""
+    m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    size = max(1, what.bits // 8)
+    mr, vectors = register_tile(ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True)
+    nr = vectors * target.lanes(what.bits)
+    kc = even_tile(k, max(16, target.l2 // 2 // (nr * size)), STEPS)
+    packed = _packs(what, mr, nr, target)
+    rows, columns = (_filled(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
+    by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)
+    return Panels(mr, nr, min(kc, k), STEPS if what.extent(what.k) else 1, packed, by_columns)
+
+
+def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
+    """Whether to pack the right operand: its columns are not contiguous, its type is narrower, or it is reused often
+    and exceeds half of L2."""
+    m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype:
+        return True
+    return n > nr and m >= REUSE * mr and 2 * k * n * what.bits // 8 > target.l2
+
+
+def _filled(tiles: int, threads: int) -> float:
+    """The share of the threads' time that equal tiles fill."""
+    return tiles / (ceil(tiles / threads) * threads)
+
+
+def panel_gemm(sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int) -> None:
+    """Schedule a (batched) matrix product in panels of columns.
+
+        for i, j, k in T.grid(m, n, k):             for j_0 (parallel): pack the panel B[:, j_0]
+            with T.block("C"): C += A * B    ->         for i_1:
+                                                            for k_1, k_2 (unrolled): a tile of C in registers += A * B
+                                                            C tile = registers
+
+    A panel stays in L2 while all rows use it. With by_columns unset, the threads share the rows: B is packed as a
+    whole first. A reduction too long for a panel is split, and its parts add up in C.
+    """
+    PanelGemm(sch, block, what, plan, target, threads).run()
+
+
+class PanelGemm:
+    """The state of scheduling one matrix product in panels."""
+
+    def __init__(self, sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int):
+        self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
+        self.shares_rows = threads > 1 and not plan.by_columns
+
+    def run(self) -> None:
+        sch, plan = self.sch, self.plan
+        batch, i, j, k_0, k, block, write_back = self._accumulated()
+        i_0, i_1, i_2 = self._rows(i)
+        j_0, j_1 = sch.split(j, [None, plan.nr])
+        k_1, k_2 = sch.split(k, [None, plan.steps])
+        sch.reorder(*batch, *i_0, j_0, *k_0, i_1, k_1, k_2, i_2, j_1)
+        sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
+        self._pack(block, batch, k_0[-1] if k_0 else j_0)
+        sch.unroll(k_2)
+        sch.unroll(i_2)
+        sch.vectorize(j_1)
+        sch.decompose_reduction(block, k_1)
+        *_, rows, columns = sch.get_loops(write_back)
+        sch.unroll(rows)
+        sch.vectorize(columns)
+        if self.threads > 1:
+            sch.parallel(j_0 if plan.by_columns else i_0[0])
+
+    def _accumulated(self) -> tuple[list, Any, Any, list, Any, Any, Any]:
+        """Accumulate in registers. Returns the loops (k_0: none or one), the block and the one that writes back."""
+        sch, what, block = self.sch, self.what, self.block
+        by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
+        sch.reorder(*(by_name[a] for a in (*what.batch, what.m, what.n, what.k)))
+        *batch, i, j, k = sch.get_loops(block)
+        if self.plan.kc >= (what.extent(what.k) or LARGE):
+            return batch, i, j, [], k, block, sch.cache_write(block, 0, "local")
+        k_0, _ = sch.split(k, [None, self.plan.kc])
+        parts = sch.rfactor(k_0, 0)
+        *batch, i, j, k_0, k = sch.get_loops(parts)
+        return batch, i, j, [k_0], k, parts, block
+
+    def _rows(self, i: Any) -> tuple[list, Any, Any]:
+        """Split the rows: shares of the threads (none or one loop), tiles, rows of a tile."""
+        if not self.shares_rows:
+            return [], *self.sch.split(i, [None, self.plan.mr])
+        known = self.what.extent(self.what.m) is not None
+        i_0, i_1, i_2 = self.sch.split(i, [self.threads, None, self.plan.mr] if known else [None, SHARE, self.plan.mr])
+        return [i_0], i_1, i_2
+
+    def _pack(self, block: Any, batch: list, panel: Any) -> None:
+        """Pack the right operand panel by panel, or as a whole if threads share the rows; the left one if it is not
+        in rows or narrower."""
+        sch, what, plan = self.sch, self.what, self.plan
+        whole = batch[-1] if batch else None
+        if plan.packed:
+            at, threads = (whole, self.threads) if self.shares_rows else (panel, 1)
+            pack(sch, what, what.right, what.n, plan.nr, block, at, threads)
+        if what.left.axes[-1] != what.k:
+            pack(sch, what, what.left, what.m, plan.mr, block, whole, self.threads)
+        elif what.left.dtype != what.dtype:
+            self._widen(what.left, block, whole)
+
+    def _widen(self, operand: Operand, block: Any, at: Any) -> None:
+        sch = self.sch
+        packed = copy_in(sch, self.what, operand, block, at)
+        *_, rows, columns = sch.get_loops(packed)
+        sch.vectorize(sch.split(columns, [None, self.target.lanes(operand.bits)])[1])
+        if self.threads > 1:
+            sch.parallel(rows)
