@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
+import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import of_op
+from tir_mlir.dialect.analysis import Access, of_op
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
     Index,
+    Iter,
     Loop,
     access_indices,
     accessed,
@@ -26,7 +29,7 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
-from tir_mlir.dialect.presburger import question
+from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.inlining.block_expression import (
     BlockExpression,
@@ -51,6 +54,7 @@ from tir_mlir.passes.schedule.legality import (
     scope_of,
     smallest_element,
 )
+from tir_mlir.passes.schedule.legality.written_before_read import Uncovered
 from tir_mlir.passes.schedule.reduction.epilogue_form import Epilogue, epilogue_of
 from tir_mlir.passes.schedule.reduction.reduction_form import Updates, clone_value, init_values, updates_of
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -73,8 +77,9 @@ def fuse_reduction_epilogue(reduction_block: Block, epilogue_block: Block) -> No
 
     Requires: a sum with an epilogue that adds or subtracts a term once for each element; or a maximum or minimum that
     the epilogue clips by T.max and T.min. The epilogue reads each element of the reduction once, when it is final or
-    after each part, and nothing else uses that buffer; no op between the two, or in a loop that runs part of the
-    reduction for both, accesses the result or writes an input of the epilogue.
+    after each part, and nothing else uses that buffer; no op between the two accesses the result or writes an input of
+    the epilogue, and none in a loop that runs part of the reduction for both writes them. Where such a loop runs the
+    epilogue also without a part, as a guard on the reduction leaves it, nothing in the loop reads the result.
     """
     with frozen():
         pair = _pair(reduction_block, epilogue_block)
@@ -208,28 +213,45 @@ def _check_order(pair: _Pair) -> None:
 
 
 def _check_finished(pair: _Pair) -> None:
-    """Refuse an epilogue of unfinished values, unless only its last runs matter.
+    """Refuse an epilogue of unfinished values that are not those of the merged block after each part.
 
-    In a loop of the reduction, the epilogue runs again after each part: nothing else there may see its results, or
-    change its inputs.
+    In a loop of the reduction, the epilogue runs again after each part: the merged block then has the same values. Its
+    inputs may not change there, and nothing else may write its results.
     """
-    level = common_ancestor(pair.reduction.op, pair.block.op)[0]
-    around = {Loop(p).var: Loop(p) for p in [level, *parents(level)] if is_loop(p)}
+    found = _driving_loop(pair)
+    if found is None:
+        return
+    it, loop = found
+    inputs = {a.buffer for a in pair.payload.inputs()} - {pair.between.value}
+    for access in accesses(loop.op):
+        own = access.buffer == pair.payload.buffer.value and access.op != pair.payload.store
+        if access.is_write and (own or access.buffer in inputs):
+            _refuse_running(pair, it, loop, access, "is written")
+
+
+def _refuse_running(pair: _Pair, it: Iter, loop: Loop, access: Access, what: str) -> NoReturn:
+    refuse(
+        access.op,
+        f'block "{pair.block.name}" runs in loop {loop.name}, in the middle of the reduction over {it.name}, '
+        f"and {Buffer(access.buffer).name} {what} there",
+    )
+
+
+def _driving_loop(pair: _Pair) -> tuple[Iter, Loop] | None:
+    """The outermost loop around both blocks that runs part of the reduction, and the reduce iter."""
+    around = _common_loops(pair)
     driven = [(it, v) for it in pair.reduction.iters if it.kind == "R" for v in it.binding.values if v in around]
     if not driven:
-        return
+        return None
     order = list(around)
-    it, value = max(driven, key=lambda pair: order.index(pair[1]))
-    loop, inputs = around[value], {a.buffer for a in pair.payload.inputs()} - {pair.between.value}
-    for access in accesses(loop.op):
-        seen = access.buffer == pair.payload.buffer.value and access.op != pair.payload.store
-        if seen or (access.is_write and access.buffer in inputs):
-            what = "is used" if seen else "is written"
-            refuse(
-                access.op,
-                f'block "{pair.block.name}" runs in loop {loop.name}, in the middle of the reduction over {it.name}, '
-                f"and {Buffer(access.buffer).name} {what} there",
-            )
+    it, value = max(driven, key=lambda one: order.index(one[1]))
+    return it, around[value]
+
+
+def _common_loops(pair: _Pair) -> dict[ir.Value, Loop]:
+    """The loops around both blocks by variable, inner to outer."""
+    level = common_ancestor(pair.reduction.op, pair.block.op)[0]
+    return {Loop(p).var: Loop(p) for p in [level, *parents(level)] if is_loop(p)}
 
 
 def _check_elements(pair: _Pair) -> None:
@@ -244,9 +266,7 @@ def _check_elements(pair: _Pair) -> None:
         if not (made_in.exact and read_in.exact):
             refuse(pair.block, "a condition around the blocks is too complex to decide", provable=False)
         if not (missing := read.subtract(made)).is_empty():
-            element = smallest_element(load.buffer, missing)
-            text = f'block "{pair.block.name}" needs {element}, which the reduction does not compute there'
-            refuse(pair.block, text, counterexample=element)
+            _check_made_in_another_part(pair, read, made, smallest_element(load.buffer, missing))
         if not (extra := made.subtract(read)).is_empty():
             element = smallest_element(load.buffer, extra)
             refuse(
@@ -254,6 +274,23 @@ def _check_elements(pair: _Pair) -> None:
                 f'the reduction also computes {element}, which block "{pair.block.name}" does not read there',
                 fix=MOVE_UNDER_ONE_LOOP,
             )
+
+
+def _check_made_in_another_part(pair: _Pair, read: isl.Map, made: isl.Map, lacks: Uncovered) -> None:
+    """Refuse an epilogue of elements that the reduction does not compute, except where it runs again in iterations
+    without a part of the sum, as those that a guard excludes; then nothing else may see its results there.
+    """
+    found, text = _driving_loop(pair), f'block "{pair.block.name}" needs {lacks}, which the reduction does not compute'
+    if found is None:
+        refuse(pair.block, f"{text} there", counterexample=lacks)
+    it, loop = found
+    depth = list(reversed(_common_loops(pair))).index(loop.var)
+    inner = (dim_type.in_, depth, read.dim(dim_type.in_) - depth)
+    if not read.project_out(*inner).is_subset(made.project_out(*inner)):
+        refuse(pair.block, f"{text} there", counterexample=lacks)
+    for access in accesses(loop.op):
+        if access.buffer == pair.payload.buffer.value and access.op != pair.payload.store:
+            _refuse_running(pair, it, loop, access, f"is used, before {lacks} is computed,")
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------

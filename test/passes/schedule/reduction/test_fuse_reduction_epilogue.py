@@ -347,10 +347,43 @@ WRITER = """with T.block("W"):
             B[vi] = A[vi, 0]"""
 
 
-@pytest.mark.parametrize(("more", "what"), [(READER, "D is used"), (WRITER, "B is written")], ids=["reader", "writer"])
-def test_refuses_an_epilogue_whose_earlier_runs_matter(more, what, refused):
-    sch = Schedule(running(more=more))
-    message = f'block "D" runs in loop k, in the middle of the reduction over vk, and {what} there'
+def test_a_reader_of_each_part(same_result):
+    program = running(more=READER)
+    sch = Schedule(program)
+    sch.fuse_reduction_epilogue("C", "D")
+    same_result(sch, program, ((6, 5), "float32"), *[((6,), "float32")] * 3)
+    assert sch.verify()
+
+
+def test_refuses_an_epilogue_whose_input_changes_between_its_runs(refused):
+    sch = Schedule(running(more=WRITER))
+    message = 'block "D" runs in loop k, in the middle of the reduction over vk, and B is written there'
+    refused(sch, message, lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+def guarded(more: str = ""):
+    """The last iterations of k run the epilogue, but no part of the sum."""
+    text = running(more=more).script().replace("T.grid(6, 5)", "T.grid(6, 8)")
+    return parse(
+        text.replace(
+            'vi, vk = T.axis.remap("SR", [i, k])',
+            """vi = T.axis.spatial(6, i)
+                vk = T.axis.reduce(5, k)
+                T.where(k < 5)""",
+        )
+    )
+
+
+def test_an_epilogue_in_iterations_that_a_guard_excludes(same_result):
+    sch = Schedule(guarded())
+    sch.fuse_reduction_epilogue("C", "D")
+    same_result(sch, guarded(), ((6, 5), "float32"), *[((6,), "float32")] * 3)
+    assert sch.verify()
+
+
+def test_refuses_a_reader_in_iterations_that_a_guard_excludes(refused):
+    sch = Schedule(guarded(READER))
+    message = r"and D is used, before C\[0\] is computed, there"
     refused(sch, message, lambda: sch.fuse_reduction_epilogue("C", "D"))
 
 

@@ -307,7 +307,7 @@ def in_the_middle(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 
 
 @T.prim_func
-def each_part_is_used(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), E: T.Buffer((8, 4), "float32")):
+def the_input_changes(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"), E: T.Buffer((8,), "float32")):
     C = T.alloc_buffer((8,), "float32")
     for i, k in T.grid(8, 4):
         with T.block("C"):
@@ -317,11 +317,11 @@ def each_part_is_used(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32
             C[vi] = C[vi] + A[vi, vk]
         with T.block("D"):
             vi = T.axis.spatial(8, i)
-            B[vi] = C[vi] + T.float32(1)
-        # expected-error @below {{block "D" runs in loop k, in the middle of the reduction over vk, and B is used there}}
+            B[vi] = C[vi] + E[vi]
+        # expected-error @below {{block "D" runs in loop k, in the middle of the reduction over vk, and E is written there}}
         with T.block("E"):
-            vi, vk = T.axis.remap("SS", [i, k])
-            E[vi, vk] = B[vi]
+            vi, vk = T.axis.remap("SO", [i, k])
+            E[vi] = A[vi, vk]
 
 
 # -----
