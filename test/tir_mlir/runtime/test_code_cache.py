@@ -338,7 +338,7 @@ def test_timing_prints_as_a_table(parse):
 
 
 def test_stored_entries_read_back():
-    kept = jit.Compiled(b"\n\0data", ["a.so"], True, ["said"])
+    kept = jit.Compiled(b"\n\0data", [6], ["a.so"], True, ["said"])
     assert jit.Compiled.from_bytes(kept.to_bytes()) == kept
 
 

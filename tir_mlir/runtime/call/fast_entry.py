@@ -83,7 +83,7 @@ def _make() -> Entry:
     if data is None:
         data = object_code.compile_text(Path(__file__).with_name("entry.ll").read_text())
         store.save("entry", name, data)
-    code = loader.Code(data).keep()  # instances of the type may outlive everything else
+    code = loader.Code([data]).keep()  # instances of the type may outlive everything else
     return Entry(code, code.address("tir_vectorcall"), _type(code), _python())
 
 

@@ -39,7 +39,7 @@ class CrossObject:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-        self._data = compile_module(lowered, "", clock, target, link=partial(link_kernels, kernels=kernels))
+        (self._data,) = compile_module(lowered, "", clock, target, link=partial(link_kernels, kernels=kernels))
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
         return {s.name: CrossCompiledFunction(s, self._target.triple.decode()) for s in signatures}

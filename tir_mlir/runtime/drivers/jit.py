@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +27,26 @@ from tir_mlir.runtime.tools import files, toolchain
 
 @dataclass(frozen=True)
 class Compiled:
-    """An object file and what is needed to run it: the cache entry of a program.
+    """Object files and what is needed to run them: the cache entry of a program.
 
-    libs: shared libraries that it calls. calls_out: it calls code that was not compiled with it. warned: warnings of
-    the lowering. scratch: bytes that a call allocates for buffers of the program. sites: the fields of the accesses
-    that the code checks; None for code without checks.
+    data: the object files, one behind the other. sizes: their lengths. libs: shared libraries that it calls. calls_out:
+    it calls code that was not compiled with it. warned: warnings of the lowering. scratch: bytes that a call allocates
+    for buffers of the program. sites: the fields of the accesses that the code checks; None for code without checks.
     """
 
     data: bytes
+    sizes: list[int]
     libs: list[str]
     calls_out: bool
     warned: list[str]
     scratch: int = 0
     sites: list[Any] | None = None
+
+    @property
+    def objects(self) -> list[bytes]:
+        """The object files."""
+        ends = list(accumulate(self.sizes))
+        return [self.data[end - size : end] for size, end in zip(self.sizes, ends, strict=True)]
 
     def to_bytes(self) -> bytes:
         head = {k: v for k, v in asdict(self).items() if k != "data"}
@@ -65,7 +73,7 @@ def compile_program(
     kernels: Sequence[tuple[str, list[str]]] = (),
     **facts: Any,
 ) -> Compiled:
-    """Compile a module in the llvm dialect to an object file. `libs`: all shared libraries that it needs.
+    """Compile a module in the llvm dialect to object files. `libs`: all shared libraries that it needs.
 
     `low_precision`: the program computes in 16-bit floats. `kernels`: texts of LLVM IR, each with the functions that
     the program calls in it.
@@ -73,8 +81,9 @@ def compile_program(
     extra = function.text(function.c_types(lowered, names), declare=True)
     if shared_libraries.needs_support(lowered, low_precision):
         extra += "\n" + Path(__file__).with_name("support.ll").read_text()
-    data = object_code.compile_module(lowered, extra, clock, wanted, passes, partial(link_kernels, kernels=kernels))
-    return Compiled(data, list(libs), **facts)
+    link = partial(link_kernels, kernels=kernels)
+    made = object_code.compile_module(lowered, extra, clock, wanted, passes, link, parts=True)
+    return Compiled(b"".join(made), [len(part) for part in made], list(libs), **facts)
 
 
 def needed_libraries(
@@ -98,7 +107,7 @@ class Jit:
         require(compiled.scratch)
         for lib in compiled.libs:
             shared_libraries.load(lib)  # raises BuildError if it cannot be loaded
-        self._code = Code(compiled.data, compiled.libs)
+        self._code = Code(compiled.objects, compiled.libs)
         self._entries = {n: Entries(*(self._code.address(p + n) for p in (PREFIX, function.NAME))) for n in names}
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
@@ -114,8 +123,11 @@ class Jit:
 
     def assembly(self) -> str:
         """The machine code, disassembled."""
-        with files.holding(self._compiled.data, ".o") as path:
-            return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path])
+        texts = []
+        for data in self._compiled.objects:
+            with files.holding(data, ".o") as path:
+                texts.append(toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path]))
+        return "".join(texts)
 
 
 LEAST = 1 << 30

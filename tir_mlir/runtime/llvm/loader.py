@@ -1,4 +1,4 @@
-"""Load an object file from memory into this process, by LLVM's ORC JIT linker."""
+"""Load object files from memory into this process, by LLVM's ORC JIT linker."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def _report(_: int, why: int) -> None:
 
 
 class Code:
-    """The code of one object file, linked with the process and shared libraries; freed with this object."""
+    """The code of object files, linked with each other, the process and shared libraries; freed with this object."""
 
-    def __init__(self, data: bytes, libs: Sequence[str] = ()):
+    def __init__(self, objects: Sequence[bytes], libs: Sequence[str] = ()):
         jit = ctypes.c_void_p()
         _check(llvm().LLVMOrcCreateLLJIT(ctypes.byref(jit), None))
         self._jit = jit
@@ -38,8 +38,9 @@ class Code:
         make = llvm().LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess
         _check(make(ctypes.byref(generator), prefix, None, None))
         llvm().LLVMOrcJITDylibAddGenerator(place, generator)
-        buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
-        _check(llvm().LLVMOrcLLJITAddObjectFile(jit, place, buffer))
+        for data in objects:
+            buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
+            _check(llvm().LLVMOrcLLJITAddObjectFile(jit, place, buffer))
 
     def keep(self) -> Code:
         """Never free the code."""

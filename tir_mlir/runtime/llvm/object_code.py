@@ -13,10 +13,11 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.runtime.llvm import module_parts
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
-_EXTERNAL, _UNREACHABLE = 0, 7
+_UNREACHABLE = 7
 LIGHT_PASSES = b"always-inline,globaldce,default<O1>"
 OPTIMIZE = b"always-inline,globaldce,deadargelim,default<O3>"  # inline kernels before optimizing them
 NO_PASSES = b""
@@ -46,10 +47,11 @@ def compile_module(
     wanted: LLVMTarget | None = None,
     passes: bytes = OPTIMIZE,
     link: Callable[[int, int], None] = lambda made, context: None,
-) -> bytes:
+    parts: bool = False,
+) -> list[bytes]:
     """Compile a module in the llvm dialect, with `extra` LLVM IR linked in, to an object file for `wanted`, default
-    this machine. `passes`: the LLVM pass pipeline; NO_PASSES for code that runs once. `link` links more into the LLVM
-    module, given the module and its context. Raises BuildError."""
+    this machine; with `parts`, a large module to several. `passes`: the LLVM pass pipeline; NO_PASSES for code that
+    runs once. `link` links more into the LLVM module, given the module and its context. Raises BuildError."""
     with context() as inside:
         with clock("translate"):
             made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), inside)
@@ -59,7 +61,28 @@ def compile_module(
                 raise BuildError("the entries of the functions cannot be linked to the lowered module")
             link(made, inside)
         with clock("compile"):
-            return _compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)
+            number = module_parts.count(made) if parts and passes == OPTIMIZE else 1
+            if number > 1:
+                return _compile_parts(made, wanted or target(), number)
+            return [_compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)]
+
+
+def _compile_parts(made: int, wanted: LLVMTarget, number: int) -> list[bytes]:
+    """Compile a module in parts, each by a thread with a context of its own."""
+    from concurrent.futures import ThreadPoolExecutor  # few builds need it
+
+    with _prepared(made, wanted, _AGGRESSIVE) as machine:
+        _optimize(made, module_parts.BEFORE, machine)
+    data = module_parts.bitcode(made)
+
+    def part(n: int) -> bytes:
+        with context() as inside:
+            mine = module_parts.read(inside, data)
+            module_parts.keep_part(mine, n, number)
+            return _compile(mine, module_parts.AFTER, wanted)
+
+    with ThreadPoolExecutor(number) as pool:
+        return list(pool.map(part, range(number)))
 
 
 def compile_text(text: str, passes: bytes = NO_PASSES, wanted: LLVMTarget | None = None) -> bytes:
@@ -99,7 +122,9 @@ def parse(context: int, text: str) -> ctypes.c_void_p:
     return made
 
 
-def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: LLVMTarget, level: int = _AGGRESSIVE) -> bytes:
+@contextmanager
+def _prepared(made: int | ctypes.c_void_p, wanted: LLVMTarget, level: int) -> Iterator[int]:
+    """The code generator for a valid module, which gets its target."""
     machine = _machine(wanted, level)
     with ExitStack() as after:
         after.callback(llvm().LLVMDisposeTargetMachine, machine)
@@ -111,10 +136,15 @@ def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: LLVMTarget, lev
         if llvm().LLVMVerifyModule(made, _RETURN_STATUS, ctypes.byref(why)):
             raise BuildError(f"the lowered module is not valid LLVM IR: {message(why.value)}")
         message(why.value)
+        yield machine
+
+
+def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: LLVMTarget, level: int = _AGGRESSIVE) -> bytes:
+    with _prepared(made, wanted, level) as machine, ExitStack() as after:
         if passes:
             _optimize(made, passes, machine)
             _check_defined(made)
-        buffer = ctypes.c_void_p()
+        buffer, why = ctypes.c_void_p(), ctypes.c_void_p()
         if llvm().LLVMTargetMachineEmitToMemoryBuffer(machine, made, _OBJECT, ctypes.byref(why), ctypes.byref(buffer)):
             raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
         after.callback(llvm().LLVMDisposeMemoryBuffer, buffer)
@@ -136,7 +166,7 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
     function = llvm().LLVMGetFirstFunction(made)
     while function:
         name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
-        public = llvm().LLVMGetLinkage(function) == _EXTERNAL or attrs.NEST_MARK in name
+        public = llvm().LLVMGetLinkage(function) == module_parts.EXTERNAL or attrs.NEST_MARK in name
         if public and not llvm().LLVMIsDeclaration(function):
             first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:

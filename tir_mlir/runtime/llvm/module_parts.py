@@ -1,0 +1,114 @@
+"""Parts of a large LLVM module, compiled by threads: the functions of its nests need nothing of each other."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.runtime.llvm.llvm_c import llvm
+
+LEAST = 32
+"""Functions of nests in a part: below, a thread costs more than it gains."""
+MOST = 8
+"""Parts of a module."""
+BEFORE = b"always-inline,globaldce,deadargelim"
+"""Passes on the whole module: afterwards the signatures of its functions are fixed."""
+AFTER = b"elim-avail-extern,globaldce,default<O3>"
+"""Passes on a part: its declarations first, then as for a whole module."""
+EXTERNAL, _AVAILABLE_EXTERNALLY, _INTERNAL, _PRIVATE = 0, 1, 8, 9
+_LOCAL = (_INTERNAL, _PRIVATE)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def count(made: int | ctypes.c_void_p) -> int:
+    """In how many parts to compile a module: 1 unless it has many functions of nests, and can be divided."""
+    nests = sum(map(_is_nest, _defined(made, "Function")))
+    parts = min(cores(), nests // LEAST, MOST)
+    return parts if parts > 1 and _is_divisible(made) else 1
+
+
+def _is_divisible(made: int | ctypes.c_void_p) -> bool:
+    """Whether parts of a module can share what it defines. A variable with a name that others see is defined by one
+    part; a local one would be a different variable in each."""
+    api, length = llvm(), ctypes.c_size_t()
+    if api.LLVMGetFirstGlobalAlias(made) or api.LLVMGetFirstGlobalIFunc(made):
+        return False
+    api.LLVMGetModuleInlineAsm(made, ctypes.byref(length))
+    if length.value:
+        return False
+    known = (EXTERNAL, *_LOCAL)
+    if any(api.LLVMGetLinkage(f) not in known for f in _defined(made, "Function")):
+        return False
+    return all(
+        api.LLVMGetLinkage(v) in known
+        and not api.LLVMIsThreadLocal(v)
+        and (api.LLVMIsGlobalConstant(v) or api.LLVMGetLinkage(v) == EXTERNAL)
+        for v in _defined(made, "Global")
+    )
+
+
+def bitcode(made: int | ctypes.c_void_p) -> bytes:
+    """The bitcode of a module whose functions of nests are visible to other parts."""
+    for function in _defined(made, "Function"):
+        if _is_nest(function):
+            llvm().LLVMSetLinkage(function, EXTERNAL)
+    buffer = llvm().LLVMWriteBitcodeToMemoryBuffer(made)
+    try:
+        return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
+    finally:
+        llvm().LLVMDisposeMemoryBuffer(buffer)
+
+
+def read(context: int, data: bytes) -> ctypes.c_void_p:
+    """Bitcode -> a module of the context."""
+    buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
+    made = ctypes.c_void_p()
+    failed = llvm().LLVMParseBitcodeInContext2(context, buffer, ctypes.byref(made))
+    llvm().LLVMDisposeMemoryBuffer(buffer)
+    if failed:
+        raise BuildError("the bitcode of the lowered module cannot be read back")
+    return made
+
+
+def keep_part(made: ctypes.c_void_p, number: int, parts: int) -> None:
+    """Make declarations, once AFTER ran, of what other parts define. The first part defines all that is no nest."""
+    place = 0
+    for function in _defined(made, "Function"):
+        owner = 0
+        if _is_nest(function):
+            owner, place = place % parts, place + 1
+        if owner != number:
+            _declare(function)
+    if number:
+        for variable in _defined(made, "Global"):
+            _declare(variable)
+
+
+def _declare(value: int) -> None:
+    if llvm().LLVMGetLinkage(value) == EXTERNAL:
+        llvm().LLVMSetLinkage(value, _AVAILABLE_EXTERNALLY)
+
+
+def _is_nest(function: int) -> bool:
+    return attrs.NEST_MARK in name_of(function)
+
+
+def name_of(value: int) -> str:
+    """The name of a function or variable."""
+    return llvm().LLVMGetValueName2(value, ctypes.byref(ctypes.c_size_t())).decode()
+
+
+def _defined(made: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
+    """The functions ("Function") or variables ("Global") that a module defines."""
+    value = getattr(llvm(), f"LLVMGetFirst{kind}")(made)
+    while value:
+        if not llvm().LLVMIsDeclaration(value):
+            yield value
+        value = getattr(llvm(), f"LLVMGetNext{kind}")(value)
