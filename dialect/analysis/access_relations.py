@@ -10,6 +10,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
+from tir_mlir.dialect.analysis.symbolic_digits import known_order
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.ir import (
     Block,
@@ -128,4 +129,6 @@ def conflicting(group: Sequence[AccessRelation]) -> list[tuple[AccessRelation, A
 
 def same_element(a: AccessRelation, b: AccessRelation) -> isl.Map:
     """{ iteration of a -> iteration of b } where both access the same element."""
-    return a.relation.apply_range(b.relation.reverse())
+    clash = a.relation.apply_range(b.relation.reverse())
+    order = known_order(a.dom, a.access.op, b.dom, b.access.op)
+    return clash if order is None else clash.intersect(order)

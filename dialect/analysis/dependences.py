@@ -23,6 +23,7 @@ from tir_mlir.dialect.analysis.aliasing import require_apart
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
 from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair, update_store
+from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import Buffer, Loop, by_structure, func_of, is_inside, is_loop, only_reads, parents
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
@@ -87,7 +88,7 @@ def _carried_by(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map:
 
 def _pair_key(a: AccessRelation, b: AccessRelation, depth: int) -> Hashable | None:
     keys = structural_key(a.access), structural_key(b.access)
-    return None if None in keys else (*keys, depth)
+    return None if None in keys or has_digits(a.access.op) else (*keys, depth)
 
 
 @by_structure(_pair_key)

@@ -23,8 +23,15 @@ from tir_mlir.passes.schedule.edits.common_subexpressions import (
     operands,
     variables,
 )
+from tir_mlir.passes.schedule.edits.computed_values import check_computable, replace_by_computed
 from tir_mlir.passes.schedule.edits.domains import set_domain, set_extent, shrink_domains
-from tir_mlir.passes.schedule.edits.index_values import emit_index, emit_operation, expand_affine_op, is_affine_value
+from tir_mlir.passes.schedule.edits.index_values import (
+    emit_floormod,
+    emit_index,
+    emit_operation,
+    expand_affine_op,
+    is_affine_value,
+)
 from tir_mlir.passes.schedule.edits.loop_nest import (
     copy_loops,
     guard_blocks,
@@ -38,6 +45,8 @@ from tir_mlir.passes.schedule.edits.retype import DYNAMIC, check_retypable, prop
 __all__ = [
     "BufferChoice",
     "DYNAMIC",
+    "check_computable",
+    "replace_by_computed",
     "NestedRegions",
     "BlockRegions",
     "alloc_buffer",
@@ -71,5 +80,6 @@ __all__ = [
     "variables",
     "replace_iters",
     "with_scope",
+    "emit_floormod",
     "emit_index",
 ]

@@ -51,6 +51,11 @@ def emit_operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.V
         return arith.floordivsi(left, right)
     if isinstance(expr, ir.AffineCeilDivExpr):
         return arith.ceildivsi(left, right)
+    return emit_floormod(left, right)
+
+
+def emit_floormod(left: ir.Value, right: ir.Value) -> ir.Value:
+    """Emit the remainder of a division rounded down."""
     rest = arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
     edit.set_attribute(rest.owner, attrs.OP, ir.StringAttr.get("floormod"))
     return rest

@@ -9,16 +9,13 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, is_block, walk
 from tir_mlir.dialect.presburger import fold_index, guards, intervals, isl_exprs, sets, simplify_index
-from tir_mlir.passes.schedule.registry import check
 
 
 def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
-    """i_0 * (f1 * f2) + i_1 * f2 + i_2."""
+    """i_0 * (f1 * f2) + i_1 * f2 + i_2; all factors but the first are constant."""
     index = Index.of(nest[0].var)
     for loop, extent in zip(nest[1:], extents[1:], strict=True):
-        text = "only the outermost factor may be inferred from a symbolic extent"
-        check(isinstance(extent, int), loop, text, "make the first factor None, and give the others")
-        index = index * extent + Index.of(loop.var)  # type: ignore[operator]
+        index = index * extent + Index.of(loop.var)
     return index.simplified()
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from mlir import ir
+from mlir.dialects import arith
 
+from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import Index, Loop, create, edit
-from tir_mlir.passes.schedule.edits import simplify_bindings
+from tir_mlir.dialect.presburger import domain, holds, question, times
+from tir_mlir.passes.schedule.edits import check_computable, emit_floormod, replace_by_computed, simplify_bindings
 from tir_mlir.passes.schedule.legality import (
+    ASSUME_SIZES,
     check_from_zero,
     check_plain,
     move_rest_inside,
@@ -29,7 +35,8 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     was not.
 
     Requires: each loop is the only op in the body of the previous one, starts at 0, and has no annotation or thread
-    binding; all extents but that of the outermost non-unit loop are constant.
+    binding; no extent depends on another one of the loops. Where an extent other than that of the outermost loop is
+    symbolic, `i_j_fused // m` is not affine: it may stand in bindings and in guards of blocks, not in bounds of loops.
     """
     if not loops:
         raise ValueError("fuse needs at least one loop")
@@ -47,29 +54,88 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
             fix=use_longest_range(loop),
         )
     outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # unit loops need no division
-    for loop in loops[outermost + 1 :]:
-        check(
-            loop.const_extent is not None,
-            loop,
-            f"loop {loop.name} has a symbolic extent, and quotients and remainders by it are not "
-            f"affine; only the extent of {loops[outermost].name} may be symbolic. Split loop "
-            f"{loop.name} by a constant first, and fuse its inner part",
-        )
+    symbolic = any(lp.const_extent is None for lp in loops[outermost + 1 :])
+    if symbolic:
+        _check_symbolic(loops, outermost)
 
     size = math.prod(loop.const_extent if loop.const_extent is not None else 1 for loop in loops)
     check(size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
+    total = _total(loops)
     warn_serial(loops, "fuse")
-    total = Index.constant(1)
-    for loop in loops:
-        total = total * loop.extent
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:
-        fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total.simplified())
+        fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total)
     edit.move_body(loops[-1].body, fused.body)
-    edit.substitute(_unfused(loops, Index.of(fused.var)))
+    if symbolic:
+        _divide(loops[outermost:], fused)
+        edit.substitute({lp.var: Index.constant(0) for lp in loops[:outermost]})
+    else:
+        edit.substitute(_unfused(loops, Index.of(fused.var)))
     for loop in reversed(loops):
         edit.erase(loop.op)
     simplify_bindings([fused], preserve_unit_iters)
     return fused
+
+
+def _check_symbolic(loops: Sequence[Loop], outermost: int) -> None:
+    """Refuse what quotients and remainders by symbolic extents, which are not affine, do not allow."""
+    for loop in loops[outermost + 1 :]:
+        if loop.const_extent is None and not _is_size(loop, loops[0]):
+            refuse(
+                loop,
+                f"the extent of loop {loop.name} may be negative, so that the product of the extents is not the number "
+                "of iterations",
+                provable=False,
+                fix=ASSUME_SIZES,
+            )
+    check_computable([lp.var for lp in loops[outermost:]], "quotients and remainders by symbolic extents are not")
+
+
+def _total(loops: Sequence[Loop]) -> Index:
+    """The product of the extents."""
+    total = Index.constant(1)
+    for loop in loops:
+        try:
+            total = times(total, loop.extent)
+        except NotAffine:
+            refuse(
+                loop,
+                f"the extent of loop {loop.name} times those of the loops around it is neither affine nor a product of "
+                "sizes",
+                fix=f"split loop {loop.name} by a constant first, and fuse its inner part",
+            )
+    return total.simplified()
+
+
+def _is_size(loop: Loop, outer: Loop) -> bool:
+    """Whether the extent of a loop is at least 0 wherever an outer one stands, also where that has no iteration."""
+    with question(f"whether the extent of loop {loop.name} may be negative"):
+        return holds(domain(outer.op, extra=[loop.extent]), loop.extent)
+
+
+def _divide(loops: Sequence[Loop], fused: Loop) -> None:
+    """Replace each old variable by a quotient or remainder of the fused one, from the innermost loop outwards."""
+    plain: dict[ir.Value, Index] = {}
+    makers: dict[ir.Value, Callable[[], ir.Value]] = {}
+    whole: Index | Callable[[], ir.Value] = Index.of(fused.var)
+    for loop in reversed(loops[1:]):
+        size = loop.const_extent
+        if size == 1:
+            plain[loop.var] = Index.constant(0)
+        elif size is not None and isinstance(whole, Index):
+            plain[loop.var], whole = whole % size, whole // size
+        else:
+            part = partial(create.apply, whole) if isinstance(whole, Index) else whole
+            makers[loop.var] = partial(_divided, part, loop.extent, emit_floormod)
+            whole = partial(_divided, part, loop.extent, arith.floordivsi)
+    edit.substitute(plain)
+    makers[loops[0].var] = whole  # type: ignore[assignment]
+    replace_by_computed(fused.op, makers, {})
+
+
+def _divided(
+    whole: Callable[[], ir.Value], extent: Index, divide: Callable[[ir.Value, ir.Value], ir.Value]
+) -> ir.Value:
+    return divide(whole(), create.apply(extent))
 
 
 def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:

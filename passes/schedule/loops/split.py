@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from mlir import ir
+from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, create, edit, walk
+from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, create, edit, is_block, walk
 from tir_mlir.dialect.presburger import dim_type, fold_index, intervals, only_where, sets, sizes_without
-from tir_mlir.passes.schedule.edits import guard_blocks, linear_index, simplify_bindings
+from tir_mlir.passes.schedule.edits import (
+    check_computable,
+    guard_blocks,
+    linear_index,
+    replace_by_computed,
+    simplify_bindings,
+)
 from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, check_plain, warn_serial
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -28,8 +36,9 @@ def split(
     was not.
 
     Requires: the loop starts at 0 and has no annotation or thread binding; the factors are positive and their product
-    is at least the extent. `disable_predication` omits the guard, and requires factors that divide the extent, or
-    guards that exclude all further iterations already.
+    is at least the extent. Where an inner factor is inferred from a symbolic extent, `i_0 * f + i_1` is not affine: it
+    may stand in bindings and in guards of blocks, not in bounds of loops. `disable_predication` omits the guard, and
+    requires factors that divide the extent, or guards that exclude all further iterations already.
     """
     check_plain(loop, "split")
     check_from_zero(loop, "split")
@@ -44,19 +53,54 @@ def split(
             f"{_unless_divided(loop, extents)}; drop disable_predication",
         )
 
+    symbolic = _symbolic_factor(extents)
+    if symbolic is not None:
+        _check_symbolic(loop, needs_guard)
     warn_serial([loop], "split")
     upper, name = loop.upper, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
         nest = _nest(name, extents)
-    index = linear_index(nest, extents)
     edit.move_body(loop.body, nest[-1].body)
-    bound = upper - index - 1
-    edit.substitute({loop.var: index})
-    edit.erase(loop.op)
-    if needs_guard:
-        guard_blocks(nest[-1], bound)
+    if symbolic is not None:
+        make = partial(_position, nest, extents, symbolic)
+        replace_by_computed(nest[0].op, {loop.var: make}, {loop.var: upper} if needs_guard else {})
+        edit.erase(loop.op)
+    else:
+        index = _affine_position(nest, extents)
+        edit.substitute({loop.var: index})
+        edit.erase(loop.op)
+        if needs_guard:
+            guard_blocks(nest[-1], upper - index - 1)
+    ids = [inner.id for inner in nest]
     simplify_bindings(nest, preserve_unit_iters)
-    return nest
+    return [Loop(walk.find(nest[0].op, number)) for number in ids]  # a loop whose bound has a quotient is rebuilt
+
+
+def _symbolic_factor(extents: Sequence[int | Index]) -> int | None:
+    """The number of a symbolic factor that makes products with other loops than unit ones; None if there is none."""
+    number = next((n for n, extent in enumerate(extents) if not isinstance(extent, int)), 0)
+    return number if any(extent != 1 for extent in extents[:number]) else None
+
+
+def _affine_position(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
+    """The old variable; unit loops outside a symbolic factor do not count."""
+    first = next((n for n, extent in enumerate(extents) if not isinstance(extent, int)), 0)
+    return linear_index(nest[first:], extents[first:])
+
+
+def _check_symbolic(loop: Loop, needs_guard: bool) -> None:
+    """Refuse what a product with a symbolic factor, which is not affine, does not allow."""
+    check_computable([loop.var], "a product with a symbolic factor is not")
+    outside = needs_guard and any("load" in op.name for op in walk.ops(loop.op, skip=is_block))
+    text = f"the body of loop {loop.name} loads outside its blocks, which the guard of a symbolic factor cannot protect"
+    check(not outside, loop, text, WRAP_IN_BLOCK)
+
+
+def _position(nest: Sequence[Loop], extents: Sequence[int | Index], symbolic: int) -> ir.Value:
+    """Emit the old variable, `(i_0 * f1 + i_1) * (s * f3) + i_2 * f3 + i_3` if the factor of loop 2 is symbolic."""
+    outer, inner = linear_index(nest[:symbolic], extents[:symbolic]), linear_index(nest[symbolic:], extents[symbolic:])
+    stride = _product(extents[symbolic:]).simplified()
+    return arith.addi(arith.muli(create.apply(outer), create.apply(stride)), create.apply(inner))
 
 
 def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:

@@ -14,7 +14,7 @@ from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import arithmetic, calls, loops, predicates, regions
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import AllocationScope, BlockNodes
-from tir_mlir.script.parser.items import as_index, describe, dtype_of, is_expr
+from tir_mlir.script.parser.items import Value, as_index, describe, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError
 
 ParseBody = Callable[[list[ast.stmt]], None]
@@ -162,6 +162,8 @@ def _binding(evaluate: Evaluator, node: ast.expr, name: str) -> Any:
         return index
     if not is_expr(item) or not dtype_of(item).startswith(("int", "uint")):
         raise evaluate.state.error(node, f"the value bound to {name} must be an integer, not {describe(item)}")
+    if isinstance(item, Value) and isinstance(item.ssa.type, ir.IndexType):
+        return item  # indices are computed in 64 bits
     return arithmetic.cast(item, dtype_of(item))
 
 

@@ -10,8 +10,10 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.analysis.indirect_accesses import affine_value
+from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Constraint, Index, IterSpec, create
-from tir_mlir.dialect.presburger import either, intervals
+from tir_mlir.dialect.presburger import domain, either, holds, intervals, question
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.items import AffineCondition, Const, Value
@@ -35,17 +37,20 @@ def place_of(
     """The place of a block, and its iters, bound to affine expressions.
 
     An affine predicate is an `affine.if`, a computed one an `scf.if`, a computed binding a search of its domain (see
-    `create.bound_value`). With both kinds the affine one comes first, as an `if` around the ops that compute the others
-    (those not in `before`). `places`: where the iters are declared.
+    `create.bound_value`). If the ops that compute others (those not in `before`) must not run where the affine one does
+    not hold, as they load or divide, it is an `if` around these. `places`: where the iters are declared.
     """
     guard, here = predicate.affine, ir.InsertionPoint.current
     values = [arithmetic.index_of(s.binding) if isinstance(s.binding, Value) else None for s in specs]
     if guard and (predicate.tests or any(v is not None for v in values)):
-        made = [op for op in here.block.operations if op not in before and len(op.results)]
-        outer = create.guard(guard).regions[0].blocks[0]
-        for op in made:
-            op.move_before(list(outer.operations)[-1])
-        guard, here = [], create.at_end(outer)
+        made = [op.operation for op in here.block.operations if op not in before and len(op.results)]
+        if not all(map(_runs_anywhere, made)):
+            outer = create.guard(guard).regions[0].blocks[0]
+            for op in made:
+                op.move_before(list(outer.operations)[-1])
+            guard, here = [], create.at_end(outer)
+    with here:
+        test = _all(predicate.tests) if predicate.tests else None
     found = []
     for spec, value, place in zip(specs, values, places, strict=True):
         if value is not None:
@@ -54,11 +59,29 @@ def place_of(
             spec, here = replace(spec, binding=Index.of(loop.var)), create.at_end(body)
         found.append(spec)
     with here:
-        if predicate.tests:
-            here = create.at_end(create.data_where(_all(predicate.tests)).regions[0].blocks[0])
-        elif guard:
+        if test is not None:
+            here = create.at_end(create.data_where(test).regions[0].blocks[0])
+    with here:
+        if guard:
             here = create.at_end(create.where(guard).regions[0].blocks[0])
     return here, found
+
+
+def _runs_anywhere(op: ir.Operation) -> bool:
+    """Whether an op may run where a guard does not hold: arithmetic that divides by nothing that may be 0."""
+    if not op.name.startswith("arith.") or op.name == "arith.floordivsi":
+        return op.name == "affine.apply" or (op.name == "arith.floordivsi" and _divides_by_size(op))
+    return "div" not in op.name and "rem" not in op.name
+
+
+def _divides_by_size(op: ir.Operation) -> bool:
+    """Whether the divisor is at least 1 in all iterations of the loops around, as `m` is in `range(n * m)`."""
+    divisor = affine_value(op.operands[1], op)
+    try:
+        with question("whether a divisor may be 0"):
+            return divisor is not None and holds(domain(op, extra=[divisor]), divisor - 1)
+    except NotProvable:
+        return False
 
 
 def _all(tests: Sequence[ir.Value]) -> ir.Value:

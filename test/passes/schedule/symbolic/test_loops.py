@@ -87,14 +87,6 @@ def test_fuse_passes_over_loops_that_run_once(right_at):
     right_at(sch, twice_shapes, lambda a: a * 2)
 
 
-def test_fuse_over_a_symbolic_inner_extent_is_refused(refused):
-    sch = Schedule(Matmul)
-    i, j, _ = sch.get_loops("C")
-    refused(
-        sch, "loop j has a symbolic extent.* not affine; only the extent of i may be symbolic", lambda: sch.fuse(i, j)
-    )
-
-
 def test_vectorize_a_symbolic_loop(right_at):
     sch = Schedule(Twice)
     sch.vectorize(sch.get_loops("C")[0])

@@ -34,11 +34,13 @@ def loose(B: T.Buffer((6,), "float32")):
 
 
 @T.prim_func
-# expected-error @below {{only the outermost factor may be inferred from a symbolic extent}}
-def inner_factor(a: T.handle):
+def inner_bound(a: T.handle):
     n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
+    A = T.match_buffer(a, (n, n), "float32")
     for i in range(n):
-        with T.block("A"):
-            v = T.axis.spatial(n, i)
-            A[v] = T.float32(0)
+        # expected-error @below {{the bound of a loop uses loop i, and would not be affine any more: a product with a symbolic factor is not}}
+        for j in range(i + 1):
+            with T.block("A"):
+                v = T.axis.spatial(n, i)
+                w = T.axis.opaque(n, j)
+                A[v, w] = T.float32(0)

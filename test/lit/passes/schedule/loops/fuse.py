@@ -34,15 +34,88 @@ def symbolic(a: T.handle):
 # -----
 
 
+# Quotients and remainders by a size stand in bindings; where they are affine, they stay so.
+# CHECK-LABEL: def symbolic_inside(
 @T.prim_func
 def symbolic_inside(a: T.handle):
     n = T.int32()
-    A = T.match_buffer(a, (8, n), "float32")
+    A = T.match_buffer(a, (8, n, 4), "float32")
+    # CHECK: for i_j_fused, k in T.grid(n * 8, 4):
+    # CHECK: vi = T.axis.spatial(8, i_j_fused // n)
+    # CHECK: vj = T.axis.spatial(n, i_j_fused % n)
+    # CHECK: vk = T.axis.spatial(4, k)
     for i in range(8):
-        # expected-error @below {{loop j has a symbolic extent, and quotients and remainders by it are not affine}}
         for j in range(n):
+            for k in range(4):
+                with T.block("A"):
+                    vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                    A[vi, vj, vk] = T.float32(0)
+
+
+# -----
+
+
+# Guards that use the loops are computed, too.
+# CHECK-LABEL: def guarded(
+@T.prim_func
+def guarded(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (8, n), "float32")
+    # CHECK: T.where(i_j_fused % n + 1 < i_j_fused // n)
+    # CHECK: T.where(m < 3)
+    for i in range(8):
+        for j in range(n):
+            for m in range(4):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("OO", [i, j])
+                    T.where(j + 1 < i and m < 3)
+                    A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def inner_bound(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (8, n, n), "float32")
+    for i in range(8):
+        for j in range(n):
+            # expected-error @below {{the bound of a loop uses loop j, and would not be affine any more}}
+            for k in range(j + 1):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SO", [i, j])
+                    vk = T.axis.opaque(n, k)
+                    A[vi, vj, vk] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def negative(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, n), "float32")
+    for i in range(n - 5):
+        # expected-error @below {{not provable: the extent of loop j may be negative}}
+        for j in range(n - 5):
             with T.block("A"):
-                vi, vj = T.axis.remap("SS", [i, j])
+                vi, vj = T.axis.remap("OO", [i, j])
+                A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def quotient(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, n), "float32")
+    for i in range(n):
+        # expected-error @below {{the extent of loop j times those of the loops around it is neither affine nor a product of sizes}}
+        for j in range(n // 4):
+            with T.block("A"):
+                vi, vj = T.axis.remap("OO", [i, j])
                 A[vi, vj] = T.float32(0)
 
 
