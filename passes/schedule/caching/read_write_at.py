@@ -113,8 +113,9 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
     before.
 
     Requires: the block is under the loop or around it; in the loop's body nothing reads the buffer after the last
-    write; the elements written in an iteration fill a box; elements read there were written by the same statements
-    before, in the loop if there are other writers.
+    write; the elements written in an iteration fill a box, of which the rest may come from earlier iterations if there
+    are no other writers; elements read there were written by the same statements before, in the loop if there are
+    other writers.
     """
     with frozen():
         buffer = _find_buffer(loop, block, write_buffer_index, storage_scope, attrs.WRITES)
@@ -203,14 +204,15 @@ def _other_write(buffer: Buffer, loop: Loop) -> ir.Operation | None:
 
 @only_reads
 def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, other: ir.Operation | None) -> None:
-    """Refuse to copy back elements not written in the same iteration, or to redirect reads of earlier contents.
+    """Refuse to copy back elements that are not written by then, or to redirect reads of earlier contents.
 
+    An element that an earlier iteration wrote is copied again, which changes nothing if all writes go to the copy.
     `other`: a write of the buffer outside the loop, which reads in the loop may see unless they follow one in it.
     """
     own = [a for a in accesses(copy.op) if a.buffer == cache.value]
     others = [a for a in accesses(loop.op) if a.buffer == cache.value and a not in own]
     missing = uncovered(own, [a for a in others if a.is_write], loop.op)
-    if missing:
+    if missing and not (other is None and _is_written_by_then(cache, copy)):
         refuse(
             loop,
             f"the elements written in an iteration of loop {loop.name} are not a box: {missing} is left out",
@@ -239,6 +241,15 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, other
         way = COPY_IN if _writes(enclosing_block(touch.access.op), others) else ""
         text = f"{touch.at(point)} reads the earlier contents of the buffer, which the copy does not have"
         refuse(loop, text, True, example, fix=way)
+
+
+def _is_written_by_then(cache: Buffer, copy: Block) -> bool:
+    """Whether all that a block copies back has been written, in this iteration or an earlier one."""
+    try:
+        with question(f"whether what is copied of {cache.name} is written before"):
+            return unwritten_reads(cache.value, scope_of(copy).op, copy.op) is None
+    except NotProvable:
+        return False
 
 
 def _writes(owner: Scope, found: Sequence[Access]) -> bool:

@@ -204,6 +204,45 @@ def test_holes_in_the_written_region(refused):
     refused(sch, r"are not a box: A_local\[0, 1\] is left out", lambda: sch.write_at(i, "A", 0, "local"))
 
 
+def once(guard: str, before: str = ""):
+    """A guard lets the block run in some iterations of i only."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+    {before}
+    for i, j in T.grid(3, 5):
+        with T.block("B"):
+            vj = T.axis.spatial(5, j)
+            T.where({guard})
+            B[vj] = A[vj] * 2.0
+""")
+
+
+@pytest.mark.parametrize("guard", ["i < 1", "i * 5 + j < 7"])
+def test_elements_of_earlier_iterations_are_copied_again(guard, same_result):
+    program = once(guard)
+    sch = Schedule(program)
+    sch.write_at(sch.get_loops("B")[0], "B", 0, "local")
+    same_result(sch, program, *[((5,), "float32")] * 2)
+    assert sch.verify()
+
+
+def test_elements_of_later_iterations_are_refused(refused):
+    sch = Schedule(once("i == 1"))
+    message = r"are not a box: B_local\[0\] is left out"
+    refused(sch, message, lambda: sch.write_at(sch.get_loops("B")[0], "B", 0, "local"))
+
+
+def test_elements_that_others_write_are_not_copied_again(refused):
+    before = """for k in range(5):
+        with T.block("Z"):
+            vk = T.axis.spatial(5, k)
+            B[vk] = 0.0"""
+    sch = Schedule(once("i < 1", before))
+    message = r"are not a box: B_local\[0\] is left out"
+    refused(sch, message, lambda: sch.write_at(sch.get_loops("B")[0], "B", 0, "local"))
+
+
 def test_places(refused):
     sch = Schedule(Rows)
     d = sch.get_loops("D")[0]

@@ -126,3 +126,21 @@ def started_here(A: T.Buffer((8, 4), "float32"), B: T.Buffer((10,), "float32")):
             with T.block("sum"):
                 vi, vj = T.axis.remap("SR", [i, j])
                 B[vi + 2] = B[vi + 2] + A[vi, vj]
+
+
+# -----
+
+
+# Iterations after the first copy the same elements again.
+# CHECK-LABEL: def once(
+@T.prim_func
+def once(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+    # CHECK: T.where(i < 1)
+    # CHECK: B_local[vj] = A[vj]
+    # CHECK: with T.block("B_local"):
+    # CHECK: B[ax0] = B_local[ax0]
+    for i, j in T.grid(3, 5):
+        with T.block("B"):
+            vj = T.axis.spatial(5, j)
+            T.where(i < 1)
+            B[vj] = A[vj]
