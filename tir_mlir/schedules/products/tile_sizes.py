@@ -49,10 +49,11 @@ def register_tile(
     m: int | None, n: int | None, lanes: int, target: Target, fewest_loads: bool = False
 ) -> tuple[int, int]:
     """Rows and vectors of the register tile. Among tiles of about equal cost, the one with the fewest vectors, whose
-    panels in L1 are longest; with `fewest_loads`, the one with the fewest loads for a multiply-add."""
+    panels in L1 are longest; with `fewest_loads`, the one with the fewest loads for a multiply-add, where those of the
+    right operand count twice, as they come from L2."""
     costs = {c: _cost(*c, m or LARGE, n or LARGE, lanes) for c in _candidates(target)}
     good = [c for c, cost in costs.items() if cost <= ALIKE * min(costs.values())]
-    return min(good, key=lambda c: ((c[0] + c[1]) / (c[0] * c[1]) if fewest_loads else c[1], costs[c]))
+    return min(good, key=lambda c: ((c[0] + 2 * c[1]) / (c[0] * c[1]) if fewest_loads else c[1], costs[c]))
 
 
 def _candidates(target: Target) -> list[tuple[int, int]]:
