@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -117,15 +118,48 @@ def loop(
     touch_here()
     low, low_operands = emit_map(lowers)
     high, high_operands = emit_map(uppers)
-    op = affine.AffineForOp(low, high, 1, lower_bound_operands=low_operands, upper_bound_operands=high_operands)
-    with ir.InsertionPoint(op.body):
-        affine.yield_([])
-    op.operation.attributes[attrs.LOOP] = ir.StringAttr.get(name)
-    _assign_id(op)
+    facts: dict[str, ir.Attribute] = {
+        "lowerBoundMap": ir.AffineMapAttr.get(low),
+        "upperBoundMap": ir.AffineMapAttr.get(high),
+        "step": _index_one(),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(low_operands), len(high_operands), 0]),
+        attrs.LOOP: ir.StringAttr.get(name),
+    }
     if kind != "serial":
-        op.operation.attributes[attrs.KIND] = ir.StringAttr.get(kind)
-    attrs.put(op.operation, attrs.ANNOTATIONS, dict(annotations or {}))
+        facts[attrs.KIND] = ir.StringAttr.get(kind)
+    if annotations:
+        facts[attrs.ANNOTATIONS] = attrs.to_attr(dict(annotations))
+    # not by AffineForOp, whose builder takes longer than all the rest
+    op = ir.Operation.create("affine.for", operands=[*low_operands, *high_operands], attributes=facts, regions=1)
+    _append_body(op, 1)
+    _assign_id(op)
     return Loop(op)
+
+
+@cache
+def _index_one() -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IndexType.get(), 1)
+
+
+@lru_cache(maxsize=64)
+def _one_point_facts(count: int) -> dict[str, ir.Attribute]:
+    """The attributes that the blocks of `count` iters have in common."""
+    groups = ir.DenseElementsAttr.get(np.ones(count, dtype=np.int32))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    step = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
+    steps = ir.ArrayAttr.get([step] * count)
+    return {
+        "reductions": ir.ArrayAttr.get([]),
+        "lowerBoundsGroups": groups,
+        "upperBoundsGroups": groups,
+        "steps": steps,
+    }
+
+
+def _append_body(op: ir.Operation, count: int = 0) -> None:
+    """Give a region its body: `count` indices and a yield."""
+    body = op.regions[0].blocks.append(*[ir.IndexType.get()] * count)
+    with ir.InsertionPoint(body):
+        ir.Operation.create("affine.yield")
 
 
 def data_loop(name: str, lower: ir.Value, upper: ir.Value) -> ir.Operation:
@@ -163,9 +197,11 @@ def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | No
     facts[attrs.MIN] = ir.AffineMapAttr.get(mins)
     facts[attrs.EXTENT] = ir.AffineMapAttr.get(extents)
     facts[attrs.SYMS] = attrs.to_attr(syms)
+    if annotations:
+        facts[attrs.ANNOTATIONS] = attrs.to_attr(dict(annotations))
+    if any(i.wide for i in iters):
+        facts[attrs.DTYPES] = attrs.to_attr({i.name: "int64" for i in iters if i.wide})
     _assign_id(op)
-    attrs.put(op, attrs.ANNOTATIONS, dict(annotations or {}))
-    attrs.put(op, attrs.DTYPES, {i.name: "int64" for i in iters if i.wide})
     return Block(op)
 
 
@@ -194,25 +230,10 @@ def one_point(bindings: Sequence[Index]) -> ir.Operation:
     high, high_operands = emit_map([b + 1 for b in bindings])
     if high_operands != operands:
         high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
-    count = len(bindings)
-    groups = ir.DenseElementsAttr.get(np.ones(count, dtype=np.int32))  # pyright: ignore[reportCallIssue, reportArgumentType]
-    step = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
-    op = ir.Operation.create(
-        "affine.parallel",
-        operands=[*operands, *operands],
-        attributes={
-            "reductions": ir.ArrayAttr.get([]),
-            "lowerBoundsMap": ir.AffineMapAttr.get(low),
-            "lowerBoundsGroups": groups,
-            "upperBoundsMap": ir.AffineMapAttr.get(high),
-            "upperBoundsGroups": groups,
-            "steps": ir.ArrayAttr.get([step] * count),
-        },
-        regions=1,
-    )
-    body = op.regions[0].blocks.append(*[ir.IndexType.get()] * count)
-    with ir.InsertionPoint(body):
-        affine.yield_([])
+    maps = {"lowerBoundsMap": ir.AffineMapAttr.get(low), "upperBoundsMap": ir.AffineMapAttr.get(high)}
+    facts = _one_point_facts(len(bindings)) | maps
+    op = ir.Operation.create("affine.parallel", operands=[*operands, *operands], attributes=facts, regions=1)
+    _append_body(op, len(bindings))
     return op
 
 
