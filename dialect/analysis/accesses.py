@@ -29,6 +29,7 @@ from tir_mlir.dialect.presburger import Domain, domain, region_map
 
 READ, WRITE = "read", "write"
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
+_POINT_ACCESS = ("affine.load", "affine.store")
 _VIEWS = ("memref.subview", "memref.cast")
 _NO_ACCESS = (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc")
 
@@ -90,9 +91,12 @@ def of_op(op: ir.Operation) -> list[Access]:
     name = op.name
     if name in AFFINE_ACCESS or name in ("memref.load", "memref.store"):
         kind = WRITE if "store" in name else READ
+        parts = linearized.parts_of(op)
+        if name in _POINT_ACCESS and not _is_viewed(value := accessed(op)):
+            indices = access_indices(op)
+            return [Access(op, value, kind, tuple(indices), (Index.constant(1),) * len(indices), True, parts)]
         exact = name in AFFINE_ACCESS
         found = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
-        parts = linearized.parts_of(op)
         return [found if exact and not parts else replace(found, exact=exact, parts=parts)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         view = pointed(op)
@@ -108,6 +112,12 @@ def of_op(op: ir.Operation) -> list[Access]:
         return []
     touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
+
+
+def _is_viewed(memref: ir.Value) -> bool:
+    """Whether a memref is a view of another."""
+    owner = memref.owner
+    return not isinstance(owner, ir.Block) and owner.name in _VIEWS
 
 
 def _declared_without(op: ir.Operation, name: str, key: str) -> bool:

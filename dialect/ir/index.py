@@ -246,6 +246,8 @@ def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
 
 def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     """The expressions of a map over its operands; operands from `affine.apply` or constants are folded in."""
+    if not operands:
+        return list(_constants(map_))
     values = tuple(operands)
     folded = {v: made for v in values if (made := _made(v)) is not None}
     results = []
@@ -255,6 +257,12 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
             index = _merge(index)
         results.append(index.substitute(folded) if folded else index)
     return results
+
+
+@lru_cache(maxsize=1 << 14)
+def _constants(map_: ir.AffineMap) -> tuple[Index, ...]:
+    """The results of a map without operands."""
+    return tuple([trim(expr, ()) for expr in over_dims(map_)])
 
 
 @lru_cache(maxsize=1 << 14)

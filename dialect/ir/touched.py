@@ -25,11 +25,12 @@ class KnownModule:
         self.functions = [op.operation for op in module.body.operations]
         self.bodies = [op for op in self.functions if op.name == "func.func" and len(op.regions[0].blocks)]
         self.contents = contents
+        self._numbers = {op: number for number, op in enumerate(self.bodies)}
         self._outer: KnownModule | None = None
 
     def function(self, op: ir.Operation) -> int | None:
         """The number of a function among those with a body."""
-        return next((n for n, body in enumerate(self.bodies) if body == op), None)
+        return self._numbers.get(op)
 
     def __enter__(self) -> KnownModule:
         self._outer = getattr(_state, "known", None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from mlir import ir
@@ -168,9 +168,10 @@ class Block(View):
 
     @cached_property
     def iters(self) -> list[Iter]:
-        kinds = attrs.get(self.op, attrs.ITERS, [])
-        names = attrs.get(self.op, attrs.NAMES, [])
-        syms = self.symbols
+        if not self.has_iters:
+            return []
+        facts, syms = self.op.attributes, self.symbols
+        kinds, names = _strings(facts[attrs.ITERS]), _strings(facts[attrs.NAMES])
         mins, extents = (_over_symbols(self.op, key, syms) for key in (attrs.MIN, attrs.EXTENT))
         args, bindings = list(self.body.arguments), self.bindings
         return [Iter(names[i], kinds[i], args[i], mins[i], extents[i], bindings[i]) for i in range(len(kinds))]
@@ -185,12 +186,13 @@ class Block(View):
         """One expression per iter (none for the dummy argument of a block without iters)."""
         map_ = attrs.affine_map(self.op, "lowerBoundsMap")
         indices = read_map(map_, list(self.op.operands)[: map_.n_inputs])
-        return indices[: len(attrs.get(self.op, attrs.ITERS, []))]
+        return indices[: len(_strings(self.op.attributes[attrs.ITERS]))] if self.has_iters else []
 
     @cached_property
     def symbols(self) -> list[ir.Value]:
         """The values of `tir.syms`, looked up by name at the top of the function."""
-        names = attrs.get(self.op, attrs.SYMS, [])
+        facts = self.op.attributes
+        names = _strings(facts[attrs.SYMS]) if attrs.SYMS in facts else ()
         return [symbols_by_name(self.op)[n] for n in names] if names else []
 
     @property
@@ -440,6 +442,12 @@ def defining_op(value: ir.Value) -> ir.Operation | None:
     """The op that defines a value; None for a block argument."""
     owner = value.owner
     return None if isinstance(owner, ir.Block) else owner.operation
+
+
+@lru_cache(maxsize=1 << 12)
+def _strings(attr: ir.Attribute) -> tuple[str, ...]:
+    """The strings of an array; attributes are unique in a context, so that most are read once."""
+    return tuple(attrs.from_attr(attr))
 
 
 def _over_symbols(op: ir.Operation, key: str, symbols: Sequence[ir.Value]) -> list[Index]:

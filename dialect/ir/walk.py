@@ -105,8 +105,16 @@ def loops_above(op: ir.Operation) -> list[Loop]:
 def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
     """The outermost blocks inside a loop, block or function, in program order (init regions are not entered)."""
     top = op.operation
-    found = ops(top, skip=lambda o: o != top and (is_block(o) or (is_init(o) and not with_init)))
-    return [Block(o) for o in found if o != top and is_block(o)]
+    found: list[ir.Operation] = []
+
+    def look(inner: ir.Operation) -> ir.WalkResult:
+        if is_block(inner) and inner != top:
+            found.append(inner)
+            return _SKIP
+        return _SKIP if not with_init and is_init(inner) and inner != top else _ADVANCE
+
+    visit(top, look)
+    return [Block(o) for o in found]
 
 
 def all_blocks(root: ir.Operation) -> list[Block]:
