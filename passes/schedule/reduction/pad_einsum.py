@@ -346,8 +346,7 @@ def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Non
     whole = [_Span.whole(Index.constant(0), extent) for extent in shape]
     made = _nest(_spans(plan, buffer, whole), f"{buffer.name}_pad", before)
     at = [Index.of(it.var) for it in made.iters]
-    old = {it.var: it.extent for it in plan.block.iters if it.var in plan.extents}
-    ends = [(v, old[i.is_value()]) for v, i in zip(at, plan.indices[buffer], strict=True) if i.is_value() in old]  # type: ignore[index]
+    ends = [(v, end) for v, found in zip(at, _old_ends(plan, buffer), strict=True) for end in found]
     with create.at_end(made.body):
         inside = [Constraint(extent - v - 1) for v, extent in ends]
         choice = create.guard(inside, results=[buffer.type.element_type], has_else=True)
@@ -357,6 +356,23 @@ def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Non
             with ir.InsertionPoint(region.blocks[0]):
                 ir.Operation.create("affine.yield", operands=[make()])
         create.store(choice.results[0], pad.value, at)
+
+
+def _old_ends(plan: _Plan, buffer: Buffer) -> list[list[Index]]:
+    """Where each dimension of a buffer that is padded ends: with the iter, and with the buffer where a condition in the
+    block keeps the iter inside.
+    """
+    old, sizes = {it.var: it.extent for it in plan.block.iters if it.var in plan.extents}, sets.sizes(plan.block.op)
+    found: list[list[Index]] = []
+    for index, dim in zip(plan.indices[buffer], buffer.dims, strict=True):
+        end = old.get(index.is_value())  # type: ignore[arg-type]
+        if end is None:
+            found.append([])
+        elif sets.holds(sizes, dim - end):
+            found.append([end])
+        else:
+            found.append([dim] if sets.holds(sizes, end - dim) else [end, dim])
+    return found
 
 
 def _copy_back(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Block:

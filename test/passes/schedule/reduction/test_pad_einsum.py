@@ -363,3 +363,31 @@ def test_refuses_a_start_other_than_0(refused):
 
     sch = Schedule(Late)
     refused(sch, "iter vi does not start at 0", lambda: sch.pad_einsum("C", [4]))
+
+
+def longer_domain(outside: str = "T.float32(0)"):
+    """A domain longer than the input, which a condition keeps inside."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((6, 9), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k in T.grid(8, 10):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = 0.0
+            B[vi] += T.if_then_else(vi < 6 and vk < 9, A[vi, vk], {outside})
+""")
+
+
+@pytest.mark.parametrize("padding", [[16, 1], [1, 4], [5, 4]])
+def test_a_domain_longer_than_an_input(padding, same_result):
+    program = longer_domain()
+    sch = Schedule(program)
+    sch.pad_einsum("B", padding)
+    same_result(sch, program, ((6, 9), "float32"), ((8,), "float32"))
+    assert sch.verify()
+
+
+def test_terms_outside_an_input_that_are_not_zero_are_refused(refused):
+    sch = Schedule(longer_domain("T.float32(1)"))
+    refused(sch, "the added terms are not known to be 0", lambda: sch.pad_einsum("B", [1, 4]))
