@@ -95,7 +95,7 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
         "made by a block before",
     )
     check_complete_or_reduction(writer)
-    shared = {lp.var: lp for lp in shared_loops(writer.op, block.op, scope)}
+    shared = {lp.var: lp for lp in shared_loops(writer.op, block.op, scope) if lp.const_extent != 1}
     for it in writer.iters:
         for value in it.binding.values:
             if it.kind == "R" and value in shared:

@@ -136,7 +136,7 @@ def check_full_reduction(block: Block) -> None:
 
 def unfinished_iter(producer: Block, loop: Loop) -> tuple[Iter, Loop] | None:
     """A reduce iter of the producer run by `loop` or a parent of it, and that loop: values may not be final there."""
-    around = [Loop(p) for p in [loop.op, *parents(loop.op)] if is_loop(p)]
+    around = [lp for p in [loop.op, *parents(loop.op)] if is_loop(p) and (lp := Loop(p)).const_extent != 1]
     for it in producer.iters:
         for outer in around:
             if it.kind == "R" and outer.var in it.binding.values and is_inside(producer.op, outer.op):

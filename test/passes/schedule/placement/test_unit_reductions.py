@@ -1,4 +1,4 @@
-"""compute_at and compute_inline of blocks with a reduce iter of extent 1 and no init."""
+"""Blocks with a reduce iter of extent 1 and no init; sums of which a loop of one iteration runs all."""
 
 from __future__ import annotations
 
@@ -65,3 +65,49 @@ def test_longer_reductions_without_init_are_refused(step, refused):
     args = [sch.get_loops("C")[0]] if step == "compute_at" else []
     block = "D" if step == "compute_at" else "B"
     refused(sch, message, lambda: getattr(sch, step)(block, *args))
+
+
+def with_unit_loop(extent: int = 1):
+    """The outer loop of a split sum, k_0, is around the sum and what reads it."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((4, 6), "float32"), D: T.Buffer((4,), "float32")):
+    P = T.alloc_buffer((4,))
+    C = T.alloc_buffer((4,))
+    for i, k_0 in T.grid(4, {extent}):
+        for k_1 in range({6 // extent}):
+            with T.block("P"):
+                vi = T.axis.spatial(4, i)
+                vk = T.axis.reduce(6, k_0 * {6 // extent} + k_1)
+                with T.init():
+                    P[vi] = 0.0
+                P[vi] += A[vi, vk]
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = P[vi] * 2.0
+    for i in range(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = C[vi] + 1.0
+""")
+
+
+STEPS = {
+    "compute_at": lambda sch: sch.compute_at("C", sch.get_loops("D")[0]),
+    "reverse_compute_at": lambda sch: sch.reverse_compute_at("D", sch.get_loops("C")[1]),
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_a_loop_of_one_iteration_runs_the_whole_sum(step, same_result):
+    program = with_unit_loop()
+    sch = Schedule(program)
+    step(sch)
+    same_result(sch, program, ((4, 6), "float32"), ((4,), "float32"))
+    assert sch.verify()
+
+
+def test_a_loop_of_more_iterations_does_not(refused):
+    sch = Schedule(with_unit_loop(2))
+    message = 'block "C" reads P during the reduction of block "P" over loop k_0'
+    refused(sch, message, lambda: STEPS["compute_at"](sch))
