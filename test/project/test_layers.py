@@ -99,9 +99,10 @@ ROWS: dict[str, str] = {
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.computation dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger "
-        "dialect.verify passes.lower passes.lower.blocks passes.lower.llvm passes.lower.memory runtime.call "
-        "runtime.drivers runtime.llvm"
+        "dialect.verify equivalence.field passes.lower passes.lower.blocks passes.lower.llvm passes.lower.memory "
+        "runtime.call runtime.drivers runtime.llvm"
     ),
+    "equivalence.field": "dialect.ir",
     "schedule": (
         "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir dialect.verify equivalence "
         "passes.schedule passes.schedule.blocks passes.schedule.edits passes.schedule.legality "

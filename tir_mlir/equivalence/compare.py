@@ -16,10 +16,12 @@ from tir_mlir.dialect.diagnostics import Counterexample, NotChecked
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Func, Loop, entered, funcs, held_module
 from tir_mlir.equivalence import compile, inputs
-from tir_mlir.equivalence.field_functions import P
+from tir_mlir.equivalence.field.field_functions import P
+from tir_mlir.equivalence.field.order_scale import scale_of
 from tir_mlir.equivalence.races import races
 from tir_mlir.equivalence.result import Difference, Result, written_by
 from tir_mlir.equivalence.reversed_loops import in_reverse
+from tir_mlir.equivalence.ties import unspecified_by_ties
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 
@@ -56,6 +58,7 @@ class Comparison:
         self.name = self.signatures[0].name
         names = [p.name for p in self.signatures[0].params]
         self.undecided: list[Loop] = []
+        self.scale = 1
         self.moves = {names.index(p): m for (f, p), m in moves.items() if f == self.signatures[1].name}
 
     def run(self) -> Difference | None:
@@ -72,6 +75,7 @@ class Comparison:
         works = [max(work_of(f.op, known) for f in self.funcs) for known in choices]
         quick = max(works) <= QUICK_WORK
         sides = [self._program(n, compile.EXACT, quick) for n in (0, 1)]
+        self.scale = scale_of(c for s in sides for c in s.constants)
         for known, work in zip(choices, works, strict=True):
             recipe = inputs.Arguments(self.signatures[0], known, limits)
             self.result.sizes.append(self._sizes(known))
@@ -191,6 +195,8 @@ class Comparison:
                 f"the original program accesses {outside[0].site.buffer} out of bounds, at index {outside[0].index}"
                 f" ({outside[0].site})"
             )
+        if kind == inputs.SMALL:
+            held = self._without_ties(held)
         at = _first_difference(*held)
         if at is not None and outside[1] is None:
             again = self._with_other_poison(sides[0], recipe, kind, rotation, seed)
@@ -206,12 +212,23 @@ class Comparison:
             return Difference(self.name, recipe.known, text, site.buffer)
         return None
 
+    def _without_ties(self, held: list[list[Any]]) -> list[list[Any]]:
+        """The results but those that data with equal elements leaves unspecified; a difference of these is a note."""
+        free = unspecified_by_ties(self.funcs[0])
+        if free and (at := _first_difference(*([a if n in free else None for n, a in enumerate(s)] for s in held))):
+            note = (
+                f"{self.signatures[0].params[at[0]].name} differs where elements are equal: which one an argmax or"
+                " argmin returns is not specified; compared on distinct data"
+            )
+            self.result.notes += [note] * (note not in self.result.notes)
+        return [[None if n in free else a for n, a in enumerate(s)] for s in held]
+
     def _with_other_poison(
         self, original: compile.CheckedProgram, recipe: inputs.Arguments, kind: str, rotation: int, seed: int
     ) -> list[Any]:
         """The results of the original with other contents of its allocations at the start."""
         arrays = recipe.arrays(seed, kind, exact=True)
-        original.run(self.signatures[0].name, arrays, rotation, _poison(2, seed))
+        original.run(self.signatures[0].name, arrays, rotation, _poison(2, seed), scale=self.scale)
         return arrays
 
     def _in_written(self, held: Sequence[Sequence[Any]]) -> tuple[int, tuple[int, ...]] | None:
@@ -253,7 +270,7 @@ class Comparison:
         """Run both programs, concurrently if they are different code."""
 
         def one(n: int) -> Any:
-            return sides[n].run(self.signatures[n].name, held[n], rotation, _poison(n, seed))
+            return sides[n].run(self.signatures[n].name, held[n], rotation, _poison(n, seed), scale=self.scale)
 
         if sides[0] is sides[1]:
             return [one(0), one(1)]
@@ -279,7 +296,7 @@ class Comparison:
                 moved = self.moves.get(number)
                 place = tuple(moved.map_indices(list(index), recipe.known)) if moved else index
             flat = int(np.ravel_multi_index(place, arrays[number].shape)) if place else 0
-            seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat)
+            seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat, self.scale)
             writers.append(seen.program.writer(seen.writers))
         words = [
             written_by(w, writer) for w, writer in zip(("the original", "the scheduled one"), writers, strict=True)

@@ -14,8 +14,10 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, funcs, walk
-from tir_mlir.equivalence import field_functions, instrument, prime_field
+from tir_mlir.equivalence import instrument, prime_field
 from tir_mlir.equivalence.edits import OpBuilder, retyped
+from tir_mlir.equivalence.field import field_functions
+from tir_mlir.equivalence.field.order_scale import inverse
 from tir_mlir.equivalence.limit_loops import limit_loops
 from tir_mlir.equivalence.plain_loops import make_plain
 from tir_mlir.passes.lower.blocks import scopes
@@ -62,12 +64,17 @@ class CheckedProgram:
         self.sites = sites
         self.ordered = bool(build.called & field_functions.ORDERED)
         self.compares = build.ordered or self.ordered
+        self.constants = frozenset(build.constants)
         self.allocates = allocates
 
-    def run(self, name: str, arrays: Sequence[Any], rotation: int, poison: int, target: int = -1) -> OutOfBounds | None:
-        """Run a function. Returns its out-of-bounds accesses."""
+    def run(
+        self, name: str, arrays: Sequence[Any], rotation: int, poison: int, target: int = -1, scale: int = 1
+    ) -> OutOfBounds | None:
+        """Run a function, with an order of this start and scale. Returns its out-of-bounds accesses."""
         self._state[:] = 0
         self._state[field_functions.ROTATION] = rotation
+        self._state[field_functions.SCALE] = scale
+        self._state[field_functions.UNSCALE] = inverse(scale)
         self._state[field_functions.POISON] = poison
         self._state[field_functions.TARGET] = target
         self._functions[name](*arrays)

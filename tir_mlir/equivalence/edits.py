@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import emit_map, walk
-from tir_mlir.equivalence import field_functions
+from tir_mlir.equivalence.field import field_functions
 
 FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
 
@@ -43,6 +44,8 @@ class OpBuilder:
         self.called: set[str] = set()
         self.ordered = False
         """Whether the result depends on comparisons of data."""
+        self.constants: set[Fraction] = set()
+        """The numbers of the program."""
 
     def call(self, name: str, *operands: ir.Value, result: ir.Type | None = None) -> ir.Value:
         """Call one of `field_functions.FUNCTIONS`."""

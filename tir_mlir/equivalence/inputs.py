@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Func, walk
-from tir_mlir.equivalence.field_functions import P
+from tir_mlir.equivalence.field.field_functions import P
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
 UNIFORM, SMALL = "uniform", "small"

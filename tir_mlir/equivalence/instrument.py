@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, Func, Loop, frozen, is_loop, walk
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.equivalence.edits import OpBuilder, is_float
-from tir_mlir.equivalence.field_functions import LOOPS, STATE, STATE_SIZE
+from tir_mlir.equivalence.field.field_functions import LOOPS, STATE, STATE_SIZE
 
 ACCESSES = ("affine.load", "affine.store", "memref.load", "memref.store")
 

@@ -14,6 +14,7 @@ from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Block, attrs, funcs, is_block, walk
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
+from tir_mlir.equivalence.field import opaque_constants
 from tir_mlir.equivalence.fold_views import fold_views
 from tir_mlir.passes.lower.memory import bools
 from tir_mlir.passes.lower.retype_module import retype
@@ -40,7 +41,9 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
     for op in walk.ops(module.operation):
         _drop(op)
     fold_views(walk.ops(module.operation), build)
+    opaque_constants.hide(module.operation)
     PassManager.parse(CLEAN).run(module.operation)
+    opaque_constants.show(module.operation)
     for op in list(module.body.operations):
         if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
             op.operation.erase()  # declarations of kernels; remaining calls are rejected by check_known

@@ -12,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir.float_constants import rounded
 from tir_mlir.equivalence.edits import OpBuilder, is_float, retyped
-from tir_mlir.equivalence.field_functions import P
+from tir_mlir.equivalence.field.field_functions import P
 
 # op -> function
 _CALLS = {
@@ -138,14 +138,22 @@ def constant(attribute: ir.Attribute, kind: str, build: OpBuilder, op: ir.Operat
         return build.number(_salt("NaN"))  # an unknown element: the field has no NaN
     if abs(value) >= _GREATEST[kind]:
         return build.call("top" if value > 0 else "bottom")
-    return build.number(element(value, kind))
+    exact = exact_value(value, kind)
+    build.constants.add(exact)
+    return build.number(exact.numerator * pow(exact.denominator, -1, P) % P)
 
 
 def element(value: float, kind: str) -> int:
     """The element of the field for a finite float of an MLIR type."""
+    exact = exact_value(value, kind)
+    return exact.numerator * pow(exact.denominator, -1, P) % P
+
+
+def exact_value(value: float, kind: str) -> Fraction:
+    """The number that a finite float stands for: 1/n for a rounded 1/n."""
     exact = Fraction(value)
     if 0 < abs(value) < 1:
         n = round(1 / abs(value))
         if 1 < n <= _UNIT_FRACTIONS and rounded(1 / n, _NAMES[kind]) == abs(value):
             exact = Fraction(1 if value > 0 else -1, n)
-    return exact.numerator * pow(exact.denominator, -1, P) % P
+    return exact

@@ -3,7 +3,8 @@
     add, sub, mul, inv    the field (8 a b is hi * 2^64 + lo, so a b is hi + lo / 8);
                           inv is Euclid's algorithm: t r = a t' mod p at each step; inv(0) = 0
     mix                   splitmix64's finaliser, reduced: stands for opaque functions (exp, sqrt, rounding)
-    key, max, min         a total order that starts where `state[ROTATION]` says; the same for comparisons and max
+    key, max, min         a total order of the elements times `state[SCALE]`, which starts where `state[ROTATION]` says;
+                          the same for comparisons and max
     bottom, top           the least and greatest element of that order, for -inf and inf
 
 Values are canonical, in [0, p).
@@ -15,9 +16,10 @@ P = 2**61 - 1
 PREFIX = "tir_check_"
 STATE = PREFIX + "state"
 STATE_SIZE = 64
-ROTATION, POISON, OUTSIDE, OUTSIDE_SITE, OUTSIDE_INDEX, TARGET, WRITER, LOOPS = 0, 1, 2, 3, 4, 5, 6, 8
+ROTATION, POISON, OUTSIDE, OUTSIDE_SITE, OUTSIDE_INDEX, TARGET, WRITER, SCALE, UNSCALE, LOOPS = range(10)
 """Places in the state: the order's start; a counter for poison; accesses out of bounds, the first one's site and index;
-the element watched, who wrote it last (site + 1), and from LOOPS on the loop variables there."""
+the element watched, who wrote it last (site + 1); the order's scale, and its inverse; from LOOPS on the loop variables
+of the last write."""
 
 _READ = f"""
   %state = memref.get_global @{STATE} : memref<{STATE_SIZE}xi64>
@@ -51,6 +53,18 @@ _MIX = f"""
   %x = arith.xori %a6, %a7 : i64"""
 
 _READ_ROTATION = _READ.format(place=ROTATION, name="s")
+
+
+def _read_scale(place: int) -> str:
+    return f"""
+  %scale_at = arith.constant {place} : index
+  %scale = memref.load %state[%scale_at] : memref<{STATE_SIZE}xi64>"""
+
+
+def _scaled(value: str) -> str:
+    """%x: the product of a value with the scale."""
+    return f"""
+  %x = func.call @{PREFIX}mul(%{value}, %scale) : (i64, i64) -> i64"""
 
 
 def _function(name: str, parameters: str, body: str, result: str = "i64") -> str:
@@ -111,18 +125,19 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
   %r = arith.minui %q, %q1 : i64""")),
     "of_unsigned": ((), _function("of_unsigned", "a", _HEAD + """
   %r = arith.remui %a, %p : i64""")),
-    "key": ((), _function("key", "a", _HEAD + _READ_ROTATION + _sum("a", "s"))),
+    "key": (("mul",), _function("key", "a",
+            _HEAD + _READ_ROTATION + _read_scale(SCALE) + _scaled("a") + _sum("x", "s"))),
     "max": (("key",), _function("max", "a b", _pick("ugt"))),
     "min": (("key",), _function("min", "a b", _pick("ult"))),
-    "bottom": ((), _function("bottom", "", _HEAD + _READ_ROTATION + """
+    "bottom": (("mul",), _function("bottom", "", _HEAD + _READ_ROTATION + _read_scale(UNSCALE) + """
   %d = arith.subi %p, %s : i64
-  %r = arith.remui %d, %p : i64""")),
-    "top": ((), _function("top", "", _HEAD + _READ_ROTATION + """
+  %g = arith.remui %d, %p : i64""" + _scaled("g").replace("%x =", "%r ="))),
+    "top": (("mul",), _function("top", "", _HEAD + _READ_ROTATION + _read_scale(UNSCALE) + """
   %one = arith.constant 1 : i64
   %d = arith.subi %p, %s : i64
   %e = arith.addi %d, %p : i64
   %f = arith.subi %e, %one : i64
-  %r = arith.remui %f, %p : i64""")),
+  %g = arith.remui %f, %p : i64""" + _scaled("g").replace("%x =", "%r ="))),
     "poison": ((), _function("poison", "", _HEAD + _READ.format(place=POISON, name="old") + f"""
   %step = arith.constant {0x9E3779B97F4A7C15 - 2**64} : i64
   %z = arith.addi %old, %step : i64

@@ -1,0 +1,53 @@
+"""Results that are unspecified where data is equal: which of several greatest elements an argmax returns."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Buffer, Func, all_blocks, walk
+
+_COMPARE = ("arith.cmpf", "arith.cmpi")
+_STORES = ("affine.store", "memref.store")
+_LOADS = ("affine.load", "memref.load")
+
+
+def unspecified_by_ties(func: Func) -> frozenset[int]:
+    """The numbers of the parameters that depend on which one of equal elements a reduction keeps.
+
+        I[vi] = T.Select(V[vi] >= A[vi, vk], I[vi], vk)     # I, but not V
+
+    Such a position in an allocated buffer may go anywhere: then it is every parameter that the function writes.
+    """
+    kept = [Buffer(b).root.value for block in all_blocks(func.op) if _reduces(block) for b in _positions(block)]
+    if any(value not in func.args for value in kept):
+        stored = [walk.accessed(op) for op in walk.ops(func.op) if op.name in _STORES]
+        kept = [Buffer(b).root.value for b in stored]
+    return frozenset(n for n, a in enumerate(func.args) if a in kept)
+
+
+def _reduces(block: Block) -> bool:
+    return any(i.kind == "R" for i in block.iters)
+
+
+def _positions(block: Block) -> list[ir.Value]:
+    """The buffers that a block stores what it chose to, where it compares elements of another one that it stores."""
+    stores = [op for op in walk.ops(block.op) if op.name in _STORES]
+    written = [walk.accessed(op) for op in stores]
+    found = []
+    for store in stores:
+        target, compared = walk.accessed(store), _compared(store.operands[0])
+        if compared and target not in compared and any(c in written for c in compared):
+            found.append(target)
+    return found
+
+
+def _compared(value: ir.Value) -> list[ir.Value]:
+    """The buffers of the elements that choose a stored value by a plain comparison, without a rule for ties."""
+    choice = value.owner
+    if isinstance(choice, ir.Block) or choice.name != "arith.select":
+        return []
+    test = choice.operands[0].owner
+    if isinstance(test, ir.Block) or test.name not in _COMPARE:
+        return []
+    owners = [v.owner for v in test.operands]
+    return [walk.accessed(o.operation) for o in owners if not isinstance(o, ir.Block) and o.name in _LOADS]
