@@ -31,6 +31,8 @@ def lower_moves(module: ir.Module) -> None:
     it is if another op or a function still takes a bf16 value.
     """
     listed = walk.ops(module.operation)
+    if not any(_is_bf16(value.type) for op in listed for value in op.results):
+        return  # so only a parameter could be one, which stays
     found = [op for op in listed if any(_is_bf16(v.type) for v in [*op.operands, *op.results])]
     if not all(op.name in _MOVE_OPS for op in found) or any(map(_has_bf16_parameter, listed)):
         return

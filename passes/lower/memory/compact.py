@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import isl_exprs, sets
 from tir_mlir.passes.lower.blocks.lower_blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
+from tir_mlir.passes.lower.memory.whole_use import is_used_whole
 from tir_mlir.passes.lower.op_attrs import index_of
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -80,7 +81,7 @@ class Plan:
 def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
     """The best placement that can be proved; None to keep the buffer."""
     buffer = Buffer(value)
-    if not _is_plain(buffer.type):
+    if not _is_plain(buffer.type) or is_used_whole(value):
         return None
     try:
         with sets.question(f"the lifetime of buffer {buffer.name}"):
