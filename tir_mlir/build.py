@@ -25,15 +25,15 @@ from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import CallSignature, signatures
-from tir_mlir.runtime.drivers import jit, link_kernels, program_key
+from tir_mlir.runtime.drivers import jit, link_kernels, program_key, vector_length
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.runtime.tools import llc_targets
-from tir_mlir.target import Target, host
+from tir_mlir.runtime.tools import clang_codegen, llc_targets
+from tir_mlir.target import Target, host, named
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools")
@@ -73,17 +73,17 @@ def build(
 ) -> Library:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library.
 
-    target: "llvm" for this machine, or a Target with a triple. If this machine lacks a feature of that CPU, the code
-    cannot be called, only exported: `lib.export("f.o")`.
+    target: "llvm" for this machine, the name of a predefined CPU ("zen4"), or a Target with a triple. If this machine
+    lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
     as gathers, when they run; a call with one outside raises OutOfBoundsError. Raises BuildError (unknown target,
     missing or mismatched kernel) and LoweringError.
     """
+    if not isinstance(target, Target) and not (isinstance(target, str) and target in TARGETS):
+        target = named(target)
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
-    if not isinstance(target, str) or target not in TARGETS:
-        raise BuildError(f"unknown target {short_repr(target)}; known: {', '.join(map(repr, TARGETS))}, and a Target")
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
@@ -156,20 +156,21 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     if driver != "jit" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
     code = _code_target(wanted)
-    llc_targets.check(wanted.triple, wanted.cpu, code.features.decode())
+    known = llc_targets if object_code.has_generator(code.triple) else clang_codegen
+    known.check(wanted.triple, wanted.cpu, wanted.llvm_features)
     lowered, facts = _lower(request)
+    vector_length.promise(lowered, wanted.vscale)
     clock = request.timing.clock
-    if wanted.runs_here:
+    if (missing := wanted.missing_here) is None:
         libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
-    made = CrossObject(lowered, request.found, code, clock, facts["kernels"], facts["sites"])
+    made = CrossObject(lowered, request.found, code, missing, clock, facts["kernels"], facts["sites"])
     return _library(request, made, lambda: lowered)
 
 
 def _code_target(wanted: Target) -> object_code.LLVMTarget:
-    words = ",".join(f"+{name}" for name in sorted(wanted.features))
-    return object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), words.encode())
+    return object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), wanted.llvm_features.encode())
 
 
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:

@@ -26,7 +26,7 @@ ROWS: dict[str, str] = {
     "dialect.ir": "dialect.diagnostics",
     "dialect.presburger": "dialect.diagnostics dialect.ir",
     "dialect.verify": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
-    "target": "",
+    "target": "dialect.diagnostics",
     "passes": "",
     "passes.linalg": "dialect.computation dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes",
     "passes.lower": "dialect.diagnostics dialect.ir dialect.presburger passes",

@@ -11,36 +11,54 @@ from programs.products import product, widened
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser import parse
-from tir_mlir.target import AVX2, AVX512, AVX512_VNNI, NEON, NEON_DOTPROD, SSE2, Target
+from tir_mlir.target import AVX2, NEON, RVV, SSE2, WASM_SIMD, Target
 
 M, N, K = 24, 64, 48
 CODE = {
-    ("float32", "sse2"): (SSE2, r"mulps\s.*%xmm"),
-    ("float32", "avx2"): (AVX2, r"vfmadd231ps\s.*%ymm"),
-    ("float32", "avx512"): (AVX512, r"vfmadd231ps\s.*%zmm"),
-    ("float32", "neon"): (NEON, r"fmla\tv\d+\.4s"),
-    ("float64", "avx512"): (AVX512, r"vfmadd231pd\s.*%zmm"),
-    ("float64", "neon"): (NEON, r"fmla\tv\d+\.2d"),
-    ("float16", "avx2"): (AVX2, r"vcvtph2ps\s.*%ymm"),
-    ("float16", "avx512"): (AVX512, r"vcvtph2ps\s.*%zmm"),
-    ("float16", "neon"): (NEON, r"fcvtl\tv\d+\.4s"),
-    ("int8", "sse2"): (SSE2, r"pmaddwd\s.*%xmm"),
-    ("int8", "avx2"): (AVX2, r"vpmaddwd\s.*%ymm"),
-    ("int8", "avx512"): (AVX512, r"vpmaddwd\s.*%zmm"),
-    ("int8", "vnni"): (AVX512_VNNI, r"vpdpwssd\s.*%zmm"),
-    ("int8", "neon"): (NEON, r"smlal2?\tv\d+\.4s"),
-    ("int8", "dotprod"): (NEON_DOTPROD, r"sdot\tv\d+\.4s"),
+    ("float32", "sse2"): r"mulps\s.*%xmm",
+    ("float32", "avx2"): r"vfmadd231ps\s.*%ymm",
+    ("float32", "avx512"): r"vfmadd231ps\s.*%zmm",
+    ("float32", "neon"): r"fmla\tv\d+\.4s",
+    ("float32", "sapphire_rapids"): r"vfmadd231ps\s.*%zmm",
+    ("float32", "zen4"): r"vfmadd231ps\s.*%zmm",
+    ("float32", "neon_i8mm"): r"fmla\tv\d+\.4s",
+    ("float32", "sve"): r"fmla\tz\d+\.s, p\d+/m",
+    ("float32", "sme"): r"fmla\tv\d+\.4s",
+    ("float32", "rvv"): r"vfmacc\.vf\tv\d+",
+    ("float32", "rvv_128"): r"vfmacc\.vf\tv\d+",
+    ("float32", "wasm_simd"): r"f32x4\.mul",
+    ("float64", "avx512"): r"vfmadd231pd\s.*%zmm",
+    ("float64", "neon"): r"fmla\tv\d+\.2d",
+    ("float64", "sve"): r"fmla\tz\d+\.d, p\d+/m",
+    ("float64", "rvv"): r"vfmacc\.vf\tv\d+",
+    ("float64", "wasm_simd"): r"f64x2\.mul",
+    ("float16", "avx2"): r"vcvtph2ps\s.*%ymm",
+    ("float16", "avx512"): r"vcvtph2ps\s.*%zmm",
+    ("float16", "neon"): r"fcvtl\tv\d+\.4s",
+    ("float16", "sapphire_rapids"): r"vcvtph2psx?\s.*%zmm",
+    ("float16", "sve"): r"fcvt\tz\d+\.s, p\d+/m, z\d+\.h",
+    ("int8", "sse2"): r"pmaddwd\s.*%xmm",
+    ("int8", "avx2"): r"vpmaddwd\s.*%ymm",
+    ("int8", "avx512"): r"vpmaddwd\s.*%zmm",
+    ("int8", "avx512_vnni"): r"vpdpwssd\s.*%zmm",
+    ("int8", "neon"): r"smlal2?\tv\d+\.4s",
+    ("int8", "neon_dotprod"): r"sdot\tv\d+\.4s",
+    ("int8", "sapphire_rapids"): r"vpdpwssd\s.*%zmm",
+    ("int8", "zen4"): r"vpdpwssd\s.*%zmm",
+    ("int8", "neon_i8mm"): r"sdot\tv\d+\.4s",
+    ("int8", "rvv"): r"vw?macc\.v[vx]\tv\d+",
+    ("int8", "wasm_simd"): r"i32x4\.mul",
 }
 SUMS = {"float16": "float32", "int8": "int32"}
 
 
 @pytest.mark.parametrize(("dtype", "cpu"), CODE)
 def test_products(dtype, cpu):
-    target, instruction = CODE[dtype, cpu]
     sch = Schedule(widened(M, N, K, dtype, SUMS[dtype]) if dtype in SUMS else product(M, N, K, dtype))
-    schedules.gemm(sch, "C", target=target, threads=1)
-    assert re.search(instruction, build(sch, target=target).assembly)
+    schedules.gemm(sch, "C", target=cpu, threads=1)
+    assert re.search(CODE[dtype, cpu], build(sch, target=cpu).assembly)
 
 
 ADD = """
@@ -54,14 +72,35 @@ def main(X: T.Buffer((64, 64), "float32"), Y: T.Buffer((64, 64), "float32")):
 
 
 @pytest.mark.parametrize(
-    ("target", "add"),
-    [(AVX2, r"vaddps\s.*%ymm"), (AVX512, r"vaddps\s.*%zmm"), (NEON, r"fadd\tv\d+\.4s")],
-    ids=["avx2", "avx512", "neon"],
+    ("cpu", "add"),
+    [
+        ("avx2", r"vaddps\s.*%ymm"),
+        ("avx512", r"vaddps\s.*%zmm"),
+        ("sapphire_rapids", r"vaddps\s.*%zmm"),
+        ("zen4", r"vaddps\s.*%zmm"),
+        ("neon", r"fadd\tv\d+\.4s"),
+        ("neon_i8mm", r"fadd\tv\d+\.4s"),
+        ("sve", r"fadd\tz\d+\.s"),
+        ("sme", r"fadd\tv\d+\.4s"),
+        ("rvv", r"vfadd\.v[fv]\tv\d+"),
+        ("rvv_128", r"vfadd\.v[fv]\tv\d+"),
+        ("wasm_simd", r"f32x4\.add"),
+    ],
 )
-def test_elements(target, add):
+def test_elements(cpu, add):
     sch = Schedule(parse(ADD))
-    schedules.elementwise(sch, "Y", target=target, threads=1)
-    assert re.search(add, build(sch, target=target).assembly)
+    schedules.elementwise(sch, "Y", target=cpu, threads=1)
+    assert re.search(add, build(sch, target=cpu).assembly)
+
+
+def test_vectors_of_risc_v_have_the_length_of_the_target():
+    assert "zvl256b" in build(parse(ADD), target="rvv").assembly
+    assert "zvl256b" not in build(parse(ADD), target="rvv_128").assembly
+
+
+def test_scalable_registers_have_a_least_length():
+    assert "vscale_range(2,16)" in build(parse(ADD), target="sve").llvm_ir
+    assert "vscale_range" not in build(parse(ADD), target="neon").llvm_ir
 
 
 def test_a_cpu_whose_instruction_sets_are_all_here_runs():
@@ -81,7 +120,7 @@ def test_a_cpu_whose_instruction_sets_are_all_here_runs():
 def test_other_code_is_written_not_run(tmp_path):
     target = NEON if not NEON.runs_here else AVX2
     lib = build(parse(ADD), target=target)
-    with pytest.raises(BuildError, match="main was built for .*-linux-gnu .* cannot run"):
+    with pytest.raises(BuildError, match="main was built for .*-linux-gnu, which this machine cannot run: it lacks"):
         lib(np.zeros((64, 64), "float32"), np.zeros((64, 64), "float32"))
     obj, header = lib.export(tmp_path / "out" / "add.o")
     assert obj.read_bytes()[:4] == b"\x7fELF"
@@ -89,8 +128,8 @@ def test_other_code_is_written_not_run(tmp_path):
 
 
 def test_a_cpu_that_llvm_does_not_know():
-    with pytest.raises(BuildError, match="LLVM has no code generator for mips64"):
-        build(parse(ADD), target=Target(128, 32, arch="mips64", triple="mips64-unknown-linux-gnu"))
+    with pytest.raises(BuildError, match="clang makes no code for .* of avr7-unknown-linux-gnu"):
+        build(parse(ADD), target=Target(128, 32, arch="avr7", triple="avr7-unknown-linux-gnu"))
     with pytest.raises(BuildError, match='needs driver="jit"'):
         build(parse(ADD), target=NEON, driver="tools")
 
@@ -102,10 +141,32 @@ def test_a_cpu_that_llvm_does_not_know():
         ({"features": frozenset({"nobody"})}, r"LLVM knows no instruction set '\+nobody'"),
         ({"cpu": "i386"}, "LLVM makes no code for the CPU 'i386'"),
         ({"triple": "a\0b"}, "is not a valid LLVM name"),
-        ({"triple": "nobody"}, "no code generator for nobody"),
+        ({"triple": "nobody"}, "clang makes no code for .* of nobody"),
     ],
 )
 def test_names_that_llvm_does_not_know(facts, message):
     """Some of these end the process when LLVM is asked for code."""
     with pytest.raises(BuildError, match=message):
         build(product(4, 4, 4), dataclasses.replace(AVX2, **facts))
+
+
+@pytest.mark.parametrize("target", [RVV, WASM_SIMD], ids=["rvv", "wasm"])
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"cpu": "nobody"}, "clang makes no code for the CPU 'nobody'"),
+        ({"features": frozenset({"nobody"})}, r"LLVM knows no instruction set '\+nobody'"),
+    ],
+)
+def test_names_that_clang_does_not_know(target, facts, message):
+    with pytest.raises(BuildError, match=message):
+        build(product(4, 4, 4), dataclasses.replace(target, **facts))
+
+
+def test_without_clang(monkeypatch):
+    def missing(names, purpose):
+        raise toolchain.MissingTool(f"{purpose} needs a C compiler: pip install 'tir-mlir[c]'")
+
+    monkeypatch.setattr(toolchain, "require", missing)
+    with pytest.raises(toolchain.MissingTool, match=r"code for riscv64-unknown-linux-gnu needs a C compiler: pip"):
+        build(product(4, 4, 4), target=dataclasses.replace(RVV, vector_bits=512))

@@ -16,7 +16,7 @@ from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import installation
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_c import address_of, llvm, message
-from tir_mlir.runtime.tools import toolchain
+from tir_mlir.runtime.tools import clang_codegen, toolchain
 
 _KIND = "intrinsics"
 _CHILD = """
@@ -111,6 +111,12 @@ def _worded(text: str) -> str:
 def _compiled(code: str, wanted: object_code.LLVMTarget) -> str:
     """Compile LLVM IR in a child process: a missing instruction ends the process."""
     triple, cpu, features = (part.decode() for part in (wanted.triple, wanted.cpu, wanted.features))
+    if not object_code.has_generator(wanted.triple):
+        try:
+            clang_codegen.compile_ir(code, triple, cpu, features)
+        except BuildError as error:
+            return str(error)
+        return ""
     try:
         words = [f"-mtriple={triple}", f"-mcpu={cpu}", f"-mattr={features}", "-filetype=null", "-O0"]
         done = toolchain.attempt("llc", words, input=code)

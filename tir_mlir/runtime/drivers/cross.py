@@ -14,12 +14,12 @@ from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import c_header
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
-from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module
-from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
+from tir_mlir.runtime.tools import clang_codegen, files, toolchain
 
 
 class CrossObject:
-    """The object file of a module in the llvm dialect, compiled for `target`.
+    """The object file of a module in the llvm dialect, compiled for `target`; `missing`: what this machine lacks.
 
     Only the C interface is exported: a function named `main` must not clash with the linking program's.
     """
@@ -29,26 +29,40 @@ class CrossObject:
         lowered: ir.Module,
         signatures: Sequence[CallSignature],
         target: LLVMTarget,
+        missing: str,
         clock: Callable[[str], Any],
         kernels: Sequence[tuple[str, list[str]]] = (),
         sites: Sequence[Sequence[Any]] | None = None,
     ):
-        self._signatures, self._target = list(signatures), target
+        self._signatures, self._target, self._missing = list(signatures), target, missing
         self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
         for op in lowered.body.operations:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-        (self._data,) = compile_module(lowered, "", clock, target, link=partial(link_kernels, kernels=kernels))
+        link = partial(link_kernels, kernels=kernels)
+        self._foreign = "" if has_generator(target.triple) else llvm_ir(lowered, link)
+        if self._foreign:
+            with clock("compile"):
+                self._data = self._by_clang(clang_codegen.OBJECT)
+        else:
+            (self._data,) = compile_module(lowered, "", clock, target, link=link)
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
-        return {s.name: CrossCompiledFunction(s, self._target.triple.decode()) for s in signatures}
+        triple = self._target.triple.decode()
+        return {s.name: CrossCompiledFunction(s, triple, self._missing) for s in signatures}
 
     def assembly(self) -> str:
-        """The machine code, disassembled."""
+        """The machine code, disassembled; clang's assembly where MLIR's LLVM has no such target."""
+        if self._foreign:
+            return self._by_clang(clang_codegen.ASSEMBLY).decode()
         options = ["-d", "--no-show-raw-insn", f"--mattr={self._target.features.decode()}"]
         with files.holding(self._data, ".o") as path:
             return toolchain.run("llvm-objdump", [*options, path])
+
+    def _by_clang(self, output: str) -> bytes:
+        triple, cpu, features = (f.decode() for f in (self._target.triple, self._target.cpu, self._target.features))
+        return clang_codegen.compile_ir(self._foreign, triple, cpu, features, output)
 
     def export(self, path: str | Path) -> list[Path]:
         """Write the object file (.o), and beside it a C header (.h). Returns the two paths."""
@@ -62,14 +76,14 @@ class CrossObject:
 class CrossCompiledFunction:
     """A function compiled for another machine; calling it raises."""
 
-    def __init__(self, signature: CallSignature, triple: str):
-        self.signature, self._triple = signature, triple
+    def __init__(self, signature: CallSignature, triple: str, missing: str):
+        self.signature, self._triple, self._missing = signature, triple, missing
 
     def __repr__(self) -> str:
         return f"<{self.signature} for {self._triple}>"
 
     def __call__(self, *args: Any, **options: Any) -> NoReturn:
         raise BuildError(
-            f"{self.signature.name} was built for {self._triple} and its instruction sets, which this machine cannot "
-            'run; lib.export("f.o") writes it, with a C header'
+            f"{self.signature.name} was built for {self._triple}, which this machine cannot run: it lacks "
+            f'{self._missing}; lib.export("f.o") writes it, with a C header'
         )

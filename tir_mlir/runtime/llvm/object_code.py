@@ -54,17 +54,28 @@ def compile_module(
     runs once. `link` links more into the LLVM module, given the module and its context. Raises BuildError."""
     with context() as inside:
         with clock("translate"):
-            made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), inside)
-            if not made:
-                raise BuildError("the lowered module cannot be translated to LLVM IR (the reason is on stderr)")
-            if llvm().LLVMLinkModules2(made, parse(inside, extra)):
-                raise BuildError("the entries of the functions cannot be linked to the lowered module")
-            link(made, inside)
+            made = _translated(module, extra, link, inside)
         with clock("compile"):
             number = module_parts.count(made) if parts and passes == OPTIMIZE else 1
             if number > 1:
                 return _compile_parts(made, wanted or target(), number)
             return [_compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)]
+
+
+def llvm_ir(module: ir.Module, link: Callable[[int, int], None]) -> str:
+    """The LLVM IR of a module in the llvm dialect, with what `link` links into it. Raises BuildError."""
+    with context() as inside:
+        return message(llvm().LLVMPrintModuleToString(_translated(module, "", link, inside)))
+
+
+def _translated(module: ir.Module, extra: str, link: Callable[[int, int], None], inside: int) -> int:
+    made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), inside)
+    if not made:
+        raise BuildError("the lowered module cannot be translated to LLVM IR (the reason is on stderr)")
+    if llvm().LLVMLinkModules2(made, parse(inside, extra)):
+        raise BuildError("the entries of the functions cannot be linked to the lowered module")
+    link(made, inside)
+    return made
 
 
 def _compile_parts(made: int, wanted: LLVMTarget, number: int) -> list[bytes]:
@@ -176,6 +187,15 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
                     " check its kernels (an integer overflow, a null pointer)"
                 )
         function = llvm().LLVMGetNextFunction(function)
+
+
+def has_generator(triple: bytes) -> bool:
+    """Whether the LLVM of this process has a code generator for a triple."""
+    found, why = ctypes.c_void_p(), ctypes.c_void_p()
+    set_up(triple.decode().split("-")[0])
+    failed = llvm().LLVMGetTargetFromTriple(triple, ctypes.byref(found), ctypes.byref(why))
+    message(why.value)
+    return not failed
 
 
 def _machine(wanted: LLVMTarget, level: int) -> int:

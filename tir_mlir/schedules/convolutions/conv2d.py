@@ -15,13 +15,13 @@ from tir_mlir.schedules.convolutions.depthwise_conv import depthwise
 from tir_mlir.schedules.convolutions.padding import Pad, decompose_pad, find_pads, join_rows
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.gemm import THREAD_WORK
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, chosen
 
 UNROLLED = 8
 """The maximum number of unrolled reduction steps: enough for one row of a typical kernel window."""
 
 
-def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def conv2d(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a convolution for a CPU: NCHW or NHWC, any stride, dilation, window and order of axes.
 
         for n, o, h, w, c, y, x in T.grid(...):              for n, p_0, c_0: pack the patches of pixels p
@@ -36,7 +36,7 @@ def conv2d(sch: Schedule, block: Any, target: Target | None = None, threads: int
     grouped convolutions are only vectorized. target: default this machine; threads: default its number of cores.
     Raises ScheduleError if the block is not a convolution.
     """
-    target = target or host()
+    target = chosen(target)
     block = sch.get_block(block) if isinstance(block, str) else block
     what = convolution(sch, block)
     threads = min(threads or target.cores, max(1, prod(e or LARGE for e in what.extents.values()) // THREAD_WORK))

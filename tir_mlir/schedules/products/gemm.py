@@ -14,13 +14,13 @@ from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, parallelize
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
 
 
-def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def gemm(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a (batched) matrix product for a CPU; operands may be transposed.
 
         for i, j, k in T.grid(m, n, k):                  for j_0, k_0: pack B[k_0, j_0]
@@ -32,7 +32,7 @@ def gemm(sch: Schedule, block: Any, target: Target | None = None, threads: int |
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
     threads: default its number of cores. Raises ScheduleError if the block is not a matrix product.
     """
-    target = target or host()
+    target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     what = contraction(sch, block)

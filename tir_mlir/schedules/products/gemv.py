@@ -8,7 +8,7 @@ from typing import Any
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 17
 """The minimum number of matrix elements per thread."""
@@ -16,7 +16,7 @@ STREAMS = 8
 """The number of matrix rows read concurrently: enough for prefetching, few enough for registers."""
 
 
-def gemv(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def gemv(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a (batched) matrix-vector product for a CPU; the matrix may be transposed.
 
         for i, k in T.grid(n, k):              i contiguous: C[i..] += 8 rows of the matrix, vectorized over i
@@ -26,7 +26,7 @@ def gemv(sch: Schedule, block: Any, target: Target | None = None, threads: int |
     symbolic. target: default this machine; threads: default its number of cores. Raises ScheduleError if the block is
     not a matrix-vector product.
     """
-    target = target or host()
+    target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     what = matrix_vector(sch, block)

@@ -19,7 +19,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.threads import inline, parallelize
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, chosen
 
 VECTORS = 8
 """The number of vectors that the innermost loop should have."""
@@ -27,7 +27,7 @@ THREAD_WORK = 1 << 15
 """The minimum number of elements per thread."""
 
 
-def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def elementwise(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a chain of elementwise operators (and broadcasts) that ends in `block`: fused, vectorized, parallel.
 
         for i, j: t[i, j] = X[i, j] * Y[j]            for i (parallel):
@@ -37,7 +37,7 @@ def elementwise(sch: Schedule, block: Any, target: Target | None = None, threads
     inlined are left unchanged. target: default this machine; threads: default its number of cores. Raises ScheduleError
     if `block` itself is a reduction.
     """
-    target = target or host()
+    target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     info = block_info(sch, block)

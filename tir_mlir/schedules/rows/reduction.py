@@ -18,7 +18,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 16
 """The minimum number of elements per thread."""
@@ -26,7 +26,7 @@ STREAMS = 8
 """The number of rows read concurrently if lanes are results."""
 
 
-def reduction(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def reduction(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a reduction (sum, product, maximum, minimum, ...) over any axes.
 
         for i, k: C[i] += A[i, k]   ->   for i (parallel): C[i] += A[i, k], vectorized over k: a partial sum per lane
@@ -37,7 +37,7 @@ def reduction(sch: Schedule, block: Any, target: Target | None = None, threads: 
     with several outputs (argmax) is parallelized but stays scalar. target: default this machine; threads: default its
     number of cores. Raises ScheduleError if `block` is not a reduction.
     """
-    target = target or host()
+    target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     info = block_info(sch, block)

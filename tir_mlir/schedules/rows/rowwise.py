@@ -16,7 +16,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.threads import inline, parallelize
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, chosen
 
 VECTORS = 8
 """The number of vectors per tile if lanes are rows."""
@@ -24,7 +24,7 @@ ROW_WORK = 1 << 14
 """The minimum number of elements per thread."""
 
 
-def rowwise(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def rowwise(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a block and its transitive producers, with reductions along rows (softmax, norms), row by row.
 
         for i, k: top[i] = max(top[i], X[i, k])          for i (parallel):
@@ -36,7 +36,7 @@ def rowwise(sch: Schedule, block: Any, target: Target | None = None, threads: in
     have several axes. If rows are contiguous in the result, vectors span several rows. target: default this machine;
     threads: default its number of cores. Raises ScheduleError if there is no reduction along rows.
     """
-    target = target or host()
+    target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     rows = row_axes(with_producers(sch, block))
@@ -114,7 +114,7 @@ class RowwiseSchedule:
             sch.vectorize(sch.get_loops(init)[-1])
 
 
-def softmax(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def softmax(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a softmax, or another operator that normalizes its input by reductions along rows.
 
     block: the last block; its producers (maximum, exponential, sum) are found from it. Same as `rowwise`.
@@ -122,7 +122,7 @@ def softmax(sch: Schedule, block: Any, target: Target | None = None, threads: in
     rowwise(sch, block, target, threads)
 
 
-def layer_norm(sch: Schedule, block: Any, target: Target | None = None, threads: int | None = None) -> None:
+def layer_norm(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Schedule a layer norm, RMS norm or group norm: rows normalized by their mean and variance.
 
     block: the last block; its producers (the sums) are found from it. Same as `rowwise`.

@@ -1,0 +1,46 @@
+"""Code for CPUs that MLIR's LLVM has no code generator for: LLVM IR, by the clang of the C compiler's wheel."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.tools import files, llc_targets, toolchain
+
+_FLAGS = (
+    "-cc1", "-O3", "-vectorize-loops", "-mrelocation-model", "pic", "-pic-level", "2", "-x", "ir",
+    "-Wno-override-module",
+)  # fmt: skip
+_ABIS = {"riscv64": "lp64d"}
+OBJECT, ASSEMBLY = "-emit-obj", "-S"
+
+
+def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OBJECT) -> bytes:
+    """LLVM IR -> an object file, or assembly text. features: as `+v,+zvl256b`. Raises BuildError for a CPU or feature
+    that clang does not know, and for code that it cannot generate; MissingTool without the C compiler."""
+    toolchain.require(("zig",), f"code for {triple}")
+    words = [f for name in features.split(",") if name for f in ("-target-feature", name)]
+    arch = triple.split("-")[0]
+    abi = ["-target-abi", _ABIS[arch]] if arch in _ABIS else []
+    with files.folder() as folder:
+        source, result = Path(folder, "module.ll"), Path(folder, "module.out")
+        files.write_whole({source: text.encode()})
+        given = [*_FLAGS, output, "-triple", triple, "-target-cpu", cpu, *words, *abi, str(source), "-o", str(result)]
+        done = toolchain.attempt("zig", ["clang", *given])
+        llc_targets.reject_unknown(done.stderr, triple)
+        if done.returncode or not result.exists():
+            raise BuildError(f"clang makes no code for the CPU {cpu!r} of {triple}: {_reason(done.stderr, folder)}")
+        return result.read_bytes()
+
+
+@functools.cache
+def check(triple: str, cpu: str, features: str) -> None:
+    """Raise BuildError for a triple, a CPU or an instruction set that clang does not know."""
+    llc_targets.reject_odd(triple, cpu, features)
+    compile_ir(llc_targets.EMPTY, triple, cpu, features)
+
+
+def _reason(stderr: str, folder: str) -> str:
+    lines = [line.replace(folder + "/", "") for line in stderr.splitlines() if "error" in line.lower()]
+    return "\n".join(lines)[:500] or stderr.strip()[:500] or "no message"

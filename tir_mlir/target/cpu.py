@@ -1,0 +1,77 @@
+"""A target CPU: what schedules and code generation know of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from tir_mlir.target.host import architecture
+from tir_mlir.target.host import features as features_of_host
+from tir_mlir.target.vector_length import scalable_bits
+
+
+@dataclass(frozen=True)
+class Target:
+    """A CPU: its vector registers (width in bits, number), bytes of cache per core at each level, and cores.
+
+    `arch` and `features` (instruction sets) use LLVM's names and select instructions; without them schedules use only
+    instructions that every CPU has. `triple` and `cpu` are the code generation target (`build(sch, target=...)`); "":
+    this machine. With registers of variable length (SVE, RISC-V's vectors), `vector_bits` is the least length that
+    the code runs on.
+    """
+
+    vector_bits: int
+    registers: int
+    l1: int = 32 << 10
+    l2: int = 512 << 10
+    l3: int = 8 << 20
+    cores: int = 1
+    arch: str = ""
+    features: frozenset[str] = frozenset()
+    triple: str = ""
+    cpu: str = ""
+
+    def lanes(self, bits: int) -> int:
+        """The number of elements of this width in a vector register."""
+        return max(1, self.vector_bits // bits)
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether code for this target runs on this machine."""
+        return not self.triple or self.missing_here is None
+
+    @property
+    def missing_here(self) -> str | None:
+        """What this machine lacks to run code for the target, in words; None if nothing."""
+        if not (self.arch == architecture() and "linux" in self.triple and sys.platform.startswith("linux")):
+            return f"{self.arch} with the system of {self.triple}"
+        if lacking := sorted(self.features - features_of_host()):
+            return ", ".join(lacking)
+        if self.is_scalable and scalable_bits() < self.vector_bits:
+            return f"vector registers of {self.vector_bits} bits, as they have {scalable_bits()} here"
+        return None
+
+    @property
+    def is_scalable(self) -> bool:
+        """Whether the length of the vector registers differs between CPUs of this kind."""
+        return bool(self.features & {"sve", "v"})
+
+    @property
+    def llvm_features(self) -> str:
+        """The instruction sets for LLVM: `+avx2,+fma`."""
+        words = {*self.features, *([f"zvl{self.vector_bits}b"] if "v" in self.features else [])}
+        return ",".join(f"+{name}" for name in sorted(words))
+
+    @property
+    def vscale(self) -> tuple[int, int] | None:
+        """The range of LLVM's `vscale`, the length of a scalable register in granules; None if they are not scalable.
+
+        The most is what the architecture allows: longer registers than `vector_bits` run the code, too.
+        """
+        if not self.is_scalable:
+            return None
+        return (self.vector_bits // 128, 16) if "sve" in self.features else (self.vector_bits // 64, 1024)
+
+    def has(self, *features: str) -> bool:
+        """Whether the CPU has all of these instruction sets."""
+        return self.features.issuperset(features)

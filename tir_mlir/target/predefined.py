@@ -1,0 +1,65 @@
+"""The predefined CPUs, by name: Linux (or WebAssembly), one core, typical caches."""
+
+from __future__ import annotations
+
+import difflib
+
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.target.cpu import Target
+
+
+def _x86(cpu: str, bits: int, registers: int, l2: int, *features: str, l1: int = 32 << 10) -> Target:
+    return Target(
+        bits, registers, l1, l2, arch="x86_64", features=frozenset(features), triple="x86_64-unknown-linux-gnu", cpu=cpu
+    )
+
+
+def _arm(*features: str, bits: int = 128) -> Target:
+    return Target(
+        bits, 32, l1=64 << 10, arch="aarch64", features=frozenset(features), triple="aarch64-unknown-linux-gnu",
+        cpu="generic",
+    )  # fmt: skip
+
+
+def _riscv(bits: int) -> Target:
+    return Target(
+        bits, 32, arch="riscv64", features=frozenset("mafdcv"), triple="riscv64-unknown-linux-gnu", cpu="generic-rv64"
+    )
+
+
+_V3 = ("sse2", "avx", "avx2", "fma", "f16c")
+_V4 = (*_V3, "avx512f", "avx512bw", "avx512dq", "avx512vl")
+_AMX = ("amx-tile", "amx-int8", "amx-bf16")
+_WASM = ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext")
+
+SSE2 = _x86("x86-64", 128, 16, 256 << 10, "sse2")
+AVX2 = _x86("x86-64-v3", 256, 16, 256 << 10, *_V3)
+AVX512 = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4)
+AVX512_VNNI = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4, "avx512vnni")
+SAPPHIRE_RAPIDS = _x86(
+    "sapphirerapids", 512, 32, 2 << 20, *_V4, "avx512vnni", "avx512bf16", "avx512fp16", *_AMX, l1=48 << 10
+)
+ZEN4 = _x86("znver4", 512, 32, 1 << 20, *_V4, "avx512vnni", "avx512bf16")
+NEON = _arm("neon")
+NEON_DOTPROD = _arm("neon", "dotprod")
+NEON_I8MM = _arm("neon", "dotprod", "i8mm", "bf16")
+SVE = _arm("neon", "sve", bits=256)
+SME = _arm("neon", "dotprod", "i8mm", "bf16", "sme")
+RVV = _riscv(256)
+RVV_128 = _riscv(128)
+WASM_SIMD = Target(
+    128, 16, arch="wasm32", features=frozenset(_WASM), triple="wasm32-unknown-unknown", cpu="generic"
+)  # fmt: skip
+
+NAMES = {name.lower(): value for name, value in list(globals().items()) if isinstance(value, Target)}
+
+
+def named(name: str) -> Target:
+    """The predefined target of a name: `named("zen4")` is ZEN4. Upper and lower case, `-` and `_` are the same.
+    Raises BuildError with the nearest name."""
+    plain = name.lower().replace("-", "_") if isinstance(name, str) else ""
+    if plain not in NAMES:
+        near = difflib.get_close_matches(plain, NAMES, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise BuildError(f"unknown target {short_repr(name)}{hint}; known: 'llvm', {', '.join(map(repr, NAMES))}")
+    return NAMES[plain]
