@@ -22,7 +22,7 @@ from tir_mlir.passes.schedule.legality import (
     writes_of,
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable
-from tir_mlir.passes.schedule.placement import needed_region
+from tir_mlir.passes.schedule.placement import move_under_loop, needed_region
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.partial_sums import loop_of_parts, refuse_parts
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
@@ -61,7 +61,7 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
         return move_to_special(block, loop, compute_inline)
     found, anchor = _plan(block, loop, index)
 
-    needed_region.move(block, loop, found, anchor, preserve_unit_loops)
+    move_under_loop.move(block, loop, found, anchor, preserve_unit_loops)
 
 
 @only_reads
@@ -81,7 +81,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
         )
     users = consumers(block)
     for user in users:
-        if user not in needed_region.blocks_under(loop, users):
+        if user not in move_under_loop.blocks_under(loop, users):
             refuse(
                 user,
                 f'the consumer "{user.name}" of block "{block.name}" is not under loop {loop.name}, so it '
@@ -89,7 +89,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             )
     needed_region.check_only_blocks(block, [block, *users])
     check_inputs_stable(block)
-    makers = needed_region.blocks_under(loop, producers(block))
+    makers = move_under_loop.blocks_under(loop, producers(block))
     for maker in producers(block):
         needed_region.check_finished(maker, loop)
     if not users:
@@ -97,7 +97,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     found = _needed(block, loop) if users else whole_domain(block)
     _check_sums(block, loop, found)
     needed_region.check_no_new_iterations(block, loop, found)
-    return found, needed_region.insertion_point(loop, makers, users, index)
+    return found, move_under_loop.insertion_point(loop, makers, users, index)
 
 
 def _check_sums(block: Block, loop: Loop, found: list[needed_region.IterSpan]) -> None:
@@ -129,7 +129,7 @@ def _needed(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
 def _declared_reads(block: Block, loop: Loop) -> list[Access]:
     """The regions of what a block writes that consumers under a loop declare by annotate_buffer_access."""
     found = []
-    for user in needed_region.blocks_under(loop, consumers(block)):
+    for user in move_under_loop.blocks_under(loop, consumers(block)):
         numbers, regions = explicit(user, attrs.READS), declared(user, attrs.READS, [])
         for region in [regions[n] for n in numbers if 0 <= n < len(regions)]:
             if region.buffer.value in writes_of(block):

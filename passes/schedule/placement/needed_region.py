@@ -1,6 +1,4 @@
-"""Region of a block's domain that is needed under a loop, and moving the block there; used by compute_at and
-reverse_compute_at.
-"""
+"""Region of a block's domain that is needed under a loop; used by compute_at and reverse_compute_at."""
 
 from __future__ import annotations
 
@@ -16,16 +14,11 @@ from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
-    Constraint,
     Index,
     Iter,
     Loop,
-    attrs,
-    create,
-    edit,
     is_inside,
     is_loop,
-    parent_op,
     parents,
     symbols_by_name,
     walk,
@@ -39,8 +32,7 @@ from tir_mlir.dialect.presburger import (
     smallest_point,
     to_index,
 )
-from tir_mlir.dialect.verify import covers, half_summed, left_out, point_of, point_text
-from tir_mlir.passes.schedule.edits import shrink_domains
+from tir_mlir.dialect.verify import covers, half_summed, point_of, point_text
 from tir_mlir.passes.schedule.legality import (
     DECOMPOSE_REDUCTION,
     RUN_FULL_REDUCTION,
@@ -50,9 +42,7 @@ from tir_mlir.passes.schedule.legality import (
     full_iters,
     is_child,
     is_output,
-    nest_top,
     scope_of,
-    warn_serial,
     writes_of,
 )
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -312,7 +302,7 @@ def box_spans(
     return None if any(s.guarded for s in result) else result
 
 
-# --- moving the block -------------------------------------------------------------------------------------------------
+# --- new iterations ---------------------------------------------------------------------------------------------------
 
 
 def run_before(block: Block, place: LoopSpace, iters: Sequence[Iter], shared: int, guards: bool = True) -> isl.Map:
@@ -363,91 +353,3 @@ def _of_one_element(block: Block, written: Sequence[AccessRelation], iters: Sequ
         result = part if result is None else result.union(part)
     assert result is not None
     return result.subtract(isl.Map.identity(result.get_space()))
-
-
-def move(block: Block, loop: Loop, found: Sequence[IterSpan], anchor: ir.Operation, keep_units: bool) -> None:
-    """Move a block out of its nest to before `anchor`, under loops ax0, ax1, ... over the spans."""
-    number = block.id
-    stop = scope_of(block).op
-    top = nest_top(block)
-    own = [lp for lp in walk.loops_above(block.op) if lp.op == top or walk.is_inside(lp.op, top)]
-    warn_serial(own, f'moving block "{block.name}"')
-    bindings, ip = [], ir.InsertionPoint(anchor)
-    guards: list[Constraint] = []
-    count = 0
-    for span in found:
-        if span.extent.as_constant() == 1 and not keep_units:
-            binding = span.low
-        else:
-            with ip, block.op.location:
-                made = create.loop(f"ax{count}", 0, span.extent)
-            count += 1
-            binding = span.low + Index.of(made.var)
-            ip = create.at_end(made.body)
-        bindings.append(binding.simplified())
-        if span.guarded:
-            guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
-    box = _box_at(ip)
-    guards = [Constraint(g.index.simplified()) for g in guards if not intervals.at_least_zero(g.index, box)]
-    if guards:
-        dom = sets.domain(list(ip.block.operations)[-1].operation, extra=[g.index for g in guards])
-        guards = [g for g in guards if not sets.holds(dom, g.index)]
-    with ip, block.op.location:
-        if guards:
-            ip = create.at_end(create.where(guards).regions[0].blocks[0])
-    edit.move_before(block.op, list(ip.block.operations)[-1] if guards or count else anchor)
-    moved = edit.rebind(block.op, bindings) if bindings else block.op
-    attrs.put(moved, attrs.ID, number)
-    if left_out(Block(moved)):  # the guard was there before the move
-        shrink_domains(Block(moved))
-    _erase_empty_nest(top, stop)
-
-
-def _box_at(ip: ir.InsertionPoint) -> intervals.ValueRanges:
-    return intervals.around(list(ip.block.operations)[-1].operation)
-
-
-def _erase_empty_nest(top: ir.Operation, stop: ir.Operation) -> None:
-    """Erase what is left of the old nest: loops and guards without a block."""
-    try:
-        if any(op.name == "affine.parallel" for op in walk.ops(top)):
-            return
-    except RuntimeError:
-        return
-    parent = parent_op(top)
-    edit.erase(top)
-    empty = (
-        parent != stop
-        and (is_loop(parent) or parent.name == "affine.if")
-        and len(list(parent.regions[0].blocks[0].operations)) == 1
-    )
-    if empty:
-        _erase_empty_nest(parent, stop)
-
-
-def insertion_point(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
-    """The op of the loop's body before which to insert: after all of `before`, before all of `after`.
-
-    -1: as late as possible (directly before the first of `after`); -2: as early as possible; k: position k of the body.
-    """
-    body = [op.operation for op in loop.body.operations]
-    first = max((body.index(walk.child_towards(loop.op, b.op)) + 1 for b in before), default=0)
-    last = min((body.index(walk.child_towards(loop.op, b.op)) for b in after), default=len(body) - 1)
-    if first > last:
-        refuse(
-            loop, f"in the body of loop {loop.name} a block that must run after this one comes before: no position fits"
-        )
-    if index == -1:
-        return body[last]
-    if index == -2:
-        return body[first]
-    check(
-        first <= index <= last,
-        loop,
-        f"position {index} in the body of loop {loop.name} does not fit; it must lie in [{first}, {last}]",
-    )
-    return body[index]
-
-
-def blocks_under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
-    return [b for b in blocks if is_inside(b.op, loop.op)]

@@ -25,7 +25,7 @@ from tir_mlir.passes.schedule.legality import (
     writes_of,
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_results_stable, shared_loops
-from tir_mlir.passes.schedule.placement import needed_region
+from tir_mlir.passes.schedule.placement import move_under_loop, needed_region
 from tir_mlir.passes.schedule.placement.final_values import (
     READY,
     accesses_between,
@@ -71,7 +71,7 @@ def reverse_compute_at(
         return move_to_special(block, loop, reverse_compute_inline)
     found, anchor = _plan(block, loop, index)
 
-    needed_region.move(block, loop, found, anchor, preserve_unit_loops)
+    move_under_loop.move(block, loop, found, anchor, preserve_unit_loops)
 
 
 @only_reads
@@ -91,19 +91,19 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             )
     made = {b for m in makers for b in writes_of(m)}
     _check_result_unused(block)
-    users = needed_region.blocks_under(loop, consumers(block))
+    users = move_under_loop.blocks_under(loop, consumers(block))
     if not makers:
         check_unfed(block, loop)
         found = whole_domain(block)
         check_sums_inside(block, loop, found)
         needed_region.check_no_new_iterations(block, loop, found)
-        return found, needed_region.insertion_point(loop, makers, users, index)
+        return found, move_under_loop.insertion_point(loop, makers, users, index)
     inputs = [b for b in reads_of(block) if b in made]
     found = _available(block, loop, inputs)
     check_sums_inside(block, loop, found)
     needed_region.check_no_new_iterations(block, loop, found)
     _check_final(block, loop, makers, inputs, found)
-    return found, needed_region.insertion_point(loop, makers, users, index)
+    return found, move_under_loop.insertion_point(loop, makers, users, index)
 
 
 def _check_final(
