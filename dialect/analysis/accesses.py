@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import islpy as isl
 from mlir import ir
@@ -24,6 +23,7 @@ from tir_mlir.dialect.ir import (
     parents,
     read_map,
     remembered,
+    takes_no_memref,
 )
 from tir_mlir.dialect.presburger import Domain, domain, region_map
 
@@ -76,13 +76,6 @@ def accesses(root: ir.Operation) -> list[Access]:
         if not takes_no_memref(op.name):
             found += of_op(op)
     return found
-
-
-@lru_cache(maxsize=1024)
-def takes_no_memref(name: str) -> bool:
-    """Whether ops of a name never have a memref operand, and so access nothing."""
-    scalar = name.startswith(("arith.", "math.")) and name != "arith.select"
-    return scalar or name in ("affine.apply", "affine.if", "affine.parallel", "scf.if")
 
 
 @remembered

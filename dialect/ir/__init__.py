@@ -4,13 +4,16 @@ analysis caches. No program analysis here.
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES, SHARED
 from tir_mlir.dialect.ir.contents import (
+    ARGUMENT,
     FunctionContents,
     Nest,
     Run,
     gaps,
     is_head,
     read_function,
+    read_nest,
     signature,
+    used_buffers,
 )
 from tir_mlir.dialect.ir.context import entered
 from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
@@ -33,7 +36,7 @@ from tir_mlir.dialect.ir.index import (
     used_dims,
 )
 from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
-from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS
+from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS, takes_no_memref
 from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
 from tir_mlir.dialect.ir.touched import (
     KnownModule,
@@ -95,6 +98,7 @@ from tir_mlir.dialect.ir.walk import (
 )
 
 __all__ = [
+    "ARGUMENT",
     "FunctionContents",
     "KnownModule",
     "Nest",
@@ -186,6 +190,7 @@ __all__ = [
     "position",
     "read_apply",
     "read_map",
+    "read_nest",
     "rebind",
     "rebuild_guard",
     "remembered",
@@ -194,8 +199,10 @@ __all__ = [
     "substitute",
     "symbol_name",
     "symbols_by_name",
+    "takes_no_memref",
     "to_name",
     "trim",
+    "used_buffers",
     "used_dims",
     "direct_ops",
     "visit",

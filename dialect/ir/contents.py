@@ -14,14 +14,19 @@ from typing import NamedTuple
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.traversal import direct_ops, visit
-from tir_mlir.dialect.ir.views import Func, is_block, is_size, sizes_of
-from tir_mlir.dialect.ir.walk import is_data_loop
+from tir_mlir.dialect.ir.memo import remembered
+from tir_mlir.dialect.ir.op_traits import takes_no_memref
+from tir_mlir.dialect.ir.traversal import direct_ops
+from tir_mlir.dialect.ir.views import Buffer, Func, is_size, sizes_of
+from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, is_data_loop, ops
 
 _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
+ARGUMENT = "argument"
+"""With a number, what names a parameter in `Nest.uses`."""
 _GUARDS = ("affine.if", "scf.if")
 _ONCE = ("func.return",)
 _LOOPS = ("affine.for", "affine.parallel")
+_LOADS = tuple(n for n in (*AFFINE_ACCESS, "memref.load") if "load" in n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +35,9 @@ class Nest:
 
     signature: its id, or name of its buffer; None if it has neither. ids: of the loops and blocks in it. blocks: their
     names, also of those in inits. declared: the buffers of their declared regions. buffers: names of what is allocated
-    or viewed in it. sizes: the shape variables that it defines. is_head: whether allocations may come after it at the
-    start of a body.
+    or viewed in it. sizes: the shape variables that it defines. uses: the buffers from outside that are used in it, and
+    whether they may be written: parameters by number, others by the signature of their ops; None if one has none.
+    is_head: whether allocations may come after it at the start of a body. name: of the op. has_results: whether it has.
     """
 
     signature: Hashable
@@ -40,8 +46,11 @@ class Nest:
     declared: frozenset[str]
     buffers: tuple[str, ...]
     sizes: frozenset[str]
+    uses: dict[Hashable, bool] | None
     has_data_loop: bool
     is_head: bool
+    name: str
+    has_results: bool
 
 
 NestsByName = dict[str, tuple[Nest, ...]]
@@ -92,19 +101,22 @@ class FunctionContents:
         """The places of the ops without a signature of their own."""
         return [n for n in range(len(self.body)) if not self.has_signature(n)]
 
-    def after(self, runs: Sequence[Run], made: Sequence[ir.Operation]) -> FunctionContents | None:
+    def gone(self, runs: Sequence[Run]) -> list[Nest]:
+        """The ops outside runs, before the step."""
+        kept = [(run.before, run.before + run.length) for run in runs]
+        return [nest for start, end in gaps(kept, len(self.body)) for nest in self.body[start:end]]
+
+    def after(self, runs: Sequence[Run], made: Sequence[Nest]) -> FunctionContents | None:
         """The contents after a step; `made`: the ops outside runs, in order. None if two ops have the same id or
         buffer name, so that runs may be mistaken."""
-        fresh = [read_nest(op) for op in made]
-        waiting, body, kept = iter(fresh), [], []
+        waiting, body = iter(made), []
         for run in runs:
             body += [next(waiting) for _ in range(run.after - len(body))]
-            kept.append((run.before, run.before + run.length))
             body += self.body[run.before : run.before + run.length]
         body += waiting
-        gone = [nest for start, end in gaps(kept, len(self.body)) for nest in self.body[start:end]]
+        gone = self.gone(runs)
         left = self.signed.keys() - {nest.signature for nest in gone}
-        return None if any(nest.signature in left for nest in fresh) else self._changed(body, gone, fresh)
+        return None if any(nest.signature in left for nest in made) else self._changed(body, gone, made)
 
     def _changed(self, body: list[Nest], gone: Sequence[Nest], fresh: Sequence[Nest]) -> FunctionContents | None:
         signed, homes, buffers = dict(self.signed), dict(self.homes), dict(self.buffers)
@@ -183,33 +195,58 @@ def _declared(facts: ir.OpAttributeMap) -> list[str]:
     return [ir.StringAttr(ir.DictAttr(region)["buffer"]).value for region in found]
 
 
+@remembered
+def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
+    """The parameters and allocations outside an op that are used in it, and whether they may be written."""
+    found: dict[ir.Value, bool] = {}
+    for op in ops(top):
+        name = op.name
+        if takes_no_memref(name):
+            continue
+        for value in [op.operands[0 if "load" in name else 1]] if name in AFFINE_ACCESS else op.operands:
+            if isinstance(value.type, ir.MemRefType):
+                root = Buffer(value).root.value
+                found[root] = found.get(root, False) or name not in _LOADS
+    return found
+
+
+def _uses(top: ir.Operation) -> dict[Hashable, bool] | None:
+    """`used_buffers` by what names them in other versions of the module; without those allocated in the op."""
+    found: dict[Hashable, bool] = {}
+    for value, written in used_buffers(top).items():
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            found[ARGUMENT, ir.BlockArgument(value).arg_number] = written
+        elif owner.operation.block == top.block:
+            mark = signature(owner.operation)
+            if mark is None:
+                return None
+            found[mark] = written
+    return found
+
+
 def read_nest(top: ir.Operation) -> Nest:
     """Look an op in the body of a function over."""
     ids: list[int] = []
     blocks: list[str] = []
     declared: list[str] = []
     buffers: list[str] = []
-    data_loops: list[bool] = []
-
-    def look(op: ir.Operation) -> ir.WalkResult:
+    has_data_loop = False
+    for op in ops(top):
         name = op.name
         if name in _LOOPS:
             facts = op.attributes
             if attrs.ID in facts:
                 ids.append(ir.IntegerAttr(facts[attrs.ID]).value)
-            if is_block(op):
+            if name == "affine.parallel" and attrs.BLOCK in facts:
                 blocks.append(ir.StringAttr(facts[attrs.BLOCK]).value)
                 declared.extend(_declared(facts))
         elif name.startswith("memref.") and attrs.NAME in op.attributes:
             buffers.append(ir.StringAttr(op.attributes[attrs.NAME]).value)
-        if is_data_loop(op):
-            data_loops.append(True)
-        return ir.WalkResult.ADVANCE
-
-    visit(top, look)
+        has_data_loop = has_data_loop or is_data_loop(op)
     sizes = frozenset(name for name, _ in sizes_of(top))
-    kept = signature(top), frozenset(ids), frozenset(blocks), frozenset(declared), tuple(buffers)
-    return Nest(*kept, sizes, bool(data_loops), is_head(top))
+    names = signature(top), frozenset(ids), frozenset(blocks), frozenset(declared), tuple(buffers), sizes
+    return Nest(*names, _uses(top), has_data_loop, is_head(top), top.name, len(top.results) > 0)
 
 
 def read_function(func: Func) -> FunctionContents | None:

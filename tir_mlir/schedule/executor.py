@@ -243,7 +243,7 @@ class Executor:
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
             result = self._run_with(primitive, call)
             with frozen():
-                changed = changed_nests(self.module, module, touched) if touched else None
+                changed = changed_nests(module, touched) if touched else None
                 if changed is not None and self.audit is not None:
                     self.audit(primitive.name, self.module, module, changed)
                 self._verify(primitive.name, module, changed if verified else None)

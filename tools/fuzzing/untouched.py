@@ -64,7 +64,8 @@ def _check_contents(step: str, after: ir.Module, changed: ChangedNests) -> None:
 def _plain(known: FunctionContents) -> list[object]:
     """The contents of a function as plain values."""
     rows = [
-        (n.signature, n.ids, n.blocks, n.declared, n.buffers, n.sizes, n.has_data_loop, n.is_head) for n in known.body
+        (n.signature, n.ids, n.blocks, n.declared, n.buffers, n.sizes, n.uses, n.has_data_loop, n.is_head)
+        for n in known.body
     ]
     homes = {number: rows[known.body.index(nest)] for number, nest in known.homes.items()}
     named = [
