@@ -4,7 +4,16 @@ of loops, implied guards, conditions on shape variables.
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
 from tir_mlir.dialect.presburger.digits import index_sums
-from tir_mlir.dialect.presburger.full_box import NotABox, Span, box_of, boxes_cover, is_full_box, is_injective, span
+from tir_mlir.dialect.presburger.full_box import (
+    NotABox,
+    Span,
+    box_of,
+    boxes_cover,
+    fills_constant_domain,
+    is_full_box,
+    is_injective,
+    span,
+)
 from tir_mlir.dialect.presburger.guards import either, sides
 from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, around
 from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
@@ -63,6 +72,7 @@ __all__ = [
     "has_division",
     "index_sums",
     "holds",
+    "fills_constant_domain",
     "is_full_box",
     "is_injective",
     "linear_terms",

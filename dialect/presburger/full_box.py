@@ -252,13 +252,14 @@ def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
     `loops`: the loops to consider, default all up to the enclosing block. True is definitive; False means unknown.
     """
     usable = {lp.var: lp for lp in (loops_above(block.op) if loops is None else loops)}
-    if block.where is None and _fills_constant_domain(block.op, usable):
+    bounds = {var: constant_bounds(lp.op) for var, lp in usable.items()}
+    if block.where is None and fills_constant_domain(block.op, bounds):
         return True
     iters = block.iters
     cut = _guarded_iters(block, iters)
     if cut is None:
         return False
-    if cut and _fills_constant_domain(block.op, usable, frozenset(cut)):
+    if cut and fills_constant_domain(block.op, bounds, frozenset(cut)):
         return True
     used: set[ir.Value] = set()
     for number, it in enumerate(iters):
@@ -268,19 +269,19 @@ def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
     return True
 
 
-def _fills_constant_domain(op: ir.Operation, loops: Mapping[ir.Value, Loop], cut: frozenset[int] = frozenset()) -> bool:
+def fills_constant_domain(
+    op: ir.Operation, loops: Mapping[ir.Value, tuple[int, int] | None], cut: frozenset[int] = frozenset()
+) -> bool:
     """`is_full_box` for constant bounds and domains, cached: it depends on attributes only, which are uniqued.
 
-    `cut`: the iters that the guard limits to the end of their domains; without them there is no guard.
+    `loops`: the `constant_bounds` of loops, by variable. `cut`: the iters that the guard limits to the end of their
+    domains; without them there is no guard.
     """
     low = attrs.affine_map(op, "lowerBoundsMap")
-    ranges = []
-    for value in list(op.operands)[: low.n_inputs]:
-        bounds = constant_bounds(loops[value].op) if value in loops else None
-        if bounds is None:
-            return False
-        ranges.append(bounds)
-    return _maps_fill(low, tuple(ranges), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT), cut)
+    ranges = [loops.get(value) for value in list(op.operands)[: low.n_inputs]]
+    if None in ranges:
+        return False
+    return _maps_fill(low, tuple(ranges), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT), cut)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=1 << 13)

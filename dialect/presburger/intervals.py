@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, attrs, is_block, is_loop, is_symbol, over_dims, parents, remembered
+from tir_mlir.dialect.ir import Block, Index, attrs, is_block, is_loop, is_symbol, over_dims, remembered
 from tir_mlir.dialect.presburger.linear_terms import dim_factors
 
 Bound = int | None  # None: unbounded
@@ -17,24 +17,40 @@ ValueRanges = dict[ir.Value, tuple[Bound, Bound]]
 
 def around(op: ir.Operation) -> ValueRanges:
     """The ranges of the loop variables and iters around an op: loops by their bounds, iters by their domains."""
-    chain = parents(op)
-    return within(chain[0]) if chain else {}
+    parent = None if op.name == "func.func" else op.parent
+    return {} if parent is None else within(parent.operation)
 
 
 @remembered
 def within(op: ir.Operation) -> ValueRanges:
     """The ranges of the variables of an op and of the ops around it."""
-    chain = parents(op)
-    box: ValueRanges = dict(within(chain[0])) if chain else {}
+    outer = around(op)
+    if not is_loop(op) and not is_block(op):
+        return outer
+    box = dict(outer)
     if is_loop(op):
         low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
         known = tuple(known_range(v, box) for v in op.operands)
         box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, known)
-    elif is_block(op):
+    else:
+        ranges = _iter_ranges(attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+        if ranges is not None:
+            box.update(zip(op.regions[0].blocks[0].arguments, ranges, strict=False))  # without iters: a dummy argument
+            return box
         for it in Block(op).iters:
             low, high = interval(it.min, box)[0], interval(it.min + it.extent, box)[1]
             box[it.var] = (low, None if high is None else high - 1)
     return box
+
+
+@lru_cache(maxsize=1 << 13)
+def _iter_ranges(mins: ir.AffineMap, extents: ir.AffineMap) -> tuple[Range, ...] | None:
+    """The ranges of the iters of a block with a constant domain; None for any other."""
+    lows = [constant_of(e) for e in mins.results]
+    counts = [constant_of(e) for e in extents.results]
+    if None in lows or None in counts:
+        return None
+    return tuple((low, low + count - 1) for low, count in zip(lows, counts, strict=True))  # type: ignore[operator]
 
 
 @lru_cache(maxsize=1 << 13)
@@ -117,7 +133,11 @@ def only_positive(expr: ir.AffineExpr) -> bool:
 
 def constant_bounds(loop: ir.Operation) -> tuple[int, int] | None:
     """The first and last value of a loop with constant bounds (last < first: it is empty); else None."""
-    low, high = attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap")
+    return _constant_bounds(attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap"))
+
+
+@lru_cache(maxsize=1 << 13)
+def _constant_bounds(low: ir.AffineMap, high: ir.AffineMap) -> tuple[int, int] | None:
     if len(low.results) != 1 or len(high.results) != 1:
         return None
     first, end = constant_of(over_dims(low)[0]), constant_of(over_dims(high)[0])

@@ -34,6 +34,7 @@ from tir_mlir.dialect.presburger import (
     Domain,
     dim_type,
     domain,
+    fills_constant_domain,
     intervals,
     is_full_box,
     only_where,
@@ -126,9 +127,20 @@ def _domain_key(block: Block) -> Hashable | None:
     return None if nest is None else nest.number
 
 
-@by_structure(_domain_key, limit=1 << 16)
 def covers(block: Block) -> bool:
     """Whether the bindings cover every point of the domain, whatever the sizes."""
+    return _fills_domain(block) or _covers(block)
+
+
+def _fills_domain(block: Block) -> bool:
+    """Whether loops with constant bounds obviously visit every point of a constant domain. Cheaper than its key."""
+    bounds = {lp.var: intervals.constant_bounds(lp.op) for lp in _loops_around(block)}
+    runs = all(ends is not None and ends[0] <= ends[1] for ends in bounds.values())
+    return runs and block.where is None and fills_constant_domain(block.op, bounds)
+
+
+@by_structure(_domain_key, limit=1 << 16)
+def _covers(block: Block) -> bool:
     loops = _loops_around(block)
     return (not _may_be_empty(block, loops) and is_full_box(block, loops)) or _missing(block).is_empty()
 

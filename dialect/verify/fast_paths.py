@@ -49,12 +49,23 @@ def _bindings_inside(low: ir.AffineMap, known: tuple[Range, ...], mins: ir.Affin
     return True
 
 
+def reduces_upwards(op: ir.Operation) -> bool:
+    """Whether the bindings of a block's reduce iters show that its init comes first: they only grow."""
+    return _reduces_upwards(attrs.affine_map(op, "lowerBoundsMap"), op.attributes[attrs.ITERS])
+
+
+@lru_cache(maxsize=1 << 13)
+def _reduces_upwards(low: ir.AffineMap, kinds: ir.Attribute) -> bool:
+    bindings = zip(over_dims(low), attrs.from_attr(kinds), strict=False)  # a dummy argument has no kind
+    return all(intervals.only_positive(binding) for binding, kind in bindings if kind == "R")
+
+
 def access_inside(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
-    if not isinstance(memref.owner, ir.Block) and memref.owner.name not in ("memref.alloc", "memref.alloca"):
+    owner = memref.owner
+    if not isinstance(owner, ir.Block) and owner.name not in ("memref.alloc", "memref.alloca"):
         return False
-    operands = list(op.operands)
-    known = _known(operands[operands.index(memref) + 1 :], box)
+    known = _known(list(op.operands)[1 if op.name == "affine.load" else 2 :], box)
     return _access_inside(attrs.affine_map(op, "map"), known, tuple(ir.MemRefType(memref.type).shape))
 
 
@@ -68,4 +79,4 @@ def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[in
 
 
 def _known(values: list[ir.Value], box: ValueRanges) -> tuple[Range, ...]:
-    return tuple(box[v] if v in box else ((0, None) if is_symbol(v) else (None, None)) for v in values)
+    return tuple([box.get(v) or ((0, None) if is_symbol(v) else (None, None)) for v in values])

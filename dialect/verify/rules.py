@@ -145,11 +145,20 @@ def _check_ops(root: ir.Operation) -> list[Block]:
             )
         for rule in RULES.get(name, ()):
             rule(op)
-        if name in SETTLED:
+        if name in SETTLED and not _is_obvious(op, name):
             _check_settled(op)
         if name == "affine.parallel":
             blocks.append(Block(op))
     return blocks
+
+
+def _is_obvious(op: ir.Operation, name: str) -> bool:
+    """Whether intervals show that the rules in `SETTLED` hold."""
+    if name in ("affine.load", "affine.store"):
+        return fast_paths.access_inside(op, accessed(op), intervals.around(op))
+    if name != "affine.parallel" or not fast_paths.bindings_inside(op, intervals.around(op)):
+        return False
+    return fast_paths.reduces_upwards(op) or Block(op).init is None
 
 
 def _check_order(tops: Iterable[ir.Operation]) -> None:
