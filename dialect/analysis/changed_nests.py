@@ -110,7 +110,7 @@ class _Function:
         found = [item for op in made for item in used_buffers(op).items()]
         for mark, written in used.items():
             if isinstance(mark, tuple) and mark[0] == ARGUMENT:
-                found.append((self.body.arguments[mark[1]], written))
+                found.append((self.body.arguments[int(mark[1])], written))
                 continue
             home = self.contents.signed.get(mark)
             if home is None:

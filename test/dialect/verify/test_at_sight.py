@@ -1,0 +1,72 @@
+"""Intervals decide the plain cases of the rules, and only those that hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import VerifyError
+from tir_mlir.dialect.ir import all_blocks, entered, frozen, ops
+from tir_mlir.dialect.verify import rules, verify
+from tir_mlir.dialect.verify.coverage import _fills_domain
+from tir_mlir.script.parser import parse
+
+TEXT = """
+@T.prim_func
+def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), C: T.Buffer((1,), "float32")):
+    for i in range(64):
+        with T.block("b"):
+            vi = T.axis.spatial(64, i)
+            B[vi] = A[vi] + 1.0
+    for k in range(64):
+        with T.block("c"):
+            v0 = T.axis.spatial(1, 0)
+            vk = T.axis.reduce(64, k)
+            with T.init():
+                C[v0] = 0.0
+            C[v0] = C[v0] + B[vk]
+"""
+SECOND = ("affine.parallel", 1)  # the second block, whose iter vk is reduce
+
+
+@pytest.fixture
+def module() -> Iterator[ir.Module]:
+    module = parse(TEXT).mlir
+    with entered():
+        yield module
+
+
+def test_plain_programs_need_no_key(module, monkeypatch):
+    asked: list[ir.Operation] = []
+    monkeypatch.setattr(rules, "_check_settled", asked.append)
+    with frozen():
+        verify(module)
+        assert all(_fills_domain(b) for b in all_blocks(module.operation))
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("place", "maps", "rule"),
+    [
+        (("affine.for", 0), {"upperBoundMap": "() -> (65)"}, "domain"),
+        (("affine.for", 0), {"upperBoundMap": "() -> (63)"}, "cover"),
+        (("affine.for", 0), {"upperBoundMap": "() -> (0)"}, "cover"),
+        (("affine.load", 0), {"map": "(d0) -> (d0 + 1)"}, "bounds"),
+        (("affine.store", 0), {"map": "(d0) -> (d0 - 1)"}, "bounds"),
+        (
+            SECOND,
+            {"lowerBoundsMap": "(d0) -> (0, -d0 + 63)", "upperBoundsMap": "(d0) -> (1, -d0 + 64)"},
+            "init",
+        ),
+    ],
+)
+def test_near_misses_are_found(module, place, maps, rule):
+    name, number = place
+    op = [op for op in ops(module.operation) if op.name == name][number]
+    for key, text in maps.items():
+        op.attributes[key] = ir.Attribute.parse(f"affine_map<{text}>")
+    with pytest.raises(VerifyError) as found:
+        verify(module)
+    assert found.value.rule == rule
