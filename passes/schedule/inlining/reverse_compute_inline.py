@@ -98,6 +98,7 @@ def reverse_compute_inline(block: Block) -> None:
         if pair.producer.block.init is not None:
             check(not conditions, block, _PARTLY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP)
     scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
+    place = walk.position(walk.child_towards(scope.op, pair.producer.block.op))
 
     recompute_regions(pair.producer.block, scope)
     if pair.producer.block.init is not None:
@@ -106,16 +107,19 @@ def reverse_compute_inline(block: Block) -> None:
         _merge(pair)
     remove(block, buffer, scope)
     if conditions:
-        _guard(_found(scope, producer_id), conditions)
-    merged = _found(scope, producer_id)
+        _guard(_found(scope, producer_id, place), conditions)
+    merged = _found(scope, producer_id, place)
     iter_kinds(merged)  # an iter of the producer may not affect the index that the consumer writes
     fold_known(merged.op)
     _shrink(merged)
 
 
-def _found(scope: Scope, number: int) -> Block:
-    """The block with an id, after edits that may have rebuilt it."""
-    op = walk.find(scope.op, number)
+def _found(scope: Scope, number: int, place: int) -> Block:
+    """The block with an id, after edits that may have rebuilt it. `place`: where it was, in the body of the scope."""
+    listed = scope.op.regions[0].blocks[0].operations
+    near = range(max(0, place - 2), min(place + 3, len(listed)))  # edits remove a few ops from the body, which is long
+    op = next((o for n in near if (o := walk.find(listed[n].operation, number)) is not None), None)
+    op = walk.find(scope.op, number) if op is None else op
     assert op is not None, "the producer survives the merge"
     return Block(op)
 
