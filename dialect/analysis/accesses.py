@@ -68,6 +68,32 @@ class Access:
         return dom.map(self.parts) if self.parts else region_map(dom, self.mins, self.extents)
 
 
+@dataclass(unsafe_hash=True, slots=True)
+class Touch:
+    """`op` reads or writes some of `buffer` (a parameter or allocation; views are resolved). Immutable."""
+
+    op: ir.Operation
+    buffer: ir.Value
+    kind: str
+
+    @property
+    def is_write(self) -> bool:
+        return self.kind == WRITE
+
+
+@remembered
+def touches(root: ir.Operation) -> list[Touch]:
+    """The same as `accesses`, without regions: for those who ask only which buffers are read and written."""
+    found: list[Touch] = []
+    for op in ops(root):
+        name = op.name
+        if name in _POINT_ACCESS:
+            found.append(Touch(op, _behind_views(accessed(op)), WRITE if "store" in name else READ))
+        elif not takes_no_memref(name):
+            found += [Touch(op, a.buffer, a.kind) for a in of_op(op)]
+    return found
+
+
 @remembered
 def accesses(root: ir.Operation) -> list[Access]:
     """All accesses of `root` and its nested ops, in program order."""
@@ -105,6 +131,12 @@ def of_op(op: ir.Operation) -> list[Access]:
         return []
     touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
+
+
+def _behind_views(memref: ir.Value) -> ir.Value:
+    while _is_viewed(memref):
+        memref = memref.owner.operands[0]  # type: ignore[union-attr]
+    return memref
 
 
 def _is_viewed(memref: ir.Value) -> bool:

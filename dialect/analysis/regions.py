@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import access_boxes
-from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, accesses, behind, in_view, memrefs
+from tir_mlir.dialect.analysis.accesses import (
+    READ,
+    WRITE,
+    Access,
+    Touch,
+    access_domain,
+    accesses,
+    behind,
+    in_view,
+    memrefs,
+    touches,
+)
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
@@ -32,6 +44,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import has_division, intervals, question, region_map, to_index
 
 dim_type = isl.dim_type
+A = TypeVar("A", Access, Touch)
 
 
 @dataclass(frozen=True)
@@ -165,7 +178,7 @@ def visible_buffers(op: ir.Operation) -> list[Buffer]:
 def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
     """The buffers of `regions(block)`, without their boxes."""
     found = []
-    for key, groups in zip((attrs.READS, attrs.WRITES), _groups(block), strict=True):
+    for key, groups in zip((attrs.READS, attrs.WRITES), _groups(block, touches(block.op)), strict=True):
         otherwise = [Region(Buffer(g[0].buffer), (), ()) for g in groups]
         found.append([r.buffer for r in declared(block, key, otherwise)])
     return found[0], found[1]
@@ -174,18 +187,18 @@ def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
 @only_reads
 def computed(block: Block) -> tuple[list[Region], list[Region]]:
     """The regions of a block computed from its accesses."""
-    reads, writes = _groups(block)
+    reads, writes = _groups(block, accesses(block.op))
     return [box(group, block.op) for group in reads], [box(group, block.op) for group in writes]
 
 
-def _groups(block: Block) -> tuple[list[list[Access]], list[list[Access]]]:
+def _groups(block: Block, found: Sequence[A]) -> tuple[list[list[A]], list[list[A]]]:
     """The reads and writes of a block by buffer, in order of appearance, without its own allocations.
 
     The declarations of a nested block determine the order of its buffers.
     """
     inside = list(ops(block.op))
     own = [o.results[0] for o in inside if o.name == "memref.alloc"]
-    found = [a for a in accesses(block.op) if a.buffer not in own]
+    found = [a for a in found if a.buffer not in own] if own else found
     excluded = {a.buffer for a in found if a.is_write} if block.init is not None else set()
     reads = [a for a in found if a.kind == READ and a.buffer not in excluded]
     writes = [a for a in found if a.kind == WRITE]
@@ -194,7 +207,7 @@ def _groups(block: Block) -> tuple[list[list[Access]], list[list[Access]]]:
     return _by_buffer(reads), _by_buffer(writes)
 
 
-def _as_declared(inner: Block, key: str, found: list[Access]) -> list[Access]:
+def _as_declared(inner: Block, key: str, found: list[A]) -> list[A]:
     """The accesses, with those of a nested block in the order of its declarations."""
     if key not in inner.op.attributes:
         return found
@@ -207,8 +220,8 @@ def _as_declared(inner: Block, key: str, found: list[Access]) -> list[Access]:
     return result
 
 
-def _by_buffer(found: Sequence[Access]) -> list[list[Access]]:
-    groups: dict[ir.Value, list[Access]] = {}
+def _by_buffer(found: Sequence[A]) -> list[list[A]]:
+    groups: dict[ir.Value, list[A]] = {}
     for access in found:
         groups.setdefault(access.buffer, []).append(access)
     return list(groups.values())

@@ -82,7 +82,8 @@ def _constant(value: ir.Value, unsigned: bool) -> float | int | None:
 def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str, ir.Attribute]) -> ir.Operation:
     """Replace an op by one with other operands and attributes; bodies are moved, ids and locations kept."""
     touch(op)
-    attributes = {name: op.attributes[name] for name in op.attributes} | dict(changes)
+    facts = op.attributes
+    attributes = {name: facts[name] for name in facts} | dict(changes)
     with ir.InsertionPoint(op):
         new = ir.Operation.create(
             op.name,

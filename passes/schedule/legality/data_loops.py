@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import touches
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -84,7 +84,7 @@ def _condition_of(view: View, ends: Sequence[ir.Operation]) -> ir.Operation | No
 
 
 def _touched(op: ir.Operation) -> list[ir.Value]:
-    return list(dict.fromkeys(a.buffer for a in accesses(op)))
+    return list(dict.fromkeys(a.buffer for a in touches(op)))
 
 
 def _shares(buffer: ir.Value, loop: ir.Operation) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, nests_using
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses, touches
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -74,14 +74,14 @@ def reads_of(block: Block) -> list[ir.Value]:
     """Buffers a block reads, in order of appearance. The update of a reduction with an init does not count as a
     read.
     """
-    found = accesses(block.op)
+    found = touches(block.op)
     hidden = {a.buffer for a in found if a.is_write} if block.init is not None else set()
     return list(dict.fromkeys(a.buffer for a in found if not a.is_write and a.buffer not in hidden))
 
 
 def writes_of(block: Block) -> list[ir.Value]:
     """Buffers a block writes, in order of appearance."""
-    return list(dict.fromkeys(a.buffer for a in accesses(block.op) if a.is_write))
+    return list(dict.fromkeys(a.buffer for a in touches(block.op) if a.is_write))
 
 
 def accesses_to(block: Block, buffer: ir.Value) -> list[Access]:
@@ -89,12 +89,17 @@ def accesses_to(block: Block, buffer: ir.Value) -> list[Access]:
     return [a for a in accesses(block.op) if a.buffer == buffer]
 
 
+def _read(block: Block) -> set[ir.Value]:
+    """Buffers a block reads, also as the update of a reduction."""
+    return {a.buffer for a in touches(block.op) if not a.is_write}
+
+
 def writers(scope: Scope, buffer: ir.Value) -> list[Block]:
     return [b for b in children_using(scope, [buffer]) if buffer in writes_of(b)]
 
 
 def readers(scope: Scope, buffer: ir.Value) -> list[Block]:
-    return [b for b in children_using(scope, [buffer]) if any(not a.is_write for a in accesses_to(b, buffer))]
+    return [b for b in children_using(scope, [buffer]) if buffer in _read(b)]
 
 
 def producers(block: Block) -> list[Block]:
@@ -168,7 +173,7 @@ def check_complete(block: Block, reduction_fix: str = "", dominant: bool = True)
     check_independent(block)
     if dominant:
         check_dominant(block)
-    both = set(writes_of(block)) & {a.buffer for a in accesses(block.op) if not a.is_write}
+    both = set(writes_of(block)) & _read(block)
     if both:
         name = Buffer(next(iter(both))).name
         way = f"in the program, let it write a buffer other than {name}"

@@ -6,7 +6,7 @@ from harness.nests import nest
 
 from tir_mlir.dialect.analysis import relations_of, written_groups
 from tir_mlir.dialect.analysis.access_boxes import access_box as box
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses, touches
 from tir_mlir.dialect.ir import Buffer
 
 
@@ -28,6 +28,24 @@ def test_an_index_that_is_looked_up_takes_the_whole_buffer():
         assert ("read", "A", False) in seen(n)
         whole = next(a for a in accesses(n.func.op) if Buffer(a.buffer).name == "A")
         assert [m.as_constant() for m in whole.mins] == [0] and [e.as_constant() for e in whole.extents] == [9]
+
+
+def test_touches_are_the_accesses_without_regions():
+    text = """
+for i in range(2):
+    with T.block("o"):
+        vi = T.axis.spatial(2, i)
+        V = T.match_buffer(A[vi * 4 : vi * 4 + 4], (4,))
+        for j in range(4):
+            with T.block("C"):
+                vj = T.axis.spatial(4, j)
+                C[vi * 4 + vj] = V[vj] + B[I[vj]]
+"""
+    given = 'A: T.Buffer((8,)), B: T.Buffer((8,)), I: T.Buffer((8,), "int32"), C: T.Buffer((8,))'
+    with nest(given, text) as n:
+        found = [(t.op, t.buffer, t.kind) for t in touches(n.func.op)]
+        assert found == [(a.op, a.buffer, a.kind) for a in accesses(n.func.op)]
+        assert [Buffer(buffer).name for _, buffer, _ in found] == ["A", "I", "B", "C"]
 
 
 def test_a_view_is_its_source_moved():
