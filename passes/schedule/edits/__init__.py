@@ -23,7 +23,11 @@ from tir_mlir.passes.schedule.edits.common_subexpressions import (
     operands,
     variables,
 )
-from tir_mlir.passes.schedule.edits.computed_values import check_computable, replace_by_computed
+from tir_mlir.passes.schedule.edits.computed_values import (
+    check_computable,
+    outermost_with_searches,
+    replace_by_computed,
+)
 from tir_mlir.passes.schedule.edits.domains import set_domain, set_extent, shrink_domains
 from tir_mlir.passes.schedule.edits.index_values import (
     emit_floormod,
@@ -46,6 +50,7 @@ __all__ = [
     "BufferChoice",
     "DYNAMIC",
     "check_computable",
+    "outermost_with_searches",
     "replace_by_computed",
     "NestedRegions",
     "BlockRegions",

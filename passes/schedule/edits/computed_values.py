@@ -73,7 +73,7 @@ def _bind(op: ir.Operation, makers: Makers, limits: Mapping[ir.Value, Index]) ->
     bound = {n: b for n, b in enumerate(block.bindings) if any(v in makers for v in b.values)}
     if not moved and not bound and not limits:
         return
-    top = _outermost(block)
+    top = outermost_with_searches(block)
     with ir.InsertionPoint(top), op.location:
         made = _Values(makers)
         values = {n: made.of(index) for n, index in bound.items()}
@@ -121,7 +121,7 @@ class _Values:
         return arith.cmpi(kind, *(self.of(side.simplified()) for side in sides))
 
 
-def _outermost(block: Block) -> ir.Operation:
+def outermost_with_searches(block: Block) -> ir.Operation:
     """The outermost guard of a block or search for its bindings, or its op."""
     top = block.op
     while True:
@@ -138,7 +138,7 @@ def _guard(block: Block, test: ir.Value) -> None:
     """Guard a block by a computed condition, in addition to those that it has."""
     outer = block.guarded
     if is_data_where(outer):
-        with ir.InsertionPoint(_outermost(block)), outer.location:
+        with ir.InsertionPoint(outermost_with_searches(block)), outer.location:
             edit.set_operand(outer, 0, arith.andi(outer.operands[0], test))
         return
     with ir.InsertionPoint(outer), block.op.location:
@@ -148,7 +148,7 @@ def _guard(block: Block, test: ir.Value) -> None:
 
 def _search(block: Block, values: Mapping[int, ir.Value]) -> None:
     """Bind iters to values (see `create.bound_value`)."""
-    bindings, iters, top = list(block.bindings), block.iters, _outermost(block)
+    bindings, iters, top = list(block.bindings), block.iters, outermost_with_searches(block)
     here, loops, body = ir.InsertionPoint(top), {}, None
     for number, value in values.items():
         it = iters[number]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Func, Loop, create, edit
+from tir_mlir.passes.schedule.edits import outermost_with_searches
 from tir_mlir.passes.schedule.registry import primitive
 
 
@@ -20,7 +21,7 @@ def add_unit_loop(block_or_loop: Block | Loop | Func) -> Loop:
     """
     if isinstance(block_or_loop, Func):
         raise ValueError("the root block is the whole function; a loop goes around a block or loop inside it")
-    inner = block_or_loop.guarded if isinstance(block_or_loop, Block) else block_or_loop.op
+    inner = outermost_with_searches(block_or_loop) if isinstance(block_or_loop, Block) else block_or_loop.op
 
     with ir.InsertionPoint(inner), inner.location:
         loop = create.loop("u", 0, 1)

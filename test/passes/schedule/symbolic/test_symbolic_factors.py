@@ -215,3 +215,10 @@ def test_a_fused_sum_is_not_parallel(refused):
 def test_steps_that_do_not_know_such_bindings_refuse(refused):
     sch, _ = _fused()
     refused(sch, "is in the binding of iter vi, which is not affine", lambda: sch.cache_read("B", 0, "global"))
+
+
+def test_a_unit_loop_goes_around_such_bindings(right_at):
+    sch, _ = _fused()
+    sch.add_unit_loop("B")
+    assert "for i_j_fused, u in T.grid(n * m, 1):" in sch.mod.script()
+    _check(sch, right_at)
