@@ -44,7 +44,7 @@ def split(
     check_from_zero(loop, "split")
     extents = infer_factors(loop, factors)
     needs_guard = _needs_guard(loop, extents)
-    if needs_guard and disable_predication and _excludes_more(loop):
+    if needs_guard and disable_predication and _excludes_more(loop, extents):
         needs_guard = False
     elif needs_guard and disable_predication:
         refuse(
@@ -185,19 +185,19 @@ def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
     return sets.holds(sets.domain(loop.op, extra=[loop.upper]), -beyond)
 
 
-def _excludes_more(loop: Loop) -> bool:
-    """Whether the guards of the blocks beneath a loop exclude every iteration beyond its extent."""
-    return all(_is_excluded_beyond(block, loop) for block in walk.blocks_below(loop.op, with_init=True))
+def _excludes_more(loop: Loop, extents: Sequence[int | Index]) -> bool:
+    """Whether the guards of the blocks beneath a loop exclude every iteration of the new loops beyond its extent."""
+    return all(_is_excluded_beyond(block, loop, extents) for block in walk.blocks_below(loop.op, with_init=True))
 
 
-def _is_excluded_beyond(block: Block, loop: Loop) -> bool:
+def _is_excluded_beyond(block: Block, loop: Loop, extents: Sequence[int | Index]) -> bool:
     guard = walk.constraints(block.where) if block.where is not None else []
-    beyond = Constraint(Index.of(loop.var) - loop.upper)
-    dom = sets.domain(block.outermost, extra=[c.index for c in (*guard, beyond)], guards=False)
+    beyond = [Constraint(Index.of(loop.var) - loop.upper), Constraint(_product(extents) - Index.of(loop.var) - 1)]
+    dom = sets.domain(block.outermost, extra=[c.index for c in (*guard, *beyond)], guards=False)
     with sets.question(f'whether the guard of block "{block.name}" excludes more iterations of loop {loop.name}'):
         number = dom.index_of(loop.var)
         dom.set = dom.set.drop_constraints_involving_dims(dim_type.set, number, 1)
-        for condition in (*guard, beyond):
+        for condition in (*guard, *beyond):
             dom.set = dom.set.intersect(sets.constraint_set(dom, condition))
         return dom.set.is_empty()
 

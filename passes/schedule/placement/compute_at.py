@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import READ, Access, declared, explicit, relation_of, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, attrs, only_reads
 from tir_mlir.dialect.presburger import question, sets
 from tir_mlir.passes.schedule.edits import keeps_region_order
@@ -27,6 +28,7 @@ from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to
 from tir_mlir.passes.schedule.placement.partial_sums import loop_of_parts, refuse_parts
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
 from tir_mlir.passes.schedule.placement.repeated_sums import may_repeat
+from tir_mlir.passes.schedule.placement.same_iteration import reads_the_same
 from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
 from tir_mlir.passes.schedule.registry import primitive, refuse, warn
 
@@ -51,7 +53,8 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 
     Requires: the block is a complete block, a full reduction, or a recurrence that needs nothing from other values of
     its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before (without
-    consumers: in full); its inputs do not change in between; no condition on data is around either place. Where a loop
+    consumers: in full); its inputs do not change in between (if it stays in one iteration of the loops around both
+    places, up to the end of `loop` in that one); no condition on data is around either place. Where a loop
     around both places runs its reduction part by part, it runs in full each time instead (a `ScheduleWarning` says so):
     whatever saw a part must run again after the last one. `index`: -1 directly before the first consumer, -2 directly
     after the last producer, k: position k of the loop's body. A location from `sample_compute_location` in place of a
@@ -88,16 +91,26 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
                 "would read values that are not computed yet; choose a loop around all consumers",
             )
     needed_region.check_only_blocks(block, [block, *users])
-    check_inputs_stable(block)
     makers = move_under_loop.blocks_under(loop, producers(block))
-    for maker in producers(block):
-        needed_region.check_finished(maker, loop)
-    if not users:
-        check_unread(block, loop, makers)
-    found = _needed(block, loop) if users else whole_domain(block)
+    try:
+        _check_inputs_final(block, loop)
+        if not users:
+            check_unread(block, loop, makers)
+        found = _needed(block, loop) if users else whole_domain(block)
+    except ScheduleError:
+        found = _needed(block, loop) if users else []
+        if not users or not reads_the_same(block, loop, found):
+            raise
     _check_sums(block, loop, found)
     needed_region.check_no_new_iterations(block, loop, found)
     return found, move_under_loop.insertion_point(loop, makers, users, index)
+
+
+def _check_inputs_final(block: Block, loop: Loop) -> None:
+    """Refuse if an input of the block may have another value under the loop than where the block runs now."""
+    check_inputs_stable(block)
+    for maker in producers(block):
+        needed_region.check_finished(maker, loop)
 
 
 def _check_sums(block: Block, loop: Loop, found: list[needed_region.IterSpan]) -> None:

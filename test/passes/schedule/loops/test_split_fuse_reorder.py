@@ -172,6 +172,30 @@ def test_split_without_a_guard_where_one_excludes_the_rest(factors, same_result)
     assert sch.verify()
 
 
+def beyond(guard: str):
+    """A loop of 3 iterations; the guard, with other numbers, would leave one beyond them."""
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer((3,), "float32")):
+    for i in range(3):
+        with T.block("A"):
+            vi = T.axis.spatial(3, i)
+            T.where({guard})
+            A[vi] = A[vi] + 1.0
+""")
+
+
+def test_split_without_a_guard_where_the_factors_do_not_reach_what_one_leaves():
+    sch = Schedule(beyond("i == 5"))
+    sch.split(sch.get_loops("A")[0], [2, 2], disable_predication=True)
+    assert sch.verify()
+
+
+def test_split_refuses_to_omit_a_guard_where_the_factors_reach_that(refused):
+    sch = Schedule(beyond("i == 5"))
+    refused(sch, "do not divide", lambda: sch.split(sch.get_loops("A")[0], [2, 3], disable_predication=True))
+
+
 def test_split_refuses_to_omit_a_guard_that_excludes_less(refused):
     sch = Schedule(guarded("i * 10 + j < 25", 25, 10))
     refused(sch, "do not divide", lambda: sch.split(sch.get_loops("B")[1], [None, 4], disable_predication=True))
