@@ -49,22 +49,25 @@ def test_a_symbolic_size(n, same_result):
 def test_a_kind_replaces_the_one_before():
     sch = Schedule(scale(8, 16))
     i, _ = sch.get_loops("B")
-    for step, kind in ((sch.parallel, "parallel"), (sch.vectorize, "vectorized"), (sch.unroll, "unrolled")):
-        step(i)
+    sch.parallel(i)
+    assert sch.get(i).kind == "parallel"
+    for step, kind in ((sch.vectorize, "vectorized"), (sch.unroll, "unrolled")):
+        with pytest.warns(ScheduleWarning, match=f"and is only {kind} now"):
+            step(i)
         assert sch.get(i).kind == kind
-    sch.bind(i, "threadIdx.x")
-    assert sch.get(i).kind == "threadIdx.x"
-    sch.bind(i, "blockIdx.x")
-    assert sch.get(i).kind == "blockIdx.x"
+    for tag in ("threadIdx.x", "blockIdx.x"):
+        with pytest.warns(ScheduleWarning, match=f"and is only {tag} now"):
+            sch.bind(i, tag)
+        assert sch.get(i).kind == tag
 
 
 def test_annotations_stay():
     sch = Schedule(scale(8, 16))
     i, _ = sch.get_loops("B")
-    sch.annotate(i, "key", 1)
+    sch.annotate(i, "my.key", 1)
     sch.parallel(i)
-    assert sch.get(i).annotations == {"key": 1}
-    assert 'T.parallel(8, annotations={"key": 1})' in sch.mod.script()
+    assert sch.get(i).annotations == {"my.key": 1}
+    assert 'T.parallel(8, annotations={"my.key": 1})' in sch.mod.script()
 
 
 @pytest.mark.parametrize("tag", THREAD_TAGS)

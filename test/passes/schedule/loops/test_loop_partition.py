@@ -167,7 +167,7 @@ def test_refuses_lengths(factors, message, refused):
 def test_refuses_loops(refused):
     sch = Schedule(rows(16))
     i, j = sch.get_loops("B")
-    sch.annotate(j, "key", 1)
+    sch.annotate(j, "my.key", 1)
     refused(sch, "has annotations", lambda: sch.loop_partition(j, [4]))
     sch.bind(i, "threadIdx.x")
     refused(sch, "is bound to threadIdx.x", lambda: sch.loop_partition(i, [2]))

@@ -135,5 +135,5 @@ def test_refuses_loops(refused):
     refused(sch, "a loop is passed twice", lambda: sch.merge(i, k, i))
     refused(sch, "loop j is 2 deep below its common ancestor with loop i", lambda: sch.merge(i, j))
     refused(sch, "loop j is 2 deep .* loop i, which is 1 deep", lambda: sch.merge(k, j))
-    sch.annotate(k, "key", 1)
+    sch.annotate(k, "my.key", 1)
     refused(sch, "has annotations", lambda: sch.merge(i, k))

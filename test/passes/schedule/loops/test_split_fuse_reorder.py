@@ -10,6 +10,7 @@ from programs.sizes import matmul_nt_sizes
 from programs.symbolic import add_one
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
@@ -210,7 +211,7 @@ def test_split_refuses_a_symbolic_loop_with_fixed_factors(refused):
 def test_split_refuses_annotated_and_bound_loops(refused):
     sch = Schedule(scale(32, 48))
     i, j = sch.get_loops("B")
-    sch.annotate(i, "pragma", 1)
+    sch.annotate(i, "my.pragma", 1)
     sch.bind(j, "threadIdx.x")
     refused(sch, "annotations", lambda: sch.split(i, [None, 4]))
     refused(sch, "bound to threadIdx.x", lambda: sch.split(j, [None, 4]))
@@ -220,7 +221,8 @@ def test_split_drops_the_kind():
     sch = Schedule(scale(32, 48))
     i, _ = sch.get_loops("B")
     sch.parallel(i)
-    outer, _ = sch.split(i, [None, 4])
+    with pytest.warns(ScheduleWarning, match="loop i was parallel; split makes serial loops"):
+        outer, _ = sch.split(i, [None, 4])
     assert sch.get(outer).kind == "serial"
 
 
@@ -265,7 +267,7 @@ def test_fuse_refuses(refused):
     i, j = sch.get_loops("B")
     refused(sch, "not directly inside", lambda: sch.fuse(j, i))
     refused(sch, "at least one loop", lambda: sch.fuse(), ValueError)
-    sch.annotate(j, "key", "value")
+    sch.annotate(j, "my.key", "value")
     refused(sch, "annotations", lambda: sch.fuse(i, j))
 
 
