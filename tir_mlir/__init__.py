@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
     from tir_mlir.interpreter import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
+    from tir_mlir.runtime.aligned import empty as empty
     from tir_mlir.runtime.drivers.clang import create_llvm as create_llvm
     from tir_mlir.schedule import Schedule as Schedule
     from tir_mlir.script.linalg import from_linalg as from_linalg
@@ -31,6 +32,7 @@ _HOME = {
     "TensorIntrin": "tir_mlir.intrin",
     "build": "tir_mlir.build",
     "create_llvm": "tir_mlir.runtime.drivers.clang",
+    "empty": "tir_mlir.runtime.aligned",
     "from_linalg": "tir_mlir.script.linalg",
     "interpret": "tir_mlir.interpreter",
     "to_linalg": "tir_mlir.script.linalg",

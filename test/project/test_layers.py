@@ -122,7 +122,9 @@ ROWS: dict[str, str] = {
         "runtime.tools target"
     ),
     "schedules": "dialect.diagnostics dialect.ir schedule",
-    "schedules.products": "dialect.diagnostics dialect.ir intrin schedule schedules target",
+    "schedules.products": (
+        "build dialect.diagnostics dialect.ir intrin runtime schedule schedules schedules.rows script target te"
+    ),
     "schedules.convolutions": "dialect.diagnostics dialect.ir schedule schedules schedules.products target",
     "schedules.rows": "dialect.diagnostics schedule schedules target",
     "testing": "dialect.diagnostics schedule schedule.trace script",

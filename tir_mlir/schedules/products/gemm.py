@@ -5,12 +5,14 @@ from __future__ import annotations
 from math import ceil, prod
 from typing import Any
 
+from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.gemm_int8 import dot_for, integer_gemm
-from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panel_gemm, panels
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, panels
 from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, parallelize
@@ -20,7 +22,13 @@ THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
 
 
-def gemm(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def gemm(
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    packed: str | None = None,
+) -> Packing | None:
     """Schedule a (batched) matrix product for a CPU; operands may be transposed.
 
         for i, j, k in T.grid(m, n, k):                  for j_0, k_0: pack B[k_0, j_0]
@@ -30,30 +38,47 @@ def gemm(sch: Schedule, block: Any, target: Target | str | None = None, threads:
 
     Parallel over the products of a batch if there are enough, else over row blocks.
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
-    threads: default its number of cores. Raises ScheduleError if the block is not a matrix product.
+    threads: default its number of cores. packed: the name of a parameter, such as a weight, that callers pass packed;
+    returns the `Packing` that packs it. Raises ScheduleError if the block is not a matrix product, or if `packed` is
+    not a parameter of constant shape that a product of floats reads.
     """
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     what = contraction(sch, block)
     if 1 in (what.extent(what.m), what.extent(what.n)):
+        _refuse_packed(packed, "a product with one row or column reads each element once")
         gemv(sch, block, target, threads)
-        return
+        return None
     work = prod(what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     products = prod(what.extent(a) or LARGE for a in what.batch)
     threads = min(threads or target.cores, max(1, work * products // THREAD_WORK))
     if threads > 1 and _even_shares(products, threads):
-        gemm(sch, block, target, threads=1)
+        packing = gemm(sch, block, target, 1, packed)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
-        return
+        return packing
     dot = dot_for(what, target)
-    if dot and integer_gemm(sch, block, what, dot, target, threads):
-        return
-    if target.registers >= MANY_REGISTERS:
-        panel_gemm(sch, block, what, panels(what, target, threads), target, threads)
-        return
-    plan = tiles(what.extent(what.m), what.extent(what.n), what.extent(what.k), what.bits, target, threads)
-    Gemm(sch, block, what, plan, target, threads).run()
+    if dot:
+        _refuse_packed(packed, "the operands of a product by dot-product instructions are packed in the call")
+        if integer_gemm(sch, block, what, dot, target, threads):
+            return None
+    return _float_gemm(sch, block, what, target, threads, packed)
+
+
+def _float_gemm(
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None
+) -> Packing | None:
+    wide = target.registers >= MANY_REGISTERS
+    extents = (what.extent(a) for a in (what.m, what.n, what.k))
+    plan = panels(what, target, threads) if wide else tiles(*extents, what.bits, target, threads)
+    packing = None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
+    (PanelGemm if wide else Gemm)(sch, block, what, plan, target, threads, packed).run()
+    return packing
+
+
+def _refuse_packed(packed: str | None, why: str) -> None:
+    if packed is not None:
+        raise ScheduleError(f'packed="{packed}": {why}')
 
 
 def _even_shares(products: int, threads: int) -> bool:
@@ -64,8 +89,12 @@ def _even_shares(products: int, threads: int) -> bool:
 class Gemm:
     """The state of scheduling one matrix product."""
 
-    def __init__(self, sch: Schedule, block: Any, what: Contraction, plan: Tiles, target: Target, threads: int):
+    def __init__(
+        self, sch: Schedule, block: Any, what: Contraction, plan: Tiles, target: Target, threads: int,
+        packed: str | None,
+    ):  # fmt: skip
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
+        self.packed = packed
         self.k = what.extent(what.k) or LARGE
 
     def run(self) -> None:
@@ -83,9 +112,9 @@ class Gemm:
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
-        if packs_right(what, plan, self.target):
+        if what.right.name != self.packed and packs_right(what, plan, self.target):
             pack_right(sch, what, plan, parts, k_0 or j_0, self.threads)
-        if packs_left(what, plan, self.target):
+        if what.left.name != self.packed and packs_left(what, plan, self.target):
             pack_left(sch, what, plan, parts, i_0, self.target.lanes(what.left.bits))
         sch.unroll(i_2)
         sch.vectorize(j_2)

@@ -65,7 +65,7 @@ def _filled(tiles: int, threads: int) -> float:
     return tiles / (ceil(tiles / threads) * threads)
 
 
-def panel_gemm(sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int) -> None:
+class PanelGemm:
     """Schedule a (batched) matrix product in panels of columns.
 
         for i, j, k in T.grid(m, n, k):             for j_0 (parallel): pack the panel B[:, j_0]
@@ -74,15 +74,15 @@ def panel_gemm(sch: Schedule, block: Any, what: Contraction, plan: Panels, targe
                                                             C tile = registers
 
     A panel stays in L2 while all rows use it. With by_columns unset, the threads share the rows: B is packed as a
-    whole first. A reduction too long for a panel is split, and its parts add up in C.
+    whole first. A reduction too long for a panel is split, and its parts add up in C. packed: the operand that the
+    caller packs.
     """
-    PanelGemm(sch, block, what, plan, target, threads).run()
 
-
-class PanelGemm:
-    """The state of scheduling one matrix product in panels."""
-
-    def __init__(self, sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int):
+    def __init__(
+        self, sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int,
+        packed: str | None,
+    ):  # fmt: skip
+        self.packed = packed
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
         self.shares_rows = threads > 1 and not plan.by_columns
 
@@ -131,9 +131,11 @@ class PanelGemm:
         in rows or narrower."""
         sch, what, plan = self.sch, self.what, self.plan
         whole = batch[-1] if batch else None
-        if plan.packed:
+        if plan.packed and what.right.name != self.packed:
             at, threads = (whole, self.threads) if self.shares_rows else (panel, 1)
             pack(sch, what, what.right, what.n, plan.nr, block, at, threads)
+        if what.left.name == self.packed:
+            return
         if what.left.axes[-1] != what.k:
             pack(sch, what, what.left, what.m, plan.mr, block, whole, self.threads)
         elif what.left.dtype != what.dtype:
