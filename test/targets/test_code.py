@@ -15,6 +15,7 @@ from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2, NEON, RVV, SSE2, WASM_SIMD, Target
 
+AVX_VNNI = dataclasses.replace(AVX2, features=AVX2.features | {"avxvnni"})
 M, N, K = 24, 64, 48
 CODE = {
     ("float32", "sse2"): r"mulps\s.*%xmm",
@@ -42,11 +43,12 @@ CODE = {
     ("int8", "sse2"): r"pmaddwd\s.*%xmm",
     ("int8", "avx2"): r"vpmaddwd\s.*%ymm",
     ("int8", "avx512"): r"vpmaddwd\s.*%zmm",
-    ("int8", "avx512_vnni"): r"vpdpwssd\s.*%zmm",
+    ("int8", "avx512_vnni"): r"vpdpbusd\s.*%zmm",
+    ("int8", AVX_VNNI): r"vpdpbusd\s.*%ymm",
     ("int8", "neon"): r"smlal2?\tv\d+\.4s",
     ("int8", "neon_dotprod"): r"sdot\tv\d+\.4s",
-    ("int8", "sapphire_rapids"): r"vpdpwssd\s.*%zmm",
-    ("int8", "zen4"): r"vpdpwssd\s.*%zmm",
+    ("int8", "sapphire_rapids"): r"vpdpbusd\s.*%zmm",
+    ("int8", "zen4"): r"vpdpbusd\s.*%zmm",
     ("int8", "neon_i8mm"): r"sdot\tv\d+\.4s",
     ("int8", "rvv"): r"vw?macc\.v[vx]\tv\d+",
     ("int8", "wasm_simd"): r"i32x4\.mul",

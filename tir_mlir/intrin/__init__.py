@@ -12,7 +12,7 @@ __all__ = ["TensorIntrin"]
 @provide
 def _built_in(name: str) -> None:
     """Register a built-in intrinsic on demand: a trace may name one."""
-    if name.startswith("dot_"):
+    if name.startswith(("dot_", "sum_")):
         from tir_mlir.intrin import dot_products
 
         dot_products.register(name)

@@ -2,19 +2,20 @@
 
     C[j] += A[0] * B[j, 0] + ... + A[group - 1] * B[j, group - 1]      for the lanes j of a register
 
-A is the same for all lanes. Products and sums are those of int32, exact for all values of A and B.
+and, where A is unsigned, sums of B alone. A is the same for all lanes. Products and sums are those of int32, exact for
+all values of A and B.
 """
 
 from __future__ import annotations
 
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.intrin.kernels.dot_products import BY_NAME, INSTRUCTIONS, PLAIN, Dot
+from tir_mlir.intrin.kernels.dot_products import BY_NAME, BY_SUM_NAME, INSTRUCTIONS, PLAIN, Dot
 from tir_mlir.target import Target
 
 _DESC = """
 @T.prim_func
 def desc(a: T.handle, b: T.handle, c: T.handle):
-    A = T.match_buffer(a, ({group},), "{dtype}")
+    A = T.match_buffer(a, ({group},), "{left}")
     B = T.match_buffer(b, ({lanes}, {group}), "{dtype}")
     C = T.match_buffer(c, ({lanes},), "int32", scope="local")
     with T.block("root"):
@@ -27,7 +28,7 @@ def desc(a: T.handle, b: T.handle, c: T.handle):
 _CALL = """
 @T.prim_func
 def impl(a: T.handle, b: T.handle, c: T.handle):
-    A = T.match_buffer(a, ({group},), "{dtype}", strides=[1])
+    A = T.match_buffer(a, ({group},), "{left}", strides=[1])
     B = T.match_buffer(b, ({lanes}, {group}), "{dtype}", strides=[{group}, 1])
     C = T.match_buffer(c, ({lanes},), "int32", strides=[1], scope="local")
     with T.block("root"):
@@ -37,22 +38,68 @@ def impl(a: T.handle, b: T.handle, c: T.handle):
 """
 
 
-def dot_product(target: Target, dtype: str) -> Dot | None:
-    """The best dot product of a target for int8 or int16; None for other types."""
-    best = (d for d in INSTRUCTIONS if d.lanes == target.lanes(32) and target.has(*d.needs) and _holds(d.dtype, dtype))
+_SUM_DESC = """
+@T.prim_func
+def desc(b: T.handle, c: T.handle):
+    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}")
+    C = T.match_buffer(c, ({lanes},), "int32", scope="local")
+    with T.block("root"):
+        for j, k in T.grid({lanes}, {group}):
+            with T.block("update"):
+                vj, vk = T.axis.remap("SR", [j, k])
+                C[vj] = C[vj] + T.Cast("int32", B[vj, vk])
+"""
+
+_SUM_CALL = """
+@T.prim_func
+def impl(b: T.handle, c: T.handle):
+    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}", strides=[{group}, 1])
+    C = T.match_buffer(c, ({lanes},), "int32", strides=[1], scope="local")
+    with T.block("root"):
+        T.reads(C[0:{lanes}], B[0:{lanes}, 0:{group}])
+        T.writes(C[0:{lanes}])
+        T.call_extern("int32", "{name}", C.access_ptr("rw"), B.access_ptr("r"))
+"""
+
+
+def dot_product(target: Target, left: str, right: str = "") -> Dot | None:
+    """The best dot product of a target for operands of 8 or 16-bit integers; None for other types.
+
+    right: default the type of the left one. An operand narrower than those of the instruction is widened; `int8` may
+    also be shifted to `uint8`, see `is_shifted`.
+    """
+    right = right or left
+    for dot in INSTRUCTIONS:
+        if dot.lanes == target.lanes(32) and target.has(*dot.needs) and _takes(dot, left, right):
+            return dot
     plain = PLAIN.get(target.lanes(32))
-    return next(best, plain if plain and _holds(plain.dtype, dtype) else None)
+    return plain if plain and _takes(plain, left, right) else None
+
+
+def is_shifted(dot: Dot, left: str) -> bool:
+    """Whether the left operand must be shifted to unsigned for an instruction: `Schedule.shift_operand`."""
+    return dot.left_dtype.startswith("uint") and not left.startswith("uint")
 
 
 def register(name: str) -> None:
     """Register the dot product intrinsic of this name, if there is one."""
     from tir_mlir.script.parser import parse
 
-    dot = BY_NAME.get(name)
+    dot = BY_NAME.get(name) or BY_SUM_NAME.get(name)
+    desc, call = (_DESC, _CALL) if name in BY_NAME else (_SUM_DESC, _SUM_CALL)
     if dot is not None:
-        facts = {"lanes": dot.lanes, "group": dot.group, "dtype": dot.dtype, "name": name}
-        TensorIntrin.register(name, parse(_DESC.format(**facts))["desc"], parse(_CALL.format(**facts))["impl"])
+        facts = {"lanes": dot.lanes, "group": dot.group, "left": dot.left_dtype, "dtype": dot.dtype, "name": name}
+        TensorIntrin.register(name, parse(desc.format(**facts))["desc"], parse(call.format(**facts))["impl"])
+
+
+def _takes(dot: Dot, left: str, right: str) -> bool:
+    """Whether the operands of an instruction represent those of a product, the left one perhaps shifted."""
+    shifted = is_shifted(dot, left) and dot.left_dtype == f"u{left}"
+    return _holds(dot.dtype, right) and (shifted or _holds(dot.left_dtype, left))
 
 
 def _holds(wide: str, narrow: str) -> bool:
-    return narrow in ("int8", "int16") and int(wide.removeprefix("int")) >= int(narrow.removeprefix("int"))
+    """Whether a type represents every value of another one, of 8 or 16 bits."""
+    if narrow == wide:
+        return True
+    return narrow in ("int8", "uint8") and wide == "int16"

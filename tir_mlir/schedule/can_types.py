@@ -57,6 +57,7 @@ class CanMethods(Primitives):
     can_sample_partitioned_tile = _query(Primitives.sample_partitioned_tile)
     can_sample_perfect_tile = _query(Primitives.sample_perfect_tile)
     can_set_scope = _query(Primitives.set_scope)
+    can_shift_operand = _query(Primitives.shift_operand)
     can_split = _query(Primitives.split)
     can_storage_align = _query(Primitives.storage_align)
     can_tensorize = _query(Primitives.tensorize)

@@ -148,6 +148,9 @@ class Primitives:
     def rfactor(self, loop: LoopHandle, factor_axis: int) -> BlockHandle:
         return self._executor.apply("rfactor", loop, factor_axis)
 
+    def shift_operand(self, block: BlockLike, read_buffer_index: BufferLike) -> list[BlockHandle]:
+        return self._executor.apply("shift_operand", block, _buffer(read_buffer_index))
+
     def fuse_reduction_epilogue(self, reduction_block: BlockLike, epilogue_block: BlockLike) -> None:
         return self._executor.apply("fuse_reduction_epilogue", reduction_block, epilogue_block)
 

@@ -26,7 +26,15 @@ def cpu_features() -> str:
 
 
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
-_LLVM_WORDS = {"avx512_vnni": "avx512vnni", "avx_vnni": "avxvnni", "asimd": "neon", "asimddp": "dotprod"}
+_LLVM_WORDS = {
+    "avx512_vnni": "avx512vnni", "avx512_bf16": "avx512bf16", "avx512_fp16": "avx512fp16",
+    "avx512_vbmi2": "avx512vbmi2", "avx512_bitalg": "avx512bitalg", "avx512_vpopcntdq": "avx512vpopcntdq",
+    "avx512_vp2intersect": "avx512vp2intersect", "avx_vnni": "avxvnni", "avx_vnni_int8": "avxvnniint8",
+    "avx_vnni_int16": "avxvnniint16", "avx_ifma": "avxifma", "avx_ne_convert": "avxneconvert",
+    "amx_tile": "amx-tile", "amx_int8": "amx-int8", "amx_bf16": "amx-bf16", "amx_fp16": "amx-fp16",
+    "amx_complex": "amx-complex", "pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "abm": "lzcnt",
+    "asimd": "neon", "asimddp": "dotprod", "asimdhp": "fullfp16",
+}  # fmt: skip
 """Instruction sets with different names in Linux and LLVM."""
 
 

@@ -1,7 +1,7 @@
 """Examples: blocks and reductions."""
 
 from pages import example, refused
-from programs import matmul, odd_matmul, padded, row_sums, sums_and_bias, two_stages
+from programs import bytes_matmul, matmul, odd_matmul, padded, row_sums, sums_and_bias, two_stages
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.script import tir as T
@@ -54,6 +54,16 @@ def rfactor(sch: Schedule):
     i, k = sch.get_loops("C")
     k_0, k_1 = sch.split(k, factors=[None, 8])
     return sch.rfactor(k_1, factor_axis=0)
+
+
+@example(bytes_matmul)
+def shift_operand(sch: Schedule):
+    return sch.shift_operand("C", "A")
+
+
+@refused(matmul)
+def shift_operand(sch: Schedule):  # noqa: F811
+    sch.shift_operand("C", "A")
 
 
 @example(matmul)

@@ -69,7 +69,8 @@ GROUPS = {
     ),
     "Buffers": "transform_layout set_scope storage_align unsafe_set_dtype",
     "Reductions and padding": (
-        "decompose_reduction rfactor fuse_reduction_epilogue pad_einsum decompose_padding can_decompose_padding"
+        "decompose_reduction rfactor shift_operand fuse_reduction_epilogue pad_einsum decompose_padding"
+        " can_decompose_padding"
     ),
     "Annotations": "annotate unannotate annotate_buffer_access unsafe_hide_buffer_access enter_postproc",
     "Choices that a trace records": (

@@ -106,6 +106,16 @@ def in_place(A: T.Buffer((32,), "float32")):
 
 
 @T.prim_func
+def bytes_matmul(A: T.Buffer((32, 16), "int8"), B: T.Buffer((16, 24), "int8"), C: T.Buffer((32, 24), "int32")):
+    for i, j, k in T.grid(32, 24, 16):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] += T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vk, vj])
+
+
+@T.prim_func
 def odd_matmul(A: T.Buffer((30, 15), "float32"), B: T.Buffer((15, 20), "float32"), C: T.Buffer((30, 20), "float32")):
     for i, j, k in T.grid(30, 20, 15):
         with T.block("C"):

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.intrin.dot_products import Dot, dot_product
+from tir_mlir.intrin.dot_products import Dot, dot_product, is_shifted
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction, Operand
@@ -33,9 +33,9 @@ class Tile:
 
 def dot_for(what: Contraction, target: Target) -> Dot | None:
     """The dot-product instruction for a product; None if the general schedule applies (other types, or few rows)."""
-    if what.dtype != "int32" or what.left.dtype != what.right.dtype or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
+    if what.dtype != "int32" or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
         return None
-    return dot_product(target, what.left.dtype)
+    return dot_product(target, what.left.dtype, what.right.dtype)
 
 
 def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int) -> bool:
@@ -58,17 +58,21 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
         sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
     except ScheduleError:
         return False
-    left, right = (_copy(sch, block, operand) for operand in (what.left, what.right))
+    right = _copy(sch, block, what.right)
+    left, sums = _left_copy(sch, block, what, dot)
     write_back = _write_back(sch, block, what)
     batch, i_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
-    for packed in (left, right):
-        sch.unsafe_set_dtype(packed, 0, dot.dtype)  # it represents every value of the operands
+    for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
+        sch.unsafe_set_dtype(packed, 0, dtype)  # it represents every value of the operand
     sch.compute_at(left, i_0, preserve_unit_loops=True)
     if batch:
-        sch.compute_at(right, batch[-1], preserve_unit_loops=True)
+        for producer in (right,) if sums is None else (sums, right):
+            sch.compute_at(producer, batch[-1], preserve_unit_loops=True)
     _pack_left(sch, left, what, dot.group)
     _pack_right(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
+    if sums is not None:
+        _sum_columns(sch, sums, plan, dot, threads)
     sch.unroll(i_2)
     sch.unroll(j_1)
     start = sch.decompose_reduction(block, k_0)
@@ -98,7 +102,7 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
         if rows * vectors + vectors + 1 + dot.spare <= target.registers
     ]
     rows, vectors = min(fits, key=lambda f: cycles(*f))
-    most = max(rows * REUSE, target.l2 // 2 // (k * 2))
+    most = max(rows * REUSE, target.l2 // 2 // (k * dot.bits // 8))
     block = ceil(m / (ceil(m / (most * threads)) * threads))  # the same number of blocks per thread
     return Tile(rows, vectors, ceil(block / rows) * rows)
 
@@ -109,6 +113,37 @@ def _copy(sch: Schedule, block: Any, operand: Operand) -> Any:
     if read == operand.name:
         return sch.cache_read(block, operand.name, "global")
     return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
+
+
+def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[Any, Any]:
+    """The block that copies the left operand; if that shifts it, also the one that sums the columns of the right."""
+    if not is_shifted(dot, what.left.dtype):
+        return _copy(sch, block, what.left), None
+    read = block_info(sch, block).reads[what.left.place].buffer.name
+    padding = [p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes)]
+    left, sums = sch.shift_operand(block, read)
+    for producer in padding:
+        sch.compute_inline(producer)
+    return left, sums
+
+
+def _sum_columns(sch: Schedule, sums: Any, plan: Tile, dot: Dot, threads: int) -> None:
+    """Sum the columns of the packed right operand, a panel at a time, in registers."""
+    write_back = sch.cache_write(sums, 0, "local")
+    *_, j, k = sch.get_loops(sums)
+    j_0, j_1, j_2 = sch.split(j, [None, plan.vectors, dot.lanes])
+    k_0, k_1 = sch.split(k, [None, dot.group])
+    sch.reorder(j_0, k_0, j_1, j_2, k_1)
+    sch.reverse_compute_at(write_back, j_0, preserve_unit_loops=True)
+    sch.unroll(j_1)
+    start = sch.decompose_reduction(sums, k_0)
+    sch.tensorize(j_2, dot.sum_name)
+    *_, columns = sch.get_loops(write_back)
+    for vectors, lanes in (sch.get_loops(start)[-2:], sch.split(columns, [None, dot.lanes])):
+        sch.unroll(vectors)
+        sch.vectorize(lanes)
+    if threads > 1:
+        sch.parallel(j_0)
 
 
 def _write_back(sch: Schedule, block: Any, what: Contraction) -> Any:

@@ -118,6 +118,10 @@ def rfactor(c: Choice) -> Arguments:
     return [c.one(loops) if loops else c.loop(), c.one((0, 0, 1, 2, -1, -2, 5))], {}
 
 
+def shifted(c: Choice) -> Arguments:
+    return [c.reduction() if c.often(0.9) else c.block(), c.one((0, 1, 2))], {}
+
+
 def epilogue(c: Choice) -> Arguments:
     block = c.reduction() if c.often(0.9) else c.block()
     users = c.sch.get_consumers(block)
@@ -159,6 +163,7 @@ STEPS: dict[str, tuple[Maker, int]] = {
     "decompose_reduction": (decompose_reduction, 6),
     "blockize": (blockize, 6),
     "rfactor": (rfactor, 7),
+    "shift_operand": (shifted, 2),
     "decompose_padding": (padding, 4),
     "can_decompose_padding": (padding, 1),
     "fuse_reduction_epilogue": (epilogue, 5),

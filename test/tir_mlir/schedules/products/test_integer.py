@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -13,9 +14,11 @@ from programs.products import widened
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.intrin.dot_products import dot_product
+from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2, AVX512_VNNI, NEON, NEON_DOTPROD, SSE2, Target, host
 from tir_mlir.target.host import architecture, features
 
+AVX_VNNI = dataclasses.replace(AVX2, features=AVX2.features | {"avxvnni"})
 PLAIN = Target(vector_bits=128, registers=8, l2=4 << 10, cores=2)
 """No instruction known, caches so small that every loop is there."""
 RNG = np.random.default_rng(8)
@@ -49,7 +52,7 @@ def wide(a, b):
 def test_ragged_sizes(m, n, k, target):
     a, b = arrays("int8", (m, k), (k, n))
     text = check(widened(m, n, k), a, b, wide(a, b), target=target, threads=1)
-    assert "dot_int16" in text or "dot_int8" in text
+    assert "dot_" in text
 
 
 @pytest.mark.filterwarnings("error")
@@ -70,6 +73,26 @@ def test_transposed_operands(left, right):
     a, b = arrays("int8", (k, m) if left else (m, k), (n, k) if right else (k, n))
     program = widened(m, n, k, left_turned=left, right_turned=right)
     check(program, a, b, wide(a.T if left else a, b.T if right else b), threads=1)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("left", "right"), [("uint8", "int8"), ("uint8", "uint8"), ("int8", "uint8")])
+@pytest.mark.parametrize("target", [None, PLAIN], ids=["host", "plain"])
+def test_unsigned_operands(left, right, target):
+    m, n, k = 18, 35, 30
+    (a,), (b,) = arrays(left, (m, k)), arrays(right, (k, n))
+    program = parse(widened(m, n, k).script().replace('A: T.Buffer((18, 30), "int8"', f'A: T.Buffer((18, 30), "{left}"')
+                    .replace('B: T.Buffer((30, 35), "int8"', f'B: T.Buffer((30, 35), "{right}"'))  # fmt: skip
+    text = check(program, a, b, wide(a, b), target=target, threads=1)
+    assert "dot_" in text and "shift" not in text
+
+
+@pytest.mark.skipif(not {"avx512vnni"} <= features(), reason="no AVX-512 VNNI here")
+@pytest.mark.parametrize(("m", "n", "k", "threads"), [(64, 64, 64, 1), (45, 70, 50, 1), (100, 96, 64, 2)])
+def test_signed_operands_are_shifted(m, n, k, threads):
+    a, b = arrays("int8", (m, k), (k, n))
+    text = check(widened(m, n, k), a, b, wide(a, b), threads=threads)
+    assert "vpdpbusd" in text and "* -128" in text
 
 
 def test_int16():
@@ -128,10 +151,13 @@ def test_the_instruction_works_in_registers():
 def test_each_cpu_has_its_instruction():
     names = {
         SSE2: "dot_int16_4x2_x86_sse2_pmadd_wd", AVX2: "dot_int16_8x2_x86_avx2_pmadd_wd",
-        AVX512_VNNI: "dot_int16_16x2_x86_avx512_vpdpwssd_512", NEON: "dot_int16_4x1_plain",
+        AVX512_VNNI: "dot_uint8_int8_16x4_x86_avx512_vpdpbusd_512",
+        AVX_VNNI: "dot_uint8_int8_8x4_x86_avx512_vpdpbusd_256",
+        NEON: "dot_int16_4x1_plain",
         NEON_DOTPROD: "dot_int8_4x4_aarch64_neon_sdot_v4i32_v16i8", PLAIN: "dot_int16_4x1_plain",
     }  # fmt: skip
     assert {target: dot_product(target, "int8").name for target in names} == names
+    assert dot_product(AVX512_VNNI, "int16").name == "dot_int16_16x2_x86_avx512_vpdpwssd_512"
     assert dot_product(NEON_DOTPROD, "int16").name == "dot_int16_4x1_plain"
     assert dot_product(host(), "float32") is None and dot_product(host(), "int32") is None
 

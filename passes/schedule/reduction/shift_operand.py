@@ -1,0 +1,199 @@
+"""shift_operand: read a signed operand of a sum of integer products as unsigned, and correct the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Index,
+    Iter,
+    IterSpec,
+    accessed,
+    attrs,
+    convert,
+    create,
+    defining_op,
+    edit,
+    frozen,
+    is_inside,
+    ops,
+    parents,
+    signs,
+)
+from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
+from tir_mlir.passes.schedule.edits import alloc_buffer, copy_loops, find_buffer, keeps_region_order
+from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
+from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
+from tir_mlir.passes.schedule.registry import check, primitive
+
+_FIRST = "shift the operand before its loops are split or fused, and before other blocks move into them"
+
+
+@primitive("shift_operand")
+@keeps_region_order
+def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
+    """Read a signed operand of a sum of integer products as unsigned, 128 (for int8) larger, and correct the sum.
+
+        for i, k in T.grid(n, m):                   for ax0, ax1 in T.grid(n, m):
+            with T.block("C"):                          with T.block("A_global"):         # uint8
+                with T.init():                              A_global[v0, v1] = A[v0, v1] ^ -128
+                    C[vi] = 0                       for k in range(m):
+                C[vi] += int32(A[vi, vk])               with T.block("C_shift"):
+                         * int32(B[vk])      ->             with T.init(): C_shift[0] = 0
+                                                            C_shift[0] += int32(B[vk])
+                                                    for i, k in T.grid(n, m):
+                                                        with T.block("C"):
+                                                            with T.init():
+                                                                C[vi] = C_shift[0] * -128
+                                                            C[vi] += int32(A_global[vi, vk]) * int32(B[vk])
+
+    The sum is the same: x * y = (x + 128) * y - 128 * y for each term, exact in arithmetic modulo 2^32. Instructions
+    that multiply unsigned by signed integers (`vpdpbusd`) then compute products of signed ones. Returns the block that
+    copies the operand, and the one that sums what it is multiplied with, over the spatial iters that this uses.
+
+    Requires: a reduction block that adds one product of integers, started at 0, of which one factor is a widened
+    element of the buffer, which the block reads nowhere else; every loop of the nest drives one iter over its whole
+    domain and contains nothing else. `read_buffer_index` is a position in `T.reads`, or a name.
+    """
+    with frozen():
+        check_reduction(block)
+        buffer = find_buffer(block, read_buffer_index, attrs.READS)
+        _product(block, reduction_of(block), buffer)
+        _check_nest(block)
+
+    copied = cache_read(block, buffer.name, "global", [block])
+    cache = next(Buffer(accessed(op)) for op in ops(copied.op) if op.name == "affine.store")
+    form = reduction_of(block)
+    found = _product(block, form, cache)
+    _make_unsigned(copied, cache, found)
+    return [copied, _sum_other(block, form, found)]
+
+
+@dataclass(frozen=True)
+class _Product:
+    """The widening cast of an element of the operand, the other factor, and the least value of such elements."""
+
+    widening: ir.Operation
+    other: ir.Value
+    least: int
+
+
+def _product(block: Block, form: Reduction, buffer: Buffer) -> _Product:
+    """Match `C += widen(buffer[..]) * other`."""
+    text = (
+        f'block "{block.name}" does not add a product of integers with a widened element of {buffer.name} as a factor'
+    )
+    terms = form.terms
+    term = defining_op(terms[0][1]) if len(terms) == 1 and terms[0][0] == "sum" else None
+    check(term is not None and term.name == "arith.muli", block, text)
+    assert term is not None
+    found = [_widened(v, buffer) for v in term.operands]
+    check(any(found), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
+    loads = [op for op in ops(block.op) if "load" in op.name and accessed(op) == buffer.value]
+    check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} in several places; one can be shifted')
+    side = 0 if found[0] else 1
+    widening = found[side]
+    assert widening is not None
+    width = ir.IntegerType(widening.operands[0].type).width
+    return _Product(widening, term.operands[1 - side], -(1 << (width - 1)))
+
+
+def _widened(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
+    """The sign extension of an element of a buffer."""
+    op = defining_op(value)
+    load = defining_op(op.operands[0]) if op is not None and op.name == "arith.extsi" else None
+    found = load is not None and load.name == "affine.load" and accessed(load) == buffer.value
+    return op if found else None
+
+
+def _check_nest(block: Block) -> None:
+    """Refuse unless each loop of the nest drives one iter over its whole domain, alone."""
+    nest = PrivateNest.of(block)
+    driven = {it.binding.is_value() for it in block.iters}
+    alone = driven == {lp.var for lp in nest.own} and len(driven) == len(block.iters)
+    only_loops = [lp.op for lp in nest.own[::-1]] == [p for p in parents(block.op) if is_inside(p, nest.top)]
+    plain = alone and only_loops and not nest.shared and all(_is_whole(it, nest) for it in block.iters)
+    text = f'the loops of block "{block.name}" are not one for each iter, over its whole domain, with nothing else'
+    check(plain, block, text, _FIRST)
+
+
+def _is_whole(it: Iter, nest: PrivateNest) -> bool:
+    loop = next((lp for lp in nest.own if lp.var == it.binding.is_value()), None)
+    if loop is None or len(loop.lowers) != 1 or len(loop.uppers) != 1:
+        return False
+    return loop.lower.same(it.min) and loop.extent.same(it.extent)
+
+
+def _make_unsigned(copied: Block, cache: Buffer, found: _Product) -> None:
+    """Store `x ^ least` as unsigned, which is x - least, and widen it as unsigned."""
+    dtype = f"u{cache.dtype}"
+    signs.declare(cache.value.owner, dtype)
+    store = next(op for op in ops(copied.op) if op.name == "affine.store")
+    value = store.operands[0]
+    with ir.InsertionPoint(store), store.location:
+        least = arith.constant(value.type, found.least)
+        edit.set_operand(store, 0, convert(arith.xori(value, least), dtype))
+    widening = found.widening
+    with ir.InsertionPoint(widening), widening.location:
+        wide = ir.Operation.create("arith.extui", [widening.results[0].type], [widening.operands[0]])
+    edit.replace_uses(widening.results[0], wide.results[0])
+    edit.erase(widening)
+
+
+def _sum_other(block: Block, form: Reduction, found: _Product) -> Block:
+    """Sum the other factor over the reduction, and start the sum of products from `least` times that."""
+    used = _used_values(found.other, block)
+    kept = [it for it in block.iters if it.kind == "S" and it.var in used]
+    shape = [it.min + it.extent for it in kept] or [Index.constant(1)]
+    result, location = form.results[0], block.op.location
+    sums = alloc_buffer(scope_of(block), f"{result.name}_shift", shape, result.dtype, "global")
+    for key in (attrs.READS, attrs.WRITES):
+        attrs.put(block.op, key, None)
+    with location:
+        made = _sum_nest(block, form, found, kept, sums)
+        _start_from(block, form, sums, kept, found.least)
+    return made
+
+
+def _used_values(value: ir.Value, block: Block) -> set[ir.Value]:
+    """The values outside the computation of a value in a block that it uses."""
+    op = defining_op(value)
+    if op is None or not is_inside(op, block.op):
+        return {value}
+    return {v for used in edit.rebased(op) for v in _used_values(used, block)}
+
+
+def _sum_nest(block: Block, form: Reduction, found: _Product, kept: Sequence[Iter], sums: Buffer) -> Block:
+    """`sums[kept] += other`, in loops of its own directly before the nest of the block."""
+    iters = [*kept, *(it for it in block.iters if it.kind == "R")]
+    nest = PrivateNest.of(block)
+    loops = [next(lp for lp in nest.own if lp.var == it.binding.is_value()) for it in iters]
+    ip, variables = copy_loops(loops, ir.InsertionPoint(nest.top), serial=True)
+    with ip:
+        specs = [IterSpec(it.name, it.kind, it.min, it.extent, it.binding.substitute(variables)) for it in iters]
+        made = create.block(f"{block.name}_shift", specs)
+    at = [Index.of(it.var) for it in made.iters[: len(kept)]] or [Index.constant(0)]
+    end = create.at_end(made.body)
+    with end:
+        with create.at_end(create.init(made).regions[0].blocks[0]):
+            form.write_starts([sums.value], at)
+        new = cloned_values([found.other], block, end)
+        create.store(form.combine(loaded_values([sums.value], at), new)[0], sums.value, at)
+    edit.substitute({old.var: Index.of(new.var) for old, new in zip(iters, made.iters, strict=True)}, made.op)
+    return made
+
+
+def _start_from(block: Block, form: Reduction, sums: Buffer, kept: Sequence[Iter], least: int) -> None:
+    """Let the init of a block store `sums[kept] * least`."""
+    assert block.init is not None
+    at = [Index.of(it.var) for it in kept] or [Index.constant(0)]
+    store = next(op for op in ops(block.init) if op.name == "affine.store")
+    with ir.InsertionPoint(store):
+        start = create.load(sums.value, at)
+        edit.set_operand(store, 0, arith.muli(start, arith.constant(start.type, least)))
