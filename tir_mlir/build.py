@@ -159,13 +159,13 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     known = llc_targets if object_code.has_generator(code.triple) else clang_codegen
     known.check(wanted.triple, wanted.cpu, wanted.llvm_features)
     lowered, facts = _lower(request)
-    vector_length.promise(lowered, wanted.vscale)
+    vector_length.promise(lowered, wanted)
     clock = request.timing.clock
     if (missing := wanted.missing_here) is None:
         libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
-    made = CrossObject(lowered, request.found, code, missing, clock, facts["kernels"], facts["sites"])
+    made = CrossObject(lowered, request.found, wanted, code, missing, clock, facts["kernels"], facts["sites"])
     return _library(request, made, lambda: lowered)
 
 

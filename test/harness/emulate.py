@@ -8,23 +8,59 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import toolchain
 
-EMULATOR = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+
+@dataclass(frozen=True)
+class Machine:
+    """An emulated machine: QEMU's program, the CPU with its options, the triple for the C compiler, and how to make a
+    system call: the registers of its number and arguments, and the instruction."""
+
+    program: str
+    cpu: str
+    triple: str
+    number: str
+    arguments: tuple[str, str, str]
+    call: str
+
+    @property
+    def path(self) -> str | None:
+        """Where the emulator is installed."""
+        return shutil.which(self.program) or shutil.which(f"{self.program}-static")
+
+    @property
+    def missing(self) -> pytest.MarkDecorator:
+        """Skips a test without the emulator."""
+        return pytest.mark.skipif(self.path is None, reason=f"{self.program} is not there: apt install qemu-user")
+
+
+def arm(sve: int = 256, sme: int = 512) -> Machine:
+    """A 64-bit ARM with all extensions; the lengths of its vectors in bits."""
+    cpu = f"max,sve-default-vector-length={sve // 8},sme-default-vector-length={sme // 8}"
+    return Machine("qemu-aarch64", cpu, "aarch64-linux-musl", "x8", ("x0", "x1", "x2"), "svc 0")
+
+
+def riscv(bits: int = 256) -> Machine:
+    """A 64-bit RISC-V with vectors of this length."""
+    cpu = f"rv64,v=true,vext_spec=v1.0,vlen={bits}"
+    return Machine("qemu-riscv64", cpu, "riscv64-linux-musl", "a7", ("a0", "a1", "a2"), "ecall")
+
 
 _MAIN = """
 #include "f.h"
 #include <stddef.h>
 
 static long ask(long number, long a, long b, long c) {{
-  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-  return x0;
+  register long n __asm__("{n}") = number, x __asm__("{x}") = a, y __asm__("{y}") = b, z __asm__("{z}") = c;
+  __asm__ volatile("{call}" : "+r"(x) : "r"(n), "r"(y), "r"(z) : "memory");
+  return x;
 }}
 static void all(long number, long file, char *data, long size) {{  /* 63: read, 64: write */
   for (long done = 0; done < size;) {{
@@ -48,6 +84,7 @@ void *memcpy(void *to, const void *from, size_t n) {{
 {buffers}
 void _start(void) {{
   {reads}
+  {before}
   _mlir_ciface_main({pointers});
   {writes}
   ask(93, 0, 0, 0);
@@ -55,17 +92,24 @@ void _start(void) {{
 """
 
 
-def run(lib: Library, arrays: Sequence[np.ndarray], folder: Path) -> list[np.ndarray]:
-    """Call `main` of a library for 64-bit ARM on arrays of these shapes; return the arrays afterwards."""
+def run(
+    lib: Library, arrays: Sequence[np.ndarray], folder: Path, machine: Machine, before: str = ""
+) -> list[np.ndarray]:
+    """Call `main` of a library for another machine on arrays of these shapes; return the arrays afterwards.
+
+    before: C code that runs first.
+    """
     obj, _ = lib.export(folder / "f.o")
-    (folder / "main.c").write_text(_source(lib, arrays))
+    (folder / "main.c").write_text(_source(lib, arrays, machine, before))
     main, program = str(folder / "main.o"), str(folder / "program")
-    options = ["-target", "aarch64-linux-musl", "-c", "-O1", "-ffreestanding", "-fno-sanitize=all"]
+    options = ["-target", machine.triple, "-c", "-O1", "-ffreestanding", "-fno-sanitize=all"]
     toolchain.run("zig", ["cc", *options, str(folder / "main.c"), "-o", main])
     toolchain.run("zig", ["ld.lld", "-static", main, str(obj), "-o", program])
-    assert EMULATOR is not None
+    assert machine.path is not None
     given = b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
-    data = subprocess.run([EMULATOR, "-cpu", "max", program], input=given, stdout=-1, check=True, timeout=120).stdout
+    data = subprocess.run(
+        [machine.path, "-cpu", machine.cpu, program], input=given, stdout=-1, check=True, timeout=120
+    ).stdout
     results = []
     for array in arrays:
         results.append(np.frombuffer(data[: array.nbytes], array.dtype).reshape(array.shape))
@@ -73,7 +117,7 @@ def run(lib: Library, arrays: Sequence[np.ndarray], folder: Path) -> list[np.nda
     return results
 
 
-def _source(lib: Library, arrays: Sequence[np.ndarray]) -> str:
+def _source(lib: Library, arrays: Sequence[np.ndarray], machine: Machine, before: str) -> str:
     names = [f"x{i}" for i in range(len(arrays))]
     kinds = [f"tir_{p.dtype}_{len(p.dims)}d" for p in lib["main"].signature.params]
     buffers = [f"static _Alignas(64) char {n}[{a.nbytes}];" for n, a in zip(names, arrays, strict=True)]
@@ -81,7 +125,10 @@ def _source(lib: Library, arrays: Sequence[np.ndarray]) -> str:
         f"{kind} d_{n} = make_{kind}((void *){n}, {', '.join(map(str, a.shape))});"
         for n, a, kind in zip(names, arrays, kinds, strict=True)
     ]
+    system = dict(zip("xyz", machine.arguments, strict=True)) | {"n": machine.number, "call": machine.call}
     return _MAIN.format(
+        **system,
+        before=before,
         buffers="\n".join(buffers),
         reads="\n  ".join([*(f"all(63, 0, {n}, sizeof {n});" for n in names), *made]),
         pointers=", ".join(f"&d_{n}" for n in names),

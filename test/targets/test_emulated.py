@@ -1,18 +1,31 @@
-"""Code for 64-bit ARM agrees with NumPy under an emulator (Debian: apt install qemu-user)."""
+"""Code for other CPUs agrees with NumPy under an emulator (Debian: apt install qemu-user)."""
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
-from harness.emulate import EMULATOR, run
+from harness.emulate import arm, riscv, run
 from programs.products import product, widened
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.script.parser import parse
-from tir_mlir.target import NEON, NEON_DOTPROD
 
-pytestmark = pytest.mark.skipif(EMULATOR is None, reason="qemu-aarch64 is not there: apt install qemu-user")
+pytestmark = pytest.mark.slow
 RNG = np.random.default_rng(10)
+MACHINES = {
+    "neon": arm(),
+    "neon_dotprod": arm(),
+    "neon_i8mm": arm(),
+    "sme": arm(),
+    "sve": arm(256),
+    "sve on longer registers": arm(512),
+    "rvv": riscv(256),
+    "rvv on longer registers": riscv(512),
+    "rvv_128": riscv(128),
+}
+ALL = [pytest.param(name, marks=machine.missing) for name, machine in MACHINES.items()]
 
 CHAIN = """
 @T.prim_func
@@ -24,24 +37,61 @@ def main(X: T.Buffer((13, 37), "float32"), Y: T.Buffer((13, 37), "float32"), Z: 
 """
 
 
-@pytest.mark.parametrize("target", [NEON, NEON_DOTPROD], ids=["neon", "dotprod"])
+@pytest.mark.parametrize("cpu", ALL)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8"])
-def test_products(dtype, target, tmp_path):
-    if dtype == "float32" and target == NEON_DOTPROD:
-        pytest.skip("as without it")
+def test_products(dtype, cpu, tmp_path):
+    if dtype == "float16" and "rvv" in cpu:
+        pytest.skip("conversions of float16 are calls of the compiler's library")
     m, n, k = 17, 35, 29
+    target = cpu.split()[0]
     sums = {"float16": "float32", "int8": "int32"}.get(dtype, dtype)
     sch = Schedule(product(m, n, k, dtype) if sums == dtype else widened(m, n, k, dtype, sums))
     schedules.gemm(sch, "C", target=target, threads=1)
     low, high = (-128, 128) if dtype == "int8" else (-4, 5)
     a, b = (RNG.integers(low, high, s).astype(dtype) for s in ((m, k), (k, n)))
-    *_, c = run(build(sch, target=target), [a, b, np.zeros((m, n), sums)], tmp_path)
+    *_, c = run(build(sch, target=target), [a, b, np.zeros((m, n), sums)], tmp_path, MACHINES[cpu])
     np.testing.assert_array_equal(c, a.astype(sums) @ b.astype(sums))
 
 
-def test_elements(tmp_path):
+@pytest.mark.parametrize("cpu", ALL)
+def test_elements(cpu, tmp_path):
+    target = cpu.split()[0]
     sch = Schedule(parse(CHAIN))
-    schedules.elementwise(sch, "Z", target=NEON, threads=1)
+    schedules.elementwise(sch, "Z", target=target, threads=1)
     x, y = RNG.uniform(-2, 2, (2, 13, 37)).astype("float32")
-    *_, z = run(build(sch, target=NEON), [x, y, np.zeros_like(x)], tmp_path)
+    *_, z = run(build(sch, target=target), [x, y, np.zeros_like(x)], tmp_path, MACHINES[cpu])
     np.testing.assert_allclose(z, np.maximum(x * y + 1, 0), rtol=1e-6, atol=1e-6)
+
+
+SHORT = {"sve": arm(128), "rvv": riscv(128)}
+
+
+@pytest.fixture(params=[pytest.param(name, marks=machine.missing) for name, machine in SHORT.items()])
+def too_long(request):
+    """Code for longer registers than those of a machine, and the machine."""
+    sch = Schedule(parse(CHAIN))
+    schedules.elementwise(sch, "Z", target=request.param, threads=1)
+    return build(sch, target=request.param), SHORT[request.param]
+
+
+def test_shorter_registers_trap(too_long, tmp_path):
+    lib, machine = too_long
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        run(lib, [np.zeros((13, 37), "float32")] * 3, tmp_path, machine)
+    assert failure.value.returncode < 0
+
+
+def test_the_header_compares_the_length(too_long, tmp_path):
+    lib, machine = too_long
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        before = "if (!f_vectors_fit()) ask(93, 3, 0, 0);"
+        run(lib, [np.zeros((13, 37), "float32")] * 3, tmp_path, machine, before)
+    assert failure.value.returncode == 3
+
+
+@pytest.mark.parametrize("cpu", [pytest.param(c, marks=MACHINES[c].missing) for c in ("sve", "rvv")])
+def test_the_header_accepts_the_length(cpu, tmp_path):
+    x = RNG.uniform(-2, 2, (13, 37)).astype("float32")
+    before = "if (!f_vectors_fit()) ask(93, 3, 0, 0);"
+    *_, z = run(build(parse(CHAIN), target=cpu), [x, x, x * 0], tmp_path, MACHINES[cpu], before)
+    np.testing.assert_allclose(z, x * x + 1, rtol=1e-6)

@@ -16,20 +16,31 @@ _C_TYPES = {
 }  # fmt: skip
 
 
-def text(signatures: Sequence[CallSignature], name: str, sites: Sequence[CheckedSite] | None = None) -> str:
-    """Descriptor types, constructors for row-major arrays, and one prototype per function.
+def text(
+    signatures: Sequence[CallSignature],
+    name: str,
+    sites: Sequence[CheckedSite] | None = None,
+    functions: Sequence[str] = (),
+) -> str:
+    """Descriptor types, constructors for row-major arrays, one prototype per function, and more `functions` in C.
 
     `sites`: the accesses that checked code checks; the header then declares their record.
     """
-    guard = "TIR_" + re.sub(r"\W", "_", name).upper() + "_H"
+    guard = "TIR_" + identifier(name).upper() + "_H"
     buffers = {_struct(p): p for s in signatures for p in s.params if isinstance(p, BufferParam)}
     parts = [f"#ifndef {guard}\n#define {guard}\n#include <stdbool.h>\n#include <stdint.h>\n"]
     parts += ['#ifdef __cplusplus\nextern "C" {\n#endif\n']
     parts += [_declare(struct, p) for struct, p in buffers.items()]
     parts += [_prototype(s) for s in signatures]
     parts += [_record(sites)] if sites else []
+    parts += functions
     parts += ["#ifdef __cplusplus\n}\n#endif\n#endif\n"]
     return "\n".join(parts)
+
+
+def identifier(name: str) -> str:
+    """A name as a part of a C identifier."""
+    return re.sub(r"\W", "_", name)
 
 
 def _struct(param: BufferParam) -> str:
@@ -54,7 +65,7 @@ def _declare(struct: str, param: BufferParam) -> str:
 def _prototype(signature: CallSignature) -> str:
     parameters = []
     for p in signature.params:
-        name = re.sub(r"\W", "_", p.name)
+        name = identifier(p.name)
         if isinstance(p, ScalarParam):
             parameters.append(f"{_C_TYPES[p.dtype]} {name}")
         else:

@@ -12,10 +12,11 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import c_header
+from tir_mlir.runtime.drivers import c_header, vector_length
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain
+from tir_mlir.target import Target
 
 
 class CrossObject:
@@ -28,18 +29,20 @@ class CrossObject:
         self,
         lowered: ir.Module,
         signatures: Sequence[CallSignature],
+        cpu: Target,
         target: LLVMTarget,
         missing: str,
         clock: Callable[[str], Any],
         kernels: Sequence[tuple[str, list[str]]] = (),
         sites: Sequence[Sequence[Any]] | None = None,
     ):
-        self._signatures, self._target, self._missing = list(signatures), target, missing
+        self._signatures, self._cpu, self._target, self._missing = list(signatures), cpu, target, missing
         self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
         for op in lowered.body.operations:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
+        vector_length.guard(lowered, cpu)
         link = partial(link_kernels, kernels=kernels)
         self._foreign = "" if has_generator(target.triple) else llvm_ir(lowered, link)
         if self._foreign:
@@ -68,9 +71,13 @@ class CrossObject:
         """Write the object file (.o), and beside it a C header (.h). Returns the two paths."""
         target = Path(path).with_suffix(".o")
         results = [target, target.with_suffix(".h")]
-        made = self._data, c_header.text(self._signatures, target.stem, self._sites).encode()
+        made = self._data, self._header(target.stem).encode()
         files.write_whole(dict(zip(results, made, strict=True)))
         return results
+
+    def _header(self, stem: str) -> str:
+        tests = vector_length.c_function(self._cpu, c_header.identifier(stem))
+        return c_header.text(self._signatures, stem, self._sites, [tests] if tests else [])
 
 
 class CrossCompiledFunction:
