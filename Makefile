@@ -58,7 +58,7 @@ pytest: env  ## run the Python tests on all cores
 fuzz: env  ## fuzz with random programs, schedules and text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
 	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --inputs 400 --thorough --seed 0)
 
-targets: env  ## test code for other CPUs: its instructions, and its results under QEMU if qemu-user is installed
+targets: env  ## test code for other CPUs: its instructions, and its results under QEMU, wasmtime and node where installed
 	$(BIN)/python -m pytest -rs test/targets
 
 wheel: env  ## check that the sdist, the wheel and the editable install contain every file

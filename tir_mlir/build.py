@@ -21,6 +21,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import clone_module, entered, held_module, llvm_intrinsics
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
+from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
@@ -216,6 +217,8 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
             cpu = wanted or host()
             registers = cpu.vector_bits, cpu.registers
             options = {"target": request.target, "timing": timing.passes, "registers": registers}
+            if wanted is not None and not wanted.has_threads:
+                parallel.serialize(module)
             scratch = lower_to_llvm(module, **options, sites=sites)
     finally:
         RECORDED_WARNINGS.reset(token)

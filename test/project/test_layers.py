@@ -118,8 +118,8 @@ ROWS: dict[str, str] = {
         "runtime.call script.parser target"
     ),
     "build": (
-        "dialect.diagnostics dialect.ir passes.lower runtime runtime.cache runtime.call runtime.drivers runtime.llvm "
-        "runtime.tools target"
+        "dialect.diagnostics dialect.ir passes.lower passes.lower.loops runtime runtime.cache runtime.call "
+        "runtime.drivers runtime.llvm runtime.tools target"
     ),
     "schedules": "dialect.diagnostics dialect.ir schedule",
     "schedules.products": (

@@ -86,7 +86,7 @@ class Library(_Functions):
 
     def export(self, path: str | Path) -> list[Path]:
         """Write a shared object to `path` (.so), and an object file and a C header beside it; for another CPU an object
-        file (.o) and the header. Returns the paths.
+        file (.o) and the header, or a WebAssembly module (.wasm) and a JavaScript loader. Returns the paths.
 
         The shared object does not need this package; with parallel loops it needs the OpenMP runtime that it is linked
         with. An object file for another CPU must be linked with what it calls (math library, OpenMP runtime).

@@ -52,6 +52,11 @@ class Target:
         return None
 
     @property
+    def has_threads(self) -> bool:
+        """Whether parallel loops run in threads; else they are serial."""
+        return self.arch != "wasm32"
+
+    @property
     def is_scalable(self) -> bool:
         """Whether the length of the vector registers differs between CPUs of this kind."""
         return bool(self.features & {"sve", "v"})

@@ -35,6 +35,14 @@ def run_threads(module: ir.Module) -> None:
             attrs.put(loop.op, attrs.KIND, None)
 
 
+def serialize(module: ir.Module) -> None:
+    """Make the parallel loops of a module serial, for a machine without threads."""
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if _is_parallel(op):
+                attrs.put(op, attrs.KIND, None)
+
+
 @lowering("tir-lower-races", "Serialize parallel loops that are nested or whose iterations share a buffer")
 def run_races(module: ir.Module) -> None:
     """Serialize parallel loops that cannot run in parallel.

@@ -12,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import c_header, vector_length
+from tir_mlir.runtime.drivers import c_header, vector_length, wasm
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain
@@ -68,10 +68,24 @@ class CrossObject:
         return clang_codegen.compile_ir(self._foreign, triple, cpu, features, output)
 
     def export(self, path: str | Path) -> list[Path]:
-        """Write the object file (.o), and beside it a C header (.h). Returns the two paths."""
+        """Write the object file (.o), and beside it a C header (.h); with the suffix .wasm the WebAssembly module, and
+        beside it a JavaScript loader (.js). Returns the two paths."""
+        if Path(path).suffix == ".wasm":
+            return self._export_wasm(Path(path))
         target = Path(path).with_suffix(".o")
         results = [target, target.with_suffix(".h")]
         made = self._data, self._header(target.stem).encode()
+        files.write_whole(dict(zip(results, made, strict=True)))
+        return results
+
+    def _export_wasm(self, path: Path) -> list[Path]:
+        if self._cpu.arch != "wasm32":
+            raise BuildError(
+                f'{path.name}: this code is for {self._cpu.arch}; fix: build(..., target="wasm_simd").export("f.wasm")'
+            )
+        results = [path, path.with_suffix(".js")]
+        script = wasm.loader(self._signatures, path.name, self._sites)
+        made = wasm.link(self._data, self._signatures, bool(self._sites)), script.encode()
         files.write_whole(dict(zip(results, made, strict=True)))
         return results
 
@@ -90,7 +104,10 @@ class CrossCompiledFunction:
         return f"<{self.signature} for {self._triple}>"
 
     def __call__(self, *args: Any, **options: Any) -> NoReturn:
+        written = 'lib.export("f.o") writes it, with a C header'
+        if self._triple.startswith("wasm32"):
+            written = 'lib.export("f.wasm") writes it, with a JavaScript loader'
         raise BuildError(
             f"{self.signature.name} was built for {self._triple}, which this machine cannot run: it lacks "
-            f'{self._missing}; lib.export("f.o") writes it, with a C header'
+            f"{self._missing}; {written}"
         )
