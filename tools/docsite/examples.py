@@ -20,7 +20,7 @@ from pathlib import Path
 from docsite.fences import OUTPUT, Fence, fences
 
 ROOT = Path(__file__).resolve().parents[2]
-SHOWN = {"", "text", "c", "toml", "json"}
+SHOWN = {"", "text", "c", "js", "toml", "json"}
 
 
 class PageError(AssertionError):
