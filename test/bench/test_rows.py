@@ -45,6 +45,14 @@ def test_missing_rates_are_null_for_ours_and_omitted_for_peers(tmp_path):
     assert more["machine"] == {"cpu": "one"} and more["rows"][0]["missing"]["numpy"] == "gone"
 
 
+def test_faster_peers_are_named_with_their_ratio(tmp_path):
+    took = {"ours": timed(0.04), "mkl": timed(0.02), "torch": timed(0.01), "numpy": timed(0.05)}
+    row = rows.row(work(), took, {}, ROOFS)
+    assert report.beaten([row]) == ["beaten: product 8x8, threads 1: torch 4.00x, mkl 2.00x"]
+    details = rows.write(tmp_path / "bench.json", [row], {})
+    assert json.loads(details.read_text())["rows"][0]["beaten_by"] == pytest.approx({"torch": 4.0, "mkl": 2.0})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -12,7 +12,7 @@ from contest import OURS
 from roofline import Roofs
 from rows import Row
 
-PEERS = ("numpy", "mkl", "torch", "tvm")
+PEERS = ("numpy", "mkl", "torch", "tvm", "constant")
 _COLORS = {None: "", True: "[green]", False: "[red]"}
 
 
@@ -36,7 +36,7 @@ def show(rows: Sequence[Row]) -> None:
         roof = "" if row.peak is None else short(row.peak)
         table.add_row(name, str(row.threads), *figures, roof, row.unit, goal)
     _print(table)
-    for line in reasons(rows):
+    for line in (*beaten(rows), *reasons(rows)):
         print(line)
 
 
@@ -45,6 +45,16 @@ def cell(figure: float | None, roof: float | None) -> str:
     if figure is None:
         return "-"
     return short(figure) + (f" ({figure / roof:3.0%})" if roof else "")
+
+
+def beaten(rows: Sequence[Row]) -> list[str]:
+    """Return one line per row in which a peer is faster: by whom, and how much."""
+    return [
+        f"beaten: {row.work} {row.shape}, threads {row.threads}: "
+        + ", ".join(f"{name} {ratio:.2f}x" for name, ratio in row.beaten_by.items())
+        for row in rows
+        if row.beaten_by
+    ]
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:

@@ -45,6 +45,15 @@ class Row:
         answers = [goal.met(self.ours, self.peers) for goal in self.goals]
         return None if not answers or None in answers else all(answers)
 
+    @property
+    def beaten_by(self) -> dict[str, float]:
+        """The peers that are faster, with their rate over ours; the fastest first."""
+        ours = self.ours
+        if ours is None:
+            return {}
+        faster = sorted(((rate / ours, name) for name, rate in self.peers.items() if rate > ours), reverse=True)
+        return {name: ratio for ratio, name in faster}
+
     def plain(self) -> dict[str, Any]:
         """Return the keys that bench.json has."""
         return {key: getattr(self, key) for key in KEYS}
@@ -109,7 +118,7 @@ def write(path: Path, rows: Sequence[Row], machine: Mapping[str, Any]) -> Path:
     path.write_text(json.dumps(plain, indent=1) + "\n")
     details = path.with_name(f"{path.stem}-details.json")
     more = [
-        {**one.plain(), "met": one.met, "schedule": one.origin, "missing": one.missing,
+        {**one.plain(), "met": one.met, "beaten_by": one.beaten_by, "schedule": one.origin, "missing": one.missing,
          "spread": {name: [s.least, s.median, s.greatest, s.runs] for name, s in one.spread.items()}}
         for one in rows
     ]  # fmt: skip

@@ -30,6 +30,13 @@ def product(m: int, n: int, k: int, dtype: str = "float32", trans_b: bool = Fals
     return te.create_prim_func([a, b, d])
 
 
+def any_product() -> PrimFunc:
+    """C[m, n] = A[m, k] @ B[k, n] of any sizes, in float32."""
+    m, n, k = te.var("m"), te.var("n"), te.var("k")
+    a, b, r = _input((m, k), name="A"), _input((k, n), name="B"), te.reduce_axis((0, k), name="r")
+    return te.create_prim_func([a, b, _compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")])
+
+
 def convolution(ci: int, co: int, size: int, kernel: int, stride: int, pad: int) -> PrimFunc:
     """One image in NCHW, weights in OIHW, zero padding."""
     out = (size + 2 * pad - kernel) // stride + 1

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from contest import Work
 
-from . import chapter, convolutions, halves, integers, products, rowwise
+from . import chapter, convolutions, halves, integers, products, rowwise, symbolic
 
-FAMILIES = (products, integers, halves, convolutions, rowwise, chapter)
+FAMILIES = (products, symbolic, integers, halves, convolutions, rowwise, chapter)
 
 
 def all_works(threads: Sequence[int]) -> list[Work]:

@@ -1,4 +1,4 @@
-"""Floating-point matrix products: square, odd, small, and tall and skinny. Shapes are m x n x k."""
+"""Floating-point matrix products: square, odd, small, thin, large, and of one row. Shapes are m x n x k."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from .entering import contest
 
 ODD = (127, 255, 511, 1000, 1023)
 SMALL = (8, 16, 24, 32, 48, 64, 96)
-THIN = ((4096, 64, 4096), (1, 4096, 4096), (64, 64, 4096))
-LIBRARIES = ("mkl", "numpy")
+THIN = ((4096, 64, 4096), (64, 64, 4096), (4096, 4096, 4096))
+LIBRARIES = ("mkl", "numpy", "torch")
+LEVEL = (Goal(1.05, LIBRARIES),)
 
 
 def works(threads: Sequence[int]) -> list[Work]:
-    large = (Goal(1.15, ("numpy",)), Goal(0.95, ("mkl",)))
-    found = [product("A @ B.T", (1024,) * 3, t, large, trans_b=True) for t in threads]
-    found += [product("A @ B, float64", (1024,) * 3, t, (), dtype="float64") for t in threads]
-    found += [product("A @ B, odd", (n,) * 3, t, (Goal(0.95, LIBRARIES),)) for n in ODD for t in threads]
-    found += [product("A @ B, small, with the call", (n,) * 3, 1, (Goal(1.0, LIBRARIES),)) for n in SMALL]
-    return found + [product("A @ B, thin", shape, t, (Goal(0.95, LIBRARIES),)) for shape in THIN for t in threads]
+    found = [product("A @ B.T", (1024,) * 3, t, LEVEL, trans_b=True) for t in threads]
+    found += [product("A @ B, float64", (1024,) * 3, t, LEVEL, dtype="float64") for t in threads]
+    found += [product("A @ B, odd", (n,) * 3, t, LEVEL) for n in ODD for t in threads]
+    found += [product("A @ B, small, with the call", (n,) * 3, 1, (Goal(1.2, LIBRARIES),)) for n in SMALL]
+    found += [product("A @ B, thin and large", shape, t, (Goal(1.1, LIBRARIES),)) for shape in THIN for t in threads]
+    return found + [product("a @ B", (1, 4096, 4096), t, (Goal(1.0, LIBRARIES),)) for t in threads]
 
 
 def product(
