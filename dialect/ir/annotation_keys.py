@@ -41,6 +41,11 @@ KEYS: dict[str, Key] = {
         "later steps keep the declared regions; set by annotate_buffer_access",
         *("explicit_read_region", "explicit_write_region"),
     ),
+    **_table(
+        (BLOCK,),
+        "lowering divides by a value that the innermost loop does not change once, and multiplies; rounds twice",
+        "reciprocal",
+    ),
     **_table((BLOCK,), "proofs know of hidden regions; set by unsafe_hide_buffer_access", "tir.hidden"),
     **_table((LOOP, BLOCK), "build links the kernels in the text or file", "pragma_import_llvm"),
     **_table((BLOCK,), "the interpreter stops before the block; set by breakpoint()", "breakpoint"),

@@ -126,7 +126,11 @@ ROWS: dict[str, str] = {
         "build dialect.diagnostics dialect.ir intrin runtime schedule schedules schedules.rows script target te"
     ),
     "schedules.convolutions": "dialect.diagnostics dialect.ir schedule schedules schedules.products target",
-    "schedules.rows": "dialect.diagnostics schedule schedules target",
+    "schedules.rows": "dialect.diagnostics dialect.ir schedule schedules target",
+    "schedules.programs": (
+        "dialect.diagnostics dialect.ir schedule schedules schedules.convolutions schedules.products schedules.rows "
+        "target"
+    ),
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "errors": "dialect.diagnostics",
 }

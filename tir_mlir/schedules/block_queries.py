@@ -6,10 +6,13 @@ from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import bits
+from tir_mlir.dialect.ir import Block, all_blocks, bits, ops
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo
 from tir_mlir.schedules.even_tiles import LARGE
+
+CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp", "arith.fptosi")
+"""Casts between load and store that the lowering of transposed tiles takes."""
 
 
 def block_info(sch: Schedule, block: Any) -> BlockInfo:
@@ -18,6 +21,18 @@ def block_info(sch: Schedule, block: Any) -> BlockInfo:
     if not isinstance(info, BlockInfo):
         raise ScheduleError(f"{block} is not a block")
     return info
+
+
+def block_view(sch: Schedule, block: Any) -> Block:
+    """The op of a block, to look at; dead after the next step."""
+    return next(b for b in all_blocks(sch.mod.mlir.operation) if b.id == block.id)
+
+
+def is_copy(sch: Schedule, block: Any) -> bool:
+    """Whether a block stores what it loads, unchanged or cast to another type."""
+    steps = [o.name for o in ops(block_view(sch, block).op)]
+    moved = [n for n in steps if n not in ("affine.parallel", "affine.yield", "affine.apply", *CASTS)]
+    return moved == ["affine.load", "affine.store"]
 
 
 def extent_of(sch: Schedule, loop: Any) -> int | None:

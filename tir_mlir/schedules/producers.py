@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,12 +31,12 @@ class Member:
         return [found[a] for a in axes] if all(a in found for a in axes) else None
 
 
-def with_producers(sch: Schedule, block: Any) -> list[Member]:
-    """A block and its transitive producers, in topological order."""
+def with_producers(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> list[Member]:
+    """A block and its transitive producers up to those in `fixed`, in topological order."""
     info = block_info(sch, block)
     last = Member(block, info, {n: n for n in (i.name for i in info.iter_vars)})
     order: dict[str, Member] = {}
-    _collect(sch, block, order)
+    _collect(sch, block, order, fixed)
     members = [*order.values(), last]
     for reader in reversed(members):
         for member in members:
@@ -46,11 +46,11 @@ def with_producers(sch: Schedule, block: Any) -> list[Member]:
     return members
 
 
-def _collect(sch: Schedule, block: Any, found: dict[str, Member]) -> None:
+def _collect(sch: Schedule, block: Any, found: dict[str, Member], fixed: Collection[str]) -> None:
     for producer in sch.get_producers(block):
         info = block_info(sch, producer)
-        if info.name not in found:
-            _collect(sch, producer, found)
+        if info.name not in found and info.name not in fixed:
+            _collect(sch, producer, found, fixed)
             found[info.name] = Member(producer, info)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import ceil
 from typing import Any
 
@@ -18,6 +19,7 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.rows.transpose import transpose, transposition
 from tir_mlir.schedules.threads import inline, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -34,17 +36,27 @@ def elementwise(sch: Schedule, block: Any, target: Target | str | None = None, t
         for i, j: out[i, j] = max(t[i, j], 0)   ->        for j: out[i, j] = max(X[i, j] * Y[j], 0), vectorized
 
     Each iter must be bound to its own loop; extents may be symbolic. Reductions and producers that cannot be
-    inlined are left unchanged. target: default this machine; threads: default its number of cores. Raises ScheduleError
-    if `block` itself is a reduction.
+    inlined are left unchanged. With transposed inputs, same as `transpose`. target: default this
+    machine; threads: default its number of cores. Raises ScheduleError if `block` itself is a reduction.
     """
+    elementwise_chain(sch, block, target, threads)
+
+
+def elementwise_chain(
+    sch: Schedule, block: Any, target: Target | str | None, threads: int | None, fixed: Collection[str] = ()
+) -> None:
+    """The same as `elementwise`, without the producers in `fixed`."""
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     info = block_info(sch, block)
     if iters(info, "R"):
         raise ScheduleError(f'block "{info.name}" is a reduction; use tir_mlir.schedules.reduction')
-    _inline_producers(sch, block)
+    _inline_producers(sch, block, fixed)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
+    if transposition(info) is not None:
+        transpose(sch, block, target, threads)
+        return
     order = [a[0] for a in info.writes[0].axes if len(a) == 1]
     order = [*(n for n in loops if n not in order), *order]
     if not order:
@@ -86,9 +98,9 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
     return count
 
 
-def _inline_producers(sch: Schedule, block: Any) -> None:
+def _inline_producers(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
     """Inline the producers of a block, nearest first."""
-    kept: set[str] = set()
+    kept = set(fixed)
     while True:
         for producer in sch.get_producers(block):
             info = block_info(sch, producer)

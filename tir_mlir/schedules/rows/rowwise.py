@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+from tir_mlir.dialect.ir import ops
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import (
     along_memory,
+    block_view,
     extents,
     iters,
     last_axis,
@@ -24,7 +27,13 @@ ROW_WORK = 1 << 14
 """The minimum number of elements per thread."""
 
 
-def rowwise(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def rowwise(
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    reciprocal: bool = True,
+) -> None:
     """Schedule a block and its transitive producers, with reductions along rows (softmax, norms), row by row.
 
         for i, k: top[i] = max(top[i], X[i, k])          for i (parallel):
@@ -36,21 +45,48 @@ def rowwise(sch: Schedule, block: Any, target: Target | str | None = None, threa
     have several axes. If rows are contiguous in the result, vectors span several rows. target: default this machine;
     threads: default its number of cores. Raises ScheduleError if there is no reduction along rows.
     """
+    schedule_rows(sch, block, target, threads, reciprocal)
+
+
+def row_group(sch: Schedule, block: Any, fixed: Collection[str]) -> bool:
+    """Whether a block and its producers, up to those in `fixed`, have reductions along rows."""
+    return any(m.reduces for m in with_producers(sch, block, fixed))
+
+
+def schedule_rows(
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None,
+    threads: int | None,
+    reciprocal: bool,
+    fixed: Collection[str] = (),
+) -> None:
+    """The same as `rowwise`, without the producers in `fixed`."""
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
-    rows = row_axes(with_producers(sch, block))
-    _inline(sch, block, rows)
-    members = with_producers(sch, block)
+    rows = row_axes(with_producers(sch, block, fixed))
+    _inline(sch, block, rows, fixed)
+    members = with_producers(sch, block, fixed)
     work = sum(num_instances(m.info) for m in members)
     threads = min(threads or target.cores, max(1, work // ROW_WORK))
     outer = RowwiseSchedule(sch, members, rows, target).run()
+    for member in members if reciprocal else ():
+        _allow_reciprocals(sch, member)
     parallelize(sch, outer, threads)
 
 
-def _inline(sch: Schedule, block: Any, rows: list[str]) -> None:
+def _allow_reciprocals(sch: Schedule, member: Member) -> None:
+    """Let a block that may divide by the value of a row multiply by its reciprocal."""
+    axes = [{n for axis in r.axes for n in axis} for r in member.info.reads]
+    divides = any(o.name == "arith.divf" for o in ops(block_view(sch, member.block).op))
+    if divides and any(len(a) < len(member.info.iter_vars) for a in axes):
+        sch.annotate(member.block, "reciprocal", True)
+
+
+def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str]) -> None:
     """Inline elementwise blocks that have a single consumer."""
-    for member in reversed(with_producers(sch, block)[:-1]):
+    for member in reversed(with_producers(sch, block, fixed)[:-1]):
         whole = member.own(rows)
         if not member.reduces and member.readers == 1 and whole and len(whole) < len(member.info.iter_vars):
             inline(sch, member.block)
@@ -114,17 +150,29 @@ class RowwiseSchedule:
             sch.vectorize(sch.get_loops(init)[-1])
 
 
-def softmax(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def softmax(
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    reciprocal: bool = True,
+) -> None:
     """Schedule a softmax, or another operator that normalizes its input by reductions along rows.
 
     block: the last block; its producers (maximum, exponential, sum) are found from it. Same as `rowwise`.
     """
-    rowwise(sch, block, target, threads)
+    rowwise(sch, block, target, threads, reciprocal)
 
 
-def layer_norm(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def layer_norm(
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    reciprocal: bool = True,
+) -> None:
     """Schedule a layer norm, RMS norm or group norm: rows normalized by their mean and variance.
 
     block: the last block; its producers (the sums) are found from it. Same as `rowwise`.
     """
-    rowwise(sch, block, target, threads)
+    rowwise(sch, block, target, threads, reciprocal)

@@ -1,0 +1,64 @@
+"""Divide by multiplying with a reciprocal, where a block allows it."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.ir import Block, Loop, defining_op, edit, is_block, is_loop, walk
+from tir_mlir.passes.lower.registry import lowering, programs
+
+KEY = "reciprocal"
+LOADS = ("affine.load", "memref.load")
+
+
+@lowering("tir-lower-reciprocals", "Multiply with the reciprocal of divisors that are the same in all iterations")
+def run(module: ir.Module) -> None:
+    """Divide once for the innermost loop around a block with the annotation "reciprocal".
+
+        for %j {                                           for %j {
+          %s = affine.load %total[%vi]                       %s = affine.load %total[%vi]
+          %q = arith.divf %x, %s : f32              -->      %r = arith.divf 1.0, %s : f32
+        }                                                    %q = arith.mulf %x, %r : f32
+                                                           }
+    Applies to divisors that are loaded, or computed from loaded values, the same for all iterations of the loop: later
+    passes move their reciprocal out of it. The quotient is rounded twice. Requires blocks.
+    """
+    for func in programs(module):
+        for op in walk.ops(func.op):
+            if is_block(op) and KEY in Block(op).annotations:
+                _rewrite(Block(op))
+
+
+def _rewrite(block: Block) -> None:
+    for op in [o for o in walk.ops(block.op) if o.name == "arith.divf"]:
+        loop = next((Loop(p) for p in walk.parents(op) if is_loop(p)), None)
+        if loop is not None and _is_row_value(op.operands[1], loop):
+            with ir.InsertionPoint(op), op.location:
+                one = arith.constant(op.results[0].type, 1.0)
+                product = arith.mulf(op.operands[0], arith.divf(one, op.operands[1]))
+            edit.replace_uses(op.results[0], product)
+            edit.erase(op)
+
+
+def _is_row_value(divisor: ir.Value, loop: Loop) -> bool:
+    """Whether a value depends on memory, and is the same for all iterations of a loop."""
+    varying, loaded, pending = _varying(loop), False, [divisor]
+    while pending:
+        value = pending.pop()
+        if value in varying:
+            return False
+        source = defining_op(value)
+        if source is not None and walk.is_inside(source, loop.op):
+            loaded |= source.name in LOADS
+            pending += list(source.operands)
+    return loaded
+
+
+def _varying(loop: Loop) -> set[ir.Value]:
+    """The variable of a loop, and the iters below it that are bound to expressions of it."""
+    found = {loop.var}
+    for op in walk.ops(loop.op):
+        if is_block(op):
+            found |= {it.var for it in Block(op).iters if any(v in found for v in it.binding.values)}
+    return found

@@ -1,0 +1,145 @@
+"""schedules.auto: every block of a program gets a schedule, and no legal program makes it raise."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from programs.rowwise import chain, layer_norm, reduced, softmax
+
+from tir_mlir import Schedule, build, schedules, te
+from tir_mlir.dialect.diagnostics import ScheduleWarning
+from tir_mlir.script.parser import parse
+
+RNG = np.random.default_rng(7)
+
+
+def picked(program, **options):
+    sch = Schedule(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScheduleWarning)
+        found = schedules.auto(sch, **{"threads": 1} | options)
+    assert sch.verify()
+    return found
+
+
+def layer(rows, width):
+    """softmax(relu(X @ W + B)), row by row."""
+    x, w, b = (te.placeholder(s, name=n) for s, n in (((rows, width), "X"), ((width, width), "W"), ((width,), "B")))
+    k, m, n = (te.reduce_axis((0, width), name=name) for name in "kmn")
+    h = te.compute((rows, width), lambda i, j: te.sum(x[i, k] * w[k, j], axis=k), name="H")
+    g = te.compute((rows, width), lambda i, j: te.max(h[i, j] + b[j], 0.0), name="G")
+    top = te.compute((rows,), lambda i: te.max(g[i, m], axis=m), name="top")
+    e = te.compute((rows, width), lambda i, j: te.exp(g[i, j] - top[i]), name="E")
+    s = te.compute((rows,), lambda i: te.sum(e[i, n], axis=n), name="S")
+    return te.create_prim_func([x, w, b, te.compute((rows, width), lambda i, j: e[i, j] / s[i], name="Y")])
+
+
+def test_each_block_by_its_function():
+    found = picked(layer(20, 33))
+    assert found == {"H": "gemm", **dict.fromkeys(["G", "top", "E", "S", "Y"], "rowwise")}
+
+
+def test_the_result_is_numpys():
+    sch = Schedule(layer(20, 33))
+    schedules.auto(sch, threads=2)
+    x, w, b = RNG.random((20, 33), np.float32), RNG.random((33, 33), np.float32), RNG.random(33, np.float32)
+    y = np.empty((20, 33), np.float32)
+    build(sch)["main"](x, w, b, y)
+    power = np.exp(np.maximum(x @ w + b, 0))
+    np.testing.assert_allclose(y, power / power.sum(1, keepdims=True), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("program", "function"),
+    [
+        (softmax((9, 40)), "rowwise"),
+        (layer_norm("m", "n"), "rowwise"),
+        (chain((9, 40), (40,)), "elementwise"),
+        (reduced((9, 40), (0,)), "reduction"),
+    ],
+)
+def test_all_blocks_of_one_kind(program, function):
+    assert set(picked(program).values()) == {function}
+
+
+def test_a_value_that_two_groups_read_is_fused_into_neither():
+    x, k = te.placeholder((9, 40), name="X"), te.reduce_axis((0, 40), name="k")
+    twice = te.compute((9, 40), lambda i, j: x[i, j] * 2.0, name="twice")
+    s = te.compute((9,), lambda i: te.sum(twice[i, k], axis=k), name="S")
+    y = te.compute((9, 40), lambda i, j: twice[i, j] - s[i], name="Y")
+    z = te.compute((40, 9), lambda j, i: twice[i, j], name="Z")
+    found = picked(te.create_prim_func([x, y, z]))
+    assert found == {"twice": "elementwise", "S": "rowwise", "Y": "rowwise", "Z": "elementwise"}
+
+
+SCAN = """
+@T.prim_func
+def main(X: T.Buffer((40,), "float32"), Y: T.Buffer((40,), "float32")):
+    for i in range(40):
+        with T.block("scan"):
+            vi = T.axis.opaque(40, i)
+            if vi == 0:
+                Y[vi] = X[vi]
+            else:
+                Y[vi] = Y[vi - 1] + X[vi]
+"""
+
+
+def test_a_block_that_nothing_fits_is_left_with_a_warning():
+    sch = Schedule(parse(SCAN))
+    before = sch.mod.script()
+    with pytest.warns(ScheduleWarning, match='schedules.auto leaves block "scan" as it is: .* no leading spatial iter'):
+        assert schedules.auto(sch, threads=2) == {"scan": None}
+    assert sch.mod.script() == before
+
+
+def test_a_block_that_was_scheduled_is_kept():
+    sch = Schedule(chain((64, 64), (64,)))
+    sch.parallel(sch.get_loops("times")[0])
+    found = schedules.auto(sch, threads=1)
+    assert found == {"times": None, **dict.fromkeys(["plus", "relu", "out"], "elementwise")}
+    assert sch.verify()
+
+
+def test_rows_of_several_statements_run_in_parallel():
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(X: T.Buffer((40, 9), "float32"), Y: T.Buffer((40,), "float32")):
+    for i in range(40):
+        with T.block("last"):
+            vi = T.axis.spatial(40, i)
+            Y[vi] = T.float32(0)
+            for j in range(9):
+                if X[vi, j] > T.float32(0):
+                    Y[vi] = X[vi, j]
+""")
+    )
+    assert schedules.auto(sch, threads=2) == {"last": "independent"}
+    assert "T.parallel(40)" in sch.mod.script()
+    assert sch.verify()
+
+
+def test_every_function_of_a_module():
+    sch = Schedule(
+        parse("""
+@I.ir_module
+class Module:
+    @T.prim_func
+    def first(X: T.Buffer((64,), "float32"), Y: T.Buffer((64,), "float32")):
+        for i in range(64):
+            with T.block("Y"):
+                vi = T.axis.spatial(64, i)
+                Y[vi] = X[vi] * T.float32(2)
+    @T.prim_func
+    def second(X: T.Buffer((64,), "float32"), Z: T.Buffer((64,), "float32")):
+        for i in range(64):
+            with T.block("Z"):
+                vi = T.axis.spatial(64, i)
+                Z[vi] = X[vi] * T.float32(3)
+""")
+    )
+    assert schedules.auto(sch, threads=1) == {"Y": "elementwise", "Z": "elementwise"}
+    assert sch.mod.script().count("T.vectorized") == 2

@@ -1,0 +1,95 @@
+"""Row-wise schedules divide once for a row, unless they are told not to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.rowwise import softmax
+
+from tir_mlir import Schedule, build, schedules, te
+from tir_mlir.script.parser import parse
+
+RNG = np.random.default_rng(7)
+
+
+def by_sum(rows, columns):
+    """X / the sum of its row."""
+    x, k = te.placeholder((rows, columns), name="X"), te.reduce_axis((0, columns), name="k")
+    s = te.compute((rows,), lambda i: te.sum(x[i, k], axis=k), name="S")
+    return te.create_prim_func([x, te.compute((rows, columns), lambda i, j: x[i, j] / s[i], name="Y")])
+
+
+def scheduled(program, last="Y", **options):
+    sch = Schedule(program)
+    schedules.rowwise(sch, last, threads=1, **options)
+    return sch
+
+
+def result(sch, x):
+    y = np.empty_like(x)
+    build(sch)["main"](x, y)
+    return y
+
+
+def test_an_element_is_multiplied_by_the_reciprocal_of_its_row():
+    x = RNG.integers(1, 60, (9, 37)).astype(np.float32)
+    total = x.sum(1, keepdims=True)  # exact
+    np.testing.assert_array_equal(result(scheduled(by_sum(9, 37)), x), x * (np.float32(1) / total))
+
+
+def test_switched_off_each_element_is_divided():
+    x = RNG.integers(1, 60, (9, 37)).astype(np.float32)
+    assert (x * (np.float32(1) / x.sum(1, keepdims=True)) != x / x.sum(1, keepdims=True)).any()  # else no test
+    np.testing.assert_array_equal(result(scheduled(by_sum(9, 37), reciprocal=False), x), x / x.sum(1, keepdims=True))
+
+
+def test_the_result_is_within_the_documented_bound():
+    x = RNG.random((50, 127), np.float32) + 1
+    exact = x.astype(np.float64) / x.sum(1, keepdims=True).astype(np.float64)
+    off = np.abs(result(scheduled(by_sum(50, 127)), x) - exact) / exact
+    assert off.max() < 1e-5  # that of the sum; the quotient alone is within 1.5 ulp
+
+
+def test_zero_and_infinite_sums():
+    x = np.array([[0.0, 0.0], [np.inf, 1.0]], np.float32)
+    with np.errstate(invalid="ignore"):
+        expected = x / x.sum(1, keepdims=True)
+    np.testing.assert_array_equal(result(scheduled(by_sum(2, 2)), x), expected)
+
+
+def test_only_blocks_that_divide_by_a_value_of_their_row_are_annotated():
+    assert scheduled(softmax((8, 40)), "out").mod.script().count('"reciprocal"') == 1
+    rows = parse("""
+@T.prim_func
+def main(X: T.Buffer((8, 40), "float32"), Y: T.Buffer((8, 40), "float32")):
+    S = T.alloc_buffer((8,), "float32")
+    for i, k in T.grid(8, 40):
+        with T.block("S"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = T.float32(0)
+            S[vi] = S[vi] + X[vi, vk]
+    for i, j in T.grid(8, 40):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj] - S[vi]
+""")
+    assert '"reciprocal"' not in scheduled(rows).mod.script()
+
+
+@pytest.mark.parametrize("shape", [(33, 20), (5, 16)])
+def test_rows_as_lanes(shape):
+    sch = Schedule(softmax(shape, 0))
+    schedules.softmax(sch, "out", threads=1)
+    x = RNG.uniform(-5, 5, shape).astype(np.float32)
+    power = np.exp(x.astype(np.float64) - x.max(0))
+    np.testing.assert_allclose(result(sch, x), power / power.sum(0), rtol=1e-6)
+
+
+def test_it_is_equivalent_over_the_field():
+    assert scheduled(by_sum(9, 37)).verify()
+
+
+def test_one_division_a_row_is_left():
+    text = build(scheduled(by_sum(64, 256)), cache=False).assembly
+    assert "vdivps" not in text.replace("vdivss", "")

@@ -1,0 +1,128 @@
+"""Pick a schedule for every block of a program."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+
+from tir_mlir.dialect.diagnostics import ScheduleWarning
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.convolutions.conv2d import conv2d
+from tir_mlir.schedules.products.gemm import gemm
+from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
+from tir_mlir.schedules.rows.elementwise import elementwise_chain
+from tir_mlir.schedules.rows.independent import independent
+from tir_mlir.schedules.rows.reduction import reduction
+from tir_mlir.schedules.rows.rowwise import row_group, schedule_rows
+from tir_mlir.target import Target, chosen
+
+Attempt = tuple[str, Callable[[], object]]
+
+
+def auto(
+    sch: Schedule, target: Target | str | None = None, threads: int | None = None, reciprocal: bool = True
+) -> dict[str, str | None]:
+    """Schedule every block of a program by the function of `tir_mlir.schedules` that fits it.
+
+        for i, j, k: H = X @ W                   gemm
+        for i, j: G = relu(H + b)           ->   elementwise
+        for i, k: top, power, total = ...        with the block that they end in: rowwise
+        for i, j: Y = power / total              rowwise
+
+    From the last block to the first: products (`gemm`, `gemv`), convolutions (`conv2d`), row-wise operators with their
+    producers (`rowwise`), other reductions (`reduction`), elementwise operators and transposes with their producers
+    (`elementwise`), and blocks that compute more than one element, of which the independent ones run in parallel
+    (`independent`). A function that refuses a block leaves it to the next one that fits. Blocks that were scheduled
+    before, or that none fits, stay as they are, the latter with a ScheduleWarning that names them.
+    target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`.
+    Returns the name of the function for each block of the program, None for those left as they are.
+    """
+    target = chosen(target)
+    found: dict[str, str | None] = {}
+    for name in _functions(sch):
+        found |= AutoSchedule(sch, name, target, threads, reciprocal).run()
+    return found
+
+
+def _functions(sch: Schedule) -> list[str]:
+    """The functions to schedule: the one that the schedule works on, or all."""
+    return [sch.func_working_on] if sch.func_working_on else list(sch.mod.functions)
+
+
+class AutoSchedule:
+    """The state of scheduling all blocks of one function."""
+
+    def __init__(self, sch: Schedule, function: str, target: Target, threads: int | None, reciprocal: bool):
+        self.sch, self.target, self.threads, self.reciprocal = sch, target, threads, reciprocal
+        root = sch.get_block("root", function)
+        self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
+        self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
+        self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind is Kind.SCHEDULED}
+
+    def run(self) -> dict[str, str | None]:
+        for name in reversed(self.blocks):
+            if name not in self.picked:
+                self._schedule(name)
+        return {name: self.picked[name] for name in self.blocks}
+
+    def _schedule(self, name: str) -> None:
+        """Schedule a block by the first function that takes it; what that changes of other blocks counts as theirs."""
+        before, why = self._nests(), "no function of tir_mlir.schedules fits it"
+        for function, attempt in self._attempts(name):
+            try:
+                self.sch.executor.all_or_nothing(attempt)
+            except Exception as error:  # noqa: BLE001  # the block is left to the next function
+                why = (str(error).strip() or type(error).__name__).splitlines()[0]
+                continue
+            after = self._nests()
+            changed = {n for n in before if n not in self.picked and before[n] != after.get(n)}
+            self.picked |= dict.fromkeys({name, *changed}, function)
+            return
+        self.picked[name] = None
+        warnings.warn(f'schedules.auto leaves block "{name}" as it is: {why}', ScheduleWarning, stacklevel=4)
+
+    def _attempts(self, name: str) -> Iterator[Attempt]:
+        """The functions that may schedule a block, best first."""
+        sch, target, threads, block = self.sch, self.target, self.threads, self.blocks[name]
+        kind = self.kinds[name]
+        if kind is Kind.PRODUCT:
+            yield "gemm", lambda: gemm(sch, block, target, threads)
+            yield "gemv", lambda: gemv(sch, block, target, threads)
+        if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
+            yield "conv2d", lambda: conv2d(sch, block, target, threads)
+        if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
+            yield "reduction", lambda: reduction(sch, block, target, threads)
+        if kind is Kind.ELEMENTWISE:
+            fixed = self._fixed(name)
+            if row_group(sch, block, fixed):
+                yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed)
+            light = fixed | {n for n, k in self.kinds.items() if k is not Kind.ELEMENTWISE}
+            yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, light)
+        if kind is not Kind.SCHEDULED:
+            yield "independent", lambda: independent(sch, block, target, threads)
+
+    def _fixed(self, name: str) -> frozenset[str]:
+        """The blocks that are not fused into this one: products, those scheduled already, and those that others read
+        as well."""
+        heavy = (Kind.PRODUCT, Kind.CONVOLUTION, Kind.OPAQUE, Kind.SCHEDULED)
+        fixed = {n for n, kind in self.kinds.items() if kind in heavy} | set(self.picked)
+        readers = {n: self._readers(n) for n in self.blocks if n not in fixed and n != name}
+        group = {n for n in readers if readers[n]}
+        while outside := {n for n in group if not readers[n] <= group | {name}}:
+            group -= outside
+        return frozenset(set(self.blocks) - group - {name})
+
+    def _readers(self, name: str) -> set[str]:
+        return {block_info(self.sch, b).name for b in self.sch.get_consumers(self.blocks[name])}
+
+    def _nests(self) -> dict[str, tuple]:
+        """The loops of each block that is still there."""
+        alive = {}
+        for name, block in self.blocks.items():
+            try:
+                alive[name] = tuple((loop.id, self.sch.get(loop).kind) for loop in self.sch.get_loops(block))
+            except Exception:  # noqa: BLE001  # the block was inlined
+                continue
+        return alive

@@ -1,0 +1,74 @@
+"""What a block computes, as far as it decides how to schedule it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import ops
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.info import BlockInfo
+from tir_mlir.schedules.block_queries import block_info, block_view, iters
+from tir_mlir.schedules.convolutions.convolution import convolution
+from tir_mlir.schedules.products.contraction import contraction, matrix_vector
+
+
+class Kind(Enum):
+    """The kinds of blocks."""
+
+    PRODUCT = "product"
+    CONVOLUTION = "convolution"
+    REDUCTION = "reduction"
+    ELEMENTWISE = "elementwise"
+    OPAQUE = "opaque"  # loops, branches, calls or other blocks inside, or ordered iters
+    SCHEDULED = "scheduled"  # no longer one serial loop for each iter
+
+
+def kind_of(sch: Schedule, block: Any) -> Kind:
+    """The kind of a block, from its iters, accesses and body."""
+    info = block_info(sch, block)
+    loops = [sch.get(loop) for loop in sch.get_loops(block)]
+    if any(str(loop.kind) != "serial" for loop in loops):
+        return Kind.SCHEDULED
+    inside = [o.name for o in ops(block_view(sch, block).op)][1:]
+    kinds = {it.kind for it in info.iter_vars}
+    if not info.writes or "O" in kinds or _is_opaque(inside, init="R" in kinds):
+        return Kind.OPAQUE
+    if "R" not in kinds:
+        return Kind.ELEMENTWISE
+    if _multiplies(inside) and _sums_all_inputs(info):
+        if _matches(contraction, sch, block) or _matches(matrix_vector, sch, block):
+            return Kind.PRODUCT
+        if _matches(convolution, sch, block):
+            return Kind.CONVOLUTION
+    return Kind.REDUCTION
+
+
+def _is_opaque(inside: list[str], init: bool) -> bool:
+    """Whether a body is more than straight-line code; a reduction has one branch, its init."""
+    branches = sum(name == "affine.if" for name in inside)
+    return branches > init or any(
+        name.startswith("scf.") or name in ("affine.for", "affine.parallel", "func.call") for name in inside
+    )
+
+
+def _multiplies(inside: list[str]) -> bool:
+    return any(name in ("arith.mulf", "arith.muli") for name in inside) and any(
+        name in ("arith.addf", "arith.addi") for name in inside
+    )
+
+
+def _sums_all_inputs(info: BlockInfo) -> bool:
+    """Whether every input is indexed by a reduction iter: a value of a row is no operand of a product."""
+    sums, written = set(iters(info, "R")), {str(w) for w in info.writes}
+    return all(sums & {n for axis in r.axes for n in axis} for r in info.reads if str(r) not in written)
+
+
+def _matches(matcher: Callable[[Schedule, Any], object], sch: Schedule, block: Any) -> bool:
+    try:
+        matcher(sch, block)
+    except ScheduleError:
+        return False
+    return True
