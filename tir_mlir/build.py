@@ -209,7 +209,7 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
         wanted = request.wanted
         if llvm_intrinsics.CALL in request.source:
             check_intrinsics(module, None if wanted is None else _code_target(wanted))
-        given = {} if wanted is None else {"has": wanted.features, "elsewhere": not wanted.runs_here}
+        given = {} if wanted is None else {"has": wanted.given, "elsewhere": not wanted.runs_here}
         kernels, elsewhere = link_kernels.resolve(module, request.libs, **given)
     token = RECORDED_WARNINGS.set(warned)
     try:

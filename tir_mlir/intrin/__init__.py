@@ -16,6 +16,10 @@ def _built_in(name: str) -> None:
         from tir_mlir.intrin import dot_products
 
         dot_products.register(name)
+    elif name.startswith("matmul_"):
+        from tir_mlir.intrin import matrix_products
+
+        matrix_products.register(name)
 
 
 @check_with

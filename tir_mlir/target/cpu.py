@@ -77,6 +77,13 @@ class Target:
             return None
         return (self.vector_bits // 128, 16) if "sve" in self.features else (self.vector_bits // 64, 1024)
 
+    @property
+    def given(self) -> frozenset[str]:
+        """What kernels may need: the instruction sets and, if registers are scalable, the lengths that they have at
+        least: `vl256b`."""
+        lengths = [n for n in (128, 256, 512, 1024, 2048) if self.is_scalable and n <= self.vector_bits]
+        return self.features | {f"vl{n}b" for n in lengths}
+
     def has(self, *features: str) -> bool:
         """Whether the CPU has all of these instruction sets."""
-        return self.features.issuperset(features)
+        return self.given.issuperset(features)

@@ -47,6 +47,25 @@ _PLAIN = """%wide_x = llvm.sext %x : {elements} to {sums}
   %product = llvm.mul %wide_x, %wide_y : {sums}
   %new = llvm.add %old, %product : {sums}"""
 
+# scalable registers: the fixed vectors are their first lanes
+_IN_SVE = """%bytes = llvm.mlir.poison : vector<[16]xi8>
+  %words = llvm.mlir.poison : vector<[4]xi32>
+  %xs = llvm.intr.vector.insert %x, %bytes[0] : {elements} into vector<[16]xi8>
+  %ys = llvm.intr.vector.insert %y, %bytes[0] : {elements} into vector<[16]xi8>
+  %olds = llvm.intr.vector.insert %old, %words[0] : {sums} into vector<[4]xi32>
+  %news = llvm.call_intrinsic "{instruction}"(%olds, %xs, %ys)
+    : (vector<[4]xi32>, vector<[16]xi8>, vector<[16]xi8>) -> vector<[4]xi32>
+  %new = llvm.intr.vector.extract %news[0] : {sums} from vector<[4]xi32>"""
+_IN_RISCV = """%halves = llvm.mlir.poison : vector<[2]xi16>
+  %words = llvm.mlir.poison : vector<[2]xi32>
+  %ys = llvm.intr.vector.insert %y, %halves[0] : {elements} into vector<[2]xi16>
+  %olds = llvm.intr.vector.insert %old, %words[0] : {sums} into vector<[2]xi32>
+  %length = llvm.mlir.constant({lanes} : i64) : i64
+  %policy = llvm.mlir.constant(0 : i64) : i64
+  %news = llvm.call_intrinsic "{instruction}"(%olds, %one, %ys, %length, %policy)
+    : (vector<[2]xi32>, i16, vector<[2]xi16>, i64, i64) -> vector<[2]xi32>
+  %new = llvm.intr.vector.extract %news[0] : {sums} from vector<[2]xi32>"""
+
 
 @dataclass(frozen=True)
 class Dot:
@@ -95,8 +114,14 @@ class Dot:
             "elements": f"vector<{self.lanes * self.group}xi{bits}>",
             "sums": f"vector<{self.lanes}xi32>",
             "instruction": self.instruction,
+            "lanes": self.lanes,
         }
         return text.format(**facts, steps=self.steps.format(**facts))
+
+
+def _scalable(instruction: str, lanes: int, group: int, dtype: str, steps: str, extension: str) -> Dot:
+    """A dot product in registers of variable length, of which the code needs this many lanes."""
+    return Dot(instruction, lanes, group, dtype, steps, needs=(extension, f"vl{32 * lanes}b"))
 
 
 PAIRS = "int16"  # x86 multiplies int8 only with saturation
@@ -110,6 +135,8 @@ INSTRUCTIONS = (
     Dot("llvm.x86.avx2.pmadd.wd", 8, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("avx2",)),
     Dot("llvm.x86.sse2.pmadd.wd", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("sse2",)),
     Dot("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE, needs=("dotprod",)),
+    *(_scalable("llvm.aarch64.sve.sdot.nxv4i32", n, 4, "int8", _IN_SVE, "sve") for n in (8, 16, 32, 64)),
+    *(_scalable("llvm.riscv.vwmacc.nxv2i32.i16.nxv2i16.i64", n, 1, PAIRS, _IN_RISCV, "v") for n in (4, 8, 16, 32)),
 )
 """Per architecture, the best first."""
 PLAIN = {lanes: Dot("", lanes, 1, "int16", _PLAIN, spare=1) for lanes in (1, 2, 4, 8, 16, 32, 64)}

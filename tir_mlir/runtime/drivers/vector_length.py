@@ -42,7 +42,8 @@ def promise(lowered: ir.Module, target: Target) -> None:
         return
     limits = ir.Attribute.parse("#llvm.vscale_range<minRange = {} : i32, maxRange = {} : i32>".format(*target.vscale))
     for op in _defined(lowered):
-        op.attributes["vscale_range"] = limits
+        if "arm_locally_streaming" not in op.attributes:  # the vectors of SME have another length
+            op.attributes["vscale_range"] = limits
 
 
 def guard(lowered: ir.Module, target: Target) -> None:

@@ -1,0 +1,48 @@
+"""Matrix product intrinsics of 64-bit ARM, two rows by two rows: i8mm (`smmla`) and bf16 (`bfmmla`).
+
+    C[i, j] += A[i, 0] * B[j, 0] + ... + A[i, depth - 1] * B[j, depth - 1]      for i, j < 2
+
+The rows of A, and those of B, are adjacent. Integers are exact. `bfmmla` rounds to odd after each two terms and takes
+denormals as zero, unless the CPU has FEAT_EBF16: its sums differ from the description's in the last bits.
+"""
+
+from __future__ import annotations
+
+from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.intrin.kernels.matrix_products import MATRIX_PRODUCTS
+
+_DESC = """
+@T.prim_func
+def desc(a: T.handle, b: T.handle, c: T.handle):
+    A = T.match_buffer(a, (2, {depth}), "{left}")
+    B = T.match_buffer(b, (2, {depth}), "{right}")
+    C = T.match_buffer(c, (2, 2), "{sums}", scope="local")
+    with T.block("root"):
+        for i, j, k in T.grid(2, 2, {depth}):
+            with T.block("update"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                C[vi, vj] = C[vi, vj] + T.Cast("{sums}", A[vi, vk]) * T.Cast("{sums}", B[vj, vk])
+"""
+
+_CALL = """
+@T.prim_func
+def impl(a: T.handle, b: T.handle, c: T.handle):
+    stride = T.int32()
+    A = T.match_buffer(a, (2, {depth}), "{left}", strides=[{depth}, 1])
+    B = T.match_buffer(b, (2, {depth}), "{right}", strides=[{depth}, 1])
+    C = T.match_buffer(c, (2, 2), "{sums}", strides=[stride, 1], scope="local")
+    with T.block("root"):
+        T.reads(C[0:2, 0:2], A[0:2, 0:{depth}], B[0:2, 0:{depth}])
+        T.writes(C[0:2, 0:2])
+        T.call_extern("int32", "{name}", C.access_ptr("rw"), A.access_ptr("r"), B.access_ptr("r"), stride)
+"""
+
+
+def register(name: str) -> None:
+    """Register the matrix product intrinsic of this name, if there is one."""
+    from tir_mlir.script.parser import parse
+
+    one = MATRIX_PRODUCTS.get(name)
+    if one is not None:
+        facts = {"depth": one.depth, "left": one.left, "right": one.right, "sums": one.sums, "name": name}
+        TensorIntrin.register(name, parse(_DESC.format(**facts))["desc"], parse(_CALL.format(**facts))["impl"])
