@@ -99,12 +99,28 @@ def normalize(root: ir.Operation) -> None:
         block = walk.blocks_below(op, with_init=True)[0]
         units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}
         box = intervals.around(op)
-        found = [
-            Constraint(fold_index(c.index.substitute(units).simplified(), box), c.is_eq) for c in walk.constraints(op)
-        ]
+        found = [Constraint(_folded(c.index.substitute(units), box), c.is_eq) for c in walk.constraints(op)]
         try:
             with question("which conditions of a guard are implied"):
                 found = needed(block, found)
         except NotProvable:
             pass
         rewrite(block, op, found)
+
+
+def _folded(index: Index, box: ValueRanges) -> Index:
+    """A simplified sum in which remainders are not written as quotients, as MLIR's simplification does."""
+    folded = fold_index(index.simplified(), box)
+    return fold_index(trim(_as_remainders(folded.expr), folded.values), box)
+
+
+def _as_remainders(expr: ir.AffineExpr) -> ir.AffineExpr:
+    """`x floordiv k * (k * c)` -> `(x - x mod k) * c`, for all such terms of a sum."""
+    terms, constant = linear_terms(expr)
+    result = ir.AffineExpr.get_constant(constant)
+    for term, factor in terms.items():
+        divisor = ir.AffineConstantExpr(term.rhs).value if isinstance(term, ir.AffineFloorDivExpr) else None
+        if divisor is not None and factor % divisor == 0:
+            term, factor = term.lhs - ir.AffineExpr.get_mod(term.lhs, divisor), factor // divisor
+        result = result + term * factor
+    return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import product
 
 import islpy as isl
 from mlir import ir
@@ -15,6 +16,7 @@ from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
+    Constraint,
     Func,
     Iter,
     Loop,
@@ -32,6 +34,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import (
     Domain,
+    constraint_set,
     dim_type,
     domain,
     fills_constant_domain,
@@ -52,8 +55,9 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
     A moved producer may compute less than its domain, so for allocations only the elements that are read count. A
     nested block may be restricted by a guard: its domain is a tile, and the last tile may be partial. In user code
     (`source`) any block may be partial if the text shows it: by a guard, a strided binding (`i * 16`), a constant
-    binding, or a loop whose bounds use other loops (`for j in range(i)`). After a step, every element of a parameter
-    that the function wrote `before` must still be written.
+    binding, or a loop whose bounds use other loops (`for j in range(i)`); and a loop that other blocks have an iter for
+    may have no iteration. After a step, every element of a parameter that the function wrote `before` must still be
+    written.
     """
     short = [b for b in blocks if b.has_iters and not covers(b)]
     doubtful: dict[ir.Value, Block] = {}
@@ -166,7 +170,8 @@ def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.
     """Points of the iter domain that no iteration is bound to (in one iteration of the enclosing block).
 
     `ragged`: ignore points excluded by guards, if there is an enclosing block or with `anywhere`; in the latter case
-    also points between the steps of a binding, and in domains of iters over loops whose bounds use other loops.
+    also points between the steps of a binding, in domains of iters over loops whose bounds use other loops, and the
+    sizes at which a loop of other blocks runs none of them.
     """
     full, image = _domain_and_image(block, ragged, anywhere)
     with question(f'the domain of block "{block.name}"'):
@@ -223,7 +228,8 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
         for number in free:
             image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
         space = image.get_space()
-        full = isl.Set.universe(space).intersect_params(sizes(block.op).set)
+        runs = sizes(block.op) if top is None else domain(top)  # a nested block only where the one around it runs
+        full = isl.Set.universe(space).intersect_params(runs.set.params())
         local = isl.LocalSpace.from_space(space)
         inner = Domain([], dom.params, full, _symbol_affs(dom, local), isl.Aff.zero_on_domain(local))
         for number, it in enumerate(block.iters):
@@ -232,7 +238,19 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
             full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
             if anywhere:
                 full = _stepped(full, image, number, it)
+        for loop in _repeating(block) if anywhere else []:
+            for low, high in product(loop.lowers, loop.uppers):
+                full = full.intersect(constraint_set(inner, Constraint(high - low - 1)))
         return full, image
+
+
+def _repeating(block: Block) -> list[Loop]:
+    """Loops that repeat a block for each iteration of others, which have an iter for the loop: where the loop has no
+    iteration, the domains of these are empty, and the block has nothing to add to."""
+    used = {v for binding in block.bindings for v in binding.values}
+    found = [lp for lp in _loops_around(block) if lp.var not in used]
+    found = [lp for lp in found if any(is_block(use.owner.operation) for use in lp.var.uses)]
+    return [lp for lp in found if all(is_symbol(v) for i in (*lp.lowers, *lp.uppers) for v in i.values)]
 
 
 def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:

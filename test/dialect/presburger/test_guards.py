@@ -7,8 +7,10 @@ import itertools
 import pytest
 from harness.nests import nest
 
+from tir_mlir import Schedule
 from tir_mlir.dialect.ir import Constraint, Index
 from tir_mlir.dialect.presburger import guards
+from tir_mlir.script import parse
 
 NEST = """
 for i in range(4):
@@ -86,3 +88,24 @@ def test_the_two_sides_are_found_again():
         for i, j in itertools.product(range(4), range(8)):
             assert (at(sides[0], n, i, j) or at(sides[1], n, i, j)) is at(one, n, i, j)
         assert guards.sides(p, ranged(n)) is None
+
+
+@pytest.mark.parametrize("units", [False, True])
+def test_a_remainder_in_a_guard_is_one_whether_written_as_quotient_or_not(units):
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(A: T.Buffer((8, 7)), B: T.Buffer((8,))):
+    for i, k in T.grid(8, 7):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = 0.0
+            B[vi] = B[vi] + A[vi, vk]
+""")
+    )
+    cache = sch.cache_read("B", 0, "global")
+    sch.transform_layout(cache, "A_global", lambda i, j: i * 64 + j, pad_value=7)
+    sch.reverse_compute_at("B", sch.get_loops(cache)[0], preserve_unit_loops=units)
+    assert "% 64 - 56" in sch.mod.script() or "% 64 >= 57" in sch.mod.script()
+    assert parse(sch.mod.script()).equal(sch.mod)
