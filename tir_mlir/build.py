@@ -26,7 +26,7 @@ from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import CallSignature, signatures
-from tir_mlir.runtime.drivers import jit, link_kernels, program_key, vector_length
+from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels, program_key, vector_length
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.cross import CrossObject
@@ -191,7 +191,8 @@ def _by_tools(request: _Request) -> Library:
     lowered, facts = _lower(request)
     jit.require(facts["scratch"])
     with request.timing.clock("compile"):
-        code = Aot(lowered, request.found, request.libs, request.low_precision, facts["calls_out"], facts["sites"])
+        known = facts["calls_out"], facts["sites"], facts["needs"]
+        code = Aot(lowered, request.found, request.libs, request.low_precision, *known)
         return _library(request, code, lambda: lowered)
 
 
@@ -225,6 +226,7 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
     with timing.clock("link"):
         link_kernels.define(module, kernels)
     facts = {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}
+    facts["needs"] = cpu_needs.needs_of(kernels)
     facts["sites"] = None if sites is None else [astuple(s) for s in sites]
     return module, {**facts, "kernels": link_kernels.in_llvm(kernels), "low_precision": request.low_precision}
 

@@ -20,6 +20,10 @@ def _built_in(name: str) -> None:
         from tir_mlir.intrin import matrix_products
 
         matrix_products.register(name)
+    elif name.startswith("amx_"):
+        from tir_mlir.intrin import amx
+
+        amx.register(name)
 
 
 @check_with

@@ -38,6 +38,11 @@ _LLVM_WORDS = {
 """Instruction sets with different names in Linux and LLVM."""
 
 
+def llvm_word(feature: str) -> str:
+    """LLVM's name of an instruction set that Linux may call otherwise: `avx512_vnni` -> `avx512vnni`."""
+    return _LLVM_WORDS.get(feature, feature)
+
+
 def architecture() -> str:
     """LLVM's name of the architecture."""
     name = platform.machine().lower()
@@ -47,7 +52,7 @@ def architecture() -> str:
 @functools.cache
 def features() -> frozenset[str]:
     """The instruction sets of this machine, by LLVM's names where they differ."""
-    return frozenset(_LLVM_WORDS.get(word, word) for word in cpu_features().split(":")[-1].split())
+    return frozenset(map(llvm_word, cpu_features().split(":")[-1].split()))
 
 
 @functools.cache

@@ -117,17 +117,26 @@ class Simplifier:
 def _mark_overwrites(everything: list[ir.Operation]) -> None:
     """Mark the pointers through which a kernel overwrites a region without reading it (`OVERWRITES`).
 
-    Only the declared regions of the block determine that: a kernel may also accumulate through `access_ptr("w")`.
+    The regions of the block determine that, declared or, where they are the same, derived from its accesses.
     """
     for op in everything:
         if op.name != "llvm.inttoptr" or attrs.get(op, attrs.ACCESS) != "w":
             continue
         owner, memref = walk.enclosing_block(op), accesses.pointed(op)
-        reads, writes = (attrs.get(owner.op, key) for key in (attrs.READS, attrs.WRITES))
-        if memref is None or reads is None or writes is None:
+        if memref is None:
             continue
         if "reads" in attrs.get(owner.op, attrs.HIDDEN, []):
             continue  # undeclared regions may be read
         names = {Buffer(memref).name, Buffer(memref).root.name}
-        if names & {r["buffer"] for r in writes} and not names & {r["buffer"] for r in reads}:
+        reads, writes = (_named(owner, key) for key in (attrs.READS, attrs.WRITES))
+        if names & writes and not names & reads:
             op.attributes[OVERWRITES] = ir.UnitAttr.get()
+
+
+def _named(owner: Block | Func, key: str) -> set[str]:
+    """The names of the buffers that a block reads or writes, as declared; else what it accesses."""
+    declared = attrs.get(owner.op, key)
+    if declared is not None:
+        return {r["buffer"] for r in declared}
+    found = [a.buffer for a in accesses.accesses(owner.op) if a.is_write == (key == attrs.WRITES)]
+    return {Buffer(b).name for b in found} | {Buffer(b).root.name for b in found}

@@ -7,6 +7,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import SHARED, Buffer, Func, at_end, dtypes, walk
+from tir_mlir.passes.lower.memory.tile_room import check_tiles
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 STACK_BUFFER = 16 * 1024
@@ -26,7 +27,8 @@ def run(module: ir.Module) -> int:
         %b = memref.alloc {alignment = 64} : ... memref.dealloc %b       (all others)
         for %i { ... }
 
-    A LoweringWarning names each buffer of scope `local` on the heap, and of scope `wmma.*`, which no CPU has.
+    At most eight tiles of scope `amx.tile` are in use at once. A LoweringWarning names each buffer of scope `local` on
+    the heap, and of scope `wmma.*`, which no CPU has.
     An allocation in a loop would grow the stack with each iteration, or leak. A buffer allocated in each iteration
     carries no values between iterations, so one allocation serves all. Requires parallel loops to be `affine.parallel`.
     Returns the maximal constant-size heap use of a function, in bytes.
@@ -36,6 +38,7 @@ def run(module: ir.Module) -> int:
 
 def place_memory(func: Func) -> int:
     """The same for one function; returns its constant-size heap use in bytes."""
+    check_tiles(func)
     taken: dict[ir.Operation, int] = {}
     heap = 0
     for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:

@@ -28,7 +28,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+")
+_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+|amx\.tile")
 BufferChoice = str | tuple[Literal["read", "write"], int]
 
 
@@ -38,7 +38,7 @@ def check_scope_name(block: Block, scope: str) -> None:
         refuse(
             block,
             f"{short_repr(scope)} is not a storage scope; use global, global.<tag>, "
-            "shared, shared.dyn, warp, local or wmma.<fragment>",
+            "shared, shared.dyn, warp, local, wmma.<fragment> or amx.tile",
         )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 from mlir import ir
 
+from tir_mlir.target.host import llvm_word
+
 Builder = Callable[[], None]
 
 
@@ -17,12 +19,13 @@ _needs: dict[str, tuple[str, ...]] = {}
 
 def register_kernel(symbol: str, builder: Builder, override: bool = False, needs: Sequence[str] = ()) -> None:
     """Register `builder` as the kernel of `symbol`: called without arguments, it emits `llvm.func @symbol` (and what
-    that needs) at the insertion point. needs: the CPU features of its code, by LLVM's names; `build` raises BuildError
-    if the target lacks one. Raises ValueError if the symbol is registered and `override` is not set."""
+    that needs) at the insertion point. needs: the CPU features of its code, by LLVM's names or those of Linux; a CPU
+    that lacks one gets a BuildError, from `build` and where its code is loaded. Raises ValueError if the symbol is
+    registered and `override` is not set."""
     if symbol in _kernels and not override:
         raise ValueError(f"register_kernel: {symbol!r} is registered already; pass override=True to replace it")
     _kernels[symbol] = builder
-    _needs[symbol] = tuple(needs)
+    _needs[symbol] = tuple(map(llvm_word, needs))
 
 
 def needed_by(symbol: str) -> tuple[str, ...]:

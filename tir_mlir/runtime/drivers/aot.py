@@ -20,7 +20,7 @@ from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import c_header, shared_libraries
+from tir_mlir.runtime.drivers import c_header, cpu_needs, shared_libraries
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.tools import files, toolchain
 
@@ -36,7 +36,9 @@ class Aot:
         low_precision: bool,
         calls_out: bool,
         sites: Sequence[Sequence[Any]] | None = None,
+        needs: Sequence[Sequence[str]] = (),
     ):
+        cpu_needs.require(needs)
         toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'build(..., driver="tools")')
         self._signatures = list(signatures)
         self._calls_out = calls_out
@@ -52,7 +54,9 @@ class Aot:
         compile_object(f"{self.llvm_ir}\n{function.text(types, declare=False)}\n", self._object)
         objects = [self._object]
         if shared_libraries.needs_support(lowered, low_precision):
-            objects.append(self._support())
+            objects.append(self._compiled("support.c"))
+        if cpu_needs.asks_for_tiles(needs):
+            objects.append(self._compiled("tile_permission.c"))
         self._shared = self._path("module.so")
         link_shared(objects, self._shared, libs)
         self._library = ctypes.CDLL(self._shared)
@@ -84,8 +88,8 @@ class Aot:
     def _path(self, name: str) -> str:
         return str(Path(self._folder.name, name))
 
-    def _support(self) -> str:
-        source, target = Path(__file__).with_name("support.c"), self._path("support.o")
+    def _compiled(self, name: str) -> str:
+        source, target = Path(__file__).with_name(name), self._path(f"{Path(name).stem}.o")
         toolchain.run("zig", ["cc", "-c", "-O2", "-fPIC", "-fno-sanitize=all", str(source), "-o", target])
         return target
 

@@ -18,7 +18,7 @@ from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import shared_libraries
+from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.loader import Code
@@ -32,6 +32,7 @@ class Compiled:
     data: the object files, one behind the other. sizes: their lengths. libs: shared libraries that it calls. calls_out:
     it calls code that was not compiled with it. warned: warnings of the lowering. scratch: bytes that a call allocates
     for buffers of the program. sites: the fields of the accesses that the code checks; None for code without checks.
+    needs: the CPU features that its kernels need, see `cpu_needs`.
     """
 
     data: bytes
@@ -41,6 +42,7 @@ class Compiled:
     warned: list[str]
     scratch: int = 0
     sites: list[Any] | None = None
+    needs: Sequence[Sequence[str]] = ()
 
     @property
     def objects(self) -> list[bytes]:
@@ -105,6 +107,7 @@ class Jit:
     def __init__(self, compiled: Compiled, names: Sequence[str]):
         self._compiled = compiled
         require(compiled.scratch)
+        cpu_needs.require(compiled.needs)
         for lib in compiled.libs:
             shared_libraries.load(lib)  # raises BuildError if it cannot be loaded
         self._code = Code(compiled.objects, compiled.libs)

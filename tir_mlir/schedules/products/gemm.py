@@ -9,6 +9,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, contraction
+from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_int8 import dot_for, integer_gemm
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, panels
 from tir_mlir.schedules.products.gemv import gemv
@@ -57,6 +58,11 @@ def gemm(
         packing = gemm(sch, block, target, 1, packed)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
         return packing
+    unit = tile_unit(what, target)
+    if unit:
+        _refuse_packed(packed, "the operands of a product on tile registers are packed in the call")
+        if tile_gemm(sch, block, what, unit, target, threads):
+            return None
     dot = dot_for(what, target)
     if dot:
         _refuse_packed(packed, "the operands of a product by dot-product instructions are packed in the call")

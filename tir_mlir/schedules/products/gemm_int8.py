@@ -10,8 +10,15 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product, is_shifted
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.products.contraction import Contraction, Operand
-from tir_mlir.schedules.products.packing import SQUARE, exceeds_l2
+from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.grouped_packing import (
+    copy_operand,
+    pack_groups,
+    pack_rows,
+    vectorize_tile,
+    write_back_of,
+)
+from tir_mlir.schedules.products.packing import exceeds_l2
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10
@@ -58,9 +65,9 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
         sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
     except ScheduleError:
         return False
-    right = _copy(sch, block, what.right)
+    right = copy_operand(sch, block, what.right)
     left, sums = _left_copy(sch, block, what, dot)
-    write_back = _write_back(sch, block, what)
+    write_back = write_back_of(sch, block, what)
     batch, i_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
@@ -69,17 +76,17 @@ def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target:
     if batch:
         for producer in (right,) if sums is None else (sums, right):
             sch.compute_at(producer, batch[-1], preserve_unit_loops=True)
-    _pack_left(sch, left, what, dot.group)
-    _pack_right(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
+    pack_rows(sch, left, what, dot.group)
+    pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
     if sums is not None:
         _sum_columns(sch, sums, plan, dot, threads)
     sch.unroll(i_2)
     sch.unroll(j_1)
     start = sch.decompose_reduction(block, k_0)
     sch.tensorize(j_2, dot.name)
-    _vectorize_tile(sch, sch.get_loops(start)[-3:])
+    vectorize_tile(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
-    _vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
+    vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
     if exceeds_l2(what, target):
         sch.annotate(i_1, "prefetch", what.out)
     if threads > 1:
@@ -107,18 +114,10 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
     return Tile(rows, vectors, ceil(block / rows) * rows)
 
 
-def _copy(sch: Schedule, block: Any, operand: Operand) -> Any:
-    """The block that copies an operand: its padding block, else a new cache stage."""
-    read = block_info(sch, block).reads[operand.place].buffer.name
-    if read == operand.name:
-        return sch.cache_read(block, operand.name, "global")
-    return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
-
-
 def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[Any, Any]:
     """The block that copies the left operand; if that shifts it, also the one that sums the columns of the right."""
     if not is_shifted(dot, what.left.dtype):
-        return _copy(sch, block, what.left), None
+        return copy_operand(sch, block, what.left), None
     read = block_info(sch, block).reads[what.left.place].buffer.name
     padding = [p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes)]
     left, sums = sch.shift_operand(block, read)
@@ -146,14 +145,6 @@ def _sum_columns(sch: Schedule, sums: Any, plan: Tile, dot: Dot, threads: int) -
         sch.parallel(j_0)
 
 
-def _write_back(sch: Schedule, block: Any, what: Contraction) -> Any:
-    """The block that writes the accumulators back to the result."""
-    if what.out in map(str, block_info(sch, block).writes):
-        return sch.cache_write(block, 0, "local")
-    sch.set_scope(block, 0, "local")
-    return sch.get_consumers(block)[0]
-
-
 def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -> tuple[Any, ...]:
     """Tile the block. Returns the loops: batch, i_0, i_1, i_2, j_1, j_2, k_0."""
     by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
@@ -163,55 +154,3 @@ def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -
     k_0, k_1 = sch.split(by_name[what.k], [None, dot.group])
     sch.reorder(*batch, i_0, j_0, i_1, k_0, i_2, j_1, j_2, k_1)
     return batch, i_0, i_1, i_2, j_1, j_2, k_0
-
-
-def _pack_left(sch: Schedule, packed: Any, what: Contraction, group: int) -> None:
-    """Lay out the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
-    _lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
-    if what.left.axes[-1] != what.k:
-        loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
-        (i_0, i_1), (k_0, k_1) = (sch.split(loops[a], [None, SQUARE]) for a in (what.m, what.k))
-        sch.reorder(i_0, k_0, i_1, k_1)
-        sch.unroll(i_1)
-        if _is_full(what, what.k, group):
-            sch.vectorize(k_1)
-
-
-def _pack_right(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
-    """Lay out the right operand in panels of `width` columns; within a panel, by groups of the reduction."""
-    n, k = what.n, what.k
-    _lay_out(
-        sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
-    )  # fmt: skip
-    loops = dict(zip(what.right.axes, sch.get_loops(packed)[-len(what.right.axes) :], strict=True))
-    j_0, j_1 = sch.split(loops[n], [None, width])
-    k_0, k_1 = sch.split(loops[k], [None, group])
-    sch.reorder(j_0, k_0, k_1, j_1)
-    sch.unroll(k_1)  # the rows of a group, interleaved in registers
-    if what.right.axes[-1] == n or _is_full(what, n, width):
-        sch.vectorize(j_1)
-    if threads > 1:
-        sch.parallel(j_0)
-
-
-def _is_full(what: Contraction, axis: str, width: int) -> bool:
-    """Whether an axis has no padding: a vector that is partly padding needs lanes that are adjacent in memory."""
-    return (what.extent(axis) or 1) % width == 0
-
-
-def _lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, order: Any) -> None:
-    """Transform the layout of a copy: batch axes first, then the indices that `order` returns."""
-    at = operand.axes.index
-
-    def layout(*index: Any) -> tuple:
-        return (*(index[at(a)] for a in what.batch), *order(lambda axis: index[at(axis)]))
-
-    sch.transform_layout(packed, ("write", 0), layout, assume_injective_transform=True)
-
-
-def _vectorize_tile(sch: Schedule, loops: Any) -> None:
-    """Vectorize and unroll the loops (rows, vectors, lanes) that fill or copy a tile."""
-    rows, vectors, lanes = loops
-    sch.unroll(rows)
-    sch.unroll(vectors)
-    sch.vectorize(lanes)

@@ -1,0 +1,110 @@
+"""schedules.gemm on the tile registers of AMX: what the code is, and that the schedule computes the same.
+
+This needs no CPU with AMX: `verify` and the interpreter run the descriptions of the intrinsics.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from programs.products import widened
+
+from tir_mlir import Schedule, build, interpret, schedules
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script import parse
+from tir_mlir.target import SAPPHIRE_RAPIDS, ZEN4
+
+RNG = np.random.default_rng(6)
+
+
+def scheduled(program, threads: int = 1, target=SAPPHIRE_RAPIDS) -> Schedule:
+    sch = Schedule(program)
+    schedules.gemm(sch, "C", target=target, threads=threads)
+    return sch
+
+
+def on_tiles(sch: Schedule) -> bool:
+    return "amx_tdp" in sch.mod.script()
+
+
+def tile_ops(sch: Schedule) -> list[str]:
+    """The tile instructions of the code, in order."""
+    words = r"\b(ldtilecfg|tilerelease|tilezero|tileloadd|tilestored|tdp\w+)\b"
+    return re.findall(words, build(sch, target="sapphire_rapids").assembly)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("dtype", "dot"), [("int8", "tdpbssd"), ("uint8", "tdpbuud"), ("bfloat16", "tdpbf16ps")])
+def test_the_inner_loop(dtype, dot, threads):
+    """Four loads of tiles and four products; sums stay in registers; tiles are configured once."""
+    sums = "float32" if dtype == "bfloat16" else "int32"
+    found = tile_ops(scheduled(widened(1024, 1024, 1024, dtype, sums), threads))
+    assert found.count("ldtilecfg") == 1
+    assert found.count("tilezero") == found.count("tilestored") in (4, 8)  # LLVM may unroll the loop over blocks
+    inner = [op for op in found if op.startswith(("tileloadd", "tdp"))]
+    assert inner == (["tileloadd"] * 4 + [dot] * 4) * (len(inner) // 8)
+
+
+def test_float16_products():
+    target = SAPPHIRE_RAPIDS.__class__(**{
+        **SAPPHIRE_RAPIDS.__dict__, "features": SAPPHIRE_RAPIDS.features | {"amx-fp16"}, "cpu": "graniterapids",
+    })  # fmt: skip
+    sch = scheduled(widened(64, 64, 64, "float16", "float32"), target=target)
+    assert "tdpfp16ps" in build(sch, target=target).assembly
+    assert not on_tiles(scheduled(widened(64, 64, 64, "float16", "float32")))
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize(
+    ("sizes", "options"),
+    [
+        ((64, 64, 128), {}),
+        ((70, 130, 100), {}),
+        ((33, 64, 64), {"left_turned": True}),
+        ((32, 50, 70), {"right_turned": True}),
+        ((40, 64, 64), {"batch": 3, "right_turned": True}),
+        ((50, 40, 36), {"dtype": "bfloat16", "sums": "float32"}),
+    ],
+)
+def test_every_shape(sizes, options):
+    sch = scheduled(widened(*sizes, **options))
+    assert on_tiles(sch) and sch.verify()
+    assert "tdp" in build(sch, target=SAPPHIRE_RAPIDS).assembly
+
+
+@pytest.mark.parametrize(("left", "right", "dot"), [("uint8", "int8", "tdpbusd"), ("int8", "uint8", "tdpbsud")])
+def test_mixed_signs_in_the_interpreter(left, right, dot):
+    m, n, k = 20, 17, 66
+    program = parse(widened(m, n, k).script().replace('A: T.Buffer((20, 66), "int8"', f'A: T.Buffer((20, 66), "{left}"')
+                    .replace('B: T.Buffer((66, 17), "int8"', f'B: T.Buffer((66, 17), "{right}"'))  # fmt: skip
+    sch = scheduled(program)
+    assert dot in sch.mod.script()
+    a, b = (
+        RNG.integers(np.iinfo(t).min, np.iinfo(t).max + 1, s).astype(t) for t, s in ((left, (m, k)), (right, (k, n)))
+    )
+    c = np.zeros((m, n), "int32")
+    interpret(sch, a, b, c)
+    np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
+
+
+@pytest.mark.parametrize("sizes", [(8, 64, 64), (64, 8, 64), (64, 64, 16), ("m", 64, 64)])
+def test_less_than_a_tile_goes_to_vectors(sizes):
+    assert not on_tiles(scheduled(widened(*sizes)))
+
+
+def test_other_cpus_and_types():
+    assert not on_tiles(scheduled(widened(64, 64, 64), target=ZEN4))
+    assert not on_tiles(scheduled(widened(64, 64, 64, "int16")))
+
+
+def test_a_packed_parameter_is_refused():
+    with pytest.raises(ScheduleError, match='packed="B": the operands of a product on tile reg'):
+        schedules.gemm(Schedule(widened(64, 64, 64)), "C", target=SAPPHIRE_RAPIDS, packed="B")
+
+
+def test_the_trace_is_the_schedule():
+    sch, again = scheduled(widened(64, 64, 64)), Schedule(widened(64, 64, 64))
+    sch.trace.apply_to_schedule(again, remove_postproc=False)
+    assert again.mod.script() == sch.mod.script()

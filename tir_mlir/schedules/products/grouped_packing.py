@@ -1,0 +1,78 @@
+"""Packing for dot-product instructions and matrix units: operands in groups of adjacent terms of the sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.packing import SQUARE
+
+
+def copy_operand(sch: Schedule, block: Any, operand: Operand) -> Any:
+    """The block that copies an operand: its padding block, else a new cache stage."""
+    read = block_info(sch, block).reads[operand.place].buffer.name
+    if read == operand.name:
+        return sch.cache_read(block, operand.name, "global")
+    return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
+
+
+def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:
+    """The block that writes the accumulators back to the result."""
+    if what.out in map(str, block_info(sch, block).writes):
+        return sch.cache_write(block, 0, "local")
+    sch.set_scope(block, 0, "local")
+    return sch.get_consumers(block)[0]
+
+
+def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int) -> None:
+    """Lay out the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
+    lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
+    if what.left.axes[-1] != what.k:
+        loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
+        (i_0, i_1), (k_0, k_1) = (sch.split(loops[a], [None, SQUARE]) for a in (what.m, what.k))
+        sch.reorder(i_0, k_0, i_1, k_1)
+        sch.unroll(i_1)
+        if _is_full(what, what.k, group):
+            sch.vectorize(k_1)
+
+
+def pack_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+    """Lay out the right operand in panels of `width` columns; within a panel, by groups of the reduction."""
+    n, k = what.n, what.k
+    lay_out(
+        sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
+    )  # fmt: skip
+    loops = dict(zip(what.right.axes, sch.get_loops(packed)[-len(what.right.axes) :], strict=True))
+    j_0, j_1 = sch.split(loops[n], [None, width])
+    k_0, k_1 = sch.split(loops[k], [None, group])
+    sch.reorder(j_0, k_0, k_1, j_1)
+    sch.unroll(k_1)  # the rows of a group, interleaved in registers
+    if what.right.axes[-1] == n or _is_full(what, n, width):
+        sch.vectorize(j_1)
+    if threads > 1:
+        sch.parallel(j_0)
+
+
+def _is_full(what: Contraction, axis: str, width: int) -> bool:
+    """Whether an axis has no padding: a vector that is partly padding needs lanes that are adjacent in memory."""
+    return (what.extent(axis) or 1) % width == 0
+
+
+def lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, order: Any) -> None:
+    """Transform the layout of a copy: batch axes first, then the indices that `order` returns."""
+    at = operand.axes.index
+
+    def layout(*index: Any) -> tuple:
+        return (*(index[at(a)] for a in what.batch), *order(lambda axis: index[at(axis)]))
+
+    sch.transform_layout(packed, ("write", 0), layout, assume_injective_transform=True)
+
+
+def vectorize_tile(sch: Schedule, loops: Any) -> None:
+    """Vectorize and unroll the loops (rows, vectors, lanes) that fill or copy a tile."""
+    rows, vectors, lanes = loops
+    sch.unroll(rows)
+    sch.unroll(vectors)
+    sch.vectorize(lanes)
