@@ -68,6 +68,13 @@ def test_cached_code_on_a_cpu_that_lacks_it(monkeypatch, tmp_path, cached):
         build(mine)
 
 
+def test_needs_that_are_added_later():
+    """Code in the cache does not know them."""
+    build(program("needs_later"))
+    with pytest.raises(BuildError, match="kernel of 'needs_later' uses nosuch"):
+        build(program("needs_later", "nosuch"))
+
+
 def test_loading_names_kernel_feature_and_way_out():
     code = jit.Compiled(b"", [], [], False, [], needs=[["some", "amx-tile9"], ["some", "amx-int9"]])
     text = "kernel of 'some' uses amx-tile9, amx-int9, which this CPU lacks, .*; schedule for a target without it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -42,7 +42,7 @@ class Compiled:
     warned: list[str]
     scratch: int = 0
     sites: list[Any] | None = None
-    needs: Sequence[Sequence[str]] = ()
+    needs: list[list[str]] = field(default_factory=list)
 
     @property
     def objects(self) -> list[bytes]:

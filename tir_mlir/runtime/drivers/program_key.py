@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.intrin.kernels.registry import find_kernel
+from tir_mlir.intrin.kernels.registry import find_kernel, needed_by
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation, stamp
 from tir_mlir.runtime.drivers import link_kernels
@@ -38,14 +38,15 @@ def _imported_files(source: str) -> list[str]:
 
 
 def _kernels(module: ir.Module) -> list[str]:
-    """The registered kernels of the functions that a program declares."""
+    """The registered kernels of the functions that a program declares, with what they need."""
     found = []
     for op in module.body.operations:
         if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
             symbol = ir.StringAttr(op.attributes["sym_name"]).value
             builder = find_kernel(symbol)
             if builder is not None:
-                found.append(f"{symbol} {_own(builder) or link_kernels.kernel_text(builder, symbol)}")
+                text = _own(builder) or link_kernels.kernel_text(builder, symbol)
+                found.append(f"{symbol} {' '.join(needed_by(symbol))} {text}")
     return found
 
 
