@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop
+from tir_mlir.dialect.ir.index import compose
 
 _KINDS = {"serial": 0, "parallel": 1, "vectorized": 2, "unrolled": 3}  # the numbers of TVM's ForKind
 _THREAD = 4
@@ -75,6 +76,15 @@ class RegionInfo(str):
     buffer: BufferInfo
     region: tuple[RangeInfo, ...]
     axes: tuple[tuple[str, ...], ...]
+    _mins: tuple[Index, ...]
+
+    def index_at(self, dimension: int, value: int) -> int | None:
+        """The first index in a dimension where its only iter has this value; None if it does not have just one."""
+        low = self._mins[dimension]
+        if len(low.values) != 1:
+            return None
+        with low.expr.context:
+            return compose(low.expr, [Index.constant(value)]).as_constant()
 
 
 @dataclass(frozen=True)
@@ -158,6 +168,7 @@ def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
 
 def _region(region: Region, block: Block) -> RegionInfo:
     found = RegionInfo(region.buffer.name)
+    found._mins = region.mins
     found.buffer = _buffer(region.buffer)
     found.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
     found.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))

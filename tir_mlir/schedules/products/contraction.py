@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.info import BlockInfo, RegionInfo
+from tir_mlir.schedule.info import BlockInfo, BufferInfo, RegionInfo
 from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.even_tiles import LARGE
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand: buffer name, iter that indexes each dimension, dtype, index in the reads of the block."""
+    """An operand: buffer name, iter that indexes each dimension, dtype, index in the reads of the block.
+
+    `dequantized`: whether a block computes it from a smaller array, so that it is best computed again where it is read.
+    """
 
     name: str
     axes: tuple[str, ...]
     dtype: str
     place: int
+    dequantized: bool = False
 
     @property
     def bits(self) -> int:
@@ -80,36 +86,58 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
 
 
 def matrix_vector(sch: Schedule, block: Any) -> MatVec:
-    """Match a block with a (batched) matrix-vector product. Raises ScheduleError if it is not one."""
-    info, extents, k, operands = _product(sch, block)
+    """Match a block with a (batched) matrix-vector product. Raises ScheduleError if it is not one.
+
+    The elements of the matrix may be expressions of several arrays, such as integers and scales by group: `matrix` is
+    then the largest array.
+    """
+    info, extents, k, operands = _product(sch, block, several=True)
     result = _axes(info.writes[0], info)
     around = [a for a in result if all(a in x.axes for x in operands) or extents[a] == 1]
     along = [a for a in result if a not in around] or around[-1:]
     matrix = [x for x in operands if along and along[0] in x.axes]
+    if along and not matrix and extents[along[0]] == 1:
+        matrix = operands  # an axis of extent 1 that no index has
     if len(along) != 1 or not matrix:
         raise _not_a_product(info, "the result must have one axis with an extent other than 1", "matrix-vector")
     around = tuple(a for a in result if a != along[0])
-    return MatVec(around, along[0], k, extents, matrix[0], bits(info.writes[0].buffer.dtype))
+    largest = max(matrix, key=lambda x: num_elements(info.reads[x.place].buffer))
+    return MatVec(around, along[0], k, extents, largest, bits(info.writes[0].buffer.dtype))
 
 
-def _product(sch: Schedule, block: Any) -> tuple[BlockInfo, dict[str, int | None], str, list[Operand]]:
-    """Match a sum of products: returns the block info, the extents, the reduction iter and the two operands."""
+def num_elements(buffer: BufferInfo) -> int:
+    """The number of elements of an array; symbolic extents count as `LARGE`."""
+    return prod(LARGE if e is None else e for e in buffer.shape)
+
+
+def _product(
+    sch: Schedule, block: Any, several: bool = False
+) -> tuple[BlockInfo, dict[str, int | None], str, list[Operand]]:
+    """Match a sum of products: returns the block info, the extents, the reduction iter and the two operands.
+
+    `several`: there may be more operands, of which those indexed by the reduction are returned. Their indices may be
+    constant, as those by axes of extent 1 are.
+    """
     info = block_info(sch, sch.get_block(block) if isinstance(block, str) else block)
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
     inputs = [(n, r) for n, r in enumerate(info.reads) if str(r) not in map(str, info.writes)]
-    if len(info.writes) != 1 or len(inputs) != 2 or len(sums) != 1:
+    more = several and len(inputs) > 2
+    if len(info.writes) != 1 or len(inputs) < 2 or (len(inputs) > 2 and not several) or len(sums) != 1:
         raise _not_a_product(info, "it must have one output, two inputs and one reduction iter")
-    operands = [Operand(str(r), _axes(r, info), r.buffer.dtype, n) for n, r in inputs]
-    if not all(sums[0] in x.axes for x in operands):
+    operands = [Operand(str(r), _axes(r, info, more), r.buffer.dtype, n) for n, r in inputs]
+    if more:
+        operands = [x for x in operands if sums[0] in x.axes]
+    if len(operands) < 2 or not all(sums[0] in x.axes for x in operands):
         raise _not_a_product(info, "each operand must be indexed by the reduction iter")
     return info, extents, sums[0], operands
 
 
-def _axes(region: RegionInfo, info: BlockInfo) -> tuple[str, ...]:
-    if any(len(a) != 1 for a in region.axes):
+def _axes(region: RegionInfo, info: BlockInfo, constant: bool = False) -> tuple[str, ...]:
+    """The iter that indexes each dimension; `constant`: "" if none does."""
+    if any(len(a) > 1 or (not a and not constant) for a in region.axes):
         raise _not_a_product(info, f"each dimension of {region} must be indexed by one iter")
-    return tuple(a[0] for a in region.axes)
+    return tuple(a[0] if a else "" for a in region.axes)
 
 
 def _not_a_product(info: BlockInfo, why: str, kind: str = "matrix") -> ScheduleError:

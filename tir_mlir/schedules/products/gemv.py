@@ -6,8 +6,10 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
+from tir_mlir.schedules.products.dequantized import inline_dequantizer, lane_split
 from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 17
@@ -22,6 +24,8 @@ def gemv(sch: Schedule, block: Any, target: Target | str | None = None, threads:
         for i, k in T.grid(n, k):              i contiguous: C[i..] += 8 rows of the matrix, vectorized over i
             with T.block("C"): C += A * x  ->  k contiguous: 8 vector accumulators at once, reduced to C at the end
 
+    A matrix that a block computes from fewer bytes, such as packed integers and scales by group, is computed again in
+    registers: that block is inlined. The product may also read such arrays itself.
     block: the product, each iter bound to its own loop; axes of extent 1 are allowed, as in 1 x n. Extents may be
     symbolic. target: default this machine; threads: default its number of cores. Raises ScheduleError if the block is
     not a matrix-vector product.
@@ -30,6 +34,8 @@ def gemv(sch: Schedule, block: Any, target: Target | str | None = None, threads:
     if isinstance(block, str):
         block = sch.get_block(block)
     what = matrix_vector(sch, block)
+    if inline_dequantizer(sch, block, what.matrix):
+        what = matrix_vector(sch, block)
     elements = (what.extent(what.n) or LARGE) * (what.extent(what.k) or LARGE)
     threads = min(threads or target.cores, ceil(elements / THREAD_WORK))
     loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
@@ -59,15 +65,20 @@ def _over_sum(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], ta
         if threads > 1:
             sch.parallel(loops[what.n])
         return
-    k_0, k_1 = sch.split(loops[what.k], [None, target.lanes(what.bits)])
-    parts = sch.rfactor(k_1, len(what.around) + 1)
-    *_, n, k_0, lanes = sch.get_loops(parts)
+    matrix = block_info(sch, block).reads[what.matrix.place]
+    plan = lane_split(matrix, target.lanes(what.bits))
+    parts = sch.rfactor(sch.split(loops[what.k], plan.factors)[plan.lanes], len(what.around) + 1)
+    n, *steps = sch.get_loops(parts)[len(what.around) :]
+    lanes = steps[plan.lanes]
+    inner = [] if plan.shared is None else [steps[plan.shared]]
+    k_0, *between = (x for n, x in enumerate(steps) if n not in (plan.lanes, plan.shared))
     piece = even_tile(what.extent(what.n) or LARGE, LARGE, STREAMS, threads)
     n_0, n_1, n_2 = sch.split(n, [None, ceil(piece / STREAMS), STREAMS])
-    sch.reorder(n_0, n_1, k_0, n_2, lanes)
+    sch.reorder(n_0, n_1, k_0, *between, n_2, *inner, lanes)
     sch.reverse_compute_at(block, n_1)
     sch.set_scope(parts, 0, "local")
-    sch.unroll(n_2)
+    for loop in (n_2, *inner):
+        sch.unroll(loop)
     sch.vectorize(lanes)
     init = sch.decompose_reduction(parts, k_0)
     *_, rows, lanes = sch.get_loops(init)

@@ -38,7 +38,7 @@ def layer(ci: int, co: int, size: int, kernel: int, stride: int, pad: int) -> Wo
     return Work(
         GROUP, f"{ci}x{size}x{size} to {co}x{out}x{out}, {kernel}x{kernel}", "float32", 1, "GFLOP/s",
         2.0 * co * out * out * ci * kernel * kernel, read, 4.0 * co * out * out,
-        lambda: _contest(ci, co, size, kernel, stride, pad), (Goal(0.9, ("torch",)),), GROUP,
+        lambda: _contest(ci, co, size, kernel, stride, pad), (Goal(0.95, ("torch",)),), GROUP,
     )  # fmt: skip
 
 

@@ -1,0 +1,88 @@
+"""schedules.gemv and gemm with weights of 4 and 8 bits, which a block before the product dequantises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.quantized import FORMS, Weights, dequantized_product, packed_weights
+
+from tir_mlir import Schedule, build, schedules, te
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.target import Target
+
+SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
+RNG = np.random.default_rng(5)
+
+
+def check(schedule, m: int, weights: Weights, **options) -> Schedule:
+    sch = Schedule(dequantized_product(m, weights))
+    schedule(sch, "C", **options)
+    q, s, matrix = packed_weights(weights, RNG)
+    a = RNG.integers(-4, 5, (m, weights.k)).astype("float32")
+    c = np.full((m, weights.n), 99, "float32")
+    build(sch)["main"](q, s, a, c)
+    np.testing.assert_array_equal(c, a @ matrix.T)
+    assert ("W = T.alloc_buffer" in sch.mod.script()) is False
+    return sch
+
+
+@pytest.mark.few(8)
+@pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])
+@pytest.mark.parametrize("turned", [False, True], ids=["along the sum", "along the result"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("n", "k"), [(1, 32), (17, 96), (40, 128)])
+def test_one_row(n, k, form, turned, target):
+    check(schedules.gemv, 1, Weights(n, k, form=form, turned=turned), target=target, threads=1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_verify(form):
+    assert check(schedules.gemv, 1, Weights(9, 64, form=form), target=SMALL, threads=1).verify()
+
+
+@pytest.mark.parametrize("group", [8, 64])
+def test_groups_narrower_and_wider_than_a_vector(group):
+    check(schedules.gemv, 1, Weights(9, 128, group, "halves"), target=SMALL, threads=1)
+
+
+def test_the_values_of_a_byte_are_unrolled_and_the_bytes_are_lanes():
+    halves = check(schedules.gemv, 1, Weights(8, 64, form="halves"), target=SMALL, threads=1).mod.script()
+    assert "T.unroll(2)" in halves
+    assert "T.vectorized(4)" in halves
+
+
+def test_several_blocks_that_dequantise():
+    check(schedules.gemv, 1, Weights(9, 64), target=SMALL, threads=1)
+    sch = Schedule(dequantized_product(1, Weights(9, 64), blocks=2))
+    schedules.gemv(sch, "C", target=SMALL, threads=1)
+    assert "alloc_buffer" not in sch.mod.script().split("C_rf")[0]
+
+
+def test_a_product_that_dequantises_itself():
+    sch = Schedule(dequantized_product(1, Weights(9, 64), blocks=1))
+    sch.compute_inline("W")
+    schedules.gemv(sch, "C", target=SMALL, threads=1)
+    assert sch.verify()
+
+
+def test_threads_share_the_rows():
+    sch = check(schedules.gemv, 1, Weights(1024, 512), target=SMALL, threads=2)
+    assert "T.parallel" in sch.mod.script()
+
+
+def test_a_block_that_reads_as_much_as_it_writes_is_kept():
+    b, x = te.placeholder((16, 32), name="B"), te.placeholder((32,), name="x")
+    w = te.compute((16, 32), lambda i, k: te.max(b[i, k], 0.0), name="W")
+    k = te.reduce_axis((0, 32), name="k")
+    c = te.compute((16,), lambda i: te.sum(w[i, k] * x[k], axis=k), name="C")
+    sch = Schedule(te.create_prim_func([b, x, c]))
+    schedules.gemv(sch, "C", target=SMALL, threads=1)
+    assert "W = T.alloc_buffer" in sch.mod.script()
+
+
+def test_three_factors_without_a_matrix_are_refused():
+    b, s, x = te.placeholder((16, 32), name="B"), te.placeholder((16,), name="S"), te.placeholder((16,), name="x")
+    k = te.reduce_axis((0, 32), name="k")
+    c = te.compute((16,), lambda i: te.sum(b[i, k] * s[i] * x[i], axis=k), name="C")
+    with pytest.raises(ScheduleError, match="each operand must be indexed by the reduction iter"):
+        schedules.gemv(Schedule(te.create_prim_func([b, s, x, c])), "C")

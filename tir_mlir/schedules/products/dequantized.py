@@ -1,0 +1,118 @@
+"""Dequantised operands: a block computes them from a smaller array, such as packed integers and scales by group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tir_mlir.dialect.ir import bits
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.info import BlockInfo, RegionInfo
+from tir_mlir.schedules.block_queries import block_info, iters
+from tir_mlir.schedules.products.contraction import Contraction, Operand, num_elements
+from tir_mlir.schedules.threads import inline
+
+WINDOW = 256
+"""The number of reduction steps among which those that read one element are looked for."""
+
+
+@dataclass(frozen=True)
+class LaneSplit:
+    """How to split the reduction loop of a packed operand: the factors, and which of the parts are lanes and unrolled.
+
+    Each element holds the values of `shared` steps, which are unrolled, so that their shifts are constants.
+    """
+
+    factors: list[int | None]
+    lanes: int
+    shared: int | None = None
+
+
+def dequantizer(sch: Schedule, block: Any, operand: Operand) -> Any:
+    """The block that computes an operand from fewer bytes, with its own such producers inlined; None if there is none.
+
+    U[..] = Q[..] >> ..                                  W[..] = f(Q[..] >> ..) * S[..]
+    W[..] = f(U[..]) * S[..]                  ->         C[..] += A[..] * W[..]
+    C[..] += A[..] * W[..]
+    """
+    producer = _producer(sch, block, operand.name)
+    if producer is None or not _widens(sch, producer):
+        return None
+    while (again := next((p for p in sch.get_producers(producer) if _inlinable(sch, p)), None)) is not None:
+        if not inline(sch, again):
+            break
+    return producer
+
+
+def inline_dequantizer(sch: Schedule, block: Any, operand: Operand) -> bool:
+    """Inline the block that computes an operand from fewer bytes into its reader. Returns whether there was one."""
+    producer = dequantizer(sch, block, operand)
+    return producer is not None and inline(sch, producer)
+
+
+def mark_dequantized(sch: Schedule, block: Any, what: Contraction) -> Contraction:
+    """The product with its dequantised operands marked as such, if copies of them can compute them."""
+    return replace(what, left=_marked(sch, block, what.left), right=_marked(sch, block, what.right))
+
+
+def _marked(sch: Schedule, block: Any, operand: Operand) -> Operand:
+    producer = dequantizer(sch, block, operand)
+    return replace(operand, dequantized=producer is not None and bool(sch.can_compute_inline(producer)))
+
+
+def source(info: BlockInfo) -> RegionInfo:
+    """The largest array that a block reads."""
+    return max(info.reads, key=lambda r: num_elements(r.buffer))
+
+
+def lane_split(region: RegionInfo, lanes: int) -> LaneSplit:
+    """How to split the loop of the iter that indexes the last dimension of a region, so that vectors are contiguous.
+
+    k                    -> [None, lanes], lanes last
+    k // 2               -> [None, lanes, 2], lanes before the two values of an element
+    k // 32 * 16 + k % 16 -> [None, 2, 16], the lanes of the 16 elements of a group last
+    """
+    last = len(region.axes) - 1
+    first = region.index_at(last, 0)
+    same = [step for step in range(1, WINDOW) if region.index_at(last, step) == first]
+    if not same or first is None:
+        return LaneSplit([None, lanes], 1)
+    distance, shared = same[0], len(same) + 1
+    if distance == 1:
+        return LaneSplit([None, lanes, shared], 1, 2)
+    if distance <= lanes or distance % lanes:
+        return LaneSplit([None, shared, distance], 2, 1)
+    return LaneSplit([None, shared, distance // lanes, lanes], 3, 1)
+
+
+def _producer(sch: Schedule, block: Any, name: str) -> Any:
+    """The block that computes an array that a block reads; None for parameters."""
+    writes = [p for p in sch.get_producers(block) if name in map(str, block_info(sch, p).writes)]
+    return writes[0] if len(writes) == 1 else None
+
+
+def _inlinable(sch: Schedule, block: Any) -> bool:
+    info = block_info(sch, block)
+    return not iters(info, "R") and len(info.writes) == 1
+
+
+def _widens(sch: Schedule, block: Any) -> bool:
+    """Whether a block is elementwise and, through other such blocks, reads fewer bytes than it writes."""
+    if not _inlinable(sch, block):
+        return False
+    return 0 < _num_bits(_sources(sch, block)) < _num_bits(block_info(sch, block).writes)
+
+
+def _sources(sch: Schedule, block: Any) -> list[RegionInfo]:
+    """The arrays that a block reads, itself or through elementwise producers."""
+    found = {str(r): r for r in block_info(sch, block).reads}
+    for producer in sch.get_producers(block):
+        if _inlinable(sch, producer):
+            del found[str(block_info(sch, producer).writes[0])]
+            found |= {str(r): r for r in _sources(sch, producer)}
+    return list(found.values())
+
+
+def _num_bits(regions: Sequence[RegionInfo]) -> int:
+    return sum(num_elements(r.buffer) * bits(r.buffer.dtype) for r in regions)
