@@ -17,6 +17,7 @@ MODULE_PASSES = (
     "tir-lower-conditions",
     "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
     "tir-lower-guards",
+    "tir-lower-joined",  # before tails: a joined loop has none
     "tir-lower-tails",  # after compact: buffers of a tile are still private to it
     "tir-lower-prefetch",  # loops are peeled: each piece gets its own prefetches
     "tir-lower-races",

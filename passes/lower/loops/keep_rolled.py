@@ -9,6 +9,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, is_loop, owner_op, walk
+from tir_mlir.passes.lower.loops.join_unrolled import unroll_factor
 from tir_mlir.passes.lower.registry import lowering
 
 _LOOPS = ("affine.for", "scf.for", "scf.parallel")
@@ -99,12 +100,13 @@ def _constant(value: ir.Value) -> int | None:
 
 
 _NO_UNROLL = "#llvm.loop_annotation<unroll = <disable = true>>"
+_UNROLL = "#llvm.loop_annotation<unroll = <count = {} : i32>>"
 _MARK, _FACT = "llvm.loop_annotation", "loop_annotation"
 
 
-@lowering("tir-lower-repeats", "Disable unrolling of loops that form a long dependence chain in a repeating loop")
+@lowering("tir-lower-repeats", "Tell LLVM which loops to unroll, and which not: long chains in a repeating loop")
 def run(module: ir.Module) -> None:
-    """Disable LLVM's unrolling of a loop that repeats a chain.
+    """Disable LLVM's unrolling of a loop that repeats a chain; ask for that of loops that `tir-lower-joined` made.
 
         scf.for %j ... {                                 scf.for %j ... {
           scf.for %k = 0 to 24 {                           scf.for %k = 0 to 24 {
@@ -116,8 +118,12 @@ def run(module: ir.Module) -> None:
     See `is_repeated_chain`. Runs on scf loops; `tir-lower-marks` moves the annotation to the branch.
     """
     for op in walk.ops(module.operation):
-        if op.name == "scf.for" and is_repeated_chain(op):
+        if op.name != "scf.for":
+            continue
+        if is_repeated_chain(op):
             op.attributes[_MARK] = ir.Attribute.parse(_NO_UNROLL)
+        elif (factor := unroll_factor(op)) is not None:
+            op.attributes[_MARK] = ir.Attribute.parse(_UNROLL.format(factor))
 
 
 @lowering("tir-lower-marks", "Copy loop annotations from scf.for to the latch branch")

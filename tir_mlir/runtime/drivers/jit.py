@@ -6,7 +6,6 @@ import ctypes
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.loader import Code
+from tir_mlir.runtime.llvm.single_copies import keep_single
 from tir_mlir.runtime.tools import files, toolchain
 
 
@@ -83,7 +83,11 @@ def compile_program(
     extra = function.text(function.c_types(lowered, names), declare=True)
     if shared_libraries.needs_support(lowered, low_precision):
         extra += "\n" + Path(__file__).with_name("support.ll").read_text()
-    link = partial(link_kernels, kernels=kernels)
+
+    def link(made: int, context: int) -> None:
+        link_kernels(made, context, kernels)
+        keep_single(made, context, PREFIX, names)
+
     made = object_code.compile_module(lowered, extra, clock, wanted, passes, link, parts=True)
     return Compiled(b"".join(made), [len(part) for part in made], list(libs), **facts)
 

@@ -13,9 +13,10 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_c import llvm, message
+from tir_mlir.runtime.llvm.module_parts import INTERNAL
+from tir_mlir.runtime.llvm.single_copies import add_attribute
 from tir_mlir.runtime.tools import toolchain
 
-_INTERNAL = 8  # LLVMLinkage
 _FUNCTION_INDEX = 0xFFFFFFFF
 _KEPT = ("noinline", "optnone")
 _MLIR_TYPES = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16"}
@@ -50,7 +51,7 @@ def link_kernels(made: Any, context: int, kernels: Collection[tuple[str, Collect
             raise BuildError("the C++ kernel has static constructors, which are not run; use constants")
         for function in _defined(kernel):
             if _name(function) not in wanted:
-                llvm().LLVMSetLinkage(function, _INTERNAL)
+                llvm().LLVMSetLinkage(function, INTERNAL)
         _make_globals_local(kernel)
         if llvm().LLVMLinkModules2(made, kernel):
             raise BuildError(f"the LLVM IR of {', '.join(wanted)} cannot be linked to the program")
@@ -81,18 +82,17 @@ def _make_globals_local(module: Any) -> None:
     variable = llvm().LLVMGetFirstGlobal(module)
     while variable:
         if not llvm().LLVMIsDeclaration(variable) and not _name(variable).startswith("llvm."):
-            llvm().LLVMSetLinkage(variable, _INTERNAL)
+            llvm().LLVMSetLinkage(variable, INTERNAL)
         variable = llvm().LLVMGetNextGlobal(variable)
 
 
 def _inline(function: int, context: int) -> None:
-    llvm().LLVMSetLinkage(function, _INTERNAL)
+    llvm().LLVMSetLinkage(function, INTERNAL)
     for kept in _KEPT:
         kind = llvm().LLVMGetEnumAttributeKindForName(kept.encode(), len(kept))
         if llvm().LLVMGetEnumAttributeAtIndex(function, _FUNCTION_INDEX, kind):
             return
-    kind = llvm().LLVMGetEnumAttributeKindForName(b"alwaysinline", len("alwaysinline"))
-    llvm().LLVMAddAttributeAtIndex(function, _FUNCTION_INDEX, llvm().LLVMCreateEnumAttribute(context, kind, 0))
+    add_attribute(function, context, "alwaysinline")
 
 
 def _name(value: int) -> str:

@@ -18,8 +18,8 @@ BEFORE = b"always-inline,globaldce,deadargelim"
 """Passes on the whole module: afterwards the signatures of its functions are fixed."""
 AFTER = b"elim-avail-extern,globaldce,default<O3>"
 """Passes on a part: its declarations first, then as for a whole module."""
-EXTERNAL, _AVAILABLE_EXTERNALLY, _INTERNAL, _PRIVATE = 0, 1, 8, 9
-_LOCAL = (_INTERNAL, _PRIVATE)
+EXTERNAL, _AVAILABLE_EXTERNALLY, INTERNAL, _PRIVATE = 0, 1, 8, 9  # LLVMLinkage
+_LOCAL = (INTERNAL, _PRIVATE)
 
 
 def cores() -> int:

@@ -1,0 +1,36 @@
+"""The body of a function is compiled once, though it has several entries."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tir_mlir import build
+from tir_mlir.script import parse
+
+SQUARES = """
+@T.prim_func
+def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            B[vi] = T.sqrt(A[vi])
+"""
+
+
+def test_the_machine_code_has_one_body():
+    lines = build(parse(SQUARES), cache=False).assembly.splitlines()
+    holders, inside = set(), ""
+    for line in lines:
+        if line.endswith(">:"):
+            inside = line.split("<")[1][:-2]
+        if "sqrt" in line:
+            holders.add(inside)
+    assert holders == {"_mlir_ciface_f"}
+
+
+def test_both_entries_compute():
+    lib = build(parse(SQUARES), cache=False)
+    a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    lib["f"](a, b)
+    lib["f"](A=a, B=(c := np.zeros(64, np.float32)))
+    assert np.array_equal(b, np.sqrt(a)) and np.array_equal(c, b)
