@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, NotAffineMapError, short_repr
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
 from tir_mlir.dialect.index_maps.formulas import Formula
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
+from tir_mlir.dialect.index_maps.map_input import (
+    affine_terms,
+    box_of,
+    called,
+    flat,
+    flat_nodes,
+    parameters,
+    size_named,
+    unused,
+)
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.terms import (
     IndexExpr,
     Name,
     Number,
     Sampled,
-    SizeVariable,
-    as_term,
     evaluate,
     from_affine,
     from_ast,
@@ -82,7 +88,7 @@ class IndexMap:
         taken = {of(h) for side in self.sides() for h in _leaves(side)} | set(self.sizes)
         names = self.names
         if taken & set(names):
-            names = tuple(_unused(f"{n}_", taken | set(self.names)) if n in taken else n for n in names)
+            names = tuple(unused(f"{n}_", taken | set(self.names)) if n in taken else n for n in names)
         map_ = self.renamed(names)
         return map_._shown([text_of(t, of) for t in map_.terms])
 
@@ -105,9 +111,9 @@ class IndexMap:
     ) -> IndexMap:
         """The map that a lambda computes. `ndim`: the number of indices, required if the lambda takes `*indices`."""
         names = parameters(mapping_function, ndim)
-        with _affine_terms():
-            found = _flat(called(mapping_function, names))
-            terms = tuple(replaced(t, lambda leaf: _size_named(leaf, mapping_function)) for t in found)
+        with affine_terms():
+            found = flat(called(mapping_function, names))
+            terms = tuple(replaced(t, lambda leaf: size_named(leaf, mapping_function)) for t in found)
         inverse = None
         if inverse_index_map is not None:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
@@ -136,8 +142,8 @@ class IndexMap:
         names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
         others = {n: v for n, v in (known or {}).items() if n not in names}
         try:
-            with _affine_terms():
-                terms = [from_ast(node, None, others) for node in _flat_nodes(tree.body)]
+            with affine_terms():
+                terms = [from_ast(node, None, others) for node in flat_nodes(tree.body)]
         except RecursionError:
             raise IndexMapError(f"{short_repr(text)} is nested too deeply for an index map") from None
         return IndexMap(tuple(names), tuple(terms))
@@ -294,60 +300,6 @@ class IndexMap:
         return result
 
 
-# --- user input -------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _affine_terms() -> Iterator[None]:
-    """Report a term that is not affine as a fault of the map."""
-    try:
-        yield
-    except NotAffine as error:
-        raise NotAffineMapError(str(error)) from error
-
-
-def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
-    """Names of the parameters of a function, `*indices` expanded to `ndim` in total; keyword-only ones come last."""
-    if not callable(function):
-        raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(function)}")
-    try:
-        found = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        raise IndexMapError(f"{short_repr(function)} has no inspectable signature; write the map as a lambda") from None
-    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if odd := [p.name for p in found if p.kind is p.VAR_KEYWORD]:
-        raise IndexMapError(f"an index map takes named parameters or *indices; it cannot take **{odd[0]}")
-    last = [p.name for p in found if p.kind is p.KEYWORD_ONLY]
-    several = [p.name for p in found if p.kind is p.VAR_POSITIONAL]
-    if several:
-        if ndim is None:
-            raise IndexMapError(f"the map takes *{several[0]}: pass the number of indices as ndim=")
-        taken = len(names) + len(last)
-        names += [_unused(f"{several[0][0]}{number}", {*names, *last}) for number in range(ndim - taken)]
-    names += last
-    if ndim is not None and len(names) != ndim:
-        raise IndexMapError(f"the map takes {len(names)} indices ({', '.join(names)}); there are {ndim}")
-    return names
-
-
-def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
-    """The result of a function on these variables, the last for its keyword-only parameters."""
-    last = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    first = names[: len(names) - len(last)]
-    try:
-        return function(*[Name(n) for n in first], **{n: Name(n) for n in last})
-    except (TypeError, AttributeError) as error:
-        at = ", ".join(names)
-        raise IndexMapError(f"the map cannot be evaluated at ({at}), which are affine expressions: {error}") from error
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """The name, with underscores until it is not taken."""
-    while name in taken:
-        name += "_"
-    return name
-
-
 def _leaves(value: Any) -> Iterator[Any]:
     """The handles of a formula, or the handle itself."""
     if isinstance(value, Formula):
@@ -355,44 +307,6 @@ def _leaves(value: Any) -> Iterator[Any]:
             yield from _leaves(side)
     elif not isinstance(value, int):
         yield value
-
-
-def _size_named(leaf: IndexExpr, function: Callable[..., Any]) -> IndexExpr:
-    """A size variable by its name, or by that of the Python variable of the function that holds it."""
-    if not isinstance(leaf, SizeVariable):
-        return leaf
-    held = inspect.getclosurevars(function) if inspect.isfunction(function) else None
-    scope = {**held.globals, **held.nonlocals} if held else {}
-    name = leaf.name or next((n for n, v in scope.items() if v is leaf), "")
-    if not name:
-        raise IndexMapError("the map uses a size without a name; refer to it by a variable: n = T.int32()")
-    return Name(name)
-
-
-def _flat(given: Any) -> Iterable[IndexExpr]:
-    """The results of a lambda: one expression, or a flattened list of them."""
-    if not isinstance(given, (list, tuple)):
-        yield as_term(given)
-        return
-    for item in given:
-        yield from _flat(item)
-
-
-def _flat_nodes(node: ast.expr) -> Iterable[ast.expr]:
-    if not isinstance(node, (ast.List, ast.Tuple)):
-        yield node
-        return
-    for item in node.elts:
-        yield from _flat_nodes(item)
-
-
-def box_of(shape: Sequence[Any]) -> Box:
-    """A shape of integers, names and expressions of names as a box."""
-    if not isinstance(shape, (list, tuple)):
-        raise IndexMapError(f"a shape is a list of integers and names of sizes, not {short_repr(shape)}")
-    terms = [Name(n) if isinstance(n, str) else as_term(n) for n in shape]
-    sizes = sorted({name for t in terms for name in names_in(t)})
-    return Box(tuple(to_affine(t, sizes) for t in terms), tuple(sizes))
 
 
 def _from_affine(names: Sequence[str], exprs: Sequence[ir.AffineExpr], sizes: Sequence[str]) -> IndexMap:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, short_repr
-from tir_mlir.dialect.index_maps.index_map import called, parameters
+from tir_mlir.dialect.index_maps.map_input import called, parameters
 from tir_mlir.dialect.index_maps.terms import IndexExpr, as_term, combine, evaluate, from_ast
 from tir_mlir.dialect.ir import Index
 

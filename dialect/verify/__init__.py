@@ -1,7 +1,9 @@
 """The verifier rules of the encoding, checked after every step: structure, bounds, domains, coverage, iter kinds."""
 
+from tir_mlir.dialect.verify.bounds import check_access
 from tir_mlir.dialect.verify.coverage import covers, half_summed, left_out, point_of, point_text
-from tir_mlir.dialect.verify.rules import check_access, check_mlir, is_huge, names_of, verify
+from tir_mlir.dialect.verify.example_points import names_of
+from tir_mlir.dialect.verify.rules import check_mlir, is_huge, verify
 from tir_mlir.dialect.verify.verified_modules import is_verified
 
 __all__ = [

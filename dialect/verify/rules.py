@@ -7,15 +7,14 @@ rest exactly, with the violating point in the message.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, ChangedNests, access_domain, known_indices, of_op
-from tir_mlir.dialect.analysis.certainty import decider
-from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, VerifyError
+from tir_mlir.dialect.analysis import ChangedNests
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -23,7 +22,6 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
-    NestKey,
     accessed,
     all_blocks,
     attrs,
@@ -31,17 +29,11 @@ from tir_mlir.dialect.ir import (
     frozen,
     funcs,
     is_block,
-    is_loop,
-    nest_key_in,
-    nest_key_of,
     ops,
     parents,
-    remembered,
 )
 from tir_mlir.dialect.presburger import (
-    Domain,
     constraint_set,
-    dim_type,
     domain,
     flatten,
     intervals,
@@ -50,11 +42,14 @@ from tir_mlir.dialect.presburger import (
     smallest_point,
 )
 from tir_mlir.dialect.verify import fast_paths
+from tir_mlir.dialect.verify.bounds import access_shape, bindings_in_domain
 from tir_mlir.dialect.verify.coverage import cover
+from tir_mlir.dialect.verify.example_points import listed, names_of
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.dialect.verify.regions import declared_regions
+from tir_mlir.dialect.verify.settled_keys import settled_key
 from tir_mlir.dialect.verify.verified_modules import remember
-from tir_mlir.dialect.verify.violation import fail
+from tir_mlir.dialect.verify.violation import fail, fail_undecided
 from tir_mlir.dialect.verify.written import written_before_read
 
 LARGEST = 1 << 62
@@ -171,51 +166,7 @@ def _check_order(tops: Iterable[ir.Operation]) -> None:
                 raise VerifyError("operand does not dominate this use", "mlir", op.location)
 
 
-def _block_key(op: ir.Operation) -> Hashable:
-    nest = nest_key_in(op.regions[0].blocks[0])
-    return None if nest is None else (nest.number, op.attributes[attrs.ITERS], Block(op).init is not None)
-
-
-def _access_key(op: ir.Operation) -> Hashable:
-    """The key of an affine access: its nest and its buffer's shape; None if it depends on more."""
-    name = op.name
-    nest = nest_key_of(op) if name in ("affine.load", "affine.store") else None
-    if nest is None:
-        return None
-    operands = list(op.operands)
-    place = 1 if name == "affine.store" else 0
-    memref = operands[place]
-    index = nest.mapped(op.attributes["map"], operands[place + 1 :])
-    shape = None if index is None else _shape_key(memref, nest)
-    return None if shape is None else (nest.number, index, shape)
-
-
-@remembered
-def _shape_of(memref: ir.Value) -> tuple[tuple[int, ...], bool]:
-    """The shape of a buffer, and whether it is constant."""
-    type_ = ir.MemRefType(memref.type)
-    return tuple(type_.shape), type_.has_static_shape
-
-
-def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
-    """The extents of a parameter or allocation; None for a view or if unknown."""
-    owner = memref.owner
-    shape, is_static = _shape_of(memref)
-    if not isinstance(owner, ir.Block):
-        return nest.mapped(shape, owner.operands) if owner.name in ("memref.alloc", "memref.alloca") else None
-    if is_static:
-        return shape
-    facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])
-    return facts[attrs.SHAPE], facts[attrs.SYMS]
-
-
-def _settled_key(op: ir.Operation) -> Hashable:
-    """The structural key of the rules in `SETTLED`; None if there is none."""
-    key = _block_key(op) if is_block(op) else _access_key(op)
-    return None if key is None else (op.name, key)
-
-
-@by_structure(_settled_key, limit=1 << 16)
+@by_structure(settled_key, limit=1 << 16)
 def _check_settled(op: ir.Operation) -> None:
     """Check the rules that depend only on an op and its nest; a success is cached for equal structure."""
     for rule in SETTLED[op.name]:
@@ -272,78 +223,6 @@ def block_shape(op: ir.Operation) -> None:
         fail(op, "block", f'block "{name}" is not a single point: its upper bounds must be its lower bounds + 1')
 
 
-def bindings_in_domain(op: ir.Operation) -> None:
-    """Check that every value bound to an iter is in the iter's domain, wherever the block runs."""
-    box = intervals.around(op)
-    if fast_paths.bindings_inside(op, box):
-        return
-    block = Block(op)
-    open_: list[tuple[int, Index, bool]] = []
-    one = Index.constant(1)
-    for number, it in enumerate(block.iters):
-        if intervals.inside(it.binding, one, it.min, it.extent, box):
-            continue
-        if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
-            fail(
-                op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}'
-            )
-        for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
-            if not intervals.at_least_zero(index, box):
-                open_.append((number, index, is_low))
-    if not open_:
-        return
-    dom = domain(op)
-    for number, index, _ in open_:
-        with question(f'the bindings of block "{block.name}"'):
-            outside = dom.set.subtract(constraint_set(dom, Constraint(index)))
-            if outside.is_empty():
-                continue
-        it = block.iters[number]
-        at, value = _example(dom, outside, it.binding, op)
-        shown = _listed(at)
-        size = it.extent.as_constant()
-        low = it.min.as_constant() or 0
-        has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
-        if not dom.exact:
-            _fail_undecided(op, "domain", f'iter {it.name} of block "{block.name}" is bound within its domain {has}')
-        fail(
-            op,
-            "domain",
-            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {shown}'
-            f"{only_where(outside, op)}",
-            Counterexample((Iteration(block.name, at),)),
-        )
-
-
-def _example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[tuple[tuple[str, int], ...], int]:
-    """The smallest point of a set, by loop names, and the value of an expression there."""
-    point = smallest_point(points) or []
-    shift = len(point) - len(dom.dims)
-    names = [*dom.params, *names_of(dom, op)]
-    relation = isl.Map.from_aff(dom.aff(index))
-    for i, value in enumerate(point[:shift]):
-        relation = relation.fix_val(dim_type.param, i, isl.Val(value))
-    for i, value in enumerate(point[shift:]):
-        relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
-    image = smallest_point(relation.range()) or [0]
-    return tuple(zip(names, point, strict=False)), image[-1]
-
-
-def _listed(values: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{n} = {v}" for n, v in values) or "every point"
-
-
-def names_of(dom: Domain, op: ir.Operation) -> list[str]:
-    """Names of a domain's dimensions: loops and iters around an op."""
-    known: dict[ir.Value, str] = {}
-    for parent in parents(op):
-        if is_loop(parent):
-            known[Loop(parent).var] = Loop(parent).name
-        elif is_block(parent):
-            known |= {i.var: i.name for i in Block(parent).iters}
-    return [known.get(v, "?") for v in dom.dims]
-
-
 def isolation(op: ir.Operation) -> None:
     """Check that a block with iters uses no loop variable from outside it."""
     loop = Loop(op)
@@ -382,13 +261,13 @@ def init_first(op: ir.Operation) -> None:
         if before.is_empty():
             return
     if not dom.exact:
-        _fail_undecided(op, "init", f'the init of block "{block.name}" runs before all updates of the same element')
+        fail_undecided(op, "init", f'the init of block "{block.name}" runs before all updates of the same element')
     point = smallest_point(flatten(before)) or []
     count = len(dom.dims)
     names = names_of(dom, op)
     first, second = point[-2 * count : -count], point[-count:]
     pair = tuple(Iteration.of(block.name, names, p) for p in (first, second))
-    show = [_listed(i.values) for i in pair]
+    show = [listed(i.values) for i in pair]
     fail(
         op,
         "init",
@@ -402,72 +281,6 @@ def _is_increasing(index: Index) -> bool:
     """Whether an expression is a sum of variables with positive factors, minimal only where all of them start."""
     expr = index.expr
     return intervals.only_positive(expr)
-
-
-# --- accesses ---------------------------------------------------------------------------------------------------------
-
-
-def access_shape(op: ir.Operation) -> None:
-    """Check that every access with an affine index, or one known from a table, is inside its buffer."""
-    check_access(op)
-
-
-def check_access(op: ir.Operation) -> bool:
-    """The same; returns whether all indices of the op are of these kinds, so that it is proved to be inside."""
-    if op.name in ("affine.load", "affine.store") and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
-        return True
-    proved = op.name not in ("memref.load", "memref.store") or None not in known_indices(op)
-    for access in of_op(op):
-        if access.exact or (op.name in ("memref.load", "memref.store") and access_domain(access).exact):
-            _in_bounds(op, access)
-        else:
-            proved = False
-    return proved
-
-
-def _in_bounds(op: ir.Operation, access: Access) -> None:
-    buffer = Buffer(access.buffer)
-    box = intervals.around(op)
-    start = Index.constant(0)
-    for number, (low, extent, size) in enumerate(zip(access.mins, access.extents, buffer.dims, strict=True)):
-        if intervals.inside(low, extent, start, size, box):
-            continue
-        checks = (low, size - low - extent)
-        if all(intervals.at_least_zero(c, box) for c in checks):
-            continue
-        dom = access_domain(access)
-        for check in checks:
-            with question(f"the bounds of {buffer.name}"):
-                outside = dom.set.subtract(constraint_set(dom, Constraint(check)))
-                empty = outside.is_empty()
-            if not empty:
-                at, value = _example(dom, outside, low, op)
-                limit, many = size.as_constant(), extent.as_constant() or 1
-                place = f"index {value}" if many == 1 else f"indices {value} to {value + many - 1}"
-                have = f"has {limit} rows" if limit is not None else "has a symbolic size"
-                kind = "written" if access.is_write else "read"
-                out = f"at {place} in dimension {number}, which {have}"
-                if not dom.exact:
-                    _fail_undecided(op, "bounds", f"{buffer.name} is never {kind} {out}")
-                fail(
-                    op,
-                    "bounds",
-                    f"{buffer.name} is {kind} {out}, at {_listed(at)}{only_where(outside, op)}",
-                    Counterexample((Iteration(_block_name(op), at),), _in_dim(buffer, number, value)),
-                )
-
-
-def _fail_undecided(op: ir.Operation, rule: str, claim: str) -> NoReturn:
-    """Raise for an op that may break a rule, as data, or a binding that is not affine, decides where it runs."""
-    fail(op, rule, f"it is not provable that {claim}: {decider(op)} decides what runs", provable=False)
-
-
-def _block_name(op: ir.Operation) -> str:
-    return next((Block(p).name for p in parents(op) if is_block(p)), "") or "statement"
-
-
-def _in_dim(buffer: Buffer, number: int, value: int) -> Element:
-    return Element.of(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])
 
 
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {

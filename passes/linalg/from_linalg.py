@@ -21,7 +21,9 @@ _DROPPED = ("memref.dealloc",)
 _KEPT = (
     "func.return", "memref.alloc", "memref.alloca", "memref.dim", "memref.load", "memref.store", "affine.for",
     "affine.if", "affine.load", "affine.store", "affine.apply", "affine.min", "affine.max", "affine.yield",
+    "scf.if", "scf.yield", "scf.condition",
 )  # fmt: skip
+_LOOPS_OVER_DATA = ("scf.for", "scf.while")
 _ADVICE = {
     "func.call": "inline it (mlir-opt --inline)",
     "scf.for": "raise it to affine.for, or leave loops to the schedule",
@@ -76,13 +78,18 @@ def _check(func: Func) -> None:
     for arg in func.args:
         _check_type(arg.type, func.op.location)
     for op in _outside_blocks(func):
-        if op.name not in (*COMPUTED, *_DROPPED, *_KEPT) and not is_block(op) and not reshapes.is_view_op(op):
+        if op.name not in (*COMPUTED, *_DROPPED, *_KEPT) and not _is_encoded(op) and not reshapes.is_view_op(op):
             if op.name.split(".")[0] not in ("arith", "math") or len(op.regions):
                 advice = f": {_ADVICE[op.name]}" if op.name in _ADVICE else ""
                 raise LinalgError(f"{op.name} cannot be expressed as loops and blocks{advice}", op.location)
         for result in op.results:
             if isinstance(result.type, (ir.MemRefType, ir.UnrankedMemRefType)):
                 _check_type(result.type, op.location)
+
+
+def _is_encoded(op: ir.Operation) -> bool:
+    """Whether an op is a block, or a loop over data, of a TensorIR program."""
+    return is_block(op) or (op.name in _LOOPS_OVER_DATA and attrs.LOOP in op.attributes)
 
 
 def _check_type(type_: ir.Type, location: ir.Location) -> None:

@@ -12,7 +12,6 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import ChangedNests, changed_nests
 from tir_mlir.dialect.diagnostics import (
-    HandleError,
     InternalError,
     NotProvable,
     ScheduleError,
@@ -20,12 +19,9 @@ from tir_mlir.dialect.diagnostics import (
     TirError,
     VerifyError,
 )
-from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import (
-    Block,
     Func,
     KnownModule,
-    Loop,
     Touched,
     View,
     create,
@@ -37,19 +33,17 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
-from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
 from tir_mlir.schedule import nest_table, pickling
 from tir_mlir.schedule.call_text import CallPrinter
-from tir_mlir.schedule.dead_handles import DeadHandles, view_of
-from tir_mlir.schedule.handle_text import view_text
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial, register
+from tir_mlir.schedule.handle_table import HandleTable
+from tir_mlir.schedule.handles import ExprHandle, Handle, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, step_error, user_line
 from tir_mlir.schedule.refusal import refusal as refusal_text
-from tir_mlir.schedule.step_arguments import BlockName, alternatives, bound, variadic
+from tir_mlir.schedule.step_arguments import BlockName, bound, variadic
 from tir_mlir.schedule.step_arguments import rank as rank_of
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_in
@@ -70,7 +64,7 @@ class Call:
     start: float
 
 
-class Executor:
+class Executor(HandleTable):
     """The state of a schedule, and the only code that changes it.
 
     `check`: if set, runs after every step that changed the program, and compares it with the original.
@@ -81,20 +75,15 @@ class Executor:
     """If set, runs after every step with what it is said to have changed. For tests."""
 
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
+        super().__init__(module)
         self.original = module
-        self.module = module
         self.random = random
         self.working: str | None = None
         self.history: list[Entry] = []
         self.trace = Trace()
-        self._owner = new_owner()
         self._detail = detail
         self._debug = debug
-        self._dead = DeadHandles()
-        self._known: set[int] = set()  # serials of the valid handles
-        self._values: dict[int, int] = {}  # the integers behind ExprHandles
         self.refused: list[Refusal] = []
-        self._undone: dict[int, str] = {}  # serial of a handle -> the undone step that returned it
         register(self._owner, self)
 
     def twin(self) -> Executor:
@@ -103,26 +92,6 @@ class Executor:
         other.__dict__ |= self._state()
         other.check = None
         return other
-
-    def describe(self, handle: Handle) -> str:
-        """One line on what a handle refers to; for a dead handle, the step that consumed it."""
-        word = handle.word.capitalize()
-        if isinstance(handle, ExprHandle):
-            dead = f"({self._undone.get(handle.serial, 'unknown')})"
-            return f"{word} {self._values.get(handle.id, dead)}"
-        if handle.serial in self._undone:
-            return f"{word} (dead: {self._undone[handle.serial]})"
-        if isinstance(handle, LoopHandle) and handle.is_mark:
-            return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
-        with entered():
-            op = nest_table.find(self.module, handle.id)
-            return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
-
-    def name(self, handle: Handle) -> str:
-        """The name of a block or loop. Errors: IndexError for an unknown handle, HandleError for a dead one."""
-        with entered():
-            view = self.view(handle, self.module)
-            return "root" if isinstance(view, Func) else getattr(view, "name", "")
 
     def __getstate__(self) -> dict[str, Any]:
         return pickling.dumped(self.__dict__)
@@ -342,104 +311,6 @@ class Executor:
         if isinstance(value, (list, tuple)):
             return type(value)(self._named(primitive, key, v) for v in value)
         return value
-
-    def _argument(self, primitive: Primitive, key: str, value: Any, module: ir.Module) -> Any:
-        """Convert an argument to what the primitive takes: views for handles, values for sampled integers."""
-        annotation = primitive.signature.parameters[key].annotation
-        if annotation is Func:
-            return working_function(funcs(module), value)
-        if isinstance(value, Handle):
-            view = self.view(value, module)
-            parts = alternatives(annotation)
-            if isinstance(view, Func) and Func not in parts:
-                raise ScheduleError("this is the root block; name a block with a computation", None)
-            if isinstance(view, SpecialLocation) and SpecialLocation not in parts:
-                raise ScheduleError(
-                    f"this handle is not a loop: sample_compute_location chose {view.name.lower()}; only compute_at and"
-                    " reverse_compute_at accept it",
-                    None,
-                )
-            return view
-        return self._views(value, module)
-
-    def _views(self, value: Any, module: ir.Module) -> Any:
-        if isinstance(value, Handle):
-            return self.view(value, module)
-        if isinstance(value, (list, tuple)):
-            return type(value)(self._views(v, module) for v in value)
-        if isinstance(value, dict):
-            return {k: self._views(v, module) for k, v in value.items()}
-        if isinstance(value, Formula):
-            return value.value(self.integer)
-        if isinstance(value, IndexMap):
-            return self.resolved(value)
-        return value
-
-    def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | SpecialLocation | int:
-        """The view that a handle refers to. Errors: IndexError for an unknown handle, HandleError for a dead one."""
-        if isinstance(handle, ExprHandle):
-            return self.integer(handle)
-        self.check_known(handle)
-        if isinstance(handle, LoopHandle) and handle.is_mark:
-            return SpecialLocation(handle.id)
-        op = nest_table.find(module, handle.id, self.module)
-        if op is None:
-            reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
-            alive = next((n for n in results if nest_table.find(self.module, n) is not None), None)
-            again = f"look the {handle.word} up again"
-            fix = f"use a handle that the step returned, or {again}" if results else again
-            raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)
-        return view_of(op)
-
-    def resolved(self, map_: IndexMap) -> IndexMap:
-        """The map with the values of its sampled integers."""
-        return map_.with_sides(
-            lambda side: side.value(self.integer) if isinstance(side, Formula) else self.integer(side)
-        )
-
-    def integer(self, handle: ExprHandle) -> int:
-        self.check_known(handle)
-        return self._values[handle.id]
-
-    def forget(self, handle: Handle) -> None:
-        """Invalidate a handle. Errors: IndexError if it is not valid in this schedule."""
-        self.check_known(handle)
-        self._known.discard(handle.serial)
-
-    def check_known(self, handle: Handle) -> None:
-        if handle.owner != self._owner:
-            raise IndexError(
-                f"this {handle.word} handle belongs to another schedule; look the {handle.word} up in this one"
-            )
-        if handle.serial in self._undone:
-            raise HandleError(
-                f"the {handle.word} behind this handle is gone: {self._undone[handle.serial]}",
-                fix="repeat the step and use the handle that it returns",
-            )
-        if handle.serial != -1 and handle.serial not in self._known:
-            raise IndexError(
-                f"this {handle.word} handle is unknown to this schedule: it was removed with remove_rv, or created by a"
-                " copy of the schedule"
-            )
-
-    # --- results ------------------------------------------------------------------------------------------------------
-
-    def _to_handles(self, result: Any) -> Any:
-        """Create handles for the results of a step."""
-        if isinstance(result, (list, tuple)):
-            return [self._to_handles(r) for r in result]
-        if result is None:
-            return None
-        serial = new_serial()
-        self._known.add(serial)
-        if isinstance(result, SpecialLocation):
-            return LoopHandle(int(result), self._owner, serial)
-        if isinstance(result, int):
-            self._values[serial] = result
-            return ExprHandle(serial, self._owner, serial)
-        if isinstance(result, View):
-            return (LoopHandle if isinstance(result, Loop) else BlockHandle)(result.id, self._owner, serial)
-        raise TypeError(f"a primitive returns views and sampled integers, not {type(result).__name__}")
 
 
 def _location(place: tuple[str, int] | None) -> ir.Location | None:

@@ -20,13 +20,6 @@ from programs.short import (
 
 ROWS = [
     Row(
-        "split: an extent inside",
-        main("A:n C:n", each("C:n", "C[vi] = A[vi]")),
-        lambda s: s.split(loop(s, "C"), [4, None]),
-        "make the first factor None",
-        lambda s: s.split(loop(s, "C"), [None, 4]),
-    ),
-    Row(
         "split: a loop from 1",
         FROM_ONE,
         lambda s: s.split(loop(s, "C"), [None, 4]),

@@ -1,0 +1,114 @@
+"""The rules of bounds: iters are bound inside their domains, buffers are accessed inside their shapes."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import Access, access_domain, known_indices, of_op
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, accessed, is_block, parents
+from tir_mlir.dialect.presburger import constraint_set, domain, intervals, only_where, question
+from tir_mlir.dialect.verify import fast_paths
+from tir_mlir.dialect.verify.example_points import example, listed
+from tir_mlir.dialect.verify.violation import fail, fail_undecided
+
+
+def bindings_in_domain(op: ir.Operation) -> None:
+    """Check that every value bound to an iter is in the iter's domain, wherever the block runs."""
+    box = intervals.around(op)
+    if fast_paths.bindings_inside(op, box):
+        return
+    block = Block(op)
+    open_: list[tuple[int, Index, bool]] = []
+    one = Index.constant(1)
+    for number, it in enumerate(block.iters):
+        if intervals.inside(it.binding, one, it.min, it.extent, box):
+            continue
+        if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
+            fail(
+                op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}'
+            )
+        for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
+            if not intervals.at_least_zero(index, box):
+                open_.append((number, index, is_low))
+    if not open_:
+        return
+    dom = domain(op)
+    for number, index, _ in open_:
+        with question(f'the bindings of block "{block.name}"'):
+            outside = dom.set.subtract(constraint_set(dom, Constraint(index)))
+            if outside.is_empty():
+                continue
+        it = block.iters[number]
+        at, value = example(dom, outside, it.binding, op)
+        shown = listed(at)
+        size = it.extent.as_constant()
+        low = it.min.as_constant() or 0
+        has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
+        if not dom.exact:
+            fail_undecided(op, "domain", f'iter {it.name} of block "{block.name}" is bound within its domain {has}')
+        fail(
+            op,
+            "domain",
+            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {shown}'
+            f"{only_where(outside, op)}",
+            Counterexample((Iteration(block.name, at),)),
+        )
+
+
+def access_shape(op: ir.Operation) -> None:
+    """Check that every access with an affine index, or one known from a table, is inside its buffer."""
+    check_access(op)
+
+
+def check_access(op: ir.Operation) -> bool:
+    """The same; returns whether all indices of the op are of these kinds, so that it is proved to be inside."""
+    if op.name in ("affine.load", "affine.store") and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
+        return True
+    proved = op.name not in ("memref.load", "memref.store") or None not in known_indices(op)
+    for access in of_op(op):
+        if access.exact or (op.name in ("memref.load", "memref.store") and access_domain(access).exact):
+            _in_bounds(op, access)
+        else:
+            proved = False
+    return proved
+
+
+def _in_bounds(op: ir.Operation, access: Access) -> None:
+    buffer = Buffer(access.buffer)
+    box = intervals.around(op)
+    start = Index.constant(0)
+    for number, (low, extent, size) in enumerate(zip(access.mins, access.extents, buffer.dims, strict=True)):
+        if intervals.inside(low, extent, start, size, box):
+            continue
+        checks = (low, size - low - extent)
+        if all(intervals.at_least_zero(c, box) for c in checks):
+            continue
+        dom = access_domain(access)
+        for check in checks:
+            with question(f"the bounds of {buffer.name}"):
+                outside = dom.set.subtract(constraint_set(dom, Constraint(check)))
+                empty = outside.is_empty()
+            if not empty:
+                at, value = example(dom, outside, low, op)
+                limit, many = size.as_constant(), extent.as_constant() or 1
+                place = f"index {value}" if many == 1 else f"indices {value} to {value + many - 1}"
+                have = f"has {limit} rows" if limit is not None else "has a symbolic size"
+                kind = "written" if access.is_write else "read"
+                out = f"at {place} in dimension {number}, which {have}"
+                if not dom.exact:
+                    fail_undecided(op, "bounds", f"{buffer.name} is never {kind} {out}")
+                fail(
+                    op,
+                    "bounds",
+                    f"{buffer.name} is {kind} {out}, at {listed(at)}{only_where(outside, op)}",
+                    Counterexample((Iteration(_block_name(op), at),), _in_dim(buffer, number, value)),
+                )
+
+
+def _block_name(op: ir.Operation) -> str:
+    return next((Block(p).name for p in parents(op) if is_block(p)), "") or "statement"
+
+
+def _in_dim(buffer: Buffer, number: int, value: int) -> Element:
+    return Element.of(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])

@@ -1,0 +1,40 @@
+"""Points at which a rule is violated, by the names of loops and iters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Index, Loop, is_block, is_loop, parents
+from tir_mlir.dialect.presburger import Domain, dim_type, smallest_point
+
+
+def example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tuple[tuple[tuple[str, int], ...], int]:
+    """The smallest point of a set, by loop names, and the value of an expression there."""
+    point = smallest_point(points) or []
+    shift = len(point) - len(dom.dims)
+    names = [*dom.params, *names_of(dom, op)]
+    relation = isl.Map.from_aff(dom.aff(index))
+    for i, value in enumerate(point[:shift]):
+        relation = relation.fix_val(dim_type.param, i, isl.Val(value))
+    for i, value in enumerate(point[shift:]):
+        relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
+    image = smallest_point(relation.range()) or [0]
+    return tuple(zip(names, point, strict=False)), image[-1]
+
+
+def listed(values: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{n} = {v}" for n, v in values) or "every point"
+
+
+def names_of(dom: Domain, op: ir.Operation) -> list[str]:
+    """Names of a domain's dimensions: loops and iters around an op."""
+    known: dict[ir.Value, str] = {}
+    for parent in parents(op):
+        if is_loop(parent):
+            known[Loop(parent).var] = Loop(parent).name
+        elif is_block(parent):
+            known |= {i.var: i.name for i in Block(parent).iters}
+    return [known.get(v, "?") for v in dom.dims]
