@@ -51,14 +51,45 @@ def inline_dequantizer(sch: Schedule, block: Any, operand: Operand) -> bool:
     return producer is not None and inline(sch, producer)
 
 
-def mark_dequantized(sch: Schedule, block: Any, what: Contraction) -> Contraction:
-    """The product with its dequantised operands marked as such, if copies of them can compute them."""
-    return replace(what, left=_marked(sch, block, what.left), right=_marked(sch, block, what.right))
+def mark_dequantized(sch: Schedule, block: Any, what: Contraction) -> tuple[Contraction, list[Any]]:
+    """The product with its dequantised operands marked as such, and the blocks that compute them.
+
+    Only those that can be inlined, and thus computed while they are packed.
+    """
+    found = {x.name: dequantizer(sch, block, x) for x in (what.left, what.right)}
+    blocks = {name: p for name, p in found.items() if p is not None and sch.can_compute_inline(p)}
+    left, right = (replace(x, dequantized=x.name in blocks) for x in (what.left, what.right))
+    return replace(what, left=left, right=right), list(blocks.values())
 
 
-def _marked(sch: Schedule, block: Any, operand: Operand) -> Operand:
-    producer = dequantizer(sch, block, operand)
-    return replace(operand, dequantized=producer is not None and bool(sch.can_compute_inline(producer)))
+def is_along(sch: Schedule, producer: Any, operand: Operand, axis: str) -> bool:
+    """Whether the largest array that a dequantised operand is computed from is contiguous along an axis of it."""
+    info = block_info(sch, producer)
+    last = source(info).axes[-1]
+    (written,) = info.writes
+    return len(last) == 1 and any(
+        a == axis and theirs == last for a, theirs in zip(operand.axes, written.axes, strict=True)
+    )
+
+
+def vectorize_dequantizer(sch: Schedule, producer: Any, lanes: int, threads: int) -> None:
+    """Vectorize a block that dequantises, along the last dimension of what it reads."""
+    info = block_info(sch, producer)
+    packed = source(info)
+    along = packed.axes[-1]
+    loops = sch.get_loops(producer)
+    at = next((n for n, (name, _) in enumerate(info.iters) if (name,) == along), len(loops) - 1)
+    plan = lane_split(packed, lanes)
+    outer = [x for n, x in enumerate(loops) if n != at]
+    steps = sch.split(loops[at], plan.factors)
+    inner = [] if plan.shared is None else [steps[plan.shared]]
+    middle = [x for n, x in enumerate(steps) if n not in (plan.lanes, plan.shared)]
+    sch.reorder(*outer, *middle, *inner, steps[plan.lanes])
+    for loop in inner:
+        sch.unroll(loop)
+    sch.vectorize(steps[plan.lanes])
+    if threads > 1 and outer:
+        sch.parallel(outer[0])
 
 
 def source(info: BlockInfo) -> RegionInfo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, prod
 from typing import Any
 
@@ -9,14 +10,16 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, contraction
+from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
+from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
 from tir_mlir.schedules.products.gemm_int8 import dot_for, integer_gemm
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, panels
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
-from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, parallelize
+from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 20
@@ -38,6 +41,8 @@ def gemm(
                                                                  C tile += registers
 
     Parallel over the products of a batch if there are enough, else over row blocks.
+    An operand that a block computes from fewer bytes, such as packed integers and scales by group, is computed in
+    registers or while it is packed.
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
     threads: default its number of cores. packed: the name of a parameter, such as a weight, that callers pass packed;
     returns the `Packing` that packs it. Raises ScheduleError if the block is not a matrix product, or if `packed` is
@@ -74,12 +79,26 @@ def gemm(
 def _float_gemm(
     sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None
 ) -> Packing | None:
+    what, producers = mark_dequantized(sch, block, what)
+    if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
+        if packed is None and _has_few_rows(what):
+            inline(sch, producers[-1])
+            few_rows_gemm(sch, block, what, target, threads)
+            return None
+        vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
+        what = replace(what, right=replace(what.right, dequantized=False))
     wide = target.registers >= MANY_REGISTERS
     extents = (what.extent(a) for a in (what.m, what.n, what.k))
     plan = panels(what, target, threads) if wide else tiles(*extents, what.bits, target, threads)
     packing = None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
     (PanelGemm if wide else Gemm)(sch, block, what, plan, target, threads, packed).run()
+    for producer in producers:
+        inline(sch, producer)  # into the copy that packs it
     return packing
+
+
+def _has_few_rows(what: Contraction) -> bool:
+    return (what.extent(what.m) or LARGE) <= FEW_ROWS and what.extent(what.k) is not None
 
 
 def _refuse_packed(packed: str | None, why: str) -> None:

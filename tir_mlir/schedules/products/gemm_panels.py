@@ -52,10 +52,10 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
 
 
 def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
-    """Whether to pack the right operand: its columns are not contiguous, its type is narrower, or it is reused often
-    and exceeds half of L2."""
+    """Whether to pack the right operand: its columns are not contiguous, its type is narrower, it is dequantised, or it
+    is reused often and exceeds half of L2."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
-    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype:
+    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype or what.right.dequantized:
         return True
     return n > nr and m >= REUSE * mr and 2 * k * n * what.bits // 8 > target.l2
 
@@ -128,7 +128,7 @@ class PanelGemm:
 
     def _pack(self, block: Any, batch: list, panel: Any) -> None:
         """Pack the right operand panel by panel, or as a whole if threads share the rows; the left one if it is not
-        in rows or narrower."""
+        in rows, narrower or dequantised."""
         sch, what, plan = self.sch, self.what, self.plan
         whole = batch[-1] if batch else None
         if plan.packed and what.right.name != self.packed:
@@ -138,7 +138,7 @@ class PanelGemm:
             return
         if what.left.axes[-1] != what.k:
             pack(sch, what, what.left, what.m, plan.mr, block, whole, self.threads)
-        elif what.left.dtype != what.dtype:
+        elif what.left.dtype != what.dtype or what.left.dequantized:
             self._widen(what.left, block, whole)
 
     def _widen(self, operand: Operand, block: Any, at: Any) -> None:

@@ -24,17 +24,18 @@ WAYS = 8
 def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
     """Whether to pack the right operand: it is reused often, and its panels do not fit in L1 unpacked.
 
-    Also if its columns are not contiguous, as vector loads need, or if its type is narrower and must be widened.
+    Also if its columns are not contiguous, as vector loads need, if its type is narrower and must be widened, or if it
+    is dequantised.
     """
-    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype:
+    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype or what.right.dequantized:
         return True
     often = _size(what, what.m) >= REUSE * plan.mr
     return often and not _fits(plan.kc, plan.nr, _size(what, what.n), what.right.bits // 8, target)
 
 
 def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
-    """Whether to pack the left operand: it exceeds L2 and is reused often, or its type is narrower."""
-    if what.left.dtype != what.dtype:
+    """Whether to pack the left operand: it exceeds L2 and is reused often, or it is narrower or dequantised."""
+    if what.left.dtype != what.dtype or what.left.dequantized:
         return True
     far = _size(what, what.m) * _size(what, what.k) * what.left.bits // 8 > target.l2
     return far and _size(what, what.n) >= REUSE * REUSE * plan.nr
@@ -82,7 +83,8 @@ def pack(
     if threads > 1:
         sch.reorder(n_0, *(x for x in loops if x is not loops[n]), lanes)
         sch.parallel(n_0)
-    if axes[-1] != along:  # transposed: by squares in registers
+    if axes[-1] != along or operand.dequantized:
+        # transposed: by squares in registers; dequantised: the shifts of the values of a byte are constants
         k_0, k_1 = sch.split(loops[k], [None, SQUARE])
         sch.reorder(n_0, k_0, k_1, lanes)
         sch.unroll(k_1)

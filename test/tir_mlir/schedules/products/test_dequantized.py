@@ -11,10 +11,11 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
+WIDE = Target(vector_bits=256, registers=32, l1=1 << 10, l2=8 << 10, l3=16 << 10, cores=2)
 RNG = np.random.default_rng(5)
 
 
-def check(schedule, m: int, weights: Weights, **options) -> Schedule:
+def check(schedule, m: int, weights: Weights, kept: bool = False, **options) -> Schedule:
     sch = Schedule(dequantized_product(m, weights))
     schedule(sch, "C", **options)
     q, s, matrix = packed_weights(weights, RNG)
@@ -22,7 +23,7 @@ def check(schedule, m: int, weights: Weights, **options) -> Schedule:
     c = np.full((m, weights.n), 99, "float32")
     build(sch)["main"](q, s, a, c)
     np.testing.assert_array_equal(c, a @ matrix.T)
-    assert ("W = T.alloc_buffer" in sch.mod.script()) is False
+    assert ("W = T.alloc_buffer" in sch.mod.script()) == kept
     return sch
 
 
@@ -62,6 +63,50 @@ def test_a_product_that_dequantises_itself():
     sch = Schedule(dequantized_product(1, Weights(9, 64), blocks=1))
     sch.compute_inline("W")
     schedules.gemv(sch, "C", target=SMALL, threads=1)
+    assert sch.verify()
+
+
+@pytest.mark.few(8)
+@pytest.mark.parametrize("target", [None, SMALL, WIDE], ids=["host", "small", "wide"])
+@pytest.mark.parametrize("turned", [False, True], ids=["along the sum", "along the result"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("m", "n", "k"), [(2, 3, 32), (3, 17, 96), (32, 40, 128)])
+def test_few_rows(m, n, k, form, turned, target):
+    check(schedules.gemm, m, Weights(n, k, form=form, turned=turned), target=target, threads=1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_verify_of_a_product(form, turned):
+    assert check(schedules.gemm, 9, Weights(21, 64, form=form, turned=turned), target=WIDE, threads=1).verify()
+
+
+def test_many_rows_read_a_dequantised_matrix_that_must_be_transposed():
+    sch = check(schedules.gemm, 70, Weights(33, 64), kept=True, target=WIDE, threads=1)
+    assert "T.vectorized" in sch.mod.script().split('T.block("W")')[0]
+
+
+def test_a_dequantised_left_operand():
+    q, x = te.placeholder((18, 32), "int8", name="Q"), te.placeholder((32, 20), name="X")
+    w = te.compute((18, 32), lambda i, k: q[i, k].astype("float32") * 2.0, name="W")
+    k = te.reduce_axis((0, 32), name="k")
+    c = te.compute((18, 20), lambda i, j: te.sum(w[i, k] * x[k, j], axis=k), name="C")
+    sch = Schedule(te.create_prim_func([q, x, c]))
+    schedules.gemm(sch, "C", target=WIDE, threads=1)
+    assert "W = T.alloc_buffer" not in sch.mod.script()
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+def test_threads_share_a_product(turned, target):
+    sch = check(schedules.gemm, 32, Weights(256, 256, turned=turned), target=target, threads=2)
+    assert "T.parallel" in sch.mod.script()
+
+
+def test_a_packed_left_operand_of_a_dequantised_product():
+    sch = Schedule(dequantized_product(8, Weights(16, 64)))
+    schedules.gemm(sch, "C", target=WIDE, threads=1, packed="A")
     assert sch.verify()
 
 
