@@ -1,10 +1,13 @@
 import ctypes
+import re
 
 import numpy as np
 import pytest
 from mlir import ir
 
+from tir_mlir import build
 from tir_mlir.dialect.ir import entered
+from tir_mlir.examples.matmul import scheduled
 from tir_mlir.intrin.kernels.outer_product import outer_product, tiling
 from tir_mlir.intrin.kernels.registry import emit, find_kernel, register_kernel
 from tir_mlir.target.host import Host, host
@@ -57,3 +60,12 @@ def test_a_symbol_is_registered_once():
     assert find_kernel("tmm16") is not None
     with pytest.raises(ValueError, match="'tmm16' is registered already"):
         register_kernel("tmm16", lambda: emit(""))
+
+
+def test_the_kernel_reads_the_copy_that_the_program_made():
+    """Rows of the array are 4 KiB apart, which share a set of the cache; those of the tile's copy are adjacent."""
+    if host().vector_bits < 512:
+        pytest.skip("operands are broadcast from memory only by AVX-512")
+    code = build(scheduled(64, 64, 1024), cache=False).assembly
+    offsets = [int(offset, 16) for offset in re.findall(r"vfmadd\S+\s+0x(\w+)\(.*1to16", code)]
+    assert offsets and max(offsets) < 16 * 16 * 4

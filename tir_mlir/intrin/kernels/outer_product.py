@@ -2,7 +2,8 @@
 
 Each call transposes B, by loads of 4-element segments and two rounds of shuffles, into a stack buffer Bt[k][n]. Then,
 per tile, `rows` x `columns` vectors of C stay in registers over the whole k loop; each step is a fused multiply-add of
-a row of Bt with a broadcast element of A. Sums run over k in ascending order from C's value, as in the plain loop nest.
+a row of Bt with a broadcast element of A, read where the caller put it. Sums run over k in ascending order from C's
+value, as in the plain loop nest.
 """
 
 from __future__ import annotations
@@ -53,11 +54,12 @@ def outer_product(name: str, m: int, n: int, k: int, host: Host) -> str:
     e = _Emitter()
     args = "%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr, %stride_a: i32, %stride_b: i32, %stride_c: i32"
     e.lines.append(f"llvm.func @{name}({args}) -> i32 {{")
+    rows_of_a = e.opaque("%a")  # else LLVM reads what a copy was made of, whose rows may share a set of the cache
     strides = {x: e.op(f"llvm.sext %stride_{x} : i32 to i64") for x in "abc"}
     bt = e.op(f"llvm.alloca {e.const(n * k)} x f32 {{alignment = 64 : i64}} : (i64) -> !llvm.ptr")
     _transpose(e, bt, strides["b"], n, k, tile.lanes)
     with e.loop(m, tile.rows) as (row, _), e.loop(n, tile.columns * tile.lanes) as (column, _):
-        a = [e.address("%a", e.mul(e.add(row, e.const(r)), strides["a"])) for r in range(tile.rows)]
+        a = [e.address(rows_of_a, e.mul(e.add(row, e.const(r)), strides["a"])) for r in range(tile.rows)]
         c = [e.add(e.mul(e.add(row, e.const(r)), strides["c"]), column) for r in range(tile.rows)]
         c = [e.address("%c", e.add(at, e.const(v * tile.lanes))) for at in c for v in range(tile.columns)]
         sums = _products(e, a, e.address(bt, column), [e.load(at, tile.lanes) for at in c], n, k, tile)
@@ -153,6 +155,10 @@ class _Emitter:
         if index == "%i0":
             return base
         return self.op(f"llvm.getelementptr inbounds {base}[{index}] : (!llvm.ptr, i64) -> !llvm.ptr, f32")
+
+    def opaque(self, pointer: str) -> str:
+        """The same pointer, but LLVM does not know to what: memory is accessed through it as written."""
+        return self.op(f'llvm.inline_asm "", "=r,0" {pointer} : (!llvm.ptr) -> !llvm.ptr')
 
     def load(self, at: str, lanes: int, aligned: bool = False) -> str:
         alignment = 4 * lanes if aligned else 4
