@@ -1,9 +1,10 @@
-"""Dot product intrinsics on adjacent integers: CPU instructions (VNNI, SDOT), with a generic fallback.
+"""Dot product intrinsics on adjacent narrow numbers: CPU instructions (VNNI, BF16, SDOT), with a generic fallback.
 
     C[j] += A[0] * B[j, 0] + ... + A[group - 1] * B[j, group - 1]      for the lanes j of a register
 
-and, where A is unsigned, sums of B alone. A is the same for all lanes. Products and sums are those of int32, exact for
-all values of A and B.
+and, where A is unsigned, sums of B alone. A is the same for all lanes. Products and sums of integers are those of
+int32, exact for all values of A and B. Those of bfloat16 are added in float32 two at a time, and denormal numbers count
+as 0 (Intel, Software Developer's Manual, VDPBF16PS); the descriptions, and so `verify` and the interpreter, keep them.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ _DESC = """
 def desc(a: T.handle, b: T.handle, c: T.handle):
     A = T.match_buffer(a, ({group},), "{left}")
     B = T.match_buffer(b, ({lanes}, {group}), "{dtype}")
-    C = T.match_buffer(c, ({lanes},), "int32", scope="local")
+    C = T.match_buffer(c, ({lanes},), "{sums}", scope="local")
     with T.block("root"):
         for j, k in T.grid({lanes}, {group}):
             with T.block("update"):
                 vj, vk = T.axis.remap("SR", [j, k])
-                C[vj] = C[vj] + T.Cast("int32", A[vk]) * T.Cast("int32", B[vj, vk])
+                C[vj] = C[vj] + T.Cast("{sums}", A[vk]) * T.Cast("{sums}", B[vj, vk])
 """
 
 _CALL = """
@@ -30,7 +31,7 @@ _CALL = """
 def impl(a: T.handle, b: T.handle, c: T.handle):
     A = T.match_buffer(a, ({group},), "{left}", strides=[1])
     B = T.match_buffer(b, ({lanes}, {group}), "{dtype}", strides=[{group}, 1])
-    C = T.match_buffer(c, ({lanes},), "int32", strides=[1], scope="local")
+    C = T.match_buffer(c, ({lanes},), "{sums}", strides=[1], scope="local")
     with T.block("root"):
         T.reads(C[0:{lanes}], A[0:{group}], B[0:{lanes}, 0:{group}])
         T.writes(C[0:{lanes}])
@@ -62,18 +63,19 @@ def impl(b: T.handle, c: T.handle):
 """
 
 
-def dot_product(target: Target, left: str, right: str = "") -> Dot | None:
-    """The best dot product of a target for operands of 8 or 16-bit integers; None for other types.
+def dot_product(target: Target, left: str, right: str = "", sums: str = "int32") -> Dot | None:
+    """The best dot product of a target for operands of 8 or 16 bits; None for other types.
 
     right: default the type of the left one. An operand narrower than those of the instruction is widened; `int8` may
     also be shifted to `uint8`, see `is_shifted`.
     """
     right = right or left
     for dot in INSTRUCTIONS:
-        if dot.lanes == target.lanes(32) and target.has(*dot.needs) and _takes(dot, left, right):
+        fits = dot.lanes == target.lanes(32) and dot.sums == sums and target.has(*dot.needs)
+        if fits and not target.features.intersection(dot.slow) and _takes(dot, left, right):
             return dot
     plain = PLAIN.get(target.lanes(32))
-    return plain if plain and _takes(plain, left, right) else None
+    return plain if plain and plain.sums == sums and _takes(plain, left, right) else None
 
 
 def is_shifted(dot: Dot, left: str) -> bool:
@@ -88,7 +90,14 @@ def register(name: str) -> None:
     dot = BY_NAME.get(name) or BY_SUM_NAME.get(name)
     desc, call = (_DESC, _CALL) if name in BY_NAME else (_SUM_DESC, _SUM_CALL)
     if dot is not None:
-        facts = {"lanes": dot.lanes, "group": dot.group, "left": dot.left_dtype, "dtype": dot.dtype, "name": name}
+        facts = {
+            "lanes": dot.lanes,
+            "group": dot.group,
+            "left": dot.left_dtype,
+            "dtype": dot.dtype,
+            "name": name,
+            "sums": dot.sums,
+        }
         TensorIntrin.register(name, parse(desc.format(**facts))["desc"], parse(call.format(**facts))["impl"])
 
 

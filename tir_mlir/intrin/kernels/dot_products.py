@@ -1,4 +1,4 @@
-"""Kernels of dot products of adjacent integers: CPU instructions, with a generic fallback.
+"""Kernels of dot products of adjacent narrow numbers: CPU instructions, with a generic fallback.
 
 C[j] += A[0] * B[j, 0] + ... + A[group - 1] * B[j, group - 1]      for the lanes j of a register
 """
@@ -67,10 +67,15 @@ _IN_RISCV = """%halves = llvm.mlir.poison : vector<[2]xi16>
   %new = llvm.intr.vector.extract %news[0] : {sums} from vector<[2]xi32>"""
 
 
+_BITS = {"int8": 8, "int16": 16, "bfloat16": 16}
+_MLIR = {"bfloat16": "bf16", "float32": "f32"}
+
+
 @dataclass(frozen=True)
 class Dot:
     """A dot product instruction: `lanes` sums of `group` products of `dtype`. `spare`: registers needed besides its
-    operands. `needs`: the required instruction sets. `left`: the type of A, if it is not `dtype`."""
+    operands. `needs`: the required instruction sets. `left`: the type of A, if it is not `dtype`. `slow`: instruction
+    sets of CPUs on which it is slower than widened operands."""
 
     instruction: str
     lanes: int
@@ -80,6 +85,8 @@ class Dot:
     spare: int = 0
     needs: tuple[str, ...] = ()
     left: str = ""
+    sums: str = "int32"
+    slow: tuple[str, ...] = ()
 
     @property
     def left_dtype(self) -> str:
@@ -89,7 +96,7 @@ class Dot:
     @property
     def bits(self) -> int:
         """The width of an element of A or B."""
-        return int(self.dtype.removeprefix("int"))
+        return _BITS[self.dtype]
 
     @property
     def name(self) -> str:
@@ -111,8 +118,8 @@ class Dot:
             "word": f"i{bits * self.group}",
             "words": f"vector<{self.lanes}xi{bits * self.group}>",
             "zeros": [0] * self.lanes,
-            "elements": f"vector<{self.lanes * self.group}xi{bits}>",
-            "sums": f"vector<{self.lanes}xi32>",
+            "elements": f"vector<{self.lanes * self.group}x{_MLIR.get(self.dtype, f'i{bits}')}>",
+            "sums": f"vector<{self.lanes}x{_MLIR.get(self.sums, 'i32')}>",
             "instruction": self.instruction,
             "lanes": self.lanes,
         }
@@ -129,6 +136,16 @@ _BYTES = {"lanes": 16, "group": 4, "dtype": "int8", "left": "uint8", "steps": _A
 INSTRUCTIONS = (
     Dot("llvm.x86.avx512.vpdpbusd.512", **_BYTES, needs=("avx512bw", "avx512vnni")),
     Dot("llvm.x86.avx512.vpdpbusd.256", **{**_BYTES, "lanes": 8}, needs=("avx2", "avxvnni")),
+    Dot(
+        "llvm.x86.avx512bf16.dpbf16ps.512",
+        16,
+        2,
+        "bfloat16",
+        _ACCUMULATE,
+        sums="float32",
+        needs=("avx512bf16",),
+        slow=("avx512fp16",),
+    ),  # Intel's cores have half of the rate of widened FMAs
     Dot("llvm.x86.avx512.vpdpwssd.512", 16, 2, PAIRS, _ACCUMULATE, needs=("avx512bw", "avx512vnni")),
     Dot("llvm.x86.avx512.pmaddw.d.512", 16, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("avx512bw",)),
     Dot("llvm.x86.avx512.vpdpwssd.256", 8, 2, PAIRS, _ACCUMULATE, needs=("avx2", "avxvnni")),

@@ -40,9 +40,9 @@ class Tile:
 
 def dot_for(what: Contraction, target: Target) -> Dot | None:
     """The dot-product instruction for a product; None if the general schedule applies (other types, or few rows)."""
-    if what.dtype != "int32" or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
+    if what.bits != 32 or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
         return None
-    return dot_product(target, what.left.dtype, what.right.dtype)
+    return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
 
 
 def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int) -> bool:

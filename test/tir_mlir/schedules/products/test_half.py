@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.products import widened
 
 from tir_mlir import Schedule, build, schedules
-from tir_mlir.target import Target
+from tir_mlir.intrin.dot_products import dot_product
+from tir_mlir.target import ZEN4, Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
 """Caches so small that every level of tiles is there."""
@@ -59,3 +62,23 @@ def test_one_row():
 
 def test_threads():
     assert "T.parallel" in check(150, 160, 90, "bfloat16", target=SMALL, threads=2)
+
+
+@pytest.mark.skipif(not ZEN4.runs_here, reason="needs AVX512-BF16")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("m", "n", "k"), [(16, 16, 16), (15, 17, 127), (33, 70, 1)])
+def test_pairs_of_bfloat16(m, n, k, threads):
+    text = check(m, n, k, "bfloat16", target=ZEN4, threads=threads)
+    assert "dot_bfloat16_16x2_x86_avx512bf16_dpbf16ps_512" in text
+
+
+def test_pairs_of_bfloat16_are_an_instruction_of_zen4():
+    sch = Schedule(widened(40, 64, 48, "bfloat16", "float32"))
+    schedules.gemm(sch, "C", target=ZEN4, threads=1)
+    assert "vdpbf16ps" in build(sch, target=ZEN4).assembly
+
+
+def test_widened_where_the_instruction_is_slow():
+    assert dot_product(ZEN4, "bfloat16", sums="float32") is not None
+    assert dot_product(replace(ZEN4, features=ZEN4.features | {"avx512fp16"}), "bfloat16", sums="float32") is None
+    assert dot_product(ZEN4, "bfloat16") is None, "sums in int32"
