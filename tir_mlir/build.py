@@ -162,11 +162,11 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     lowered, facts = _lower(request)
     vector_length.promise(lowered, wanted)
     clock = request.timing.clock
-    if (missing := wanted.missing_here) is None:
+    if (hindrance := wanted.hindrance) is None:
         libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
-    made = CrossObject(lowered, request.found, wanted, code, missing, clock, facts["kernels"], facts["sites"])
+    made = CrossObject(lowered, request.found, wanted, code, hindrance, clock, facts["kernels"], facts["sites"])
     return _library(request, made, lambda: lowered)
 
 

@@ -38,17 +38,17 @@ class Target:
     @property
     def runs_here(self) -> bool:
         """Whether code for this target runs on this machine."""
-        return not self.triple or self.missing_here is None
+        return not self.triple or self.hindrance is None
 
     @property
-    def missing_here(self) -> str | None:
-        """What this machine lacks to run code for the target, in words; None if nothing."""
+    def hindrance(self) -> str | None:
+        """Why this machine does not run code for the target: `it lacks amx-tile`; None if it does."""
         if not (self.arch == architecture() and "linux" in self.triple and sys.platform.startswith("linux")):
-            return f"{self.arch} with the system of {self.triple}"
+            return f"it is {architecture()}, {sys.platform}"
         if lacking := sorted(self.features - features_of_host()):
-            return ", ".join(lacking)
+            return f"it lacks {', '.join(lacking)}"
         if self.is_scalable and scalable_bits() < self.vector_bits:
-            return f"vector registers of {self.vector_bits} bits, as they have {scalable_bits()} here"
+            return f"its vector registers have {scalable_bits()} bits, not {self.vector_bits}"
         return None
 
     @property

@@ -60,3 +60,19 @@ def test_a_cpu_with_the_instruction_gets_it() -> None:
 def test_an_immediate_argument_is_a_part_of_the_instruction() -> None:
     module = program("llvm.x86.sse41.round.ps", "A[0:4], 1")
     assert "round" in build(module, target=AVX2).assembly
+
+
+WASM = """
+@T.prim_func
+def main(X: T.Buffer((8,), "int16"), Y: T.Buffer((4,), "int32")):
+    with T.block("Y"):
+        Y[0:4] = T.call_llvm_pure_intrin("int32x4", "llvm.wasm.dot", X[0:8], X[0:8])
+"""
+
+
+def test_code_of_clang():
+    assert "i32x4.dot_i16x8_s" in build(parse(WASM), target="wasm_simd").assembly
+    with pytest.raises(
+        BuildError, match=r"\"llvm.wasm.dot\": the CPU generic-rv64 \(riscv64-.*\) has no instruction for it"
+    ):
+        build(parse(WASM), target="rvv")

@@ -152,6 +152,7 @@ INSTRUCTIONS = (
     Dot("llvm.x86.avx2.pmadd.wd", 8, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("avx2",)),
     Dot("llvm.x86.sse2.pmadd.wd", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("sse2",)),
     Dot("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, "int8", _ACCUMULATE, needs=("dotprod",)),
+    Dot("llvm.wasm.dot", 4, 2, PAIRS, _MULTIPLY_PAIRS, 1, ("simd128",)),
     *(_scalable("llvm.aarch64.sve.sdot.nxv4i32", n, 4, "int8", _IN_SVE, "sve") for n in (8, 16, 32, 64)),
     *(_scalable("llvm.riscv.vwmacc.nxv2i32.i16.nxv2i16.i64", n, 1, PAIRS, _IN_RISCV, "v") for n in (4, 8, 16, 32)),
 )

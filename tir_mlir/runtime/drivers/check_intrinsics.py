@@ -111,11 +111,12 @@ def _worded(text: str) -> str:
 def _compiled(code: str, wanted: object_code.LLVMTarget) -> str:
     """Compile LLVM IR in a child process: a missing instruction ends the process."""
     triple, cpu, features = (part.decode() for part in (wanted.triple, wanted.cpu, wanted.features))
+    none = f"the CPU {cpu} ({triple}) has no instruction for it; build for a target that has it, or use arithmetic"
     if not object_code.has_generator(wanted.triple):
         try:
             clang_codegen.compile_ir(code, triple, cpu, features)
         except BuildError as error:
-            return str(error)
+            return none if "select" in str(error) else str(error)
         return ""
     try:
         words = [f"-mtriple={triple}", f"-mcpu={cpu}", f"-mattr={features}", "-filetype=null", "-O0"]
@@ -126,5 +127,5 @@ def _compiled(code: str, wanted: object_code.LLVMTarget) -> str:
     if not done.returncode:
         return ""
     if "select" in done.stderr or "LLVM ERROR" in done.stderr or done.returncode < 0:
-        return f"the CPU {cpu} ({triple}) has no instruction for it; build for a target that has it, or use arithmetic"
+        return none
     return done.stderr.strip()[:500]

@@ -20,7 +20,7 @@ from tir_mlir.target import Target
 
 
 class CrossObject:
-    """The object file of a module in the llvm dialect, compiled for `target`; `missing`: what this machine lacks.
+    """The object file of a module in the llvm dialect, compiled for `target`; `hindrance`: why it does not run here.
 
     Only the C interface is exported: a function named `main` must not clash with the linking program's.
     """
@@ -31,12 +31,12 @@ class CrossObject:
         signatures: Sequence[CallSignature],
         cpu: Target,
         target: LLVMTarget,
-        missing: str,
+        hindrance: str,
         clock: Callable[[str], Any],
         kernels: Sequence[tuple[str, list[str]]] = (),
         sites: Sequence[Sequence[Any]] | None = None,
     ):
-        self._signatures, self._cpu, self._target, self._missing = list(signatures), cpu, target, missing
+        self._signatures, self._cpu, self._target, self._hindrance = list(signatures), cpu, target, hindrance
         self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
         for op in lowered.body.operations:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
@@ -53,7 +53,7 @@ class CrossObject:
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
         triple = self._target.triple.decode()
-        return {s.name: CrossCompiledFunction(s, triple, self._missing) for s in signatures}
+        return {s.name: CrossCompiledFunction(s, triple, self._hindrance) for s in signatures}
 
     def assembly(self) -> str:
         """The machine code, disassembled; clang's assembly where MLIR's LLVM has no such target."""
@@ -97,8 +97,8 @@ class CrossObject:
 class CrossCompiledFunction:
     """A function compiled for another machine; calling it raises."""
 
-    def __init__(self, signature: CallSignature, triple: str, missing: str):
-        self.signature, self._triple, self._missing = signature, triple, missing
+    def __init__(self, signature: CallSignature, triple: str, hindrance: str):
+        self.signature, self._triple, self._hindrance = signature, triple, hindrance
 
     def __repr__(self) -> str:
         return f"<{self.signature} for {self._triple}>"
@@ -108,6 +108,6 @@ class CrossCompiledFunction:
         if self._triple.startswith("wasm32"):
             written = 'lib.export("f.wasm") writes it, with a JavaScript loader'
         raise BuildError(
-            f"{self.signature.name} was built for {self._triple}, which this machine cannot run: it lacks "
-            f"{self._missing}; {written}"
+            f"{self.signature.name} was built for {self._triple}, which this machine cannot run: "
+            f"{self._hindrance}; {written}"
         )

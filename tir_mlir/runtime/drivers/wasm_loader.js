@@ -9,15 +9,13 @@ const FUNCTIONS = /*FUNCTIONS*/;
 const SITES = /*SITES*/;
 const DEFAULT = "/*FILE*/";
 
-const f64 = Math;
-const exp2 = (x) => Math.pow(2, x);
 const TYPES = {
   float64: Float64Array, float32: Float32Array, float16: Uint16Array, bfloat16: Uint16Array, bool: Uint8Array,
   int64: BigInt64Array, int32: Int32Array, int16: Int16Array, int8: Int8Array,
   uint64: BigUint64Array, uint32: Uint32Array, uint16: Uint16Array, uint8: Uint8Array,
 };
 
-/** The functions of a library: its exports by name. source: bytes, a Response, or a URL; default: the .wasm file beside this one. */
+/** The functions of a library, by name. source: bytes, a Response, or a URL; default: the .wasm file beside this one. */
 export async function load(source = new URL(DEFAULT, import.meta.url)) {
   const { instance } = await WebAssembly.instantiate(await bytesOf(source), { env: mathematics() });
   const found = { exports: instance.exports };
@@ -36,10 +34,10 @@ async function bytesOf(source) {
 
 /* sin and sinf, and so on: a result is rounded to the type of the function */
 function mathematics() {
-  const own = { exp2, fmod: (x, y) => x % y };
+  const own = { exp2: (x) => 2 ** x, fmod: (x, y) => x % y };
   const names = ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "expm1",
     "hypot", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh"];
-  for (const name of names) own[name] = f64[name];
+  for (const name of names) own[name] = Math[name];
   for (const name of Object.keys(own)) own[name + "f"] = own[name];
   return own;
 }
@@ -82,7 +80,9 @@ function sizesOf(one, args, arrays) {
   const sizes = {};
   one.params.forEach((p, i) => {
     if (p.size) sizes[p.name] = Number(args[i]);
-    if (p.dims) p.dims.forEach((d, axis) => typeof d === "string" && !(d in sizes) && (sizes[d] = arrays[i].shape[axis]));
+    (p.dims ?? []).forEach((d, axis) => {
+      if (typeof d === "string" && !(d in sizes)) sizes[d] = arrays[i].shape[axis];
+    });
   });
   return sizes;
 }
