@@ -210,7 +210,11 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
         wanted = request.wanted
         if llvm_intrinsics.CALL in request.source:
             check_intrinsics(module, None if wanted is None else _code_target(wanted))
-        given = {} if wanted is None else {"has": wanted.given, "elsewhere": not wanted.runs_here}
+        given = (
+            {}
+            if wanted is None
+            else {"has": wanted.given, "elsewhere": not wanted.runs_here, "small_pointers": wanted.arch == "wasm32"}
+        )
         kernels, elsewhere = link_kernels.resolve(module, request.libs, **given)
     token = RECORDED_WARNINGS.set(warned)
     try:

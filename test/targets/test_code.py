@@ -47,7 +47,7 @@ CODE = {
     ("int8", AVX_VNNI): r"vpdpbusd\s.*%ymm",
     ("int8", "neon"): r"smlal2?\tv\d+\.4s",
     ("int8", "neon_dotprod"): r"sdot\tv\d+\.4s",
-    ("int8", "sapphire_rapids"): r"vpdpbusd\s.*%zmm",
+    ("int8", "sapphire_rapids"): r"tdpbssd",
     ("int8", "zen4"): r"vpdpbusd\s.*%zmm",
     ("int8", "neon_i8mm"): r"sdot\tv\d+\.4s",
     ("int8", "rvv"): r"vw?macc\.v[vx]\tv\d+",

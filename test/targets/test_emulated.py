@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from harness.emulate import arm, riscv, run
 from programs.products import product, widened
+from programs.rowwise import softmax
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.script.parser import parse
@@ -61,6 +62,18 @@ def test_elements(cpu, tmp_path):
     x, y = RNG.uniform(-2, 2, (2, 13, 37)).astype("float32")
     *_, z = run(build(sch, target=target), [x, y, np.zeros_like(x)], tmp_path, MACHINES[cpu])
     np.testing.assert_allclose(z, np.maximum(x * y + 1, 0), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("cpu", ALL)
+def test_rows(cpu, tmp_path):
+    """Sums, maxima and a polynomial, in vectors and in what remains of a row."""
+    target = cpu.split()[0]
+    sch = Schedule(softmax((19, 37)))
+    schedules.softmax(sch, "out", target=target, threads=1)
+    x = RNG.normal(size=(19, 37)).astype("float32")
+    *_, found = run(build(sch, target=target), [x, x * 0], tmp_path, MACHINES[cpu])
+    power = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(found, power / power.sum(1, keepdims=True), rtol=1e-5)
 
 
 SHORT = {"sve": arm(128), "rvv": riscv(128)}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from harness import webassembly
 from programs.products import product, widened
+from programs.rowwise import softmax
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import BuildError
@@ -71,6 +72,15 @@ def test_elements(tmp_path):
     x = RNG.uniform(-2, 2, (13, 37)).astype("float32")
     _, y = webassembly.run(compiled(sch, tmp_path)[0], "main", [x, x * 0])
     np.testing.assert_allclose(y, x * x + 1, rtol=1e-6)
+
+
+def test_rows(tmp_path):
+    sch = Schedule(softmax((19, 37)))
+    schedules.softmax(sch, "out", target="wasm_simd", threads=1)
+    x = RNG.normal(size=(19, 37)).astype("float32")
+    _, found = webassembly.run(compiled(sch, tmp_path)[0], "main", [x, x * 0])
+    power = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(found, power / power.sum(1, keepdims=True), rtol=1e-5)
 
 
 def test_parallel_loops_are_serial(tmp_path):

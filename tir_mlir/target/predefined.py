@@ -29,6 +29,11 @@ def _riscv(bits: int) -> Target:
 
 _V3 = ("sse2", "avx", "avx2", "fma", "f16c")
 _V4 = (*_V3, "avx512f", "avx512bw", "avx512dq", "avx512vl")
+# what LLVM may use for these CPUs by their names: a machine must have all of it
+_NEWER = (
+    *_V4, "avx512cd", "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq", "gfni",
+    "avx512vnni", "avx512bf16",
+)  # fmt: skip
 _AMX = ("amx-tile", "amx-int8", "amx-bf16")
 _WASM = ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext")
 
@@ -36,10 +41,8 @@ SSE2 = _x86("x86-64", 128, 16, 256 << 10, "sse2")
 AVX2 = _x86("x86-64-v3", 256, 16, 256 << 10, *_V3)
 AVX512 = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4)
 AVX512_VNNI = _x86("x86-64-v4", 512, 32, 1 << 20, *_V4, "avx512vnni")
-SAPPHIRE_RAPIDS = _x86(
-    "sapphirerapids", 512, 32, 2 << 20, *_V4, "avx512vnni", "avx512bf16", "avx512fp16", *_AMX, l1=48 << 10
-)
-ZEN4 = _x86("znver4", 512, 32, 1 << 20, *_V4, "avx512vnni", "avx512bf16")
+SAPPHIRE_RAPIDS = _x86("sapphirerapids", 512, 32, 2 << 20, *_NEWER, "avx512fp16", *_AMX, l1=48 << 10)
+ZEN4 = _x86("znver4", 512, 32, 1 << 20, *_NEWER, "sse4a")
 NEON = _arm("neon")
 NEON_DOTPROD = _arm("neon", "dotprod")
 NEON_I8MM = _arm("neon", "dotprod", "i8mm", "bf16")

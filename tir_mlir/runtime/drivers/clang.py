@@ -11,14 +11,15 @@ from pathlib import Path
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.target import Target, chosen
 from tir_mlir.target.host import cpu_features
 
+_HERE = ("-march=native",)
 # without these, zig adds sanitizers and stack protection
 _FLAGS = (
     "-S",
     "-emit-llvm",
     "-O3",
-    "-march=native",
     "-g0",
     "-fno-sanitize=all",
     "-fno-stack-protector",
@@ -35,11 +36,16 @@ _TARGET = re.compile(
 
 
 def create_llvm(
-    source: str | Sequence[str], output: str | Path | None = None, options: Sequence[str] | str | None = None
+    source: str | Sequence[str],
+    output: str | Path | None = None,
+    options: Sequence[str] | str | None = None,
+    target: Target | str | None = None,
 ) -> str:
     """Compile C or C++ to LLVM IR text. `source`: source text, or the path of a file.
 
-    output: also write the LLVM IR to this file. options: more clang options, a list or one string.
+    output: also write the LLVM IR to this file. options: more clang options, a list or one string. target: the CPU that
+    the program will be built for, default this machine; its vector functions (`arm_neon.h`, `riscv_vector.h`,
+    `wasm_simd128.h`) may be used.
     Text with `extern "C"` is compiled as C++, other text as C; files by their suffix.
     Raises BuildError with clang's messages.
     """
@@ -51,11 +57,24 @@ def create_llvm(
         source = source[0]
     source, language = _read(source)
     extra = options.split() if isinstance(options, str) else list(options or ())
+    cpu = chosen(target)
+    extra = [*(_for_target(cpu) if cpu.triple else _HERE), *extra]
     key = [source, language, *_FLAGS, *extra, _host()]
     text = cached("c", key, lambda: _compile(source, language, extra))
     if output is not None:
         files.write_whole({Path(output): text.encode()})
     return text
+
+
+def _for_target(cpu: Target) -> list[str]:
+    """Options for another CPU. The parts of a triple that the compiler knows: `aarch64-linux-gnu`."""
+    arch, *system = cpu.triple.split("-")
+    known = "-".join(["freestanding"] if cpu.arch == "wasm32" else system[1:])
+    features = cpu.llvm_features.split(",") if cpu.features else []
+    return ["-target", f"{arch}-{known}", *(word for f in features for word in (*_FEATURE, f))]
+
+
+_FEATURE = ("-Xclang", "-target-feature", "-Xclang")
 
 
 def without_target(text: str) -> str:

@@ -7,6 +7,7 @@ annotation, then in the shared libraries of the build, the registered kernels, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target.host import features
 
 PRAGMA = "pragma_import_llvm"
+_LAYOUT = re.compile(r'^target datalayout = "([^"]*)"', re.MULTILINE)
 
 
 @dataclass
@@ -44,16 +46,20 @@ class Kernel:
 
 
 def resolve(
-    module: ir.Module, libs: Sequence[str] = (), has: Collection[str] | None = None, elsewhere: bool = False
+    module: ir.Module,
+    libs: Sequence[str] = (),
+    has: Collection[str] | None = None,
+    elsewhere: bool = False,
+    small_pointers: bool = False,
 ) -> tuple[dict[str, Kernel], list[str]]:
     """The kernels to link into the lowered `module`, and the symbols left to libraries or the process.
 
     The import annotations of `module` are removed (their text is long).
     has: the instruction sets of the CPU, default this machine's. elsewhere: the code will not run in this process, so
-    undefined symbols are left to the linker.
+    undefined symbols are left to the linker. small_pointers: addresses have 32 bits, so LLVM IR for others is refused.
     Raises BuildError for a symbol without definition and for a definition with another signature.
     """
-    imported = [import_llvm(text) for text in _take_annotations(module)]
+    imported = [import_llvm(text, small_pointers) for text in _take_annotations(module)]
     kernels: dict[str, Kernel] = {}
     others: list[str] = []
     for declaration in _declarations(module):
@@ -94,7 +100,7 @@ def in_llvm(kernels: dict[str, Kernel]) -> list[tuple[str, list[str]]]:
     return list(found.items())
 
 
-def import_llvm(text: str) -> ir.Module | LlvmText:
+def import_llvm(text: str, small_pointers: bool = False) -> ir.Module | LlvmText:
     """Import LLVM IR (text, or the path of a .ll file) into the llvm dialect; without mlir-translate, return the LLVM
     IR itself. Raises BuildError."""
     if "\n" not in text.strip():
@@ -102,6 +108,12 @@ def import_llvm(text: str) -> ir.Module | LlvmText:
         if found is None:
             raise BuildError(f"{PRAGMA}: {text[:80]!r} is neither LLVM IR text nor a .ll file that exists")
         text = found
+    layout = _LAYOUT.search(text)
+    if small_pointers and layout is not None and "-p:32:" not in layout[1]:
+        raise BuildError(
+            f"{PRAGMA}: this LLVM IR is for 64-bit addresses, and the target has 32-bit ones; "
+            'fix: create_llvm(source, target="wasm_simd")'
+        )
     portable = without_target(text)
     try:
         tool = toolchain.find("mlir-translate")
