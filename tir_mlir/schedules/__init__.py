@@ -5,6 +5,7 @@ from __future__ import annotations
 from tir_mlir.schedules.convolutions.conv2d import conv2d
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.programs.attention import attention
 from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.schedules.rows.elementwise import elementwise
 from tir_mlir.schedules.rows.independent import independent
@@ -13,6 +14,7 @@ from tir_mlir.schedules.rows.rowwise import layer_norm, rowwise, softmax
 from tir_mlir.schedules.rows.transpose import transpose
 
 __all__ = [
+    "attention",
     "auto",
     "conv2d",
     "elementwise",

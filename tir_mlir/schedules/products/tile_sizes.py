@@ -46,12 +46,14 @@ def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target
 
 
 def register_tile(
-    m: int | None, n: int | None, lanes: int, target: Target, fewest_loads: bool = False
+    m: int | None, n: int | None, lanes: int, target: Target, fewest_loads: bool = False, whole: bool = False
 ) -> tuple[int, int]:
     """Rows and vectors of the register tile. Among tiles of about equal cost, the one with the fewest vectors, whose
     panels in L1 are longest; with `fewest_loads`, the one with the fewest loads for a multiply-add, where those of the
-    right operand count twice, as they come from L2."""
-    costs = {c: _cost(*c, m or LARGE, n or LARGE, lanes) for c in _candidates(target)}
+    right operand count twice, as they come from L2. `whole`: only tiles whose rows divide m, and whose width is a power
+    of two: masked vectors have such widths."""
+    fitting = [c for c in _candidates(target) if not whole or ((m or LARGE) % c[0] == 0 and c[1] in (1, 2, 4))]
+    costs = {c: _cost(*c, m or LARGE, n or LARGE, lanes) for c in fitting}
     good = [c for c, cost in costs.items() if cost <= ALIKE * min(costs.values())]
     return min(good, key=lambda c: ((c[0] + 2 * c[1]) / (c[0] * c[1]) if fewest_loads else c[1], costs[c]))
 

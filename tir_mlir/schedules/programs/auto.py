@@ -11,6 +11,7 @@ from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.convolutions.conv2d import conv2d
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.programs.attention import attention_of, schedule_attention
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.elementwise import elementwise_chain
 from tir_mlir.schedules.rows.independent import independent
@@ -31,11 +32,12 @@ def auto(
         for i, k: top, power, total = ...        with the block that they end in: rowwise
         for i, j: Y = power / total              rowwise
 
-    From the last block to the first: products (`gemm`, `gemv`), convolutions (`conv2d`), row-wise operators with their
-    producers (`rowwise`), other reductions (`reduction`), elementwise operators and transposes with their producers
-    (`elementwise`), and blocks that compute more than one element, of which the independent ones run in parallel
-    (`independent`). A function that refuses a block leaves it to the next one that fits. Blocks that were scheduled
-    before, or that none fits, stay as they are, the latter with a ScheduleWarning that names them.
+    From the last block to the first: attention (`attention`), products (`gemm`, `gemv`), convolutions (`conv2d`),
+    row-wise operators with their producers (`rowwise`), other reductions (`reduction`), elementwise operators and
+    transposes with their producers (`elementwise`), and blocks that compute more than one element, of which the
+    independent ones run in parallel (`independent`). A function that refuses a block leaves it to the next one that
+    fits. Blocks that were scheduled before, or that none fits, stay as they are, the latter with a ScheduleWarning that
+    names them.
     target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`.
     Returns the name of the function for each block of the program, None for those left as they are.
     """
@@ -87,6 +89,13 @@ class AutoSchedule:
         """The functions that may schedule a block, best first."""
         sch, target, threads, block = self.sch, self.target, self.threads, self.blocks[name]
         kind = self.kinds[name]
+        if kind in (Kind.PRODUCT, Kind.ELEMENTWISE):
+            outside = self._fixed(name, frozenset())
+            if attention_of(sch, block, outside):
+                yield (
+                    "attention",
+                    lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside),
+                )
         if kind is Kind.PRODUCT:
             yield "gemm", lambda: gemm(sch, block, target, threads)
             yield "gemv", lambda: gemv(sch, block, target, threads)
@@ -95,7 +104,7 @@ class AutoSchedule:
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
             yield "reduction", lambda: reduction(sch, block, target, threads)
         if kind is Kind.ELEMENTWISE:
-            fixed = self._fixed(name)
+            fixed = self._fixed(name, frozenset({Kind.PRODUCT, Kind.CONVOLUTION}))
             if row_group(sch, block, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed)
             light = fixed | {n for n, k in self.kinds.items() if k is not Kind.ELEMENTWISE}
@@ -103,10 +112,10 @@ class AutoSchedule:
         if kind is not Kind.SCHEDULED:
             yield "independent", lambda: independent(sch, block, target, threads)
 
-    def _fixed(self, name: str) -> frozenset[str]:
-        """The blocks that are not fused into this one: products, those scheduled already, and those that others read
-        as well."""
-        heavy = (Kind.PRODUCT, Kind.CONVOLUTION, Kind.OPAQUE, Kind.SCHEDULED)
+    def _fixed(self, name: str, heavy: frozenset[Kind]) -> frozenset[str]:
+        """The blocks that are not fused into this one: those of heavy kinds, those scheduled already, and those that
+        others read as well."""
+        heavy |= {Kind.OPAQUE, Kind.SCHEDULED}
         fixed = {n for n, kind in self.kinds.items() if kind in heavy} | set(self.picked)
         readers = {n: self._readers(n) for n in self.blocks if n not in fixed and n != name}
         group = {n for n in readers if readers[n]}

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from mlir import ir
+
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
 from tir_mlir.schedule import Schedule
@@ -32,7 +34,7 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
     loops = [sch.get(loop) for loop in sch.get_loops(block)]
     if any(str(loop.kind) != "serial" for loop in loops):
         return Kind.SCHEDULED
-    inside = [o.name for o in ops(block_view(sch, block).op)][1:]
+    inside = [o.name for o in ops(block_view(sch, block).op)[1:] if not _is_value(o)]
     kinds = {it.kind for it in info.iter_vars}
     if not info.writes or "O" in kinds or _is_opaque(inside, init="R" in kinds):
         return Kind.OPAQUE
@@ -46,12 +48,16 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
     return Kind.REDUCTION
 
 
+def _is_value(op: ir.Operation) -> bool:
+    """Whether an op is a conditional value (`if_then_else`)."""
+    return op.name in ("affine.if", "scf.if") and len(op.results) > 0
+
+
 def _is_opaque(inside: list[str], init: bool) -> bool:
     """Whether a body is more than straight-line code; a reduction has one branch, its init."""
     branches = sum(name == "affine.if" for name in inside)
-    return branches > init or any(
-        name.startswith("scf.") or name in ("affine.for", "affine.parallel", "func.call") for name in inside
-    )
+    more = [n for n in inside if n in ("affine.for", "affine.parallel", "func.call") or n.startswith("scf.")]
+    return branches > init or any(name != "scf.yield" for name in more)
 
 
 def _multiplies(inside: list[str]) -> bool:

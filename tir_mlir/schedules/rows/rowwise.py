@@ -72,11 +72,11 @@ def schedule_rows(
     threads = min(threads or target.cores, max(1, work // ROW_WORK))
     outer = RowwiseSchedule(sch, members, rows, target).run()
     for member in members if reciprocal else ():
-        _allow_reciprocals(sch, member)
+        allow_reciprocals(sch, member)
     parallelize(sch, outer, threads)
 
 
-def _allow_reciprocals(sch: Schedule, member: Member) -> None:
+def allow_reciprocals(sch: Schedule, member: Member) -> None:
     """Let a block that may divide by the value of a row multiply by its reciprocal."""
     axes = [{n for axis in r.axes for n in axis} for r in member.info.reads]
     divides = any(o.name == "arith.divf" for o in ops(block_view(sch, member.block).op))

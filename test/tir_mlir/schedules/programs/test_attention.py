@@ -1,0 +1,92 @@
+"""schedules.attention: plain and causal, any sizes, NumPy's result, scores of one tile of queries at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.attention import attention, reference
+from programs.rowwise import softmax
+
+from tir_mlir import Schedule, build, schedules, te
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.target import AVX2
+
+RNG = np.random.default_rng(7)
+
+
+def check(run, heads, queries, keys, width, causal=False):
+    q = RNG.standard_normal((heads, queries, width), np.float32)
+    k, v = RNG.standard_normal((2, heads, keys, width), np.float32)
+    o = np.full_like(q, np.nan)
+    run(q, k, v, o)
+    np.testing.assert_allclose(o, reference(q, k, v, causal), rtol=1e-4, atol=1e-5)
+
+
+def scheduled(program, **options):
+    sch = Schedule(program)
+    schedules.attention(sch, "O", **{"threads": 1} | options)
+    return sch
+
+
+@pytest.mark.parametrize("sizes", [(1, 5, 33, 24), (2, 40, 70, 16), (1, 1, 100, 32)])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("weights", [False, True])
+def test_any_sizes(sizes, causal, weights):
+    check(build(scheduled(attention(*sizes, causal, weights)))["main"], *sizes, causal)
+
+
+def test_a_cache_of_keys_that_grows():
+    run = build(scheduled(attention(2, te.var("q"), te.var("k"), 20)))["main"]
+    for queries, keys in ((1, 1), (1, 33), (40, 100)):
+        check(run, 2, queries, keys, 20)
+
+
+def test_it_is_equivalent():
+    assert scheduled(attention(1, 9, 21, 12, True)).verify()
+
+
+def test_narrow_registers():
+    check(build(scheduled(attention(1, 20, 33, 24), target=AVX2))["main"], 1, 20, 33, 24)
+
+
+def test_all_stages_are_under_the_tile_of_queries():
+    text = scheduled(attention(2, 64, 64, 16)).mod.script()
+    assert text.count("for i_0 in range(2):") == 1
+    stages = text[text.index("for i_0 in range(2)") :]
+    assert all(f'T.block("{name}' in stages for name in ("S", "X", "M", "E", "Z", "P", "O"))
+
+
+@pytest.mark.parametrize(("heads", "loop"), [(8, "for h in T.parallel(8)"), (1, "for i_0 in T.parallel(8)")])
+def test_threads_share_heads_or_tiles(heads, loop):
+    sch = scheduled(attention(heads, 256, 32, 16), threads=2)
+    assert loop in sch.mod.script()
+
+
+def test_a_batch_of_heads():
+    b, h, n, w = 2, 3, 10, 8
+    q, k, v = (te.placeholder((b, h, n, w), name=x) for x in "QKV")
+    d, r, s, t = (te.reduce_axis((0, e), name=x) for e, x in ((w, "d"), (n, "r"), (n, "s"), (n, "t")))
+    scores = te.compute((b, h, n, n), lambda *i: te.sum(q[(*i[:3], d)] * k[(*i[:2], i[3], d)], axis=d), name="S")
+    m = te.compute((b, h, n), lambda *i: te.max(scores[(*i, r)], axis=r), name="M")
+    e = te.compute((b, h, n, n), lambda *i: te.exp(scores[i] - m[i[:3]]), name="E")
+    z = te.compute((b, h, n), lambda *i: te.sum(e[(*i, s)], axis=s), name="Z")
+    p = te.compute((b, h, n, w), lambda *i: te.sum(e[(*i[:3], t)] * v[(*i[:2], t, i[3])], axis=t), name="P")
+    o = te.compute((b, h, n, w), lambda *i: p[i] / z[i[:3]], name="O")
+    run = build(scheduled(te.create_prim_func([q, k, v, o])))["main"]
+    x, y, u = RNG.standard_normal((3, b, h, n, w), np.float32)
+    result = np.empty_like(x)
+    run(x, y, u, result)
+    flat = [a.reshape(b * h, n, w) for a in (x * np.sqrt(np.float32(w)), y, u)]  # the program does not scale
+    np.testing.assert_allclose(result.reshape(b * h, n, w), reference(*flat), rtol=1e-4, atol=1e-5)
+
+
+def test_auto_finds_it():
+    for weights in (False, True):
+        found = schedules.auto(sch := Schedule(attention(2, 12, 20, 8, True, weights)), threads=1)
+        assert set(found.values()) == {"attention"}
+        assert sch.verify()
+
+
+def test_another_program_is_refused():
+    with pytest.raises(ScheduleError, match='block "out" ends no attention: it must depend on two products'):
+        schedules.attention(Schedule(softmax((8, 8))), "out")

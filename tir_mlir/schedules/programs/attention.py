@@ -1,0 +1,246 @@
+"""Schedule for attention: two products with a softmax between them, tile of rows by tile of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info, extents, iters, loops_by_iter, widest_bits
+from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.producers import Member, row_axes, with_producers
+from tir_mlir.schedules.products.contraction import Contraction, contraction
+from tir_mlir.schedules.products.packing import pack
+from tir_mlir.schedules.products.tile_sizes import register_tile
+from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
+from tir_mlir.schedules.rows.rowwise import allow_reciprocals
+from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
+from tir_mlir.target import Target, chosen
+
+ROWS = 32
+"""The number of queries in a tile, if its scores fit in half of L2."""
+REUSE = 4
+"""The minimum number of queries for which transposing the keys pays off."""
+
+
+def attention(
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    reciprocal: bool = True,
+) -> None:
+    """Schedule attention, or two products with row-wise operators between them, so that scores stay in the cache.
+
+        for h, q, k, d: S += Q * K             for h (parallel): transpose the keys to panels
+        for h, q, k: M = max(M, S)                 for q_0:
+        for h, q, k: E = exp(S - M)      ->            for 32 rows: S, in register tiles ; M ; E ; Z
+        for h, q, k: Z += E                            for 32 rows: P, in register tiles
+        for h, q, k, e: P += E * V                     for 32 rows: O
+        for h, q, e: O = P / Z
+
+    block: the last block; the others are its transitive producers, with any elementwise blocks between them (a scale, a
+    mask, a bias, weights that are divided before the second product). Any number of batch axes, any head size; numbers
+    of queries and keys may be symbolic, as for a cache that grows. Each iter must be bound to its own loop.
+    target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`.
+    Raises ScheduleError unless there are two products, of which the second depends on the first, with reductions over
+    the same rows.
+    """
+    target = chosen(target)
+    if isinstance(block, str):
+        block = sch.get_block(block)
+    schedule_attention(sch, block, target, threads, reciprocal)
+
+
+def schedule_attention(
+    sch: Schedule,
+    block: Any,
+    target: Target,
+    threads: int | None,
+    reciprocal: bool,
+    fixed: Collection[str] = (),
+) -> None:
+    """The same as `attention`, without the producers in `fixed`."""
+    what = attention_of(sch, block, fixed)
+    if what is None:
+        raise ScheduleError(
+            f'block "{block_info(sch, block).name}" ends no attention: it must depend on two products, the second one '
+            "of weights that depend on the first, with a reduction of the same rows between them",
+            fix="use tir_mlir.schedules.auto",
+        )
+    if what.members[-1].info.name in what.products:  # sums stay in registers only in allocated buffers
+        what = _with_copy(sch, block, fixed) or what
+    AttentionSchedule(sch, what, target, threads or target.cores).run(reciprocal)
+
+
+def _with_copy(sch: Schedule, block: Any, fixed: Collection[str]) -> Attention | None:
+    """The attention with a copy of its result as the last block; None if there may be no keys to sum over."""
+    try:
+        return attention_of(sch, sch.cache_write(block, 0, "global"), fixed)
+    except ScheduleError:
+        return None
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The blocks of an attention. `rows`: the iter of the last block that is tiled; `batch`: those around it;
+    `products`: by block name; `outside`: the names of the blocks that compute its inputs."""
+
+    members: list[Member]
+    batch: list[str]
+    rows: str
+    products: dict[str, Contraction]
+    outside: Collection[str]
+
+
+def attention_of(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> Attention | None:
+    """The attention that ends in a block, without the producers in `fixed`; None if it ends in none.
+
+    Of the products that the block depends on, it takes the last one, and the last one that its weights depend on; what
+    computes the keys, queries and values stays outside.
+    """
+    members = with_producers(sch, block, fixed)
+    order = [m for m in members if kind_of(sch, m.block) is Kind.PRODUCT]
+    if len(order) < 2:
+        return None
+    values = contraction(sch, order[-1].block).right.name
+    outside = {m.info.name for m in members if values in map(str, m.info.writes)} | set(fixed)
+    order = [m for m in with_producers(sch, block, outside) if kind_of(sch, m.block) is Kind.PRODUCT]
+    if len(order) < 2:
+        return None
+    scores, last = order[-2:]
+    outside |= {block_info(sch, p).name for p in sch.get_producers(scores.block)}
+    members = with_producers(sch, block, outside)
+    products = {m.info.name: contraction(sch, m.block) for m in (scores, last)}
+    if not _has_row_values(sch, members, products, scores.info.name, outside):
+        return None
+    return _over_rows(members, products, outside)
+
+
+def _has_row_values(
+    sch: Schedule, members: list[Member], products: Collection[str], scores: str, outside: Collection[str]
+) -> bool:
+    """Whether a reduction, other than the products, depends on the scores."""
+    for member in members:
+        if member.reduces and member.info.name not in products:
+            return any(m.info.name == scores for m in with_producers(sch, member.block, outside))
+    return False
+
+
+def _over_rows(members: list[Member], products: dict[str, Contraction], outside: Collection[str]) -> Attention | None:
+    """The attention of these blocks, if they have the rows of both products in common."""
+    axes = row_axes(members)
+    if not axes or any(m.own(axes) is None for m in members):
+        return None
+    tiled = {m.along.get(products[m.info.name].m, "") for m in members if m.info.name in products}
+    if len(tiled) != 1 or not (rows := tiled.pop()) or rows not in axes:
+        return None
+    return Attention(members, [a for a in axes if a != rows], rows, products, outside)
+
+
+class AttentionSchedule:
+    """The state of scheduling one attention."""
+
+    def __init__(self, sch: Schedule, what: Attention, target: Target, threads: int):
+        self.sch, self.what, self.target, self.threads = sch, what, target, threads
+        self.last = what.members[-1]
+        known = extents(self.last.info)
+        self.queries = known[what.rows] or LARGE
+        self.heads = prod(known[a] or LARGE for a in what.batch)
+        self.tile = self._rows_of_tile()
+
+    def _rows_of_tile(self) -> int:
+        """The number of queries in a tile: the scores of one stage in half of L2."""
+        longest = max(prod(e or 1 for e in self._inner(m).values()) for m in self.what.members)
+        bits = max(widest_bits(m.info) for m in self.what.members)
+        most = max(8, min(ROWS, self.target.l2 * 8 // (2 * bits * longest) // 8 * 8))
+        return even_tile(self.queries, most, next(unit for unit in (8, 4, 2, 1) if unit <= self.queries))
+
+    def _inner(self, member: Member) -> dict[str, int | None]:
+        """The extents of the results of a member for one row."""
+        outer = member.own([*self.what.batch, self.what.rows]) or []
+        known = extents(member.info)
+        return {n: known[n] for n in iters(member.info, "S") if n not in outer}
+
+    def run(self, reciprocal: bool) -> None:
+        sch, what = self.sch, self.what
+        self._inline()
+        what = self.what
+        loops = loops_by_iter(sch, self.last.block)
+        rows, inside = sch.split(loops[what.rows], [None, self.tile])
+        outer = [*(loops[a] for a in what.batch), rows]
+        mine = {n: inside if n == what.rows else x for n, x in loops.items() if n not in what.batch}
+        sch.reorder(*outer, *mine.values())
+        nests = {self.last.info.name: mine}
+        for member in reversed(what.members[:-1]):
+            nests[member.info.name] = self._place(member, outer)
+        for member in what.members:
+            if member.info.name in what.products:
+                self._product(member, nests[member.info.name], outer)
+            else:
+                self._vectorize(member, nests[member.info.name])
+            if reciprocal:
+                allow_reciprocals(sch, member)
+        self._parallelize(outer)
+
+    def _inline(self) -> None:
+        """Inline elementwise blocks into their only consumer, unless that is a product."""
+        for member in reversed(self.what.members[:-1]):
+            readers = self.sch.get_consumers(member.block)
+            if not member.reduces and len(readers) == 1 and self.sch.get(readers[0]).name not in self.what.products:
+                inline(self.sch, member.block)
+        members = with_producers(self.sch, self.last.block, self.what.outside)
+        self.what = replace(self.what, members=members)
+        self.last = members[-1]
+
+    def _place(self, member: Member, outer: list[Any]) -> dict[str, Any]:
+        """Compute a producer at the tile; returns its loops there, by iter."""
+        sch, names = self.sch, list(loops_by_iter(self.sch, member.block))
+        sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
+        found = dict(zip(names, sch.get_loops(member.block)[len(outer) :], strict=True))
+        batch = member.own(self.what.batch) or []
+        return {n: x for n, x in found.items() if n not in batch}
+
+    # --- blocks -------------------------------------------------------------------------------------------------------
+
+    def _product(self, member: Member, nest: dict[str, Any], outer: list[Any]) -> None:
+        """A product of the rows of a tile: a tile of its result stays in registers during the whole sum."""
+        sch, what = self.sch, self.what.products[member.info.name]
+        lanes = self.target.lanes(what.bits)
+        few = self.queries < REUSE
+        if what.right.axes[-1] != what.n and few:
+            sch.reorder(nest[what.m], nest[what.n], nest[what.k])
+            sch.vectorize(nest[what.k])
+            return
+        mr, vectors = register_tile(self.tile, what.extent(what.n), lanes, self.target, fewest_loads=True, whole=True)
+        nr = vectors * lanes
+        if what.right.axes[-1] != what.n:
+            pack(sch, what, what.right, what.n, nr, member.block, outer[-2] if len(outer) > 1 else None, 1)
+        r_0, r_1 = sch.split(nest[what.m], [None, mr])
+        c_0, c_1 = sch.split(nest[what.n], [None, nr])
+        k = nest[what.k]
+        sch.reorder(c_0, r_0, k, r_1, c_1)
+        init = sch.decompose_reduction(member.block, k)
+        sch.unroll(r_1)
+        sch.vectorize(c_1)
+        *_, rows, columns = sch.get_loops(init)
+        sch.unroll(rows)
+        sch.vectorize(columns)
+
+    def _vectorize(self, member: Member, nest: dict[str, Any]) -> None:
+        """A row-wise block: rows outside, vectors along the rows."""
+        (row,) = member.own([self.what.rows]) or (None,)
+        order = [nest[row], *(x for n, x in nest.items() if n != row)] if row in nest else list(nest.values())
+        if len(order) > 1:
+            self.sch.reorder(*order)
+            self.sch.vectorize(order[-1])
+
+    def _parallelize(self, outer: list[Any]) -> None:
+        """Parallel over heads if there are enough, else over the tiles of a head."""
+        if self.threads < 2:
+            return
+        enough = self.heads % self.threads == 0 or self.heads >= CHUNKS_PER_THREAD * self.threads
+        parallelize(self.sch, outer[:-1] if enough and len(outer) > 1 else outer[-1:], self.threads)
