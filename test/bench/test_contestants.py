@@ -1,5 +1,7 @@
 """Every contestant agrees with NumPy, at small sizes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,8 @@ from bandwidth import reads, triad
 from contest import OURS, check
 from peak import chains, code
 from roofline import Point, Roofs
-from works import chapter, convolutions, integers, products, programs, rowwise
+from tir_mlir import target
+from works import chapter, convolutions, halves, integers, products, programs, rowwise
 
 SMALL = [
     products.product("nn", (17, 15, 9), 1, ()),
@@ -105,3 +108,16 @@ def test_chains_of_multiply_adds_run(dtype):
         start = np.ones((1, 16), np.float32)
         external.on_all_threads("chains", code(chain, 4), [start], [3])()
         assert start[0, 0] == 1  # the factor is still there for the next call
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("amx-int8", 1.5), ("avx512vnni", 1.0), ("avx2", 1.0)])
+def test_the_goal_of_bytes_depends_on_the_unit(unit, factor, monkeypatch):
+    machine = dataclasses.replace(target.AVX2, features=frozenset({unit}))
+    monkeypatch.setattr(integers, "host", lambda: machine)
+    assert integers.goal().factor == factor
+
+
+def test_bfloat16_has_a_goal_on_a_matrix_unit(monkeypatch):
+    assert not halves.goals("bfloat16") or target.host().has("amx-bf16")
+    monkeypatch.setattr(halves, "host", lambda: target.SAPPHIRE_RAPIDS)
+    assert [g.factor for g in halves.goals("bfloat16")] == [0.9] and not halves.goals("float16")

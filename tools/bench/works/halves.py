@@ -9,10 +9,18 @@ import numpy as np
 import byhand
 import peers
 import tensor_programs
-from contest import Contest, Work
+from contest import Contest, Goal, Work
 from ours import scheduled
+from tir_mlir.target import host
 
 from .entering import contest
+
+UNITS = {"bfloat16": "amx-bf16", "float16": "amx-fp16"}
+
+
+def goals(dtype: str) -> tuple[Goal, ...]:
+    """Return the goal where a matrix unit has the type; elsewhere the operands are widened, and there is none."""
+    return (Goal(0.9, ("torch",)),) if host().has("amx-tile", UNITS[dtype]) else ()
 
 
 def works(threads: Sequence[int]) -> list[Work]:
@@ -24,6 +32,7 @@ def product(shape: tuple[int, ...], dtype: str, threads: int) -> Work:
     return Work(
         f"A @ B, {dtype} in float32", f"{m}x{n}x{k}", "float32", threads, "GFLOP/s", 2.0 * m * n * k,
         2.0 * (m * k + k * n), 4.0 * m * n, lambda: _contest(m, n, k, dtype, threads),
+        goals(dtype),
     )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 """Products of int8 summed in int32. B is within [-64, 63]; beyond that, libraries saturate on processors without
-VNNI."""
+VNNI. The goal depends on the unit that the processor multiplies bytes with."""
 
 from __future__ import annotations
 
@@ -12,8 +12,18 @@ import peers
 import tensor_programs
 from contest import Contest, Goal, Work
 from ours import scheduled
+from tir_mlir.target import host
 
 from .entering import contest
+
+UNITS = {"amx-int8": 1.5, "avx512vnni": 1.0, "avxvnni": 1.0}
+"""The instruction set of a unit, and our rate on it as a multiple of the best library's."""
+LIBRARIES = ("mkl", "torch")
+
+
+def goal() -> Goal:
+    """Return the goal for this machine's unit."""
+    return Goal(next((factor for unit, factor in UNITS.items() if host().has(unit)), 1.0), LIBRARIES)
 
 
 def works(threads: Sequence[int]) -> list[Work]:
@@ -24,7 +34,7 @@ def product(shape: tuple[int, int, int], threads: int) -> Work:
     m, n, k = shape
     return Work(
         "A @ B, int8 in int32", f"{m}x{n}x{k}", "int8", threads, "GOP/s", 2.0 * m * n * k,
-        float(m * k + k * n), 4.0 * m * n, lambda: _contest(m, n, k, threads), (Goal(1.0, ("torch",)),),
+        float(m * k + k * n), 4.0 * m * n, lambda: _contest(m, n, k, threads), (goal(),),
     )  # fmt: skip
 
 
