@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import pointed
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.dialect.ir import Func, dtypes, edit, walk
+from tir_mlir.dialect.ir import Func, Index, dtypes, edit, read_apply, step, walk
 from tir_mlir.passes.lower.blocks import scopes
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -47,7 +47,7 @@ def call_of(op: ir.Operation) -> _Call:
 
 
 def _source(value: ir.Value) -> Any:
-    """("pointer", memref), ("stride", memref, dimension), a number, or None."""
+    """("pointer", memref), ("stride", memref, dimension, factor), a number, or None."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return None
@@ -60,11 +60,26 @@ def _source(value: ir.Value) -> Any:
     if op.name == "memref.extract_strided_metadata":
         number = list(op.results).index(value)
         rank = (len(op.results) - 2) // 2
-        return ("stride", op.operands[0], number - 2 - rank) if number >= 2 + rank else None
+        return ("stride", op.operands[0], number - 2 - rank, 1) if number >= 2 + rank else None
+    if op.name == "arith.muli":
+        return _times([_source(v) for v in op.operands])
+    if op.name == "affine.apply":
+        index = read_apply(op.results[0])
+        (stride,) = index.values if len(index.values) == 1 else (None,)
+        factor = None if stride is None else step(index, stride)
+        same = factor is not None and index.same(Index.of(stride) * factor)
+        return _times([_source(stride), factor]) if same and stride is not None else None
     if op.name == "llvm.inttoptr":
         memref = pointed(op)
         return ("pointer", memref) if memref is not None and _plainly(op, memref) else None
     return None
+
+
+def _times(factors: list[Any]) -> Any:
+    """A stride times a number."""
+    number = next((f for f in factors if isinstance(f, int)), None)
+    stride = next((f for f in factors if isinstance(f, tuple) and f[0] == "stride"), None)
+    return None if number is None or stride is None else (*stride[:3], stride[3] * number)
 
 
 def _plainly(op: ir.Operation, memref: ir.Value) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlir import ir
-from mlir.dialects import memref
+from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.computation import Binding
-from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, create, edit, is_block, module_of, walk
+from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, create, edit, is_block, module_of, read_apply, walk
 from tir_mlir.passes.schedule.edits import DYNAMIC, propagate_type
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -65,14 +65,32 @@ def _stride_variables(param: Buffer) -> list[str]:
 
 
 def check_inlinable(impl: Func, name: str) -> None:
-    """Refuse an implementation that uses stride variables in affine expressions, which a block cannot."""
+    """Refuse an implementation that uses stride variables in an index, which a block cannot. Sums of them, and products
+    with constants, may be arguments of a call."""
     for op in walk.ops(impl.op):
         if op.name != "memref.extract_strided_metadata":
             continue
-        for value in op.results:
-            for use in value.uses:
-                if use.owner.operation.name.startswith("affine."):
-                    refuse(None, f'the implementation of "{name}" uses a stride variable in an index')
+        for user in [use.owner.operation for value in op.results for use in value.uses]:
+            if user.name == "affine.apply" and _is_linear(read_apply(user.results[0]).expr):
+                user = next((u.owner.operation for u in user.results[0].uses if _is_affine(u.owner.operation)), op)
+            if _is_affine(user):
+                refuse(
+                    None,
+                    f'the implementation of "{name}" uses a stride variable in an index, or divides one',
+                    fix="pass the stride to the kernel, alone, multiplied by a constant or in a sum",
+                )
+
+
+def _is_affine(op: ir.Operation) -> bool:
+    return op.name.startswith("affine.")
+
+
+def _is_linear(expr: ir.AffineExpr) -> bool:
+    """Whether an expression has no division and no remainder."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, (ir.AffineAddExpr, ir.AffineMulExpr)):
+        return _is_linear(expr.lhs) and _is_linear(expr.rhs)
+    return not isinstance(expr, ir.AffineBinaryExpr)
 
 
 def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
@@ -91,9 +109,32 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
             if user.name == "memref.extract_strided_metadata" and attrs.STRIDES in user.attributes:
                 edit.set_attribute(user, attrs.STRIDES, attrs.to_attr(_stride_variables(param)))
             propagate_type(user)
+    _compute_strides(block)
     given = {**impl.annotations, **(root.annotations if root is not None else {})}
     if given:
         attrs.put(block.op, attrs.ANNOTATIONS, {**given, **block.annotations})
+
+
+def _compute_strides(block: Block) -> None:
+    """Compute expressions of strides, which are no affine symbols in a block, by arithmetic."""
+    for op in [o for o in walk.ops(block.op) if o.name == "affine.apply"]:
+        owners = [v.owner for v in op.operands]
+        if any(not isinstance(o, ir.Block) and o.name == "memref.extract_strided_metadata" for o in owners):
+            index = read_apply(op.results[0])
+            with ir.InsertionPoint(op), op.location:
+                edit.replace_uses(op.results[0], _arithmetic(index.expr, index.values))
+            edit.erase(op)
+
+
+def _arithmetic(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> ir.Value:
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return arith.constant(ir.IndexType.get(), expr.value)
+    if isinstance(expr, ir.AffineBinaryExpr):
+        make = arith.addi if isinstance(expr, ir.AffineAddExpr) else arith.muli
+        return make(_arithmetic(expr.lhs, values), _arithmetic(expr.rhs, values))
+    assert isinstance(expr, ir.AffineDimExpr)
+    return values[expr.position]
 
 
 def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> None:

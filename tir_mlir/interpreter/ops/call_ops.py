@@ -104,7 +104,7 @@ def _layout(value: ir.Value) -> tuple[tuple[int, ...], tuple[int, ...], int]:
 
 
 def _bound(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
-    """The views bound to the parameters; None if constants differ or a stride is not passed."""
+    """The views bound to the parameters; None if constants differ, or a stride is not passed or no multiple."""
     pointers: dict[ir.Value, Pointer] = {}
     steps: dict[tuple[ir.Value, int], int] = {}
     for what, arg in zip(fit.given, args, strict=True):
@@ -113,8 +113,10 @@ def _bound(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
                 return None
         elif what[0] == "pointer":
             pointers[what[1]] = arg
+        elif arg % what[3]:
+            return None
         else:
-            steps[what[1], what[2]] = arg
+            steps[what[1], what[2]] = arg // what[3]
     views = []
     for param, (shape, strides, width) in zip(fit.params, fit.shapes, strict=True):
         own = [steps.get((param, d), s) for d, s in enumerate(strides)]
