@@ -7,6 +7,8 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from tir_mlir.target.tile_support import has_tiles
+
 
 @dataclass(frozen=True)
 class Host:
@@ -51,8 +53,11 @@ def architecture() -> str:
 
 @functools.cache
 def features() -> frozenset[str]:
-    """The instruction sets of this machine, by LLVM's names where they differ."""
-    return frozenset(map(llvm_word, cpu_features().split(":")[-1].split()))
+    """The instruction sets of this machine, by LLVM's names; AMX only where the system supports it."""
+    found = frozenset(map(llvm_word, cpu_features().split(":")[-1].split()))
+    if "amx-tile" in found and not has_tiles():
+        return frozenset(word for word in found if not word.startswith("amx-"))
+    return found
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script import parse
 from tir_mlir.target.host import features
+from tir_mlir.target.tile_support import has_tiles
 
 KERNEL = """
 llvm.func @{name}(%a: !llvm.ptr) -> i32 {{
@@ -94,6 +95,14 @@ def test_the_system_may_refuse_tiles(monkeypatch):
         cpu_needs.require([["some", "amx-tile"]])
     monkeypatch.setattr(cpu_needs, "tile_refusal", lambda: "")
     cpu_needs.require([["some", "amx-tile"]])
+
+
+@pytest.mark.parametrize("supported", [False, True])
+def test_tiles_that_the_system_does_not_support(monkeypatch, supported):
+    monkeypatch.setitem(features.__wrapped__.__globals__, "cpu_features", lambda: "flags : avx2 amx_tile amx_int8")
+    monkeypatch.setitem(features.__wrapped__.__globals__, "has_tiles", lambda: supported)
+    assert features.__wrapped__() == {"avx2", *(["amx-tile", "amx-int8"] if supported else [])}
+    assert isinstance(has_tiles(), bool)
 
 
 def test_asking_for_tiles_is_harmless():
