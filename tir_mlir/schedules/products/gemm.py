@@ -63,11 +63,9 @@ def gemm(
         packing = gemm(sch, block, target, 1, packed)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
         return packing
-    unit = tile_unit(what, target)
-    if unit:
-        _refuse_packed(packed, "the operands of a product on tile registers are packed in the call")
-        if tile_gemm(sch, block, what, unit, target, threads):
-            return None
+    unit = tile_unit(what, target) if packed is None else None  # its operands are packed in the call
+    if unit and tile_gemm(sch, block, what, unit, target, threads):
+        return None
     dot = dot_for(what, target)
     if dot:
         _refuse_packed(packed, "the operands of a product by dot-product instructions are packed in the call")

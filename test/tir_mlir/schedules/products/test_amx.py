@@ -99,8 +99,10 @@ def test_other_cpus_and_types():
     assert not on_tiles(scheduled(widened(64, 64, 64, "int16")))
 
 
-def test_a_packed_parameter_is_refused():
-    with pytest.raises(ScheduleError, match='packed="B": the operands of a product on tile reg'):
+def test_a_packed_parameter_goes_to_vectors():
+    sch = Schedule(widened(64, 64, 64, "bfloat16", "float32"))
+    assert schedules.gemm(sch, "C", target=SAPPHIRE_RAPIDS, packed="B") is not None and not on_tiles(sch)
+    with pytest.raises(ScheduleError, match='packed="B": the operands of a product by dot-prod'):
         schedules.gemm(Schedule(widened(64, 64, 64)), "C", target=SAPPHIRE_RAPIDS, packed="B")
 
 
