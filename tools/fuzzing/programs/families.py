@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-UNSIGNED, MAY_ALIAS = "unsigned", "may alias"
+UNSIGNED, MAY_ALIAS, SYMBOLIC = "unsigned", "may alias", "symbolic"
+OF_PROGRAMS = (MAY_ALIAS, SYMBOLIC)
+"""Families that any stage may be in: programs whose arguments may overlap, or that have a size `n`."""
 FAMILIES = {
     "ordered": ("running", "planes", "scan", "in_turn", "solved", "scratch"),
     "scatter": ("scattered", "row_scatter", "row_adds", "bound"),

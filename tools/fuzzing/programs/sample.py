@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 
 from fuzzing.programs.data_stages import DataStages
-from fuzzing.programs.families import FAMILIES, MAY_ALIAS, UNSIGNED, chosen
+from fuzzing.programs.families import FAMILIES, MAY_ALIAS, OF_PROGRAMS, SYMBOLIC, UNSIGNED, chosen
 from fuzzing.programs.making import LARGEST, Held, Made, Unfit
 from fuzzing.programs.ordered_stages import OrderedStages
 from fuzzing.programs.partial_stages import PartialStages
@@ -83,7 +83,7 @@ class Sample:
         found = [family for family, stages in FAMILIES.items() if set(stages) & set(own if block else self.stages)]
         values = {t for t in self.types.values() if t != "int32"}  # tables are int32
         found += [UNSIGNED] * (UNSIGNED not in found and bool(values) and all(t.startswith("uint") for t in values))
-        return found + [MAY_ALIAS] * self.may_alias
+        return found + [MAY_ALIAS] * self.may_alias + [SYMBOLIC] * ("    n = T.int32()" in self.text)
 
 
 def _exact(dtype: str) -> type:
@@ -174,19 +174,21 @@ class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, 
 
 def program(random: Random, most: int = 4, words: Sequence[str] = ()) -> Sample:
     """Return a random program of one to `most` stages; of stages or families with one of these names, if given."""
-    wanted = chosen(Maker.STAGES, [w for w in words if w != MAY_ALIAS])
+    wanted = chosen(Maker.STAGES, [w for w in words if w not in OF_PROGRAMS])
     dtype = random.choice(TYPES)
-    if random.random() < 0.15 and (found := _unsigned(random, most, wanted)) is not None:
+    if random.random() < 0.15 and (found := _unsigned(random, most, wanted, SYMBOLIC in words)) is not None:
         return found
-    maker = Maker(random, dtype, random.random() < 0.25, wanted=wanted, may_alias=MAY_ALIAS in words)
+    symbolic = random.random() < 0.25 or SYMBOLIC in words
+    maker = Maker(random, dtype, symbolic, wanted=wanted, may_alias=MAY_ALIAS in words)
     return maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))
 
 
-def _unsigned(random: Random, most: int, wanted: Sequence[str]) -> Sample | None:
+def _unsigned(random: Random, most: int, wanted: Sequence[str], symbolic: bool) -> Sample | None:
     """Return a program on unsigned integers without negative intermediate values; None if no draw is one."""
     for _ in range(8):
         try:
-            maker = Maker(random, random.choice(UNSIGNED_TYPES), random.random() < 0.25, wanted=wanted)
+            dtype = random.choice(UNSIGNED_TYPES)
+            maker = Maker(random, dtype, random.random() < 0.25 or symbolic, wanted=wanted)
             sample = maker.sample(random.choice([1, *range(2, most + 1)]))
         except Unfit:
             continue

@@ -30,7 +30,8 @@ def split(c: Choice) -> Arguments:
         return [loop, c.tried(lambda: c.sch.sample_perfect_tile(loop, c.one((2, 3)), limit))], kwargs
     if c.often(0.1):
         extent = c.info(loop).extent
-        return [loop, c.one(([None, extent], [extent, None], [1, extent])) if extent else [None, 1]], kwargs
+        unknown = c.one(([4, None], [2, None, 3], [None, 1]))  # of a symbolic extent
+        return [loop, c.one(([None, extent], [extent, None], [1, extent])) if extent else unknown], kwargs
     return [loop, c.one(FACTORS[:10] if c.often(0.95) else FACTORS)], kwargs
 
 
