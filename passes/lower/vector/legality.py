@@ -144,7 +144,7 @@ def _guarded(op: ir.Operation) -> str:
     """A guarded op for messages."""
     if op.name in ("affine.load", "affine.store", "memref.load", "memref.store"):
         return f"an access of {Buffer(walk.accessed(op)).name} whose lanes are not adjacent"
-    return op_words(op)
+    return op_words(op).removesuffix(",")  # the end of a sentence
 
 
 def _check_type(type_: ir.Type) -> None:
