@@ -56,7 +56,7 @@ class Two:
 
     @T.prim_func
     def second(A: T.Buffer((8,), "bfloat16")):
-        T.func_attr({"tir.noalias": True, "note": 'a\n"b"'})
+        T.func_attr({"tir.noalias": True, "my.note": 'a\n"b"'})
         for i in range(8):
             with T.block("A"):
                 vi = T.axis.spatial(8, i)
@@ -75,7 +75,7 @@ def stepped() -> Schedule:
         "C", ("read", 1), IndexMap.from_func(lambda x, y: (y, x), inverse_index_map=lambda x, y: (y, x))
     )
     sch.cache_read("C", 0, "local")
-    sch.annotate(k, "note", {"list": [1, 2.5, "x"]})
+    sch.annotate(k, "my.note", {"list": [1, 2.5, "x"]})
     sch.undo()
     sch.reorder(j_0, k, j_1)
     return sch

@@ -31,7 +31,7 @@ def test_arrays_and_half_characters_where_they_do_not_belong():
     with pytest.raises(TypeError, match="func_name"):
         sch.get_block("C", func_name=np.arange(3))  # type: ignore[arg-type]
     with pytest.raises(TirError, match="contains an unpaired surrogate"):
-        sch.annotate(sch.get_loops("C")[0], "key", [["\ud800"], 0])
+        sch.annotate(sch.get_loops("C")[0], "my.key", [["\ud800"], 0])
     with pytest.raises(TirError, match="without_attr takes the name of an attribute, not ndarray"):
         sch.mod["main"].without_attr(np.arange(3))  # type: ignore[arg-type]
 

@@ -71,7 +71,7 @@ def test_copies_know_the_value(sch):
 
 def test_an_unknown_value_raises(sch):
     v = sampled(sch, 8)
-    sch.annotate(sch.get_loops("C")[0], "width", v)
+    sch.annotate(sch.get_loops("C")[0], "my.width", v)
     text = Trace.from_json(sch.trace.as_json())
     (unsampled,) = text.insts[0].outputs
     sch.undo()
@@ -89,7 +89,7 @@ def test_an_unknown_value_raises(sch):
 
 def test_an_undone_value_raises(sch):
     i = sch.get_loops("C")[0]
-    sch.annotate(i, "width", 1)
+    sch.annotate(i, "my.width", 1)
     v = sampled(sch, 8)
     sch.undo()
     with pytest.raises(HandleError, match="nothing is known of this integer: .* was undone"):

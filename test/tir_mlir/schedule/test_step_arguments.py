@@ -117,7 +117,7 @@ def test_a_block_goes_by_its_name_everywhere():
     sch = Schedule(matmul_add(32))
     i, _ = sch.get_loops("D")
     sch.get_child_blocks("root"), sch.get_producers("D"), sch.get_consumers("C"), sch.get_output_blocks("root")
-    sch.annotate("C", "key", 1), sch.unannotate("C", "key")
+    sch.annotate("C", "my.key", 1), sch.unannotate("C", "my.key")
     copy = sch.cache_read("D", 0, "shared", consumer_blocks=("D",))
     sch.sample_compute_location("C"), sch.compute_at("C_shared", i), sch.compute_at("C", i)
     assert sch.get(copy).name == "C_shared" and sch.get(sch.get_loops("C")[0]).name == "i"
@@ -182,10 +182,10 @@ def test_arithmetic_with_sampled_integers(refused):
     i, j, _ = sch.get_loops("C")
     sch.split(i, [None, v * 2])
     sch.split(j, [None, (w + 5) // 2])
-    sch.annotate("C", "key", [10 - v, {"k": v % w}])
+    sch.annotate("C", "my.key", [10 - v, {"k": v % w}])
     sch.cache_read("C", v - 4, "shared")
     assert [sch.get(lp).extent for lp in sch.get_loops("C")] == [8, 8, 8, 4, 16]
-    assert sch.get(sch.get_block("C")).annotations == {"key": [6, {"k": 1}]}
+    assert sch.get(sch.get_block("C")).annotations == {"my.key": [6, {"k": 1}]}
     verify_trace_roundtrip(sch, matmul_add(64))
     text, (steps, _) = str(sch.trace), sch.trace.as_json()
     assert "factors=[None, v0 * 2]" in text and "factors=[None, (v1 + 5) // 2]" in text
@@ -198,7 +198,7 @@ def test_arithmetic_with_sampled_integers(refused):
     with pytest.raises(TypeError):
         v * True
     sch.remove_rv(w)
-    refused(sch, "removed with remove_rv", lambda: sch.annotate("C", "other", v + w), IndexError)
+    refused(sch, "removed with remove_rv", lambda: sch.annotate("C", "my.other", v + w), IndexError)
 
 
 # --- what get tells ---------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_self_containing_values_are_refused():
         deep = [deep]
     for value in (endless, deep):
         with pytest.raises(TypeError, match='"Schedule.annotate", "ann_val" is nested too deeply or contains itself'):
-            sch.annotate("C", "k", value)
+            sch.annotate("C", "my.k", value)
 
 
 def test_methods_besides_the_primitives_are_typed():

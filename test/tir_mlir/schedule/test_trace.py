@@ -22,7 +22,7 @@ def tiled(sch: Schedule, decision=None) -> Schedule:
     j_0, j_1 = sch.split(j, [None, 8])
     sch.reorder(i_0, j_0, i_1, j_1, k)
     sch.compute_at("C", sch.sample_compute_location("C", decision=-1))
-    sch.annotate(i_0, "width", sch.sample_categorical([1, 2], [0.5, 0.5], decision=1))
+    sch.annotate(i_0, "my.width", sch.sample_categorical([1, 2], [0.5, 0.5], decision=1))
     sch.get_consumers(block)
     sch.enter_postproc()
     sch.parallel(i_0)
@@ -100,7 +100,7 @@ def test_instructions_read_as_in_tvm():
     split = trace.insts[3]
     assert split.inputs == [trace.insts[1].outputs[0], *trace.insts[2].outputs] and split.attrs == [True, False]
     annotate = trace.insts[11]
-    assert annotate.inputs == [split.outputs[0], trace.insts[10].outputs[0]] and annotate.attrs == ["width"]
+    assert annotate.inputs == [split.outputs[0], trace.insts[10].outputs[0]] and annotate.attrs == ["my.width"]
     assert trace.insts[2].kind.is_pure and not split.kind.is_pure and not trace.insts[13].kind.is_pure
     assert trace.get_decision(split) is None
 

@@ -26,9 +26,9 @@ def scheduled() -> Schedule:
     sch.reorder(i_0, j_0, i_1, j_1, k)
     f = sch.fuse(i_0, j_0)
     v = sch.sample_categorical([1, 2], [0.25, 0.75], decision=1)
-    sch.annotate(f, "pragma", {"a": [v, "b0", True, 1.5]})
-    sch.unannotate(f, "pragma")
-    sch.annotate("C", "text", 'say "b0"\n')
+    sch.annotate(f, "my.pragma", {"a": [v, "b0", True, 1.5]})
+    sch.unannotate(f, "my.pragma")
+    sch.annotate("C", "my.text", 'say "b0"\n')
     sch.cache_read("C", 0, "shared", consumer_blocks=["C"])
     sch.cache_write("D", sch.sample_categorical([0], [1], decision=0), "local")
     sch.compute_at("C", sch.sample_compute_location("C", decision=-1))
@@ -45,7 +45,7 @@ def test_the_layout():
     assert steps[3] == ["Split", ["l1", "v4", "v5"], [True, False], ["l6", "l7"]]
     assert steps[4] == ["Split", ["l2", None, 8], [False, False], ["l8", "l9"]]
     assert steps[5] == ["Reorder", ["l6", "l8", "l7", "l9", "l3"], [], []]
-    assert steps[8] == ["Annotate", ["l10", {"a": ["v11", '"b0"', True, 1.5]}], ["pragma"], []]
+    assert steps[8] == ["Annotate", ["l10", {"a": ["v11", '"b0"', True, 1.5]}], ["my.pragma"], []]
     by_kind = {s[0]: s for s in steps}
     assert by_kind["CacheRead"][1:3] == [["b13", ["b14"]], [0, "shared"]]
     assert by_kind["CacheWrite"][2][0] == {"rv": "v16"}
@@ -71,10 +71,10 @@ def test_both_spellings():
 @pytest.mark.parametrize("value", [0, -3, 1.0, 0.1, True, "b0", '"', "é\n\\", [], {}, [[{"k": [False]}]], math.inf])
 def test_values_keep_their_type(value):
     sch = Schedule(matmul_add(8))
-    sch.annotate("C", "key", value)
+    sch.annotate("C", "my.key", value)
     new = verify_trace_roundtrip(sch, matmul_add(8))
     found = new.get(new.get_block("C")).annotations
-    assert repr(found) == repr({"key": value})
+    assert repr(found) == repr({"my.key": value})
 
 
 def test_index_maps_are_their_text():

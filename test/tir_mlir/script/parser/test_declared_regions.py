@@ -148,13 +148,14 @@ def test_a_block_that_is_the_root(head, regions):
     implicit = program(start + body)
     written = program(f"{start}\n    with T.block({head}):\n        {regions}{body}")
     assert same(implicit, written) is None and "# with" in written.script()
-    noted = program(f'{start}\n    with T.block({head}):\n        {regions}\n        T.block_attr({{"k": [1]}}){body}')
-    assert same(implicit, noted) is not None and 'T.block_attr({"k": [1]})' in noted.script()
+    body = f'\n        T.block_attr({{"my.k": [1]}}){body}'
+    noted = program(f"{start}\n    with T.block({head}):\n        {regions}{body}")
+    assert same(implicit, noted) is not None and 'T.block_attr({"my.k": [1]})' in noted.script()
     assert same(noted, parse(noted.script())) is None
     sch = Schedule(implicit)
-    sch.annotate(sch.get_block("root"), "k", [1])
+    sch.annotate(sch.get_block("root"), "my.k", [1])
     assert same(sch.mod, noted) is None
-    sch.unannotate(sch.get_block("root"), "k")
+    sch.unannotate(sch.get_block("root"), "my.k")
     assert same(sch.mod, implicit) is None
 
 

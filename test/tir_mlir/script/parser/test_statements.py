@@ -78,7 +78,7 @@ def test_old_and_new_spelling_are_one():
 Y = T.alloc_buffer([16, 8], dtype="float32", scope="global.acc")
 for i, j in T.grid(16, 8):
     with T.block("Y"):
-        T.block_attr({"k": 1})
+        T.block_attr({"my.k": 1})
         vi, vj = T.axis.remap("SS", [i, j])
         Y[vi, vj] = A[vi, vj]
 """
@@ -90,14 +90,14 @@ for i, j in T.grid(16, 8):
     with T.sblock("Y"):
         vi = T.axis.S(16, i)
         vj = T.axis.S(8, j)
-        T.sblock_attr({"k": T.int32(1)})
+        T.sblock_attr({"my.k": T.int32(1)})
         T.reads(A[vi, vj])
         T.writes(Y[vi, vj])
         Y[vi, vj] = A[vi, vj]
 """
     )
     assert difference(old.mlir, new.mlir) is None
-    assert 'memref<16x8xf32, "global.acc">' in old.text() and "tir.annotations = {k = 1 : i64}" in old.text()
+    assert 'memref<16x8xf32, "global.acc">' in old.text() and "tir.annotations = {my.k = 1 : i64}" in old.text()
 
 
 def test_other_names_of_the_namespace():
@@ -124,7 +124,7 @@ class M:
 def test_kinds_of_loops():
     mod = function(
         """
-for a in T.serial(4, annotations={"pragma": "x"}):
+for a in T.serial(4, annotations={"my.pragma": "x"}):
     for b in T.vectorized(2, 6):
         for c in T.unroll(4):
             for d in T.thread_binding(32, thread="threadIdx.x"):
@@ -137,7 +137,7 @@ for a in T.serial(4, annotations={"pragma": "x"}):
         found = loops(mod)
         kinds = ["serial", "vectorized", "unrolled", "threadIdx.x", "blockIdx.y", "serial"]
         assert [x.kind for x in found] == kinds
-        assert found[0].annotations == {"pragma": "x"} and found[1].lower.as_constant() == 2
+        assert found[0].annotations == {"my.pragma": "x"} and found[1].lower.as_constant() == 2
         assert len(found[5].uppers) == 2
 
 

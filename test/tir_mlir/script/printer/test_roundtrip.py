@@ -59,7 +59,7 @@ PROGRAMS = {
     "loop kinds": """
         A: T.Buffer((16, 16, 4), "float32")
         for i in T.parallel(16):
-            for j in T.serial(16, annotations={"pragma": 1, "text": "a\\"b", "on": True, "list": [1, 2.5]}):
+            for j in T.serial(16, annotations={"my.pragma": 1, "my.text": "a\\"b", "my.on": True, "my.list": [1, 2.5]}):
                 for k in T.vectorized(4):
                     A[i, j, k] = T.float32(0.1)
         for i in T.thread_binding(16, thread="blockIdx.x"):
@@ -71,7 +71,7 @@ PROGRAMS = {
         A: T.Buffer((16, 16), "float32"), B: T.Buffer((16,), "float32")
         for i, j, k in T.grid(4, 4, 12):
             with T.block("b"):
-                T.block_attr({"hint": 3})
+                T.block_attr({"my.hint": 3})
                 u = T.axis.spatial(16, i * 4 + j)
                 v = T.axis.reduce((4, 16), k + 4)
                 with T.init():
