@@ -160,13 +160,8 @@ def substitute(mapping: Mapping[ir.Value, Index], root: ir.Operation | None = No
 
     Other users (loop variables used as data, non-affine indices) get an `affine.apply` of the expression.
     """
-    users: list[ir.Operation] = []
-    for value in mapping:
-        for use in list(value.uses):
-            owner = use.owner.operation
-            if owner not in users and (root is None or is_inside(owner, root)):
-                users.append(owner)
-    for user in users:
+    users = dict.fromkeys(use.owner.operation for value in mapping for use in value.uses)
+    for user in users if root is None else [u for u in users if is_inside(u, root)]:
         if user.name in AFFINE_OPS:
             rewrite_indices(user, lambda i: i.substitute(mapping))
         else:

@@ -63,16 +63,26 @@ ARITH_PASSES = (
     "arith-expand{include-bf16=true}",  # floordivsi etc.; bf16 without a runtime library
 )
 
-LLVM_PASSES = (
+MEMORY_PASSES = (
     "expand-strided-metadata",
     "lower-affine",  # again: expand-strided-metadata creates affine.apply
     "finalize-memref-to-llvm",  # before control flow is lowered: allocas in parallel bodies
     "convert-scf-to-cf",
-    "convert-openmp-to-llvm",
+)
+
+OPENMP_PASSES = ("convert-openmp-to-llvm",)
+
+LLVM_PASSES = (
     "convert-vector-to-llvm",
     "convert-to-llvm",
-    "convert-math-to-libm",  # afterwards, for functions without an LLVM intrinsic (earlier, rsqrt would become a call)
+)
+
+MATH_PASSES = (
+    "convert-math-to-libm",  # after convert-to-llvm: functions without an intrinsic (earlier, rsqrt would be a call)
     "convert-to-llvm",
+)
+
+LAST_PASSES = (
     "reconcile-unrealized-casts",
     "tir-lower-pointers",  # views are sums now
     "tir-lower-marks",
@@ -80,16 +90,20 @@ LLVM_PASSES = (
 )
 
 
-def pass_names(parallel: bool) -> tuple[str, ...]:
-    """All passes after our own module passes, in order."""
-    return (*CLEANUP, *LOOP_PASSES, *(THREAD_PASSES if parallel else ()), *ARITH_PASSES, *LLVM_PASSES)
+def pass_names(parallel: bool, math: bool = True) -> tuple[str, ...]:
+    """All passes after our own module passes, in order, for a module with or without parallel loops and math ops."""
+    threads, openmp = (THREAD_PASSES, OPENMP_PASSES) if parallel else ((), ())
+    functions = MATH_PASSES if math else ()
+    return (
+        *CLEANUP, *LOOP_PASSES, *threads, *ARITH_PASSES, *MEMORY_PASSES, *openmp, *LLVM_PASSES, *functions, *LAST_PASSES
+    )  # fmt: skip
 
 
-def stages(parallel: bool) -> list[tuple[str, ...]]:
+def stages(parallel: bool, math: bool = True) -> list[tuple[str, ...]]:
     """The same, grouped: runs of upstream passes, and our own passes as tuples of one."""
     runs: list[tuple[str, ...]] = []
     upstream: list[str] = []
-    for name in pass_names(parallel):
+    for name in pass_names(parallel, math):
         if name.startswith("tir-"):
             runs += [tuple(upstream), (name,)]
             upstream = []

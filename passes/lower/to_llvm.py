@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, entered, walk
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.loops.registers import REGISTERS
@@ -45,7 +45,8 @@ def lower_to_llvm(
         if sites is not None:
             clock.run("tir-lower-unproved", lambda: checks.mark(module))
         said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES}
-        for run in pipeline.stages(parallel=said["tir-lower-parallel"]):
+        math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
+        for run in pipeline.stages(said["tir-lower-parallel"], math):
             if run[0].startswith("tir-"):
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
             else:

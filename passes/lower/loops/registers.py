@@ -97,11 +97,14 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
             if not isinstance(value.type, ir.MemRefType):
                 continue
             root = Buffer(value).root
-            plain = inner.name in (*LOADS, *STORES) and value == root.value and inner.block == loop.body
-            slots = found.setdefault(root.value, [] if root.is_alloc else None)
+            if root.value not in found:
+                outside = root.is_alloc and not walk.is_inside(owner_op(root.value), loop.op)
+                found[root.value] = [] if outside else None
+            slots = found[root.value]
             if slots is None:
                 continue
-            slot = _slot_of(inner, loop, slots) if plain and not walk.is_inside(owner_op(root.value), loop.op) else None
+            plain = inner.name in (*LOADS, *STORES) and value == root.value and inner.block == loop.body
+            slot = _slot_of(inner, loop, slots) if plain else None
             if slot is None:
                 found[root.value] = None
             else:
@@ -116,13 +119,21 @@ def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
     if any(walk.is_inside(owner_op(v), loop.op) for v in used):
         return None
     for slot in slots:
-        gaps = [(a - b).simplified().as_constant() for a, b in zip(new.indices, slot.indices, strict=True)]
+        gaps = [_gap(a, b) for a, b in zip(new.indices, slot.indices, strict=True)]
         if slot.type == new.type and _same_lanes(slot, new) and all(g == 0 for g in gaps):
             return slot
         if not _are_disjoint(gaps, _lanes(slot.type), _lanes(new.type)):
             return None
     slots.append(new)
     return new
+
+
+def _gap(a: Index, b: Index) -> int | None:
+    """The distance of two indices, if it is constant."""
+    first, second = a.as_constant(), b.as_constant()
+    if first is not None and second is not None:
+        return first - second
+    return (a - b).simplified().as_constant()
 
 
 def _same_lanes(a: Slot, b: Slot) -> bool:
