@@ -13,7 +13,7 @@ from contest import OURS, check
 from peak import chains, code
 from roofline import Point, Roofs
 from tir_mlir import target
-from works import chapter, convolutions, halves, integers, products, programs, rowwise
+from works import chapter, convolutions, halves, integers, products, programs, quantized, rowwise
 
 SMALL = [
     products.product("nn", (17, 15, 9), 1, ()),
@@ -21,6 +21,9 @@ SMALL = [
     products.product("one row", (1, 16, 40), 1, ()),
     products.product("double", (5, 16, 7), 1, (), dtype="float64", trans_b=True),
     integers.product((16, 24, 32), 1),
+    quantized.product((1, 17, 64), 1),
+    quantized.product((3, 17, 64), 1),
+    quantized.integer_product((3, 32, 64), 1),
     convolutions.layer(3, 4, 9, 3, 2, 1),
     convolutions.layer(4, 8, 8, 1, 1, 0),
     rowwise.softmax(4, 17, 1),

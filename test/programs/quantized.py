@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tir_mlir import te
+from tir_mlir.script import tir as T
 
 FORMS = ("halves", "pairs", "bytes")
 
@@ -39,6 +40,18 @@ def dequantized_product(m: int, weights: Weights, blocks: int = 1):
     r = te.reduce_axis((0, k), name="k")
     c = te.compute((m, n), lambda i, j: te.sum(a[i, r] * at(w, j, r), axis=r), name="C")
     return te.create_prim_func([q, s, a, c])
+
+
+def integer_product(m: int, n: int, k: int, turned: bool):
+    """C[m, n] = A[m, k] @ W[n, k].T of int8 in int32; W has values of 4 bits less 8, adjacent ones in a byte."""
+    q = te.placeholder((k // 2, n) if turned else (n, k // 2), "uint8", name="Q")
+    a = te.placeholder((m, k), "int8", name="A")
+    byte = lambda i, r: q[r // 2, i] if turned else q[i, r // 2]  # noqa: E731
+    value = lambda i, r: ((byte(i, r).astype("int32") >> (r % 2 * 4)) & 15).astype("int8") - T.int8(8)  # noqa: E731
+    w = te.compute((k, n) if turned else (n, k), lambda x, y: value(y, x) if turned else value(x, y), name="W")
+    r = te.reduce_axis((0, k), name="k")
+    term = lambda i, j: a[i, r].astype("int32") * (w[r, j] if turned else w[j, r]).astype("int32")  # noqa: E731
+    return te.create_prim_func([q, a, te.compute((m, n), lambda i, j: te.sum(term(i, j), axis=r), name="C")])
 
 
 def _stored(weights: Weights, byte, r):

@@ -11,6 +11,9 @@ from tir_mlir.script import PrimFunc
 SUMS = {"int8": "int32", "float16": "float32", "bfloat16": "float32"}
 """Accumulator types of the narrow types."""
 
+GROUP = 32
+"""The number of values of 4 bits with one scale."""
+
 
 def product(m: int, n: int, k: int, dtype: str = "float32", trans_b: bool = False, relu: bool = False) -> PrimFunc:
     """C[m, n] = A[m, k] @ B[k, n], or @ B[n, k].T; narrow types are summed in wide ones. `relu`: return max(C, 0)."""
@@ -35,6 +38,27 @@ def any_product() -> PrimFunc:
     m, n, k = te.var("m"), te.var("n"), te.var("k")
     a, b, r = _input((m, k), name="A"), _input((k, n), name="B"), te.reduce_axis((0, k), name="r")
     return te.create_prim_func([a, b, _compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")])
+
+
+def dequantized(m: int, n: int, k: int, integers: bool = False) -> PrimFunc:
+    """C[m, n] = A[m, k] @ W[n, k].T; a value q of W, 4 bits in groups of GROUP, stands for (q - 8) * scale.
+
+    `integers`: there are no scales, A is int8 and the sums are int32.
+    """
+    half = GROUP // 2
+    q, s = _input((n, k // 2), "uint8", name="Q"), _input((n, k // GROUP), name="S")
+    a = _input((m, k), "int8" if integers else "float32", name="A")
+    r = te.reduce_axis((0, k), name="k")
+
+    def weight(i, r):
+        byte = q[i, r // GROUP * half + r % half].astype("int32")
+        value = ((byte >> (r % GROUP // half * 4)) & 15) - 8
+        return value.astype("int8") if integers else value.astype("float32") * s[i, r // GROUP]
+
+    w = _compute((n, k), weight, name="W")
+    sums = "int32" if integers else "float32"
+    c = _compute((m, n), lambda i, j: te.sum(a[i, r].astype(sums) * w[j, r].astype(sums), axis=r), name="C")
+    return te.create_prim_func([q, a, c] if integers else [q, s, a, c])
 
 
 def convolution(ci: int, co: int, size: int, kernel: int, stride: int, pad: int) -> PrimFunc:

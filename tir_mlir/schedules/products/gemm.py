@@ -69,7 +69,13 @@ def gemm(
     dot = dot_for(what, target)
     if dot:
         _refuse_packed(packed, "the operands of a product by dot-product instructions are packed in the call")
+        what, producers = mark_dequantized(sch, block, what)
+        if _in_registers(sch, what, producers):
+            inline(sch, producers[-1])
+            few_rows_gemm(sch, block, what, target, threads)
+            return None
         if integer_gemm(sch, block, what, dot, target, threads):
+            _inline_all(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed)
 
@@ -78,11 +84,11 @@ def _float_gemm(
     sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None
 ) -> Packing | None:
     what, producers = mark_dequantized(sch, block, what)
+    if packed is None and _in_registers(sch, what, producers):
+        inline(sch, producers[-1])
+        few_rows_gemm(sch, block, what, target, threads)
+        return None
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
-        if packed is None and _has_few_rows(what):
-            inline(sch, producers[-1])
-            few_rows_gemm(sch, block, what, target, threads)
-            return None
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
         what = replace(what, right=replace(what.right, dequantized=False))
     wide = target.registers >= MANY_REGISTERS
@@ -90,13 +96,20 @@ def _float_gemm(
     plan = panels(what, target, threads) if wide else tiles(*extents, what.bits, target, threads)
     packing = None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
     (PanelGemm if wide else Gemm)(sch, block, what, plan, target, threads, packed).run()
-    for producer in producers:
-        inline(sch, producer)  # into the copy that packs it
+    _inline_all(sch, producers)
     return packing
 
 
-def _has_few_rows(what: Contraction) -> bool:
-    return (what.extent(what.m) or LARGE) <= FEW_ROWS and what.extent(what.k) is not None
+def _inline_all(sch: Schedule, producers: list[Any]) -> None:
+    """Inline the blocks that dequantise into the copies that pack their results."""
+    for producer in producers:
+        inline(sch, producer)
+
+
+def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> bool:
+    """Whether to dequantise the right operand in registers: few rows use it, and it is contiguous along the sum."""
+    few = (what.extent(what.m) or LARGE) <= FEW_ROWS and what.extent(what.k) is not None
+    return few and what.right.dequantized and is_along(sch, producers[-1], what.right, what.k)
 
 
 def _refuse_packed(packed: str | None, why: str) -> None:

@@ -60,7 +60,7 @@ def _spread(sch: Schedule, block: Any, what: Contraction, plan: LaneSplit) -> No
     """If adjacent values share an element, copy the left operand with the values of a vector adjacent."""
     if plan.shared is None or plan.shared < plan.lanes:
         return
-    _, lanes, shared = plan.factors
+    _, lanes, shared = (factor or 1 for factor in plan.factors)
     k = what.left.axes.index(what.k)
     copy = sch.cache_read(block, what.left.name, "global")
     sch.transform_layout(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from programs.quantized import FORMS, Weights, dequantized_product, packed_weights
+from programs.quantized import FORMS, Weights, dequantized_product, integer_product, packed_weights
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -108,6 +108,21 @@ def test_a_packed_left_operand_of_a_dequantised_product():
     sch = Schedule(dequantized_product(8, Weights(16, 64)))
     schedules.gemm(sch, "C", target=WIDE, threads=1, packed="A")
     assert sch.verify()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("m", [1, 5, 70])
+@pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])
+def test_weights_of_4_bits_times_int8_are_exact(m, turned, target):
+    n, k = 33, 72
+    sch = Schedule(integer_product(m, n, k, turned))
+    schedules.gemm(sch, "C", target=target, threads=1)
+    assert "W = T.alloc_buffer" not in sch.mod.script()
+    values, a = RNG.integers(0, 16, (n, k)).astype("uint8"), RNG.integers(-128, 128, (m, k)).astype("int8")
+    q = values[:, ::2] | values[:, 1::2] << 4
+    c = np.full((m, n), 99, "int32")
+    build(sch)["main"](np.ascontiguousarray(q.T) if turned else q, a, c)
+    np.testing.assert_array_equal(c, a.astype("int32") @ (values.astype("int32") - 8).T)
 
 
 def test_threads_share_the_rows():
