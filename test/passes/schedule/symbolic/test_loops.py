@@ -29,7 +29,7 @@ def test_every_loop_primitive_on_tails(right_at):
     sch.parallel(i_0)
     sch.unroll(k_1)
     sch.vectorize(j_1)
-    sch.annotate(j_0, "pragma", 1)
+    sch.annotate(j_0, "my.note", 1)
     assert "T.where(i_0 * 4 + i_1 < n and j_0 * 16 + j_1 < m and r_0 * 4 + r_1 < k)" in sch.mod.script()
     right_at(sch, matmul_shapes, lambda a, b: a @ b)
 

@@ -34,7 +34,7 @@ def init(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
     for i, j in T.grid(4, 8):
         with T.block("B"):
             vi, vj = T.axis.remap("SR", [i, j])
-            T.block_attr({"key": 1})
+            T.block_attr({"my.key": 1})
             with T.init():
                 B[vi] = T.float32(0)
             B[vi] = B[vi] + A[vi, vj]
@@ -47,7 +47,7 @@ def init(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
 # CHECK-NEXT: vi, vj = T.axis.remap("SR", [i, j])
 # CHECK-NEXT: T.reads(A[vi, vj])
 # CHECK-NEXT: T.writes(B[vi])
-# CHECK-NEXT: T.block_attr({"key": 1})
+# CHECK-NEXT: T.block_attr({"my.key": 1})
 # CHECK-NEXT: with T.init():
 # CHECK-NEXT: B[vi] = T.float32(0.0)
 # CHECK-NEXT: B[vi] = B[vi] + A[vi, vj]
@@ -157,7 +157,7 @@ from tir_mlir.script import tir as T
 @T.prim_func
 def root_with_facts(A: T.Buffer((8,), "float32")):
     with T.block():
-        T.block_attr({"parallel": 4})
+        T.block_attr({"my.parallel": 4})
         for i in range(8):
             with T.block("A"):
                 vi = T.axis.spatial(8, i)
@@ -168,7 +168,7 @@ def root_with_facts(A: T.Buffer((8,), "float32")):
 # CHECK-NEXT: with T.block("root"):
 # CHECK-NEXT: T.reads()
 # CHECK-NEXT: T.writes()
-# CHECK-NEXT: T.block_attr({"parallel": 4})
+# CHECK-NEXT: T.block_attr({"my.parallel": 4})
 # CHECK-NEXT: for i in range(8):
 # CHECK-NEXT: with T.block("A"):
 # CHECK-NEXT: vi = T.axis.spatial(8, i)

@@ -125,7 +125,7 @@ from tir_mlir.script import tir as T
 
 @T.prim_func
 def annotated(A: T.Buffer((8, 8), "float32")):
-    for i in T.serial(8, annotations={"tag": "x", "factor": 4, "list": [1, 2], "on": True}):
+    for i in T.serial(8, annotations={"my.tag": "x", "my.factor": 4, "my.list": [1, 2], "my.on": True}):
         for j in range(8):
             with T.block("A"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -134,7 +134,7 @@ def annotated(A: T.Buffer((8, 8), "float32")):
 
 # CHECK-LABEL: def annotated(A: T.Buffer((8, 8), "float32")):
 # CHECK-NEXT: # with T.block("root"):
-# CHECK-NEXT: for i in T.serial(8, annotations={"factor": 4, "list": [1, 2], "on": T.bool(True), "tag": "x"}):
+# CHECK-NEXT: for i in T.serial(8, annotations={"my.factor": 4, "my.list": [1, 2], "my.on": T.bool(True), "my.tag": "x"}):
 # CHECK-NEXT: for j in range(8):
 # CHECK-NEXT: with T.block("A"):
 # CHECK-NEXT: vi, vj = T.axis.remap("SS", [i, j])
