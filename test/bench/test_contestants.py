@@ -13,7 +13,7 @@ from contest import OURS, check
 from peak import chains, code
 from roofline import Point, Roofs
 from tir_mlir import target
-from works import chapter, convolutions, halves, integers, products, programs, quantized, rowwise
+from works import chapter, convolutions, halves, integers, operators, products, programs, quantized, rowwise
 
 SMALL = [
     products.product("nn", (17, 15, 9), 1, ()),
@@ -48,6 +48,7 @@ SMALL = [
     programs.work(programs.blur(5, 33)),
     programs.work(programs.half(5, 33)),
     programs.work(programs.top_k(3, 100, 8)),
+    *operators.small(1),
 ]
 
 

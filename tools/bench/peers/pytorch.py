@@ -6,7 +6,7 @@ import functools
 import importlib
 import importlib.util
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,6 +172,13 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> Contestant:
     torch = _torch()
     inputs = [torch.from_numpy(x)[None] for x in (q, k, v)]
     return _last(lambda: torch.nn.functional.scaled_dot_product_attention(*inputs)[0])
+
+
+def operator(function: Callable[..., Any], inputs: Sequence[np.ndarray]) -> Contestant:
+    """`function(torch, *tensors)`."""
+    torch = _torch()
+    tensors = [torch.from_numpy(x) for x in inputs]
+    return _last(lambda: function(torch, *tensors))
 
 
 def sparse_product(starts: np.ndarray, columns: np.ndarray, values: np.ndarray, x: np.ndarray) -> Contestant:
