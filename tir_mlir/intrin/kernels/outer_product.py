@@ -168,11 +168,8 @@ class _Emitter:
         self.lines.append(f"llvm.store {value}, {at} {{alignment = 4 : i64}} : vector<{lanes}xf32>, !llvm.ptr")
 
     def broadcast(self, at: str, lanes: int) -> str:
-        vector = f"vector<{lanes}xf32>"
-        x = self.op(f"llvm.load {at} : !llvm.ptr -> f32")
-        poison = self.op(f"llvm.mlir.poison : {vector}")
-        first = self.op(f"llvm.insertelement {x}, {poison}[{self.const(0)} : i64] : {vector}")
-        return self._shuffle(first, poison, lanes, [0] * lanes)
+        x = self.load(at, 1)
+        return self._shuffle(x, x, 1, [0] * lanes)
 
     def fma(self, x: str, y: str, z: str, lanes: int) -> str:
         # fmuladd, not fma: on a CPU without fused multiply-add, fma is a library call per lane
