@@ -119,8 +119,9 @@ def _as_remainders(expr: ir.AffineExpr) -> ir.AffineExpr:
     terms, constant = linear_terms(expr)
     result = ir.AffineExpr.get_constant(constant)
     for term, factor in terms.items():
-        divisor = ir.AffineConstantExpr(term.rhs).value if isinstance(term, ir.AffineFloorDivExpr) else None
-        if divisor is not None and factor % divisor == 0:
-            term, factor = term.lhs - ir.AffineExpr.get_mod(term.lhs, divisor), factor // divisor
+        if isinstance(term, ir.AffineFloorDivExpr):
+            whole, divisor = term.lhs, ir.AffineConstantExpr(term.rhs).value
+            if factor % divisor == 0:
+                term, factor = whole - ir.AffineExpr.get_mod(whole, divisor), factor // divisor
         result = result + term * factor
     return result

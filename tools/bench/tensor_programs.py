@@ -126,10 +126,10 @@ def chain(rows: int, columns: int) -> PrimFunc:
     return te.create_prim_func([x, y, z, out])
 
 
-def _input(shape: tuple[int, ...], dtype: str = "float32", *, name: str) -> Any:
+def _input(shape: tuple[Any, ...], dtype: str = "float32", *, name: str) -> Any:
     """A parameter; indexed fully, it is an expression."""
     return te.placeholder(shape, dtype, name=name)
 
 
-def _compute(shape: tuple[int, ...], value: Callable[..., Any], name: str) -> Any:
+def _compute(shape: tuple[Any, ...], value: Callable[..., Any], name: str) -> Any:
     return te.compute(shape, value, name=name)

@@ -14,7 +14,7 @@ from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, 
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
 from tir_mlir.schedules.products.gemm_int8 import dot_for, integer_gemm
-from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, panels
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
@@ -91,11 +91,7 @@ def _float_gemm(
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
         what = replace(what, right=replace(what.right, dequantized=False))
-    wide = target.registers >= MANY_REGISTERS
-    extents = (what.extent(a) for a in (what.m, what.n, what.k))
-    plan = panels(what, target, threads) if wide else tiles(*extents, what.bits, target, threads)
-    packing = None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
-    (PanelGemm if wide else Gemm)(sch, block, what, plan, target, threads, packed).run()
+    packing = _tiled_gemm(sch, block, what, target, threads, packed)
     _inline_all(sch, producers)
     return packing
 
@@ -110,6 +106,24 @@ def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> boo
     """Whether to dequantise the right operand in registers: few rows use it, and it is contiguous along the sum."""
     few = (what.extent(what.m) or LARGE) <= FEW_ROWS and what.extent(what.k) is not None
     return few and what.right.dequantized and is_along(sch, producers[-1], what.right, what.k)
+
+
+def _tiled_gemm(
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None
+) -> Packing | None:
+    def packing(plan: Panels | Tiles) -> Packing | None:
+        return None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
+
+    if target.registers >= MANY_REGISTERS:
+        wide = panels(what, target, threads)
+        result = packing(wide)
+        PanelGemm(sch, block, what, wide, target, threads, packed).run()
+    else:
+        m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
+        plan = tiles(m, n, k, what.bits, target, threads)
+        result = packing(plan)
+        Gemm(sch, block, what, plan, target, threads, packed).run()
+    return result
 
 
 def _refuse_packed(packed: str | None, why: str) -> None:

@@ -121,7 +121,8 @@ class PanelGemm:
     def _rows(self, i: Any) -> tuple[list, Any, Any]:
         """Split the rows: shares of the threads (none or one loop), tiles, rows of a tile."""
         if not self.shares_rows:
-            return [], *self.sch.split(i, [None, self.plan.mr])
+            i_1, i_2 = self.sch.split(i, [None, self.plan.mr])
+            return [], i_1, i_2
         known = self.what.extent(self.what.m) is not None
         i_0, i_1, i_2 = self.sch.split(i, [self.threads, None, self.plan.mr] if known else [None, SHARE, self.plan.mr])
         return [i_0], i_1, i_2

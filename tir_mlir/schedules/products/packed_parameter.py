@@ -15,7 +15,6 @@ from tir_mlir.runtime.aligned import empty
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction, Operand
-from tir_mlir.schedules.rows.elementwise import elementwise
 from tir_mlir.script import PrimFunc
 
 
@@ -24,7 +23,8 @@ class Packing:
     """The layout of a packed parameter: panels of `width` along one axis; within a panel, reduction-major.
 
     `program` copies the parameter `name` of `shape` to `packed_shape`, with zeros after the last column. Calling the
-    packing runs it: `packing(b)` returns the packed array, on a boundary of a cache line.
+    packing runs it: `packing(b)` returns the packed array, on a boundary of a cache line. adjacent: whether the elements
+    of a row of a panel are adjacent in the parameter.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Packing:
     shape: tuple[int, ...]
     packed_shape: tuple[int, ...]
     dtype: str
+    adjacent: bool
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
         packed = empty(self.packed_shape, self.dtype)
@@ -41,7 +42,8 @@ class Packing:
     @functools.cached_property
     def _run(self) -> Any:
         sch = Schedule(self.program)
-        elementwise(sch, "packed")
+        if self.adjacent:
+            sch.vectorize(sch.get_loops("packed")[-1])
         return build(sch)
 
 
@@ -51,14 +53,14 @@ def pack_parameter(sch: Schedule, block: Any, what: Contraction, name: str, rows
     Raises ScheduleError if it is no parameter that the block reads, or if one of its extents is symbolic.
     """
     operand = _operand(sch, block, what, name)
-    shape = tuple(what.extent(axis) for axis in operand.axes)
-    if None in shape:
+    shape = tuple(e for e in (what.extent(axis) for axis in operand.axes) if e is not None)
+    if len(shape) < len(operand.axes):
         raise ScheduleError(f'packed="{name}": its shape must be constant, as it is packed before the call')
     along, width = (what.n, columns) if operand is what.right else (what.m, rows)
     width = min(width, what.extent(along) or width)
     sch.transform_layout(block, name, _layout(operand, what, along, width), assume_injective_transform=True)
     program, packed_shape = _program(operand, what, along, width, shape)
-    return Packing(name, program, shape, packed_shape, operand.dtype)
+    return Packing(name, program, shape, packed_shape, operand.dtype, adjacent=operand.axes[-1] == along)
 
 
 def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> Operand:
