@@ -122,9 +122,7 @@ ROWS: dict[str, str] = {
         "runtime.drivers runtime.llvm runtime.tools target"
     ),
     "schedules": "dialect.diagnostics dialect.ir schedule",
-    "schedules.products": (
-        "build dialect.diagnostics dialect.ir intrin runtime schedule schedules schedules.rows script target te"
-    ),
+    "schedules.products": ("build dialect.diagnostics dialect.ir intrin runtime schedule schedules script target te"),
     "schedules.convolutions": "dialect.diagnostics dialect.ir schedule schedules schedules.products target",
     "schedules.rows": "dialect.diagnostics dialect.ir schedule schedules target",
     "schedules.programs": (

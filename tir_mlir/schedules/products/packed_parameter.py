@@ -23,8 +23,8 @@ class Packing:
     """The layout of a packed parameter: panels of `width` along one axis; within a panel, reduction-major.
 
     `program` copies the parameter `name` of `shape` to `packed_shape`, with zeros after the last column. Calling the
-    packing runs it: `packing(b)` returns the packed array, on a boundary of a cache line. adjacent: whether the elements
-    of a row of a panel are adjacent in the parameter.
+    packing runs it: `packing(b)` returns the packed array, on a boundary of a cache line. adjacent: whether the
+    elements of a row of a panel are adjacent in the parameter.
     """
 
     name: str
