@@ -21,6 +21,7 @@ def test_a_dropped_rule_is_found(rule, record_property):
         outcomes = pool.run(item(PAIR, number, 0, kinds) for number in range(MOST))
         number, found = next((n, o) for n, o in enumerate(outcomes) if o.verdict != "fine")
     record_property("pairs", number + 1)
-    assert found.verdict == "wrong" and RULES[rule].word in found.text.partition("\n")[0], found.text
+    if not (RULES[rule].deadly and found.verdict == "aborted"):
+        assert found.verdict == "wrong" and RULES[rule].word in found.text.partition("\n")[0], found.text
     wanted = pair.Wanted(*(tuple(filter(None, w.split(","))) for w in (RULES[rule].stages, RULES[rule].steps)))
     assert run(found.item, pair.kind(RULES[rule].thorough, wanted)).verdict == "fine"  # with the rule, nothing is wrong

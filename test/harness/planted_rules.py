@@ -20,14 +20,15 @@ SCHEDULE = "tir_mlir.passes.schedule"
 
 @dataclass(frozen=True)
 class Planted:
-    """A fault: how to plant it in this process, where it shows (stages, steps), a word that its report has, and
-    whether all checks must run on every pair."""
+    """A fault: how to plant it in this process, where it shows (stages, steps), a word that its report has, whether
+    all checks must run on every pair, and whether the process may die of it instead of a report."""
 
     plant: Callable[[], None]
     stages: str
     steps: str
     word: str
     thorough: bool = False
+    deadly: bool = False
 
 
 def _put(module: str, name: str, value: Any) -> None:
@@ -183,12 +184,12 @@ RULES = {
         _first_of_a_data_loop, "bounds from data", "parallel,cache_read,reorder,compute_at,split", ""
     ),
     "unsigned numbers are signed": Planted(_signed_code, "unsigned", "split,vectorize", "expected", True),
-    "any scatter is a sum": Planted(_any_scatter_adds, "scattered", "reorder,split", "expected"),
+    "any scatter is a sum": Planted(_any_scatter_adds, "scattered", "reorder,split", "differs"),
     "parameters that may alias are distinct": Planted(
         _distinct, "may alias,stencil,elementwise,flip,mirrored,transpose", "reorder,merge,compute_at", "overlap"
     ),
     "undecided is legal": Planted(_undecided_is_legal, "scatter", "parallel,vectorize", ""),
-    "a checked build checks no loads": Planted(_unchecked, "gather,bounds from data", "split", "outside", True),
+    "a checked build checks no loads": Planted(_unchecked, "gather,bounds from data", "split", "outside", True, True),
     "edits are not recorded": Planted(_no_records, "", "", "without a record", True),
 }
 _planted: list[str] = []

@@ -12,8 +12,8 @@ from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
+from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
 from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
-from tir_mlir.schedules.products.gemm_int8 import dot_for, integer_gemm
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
@@ -74,7 +74,7 @@ def gemm(
             inline(sch, producers[-1])
             few_rows_gemm(sch, block, what, target, threads)
             return None
-        if integer_gemm(sch, block, what, dot, target, threads):
+        if dot_gemm(sch, block, what, dot, target, threads):
             _inline_all(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed)

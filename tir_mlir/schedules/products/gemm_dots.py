@@ -1,4 +1,4 @@
-"""Schedule for int8 and int16 matrix products with int32 accumulators, by dot-product instructions."""
+"""Schedule for matrix products of narrow operands with 32-bit accumulators, by dot-product instructions."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def dot_for(what: Contraction, target: Target) -> Dot | None:
     return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
 
 
-def integer_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int) -> bool:
-    """Schedule an int8 or int16 product with int32 accumulators. Returns False, unchanged, if it cannot be padded.
+def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int) -> bool:
+    """Schedule a product of 8 or 16-bit operands, summed in 32 bits. Returns False, unchanged, if it cannot be padded.
 
         for i, j, k in T.grid(m, n, k):                 pack B[j_0, k_0, j_1, k_1]
             with T.block("C"):                          for i_0 (parallel): pack A[i, k]
-                C += int32(A) * int32(B)        ->          for j_0, i_1, k_0: a tile of C in registers, row by row:
+                C += wide(A) * wide(B)          ->          for j_0, i_1, k_0: a tile of C in registers, row by row:
                                                                 dot product of lanes x group
                                                             C = the tile
 
     The instruction reduces `group` adjacent elements, so both operands are packed in such groups, converted to its
-    operand type, and padded with zeros to full groups and vectors. Exact, as int32 arithmetic is. A reduction of
-    symbolic extent cannot be padded, as it may be empty.
+    operand type, and padded with zeros to full groups and vectors. Integers are exact, as int32 arithmetic is. A
+    reduction of symbolic extent cannot be padded, as it may be empty.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
     plan = tile(what, dot, target, threads)
