@@ -86,7 +86,7 @@ ROWS: dict[str, str] = {
     "runtime.drivers": (
         "dialect.diagnostics dialect.ir intrin.kernels runtime.cache runtime.call runtime.llvm runtime.tools target"
     ),
-    "runtime.llvm": "dialect.diagnostics dialect.ir runtime.tools",
+    "runtime.llvm": "dialect.diagnostics dialect.ir runtime.tools target",
     "runtime.tools": "dialect.diagnostics",
     "intrin.kernels": "target",
     "script": "dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.linalg runtime.tools",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import os
 from pathlib import Path
 
 from tir_mlir.target.cpu import Target
-from tir_mlir.target.host import architecture
+from tir_mlir.target.host import architecture, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
 from tir_mlir.target.predefined import (
@@ -56,7 +55,7 @@ def host() -> Target:
         sizes.get(1, plain.l1),
         sizes.get(2, plain.l2),
         sizes.get(3, plain.l3),
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores(),
         architecture(),
         features_of_host(),
     )

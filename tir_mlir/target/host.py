@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,11 @@ def features() -> frozenset[str]:
     if "amx-tile" in found and not has_tiles():
         return frozenset(word for word in found if not word.startswith("amx-"))
     return found
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @functools.cache

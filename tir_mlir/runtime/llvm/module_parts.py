@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Iterator
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm.llvm_c import llvm
+from tir_mlir.target.host import cores
 
 LEAST = 32
 """Functions of nests in a part: below, a thread costs more than it gains."""
@@ -20,11 +20,6 @@ AFTER = b"elim-avail-extern,globaldce,default<O3>"
 """Passes on a part: its declarations first, then as for a whole module."""
 EXTERNAL, _AVAILABLE_EXTERNALLY, INTERNAL, _PRIVATE = 0, 1, 8, 9  # LLVMLinkage
 _LOCAL = (INTERNAL, _PRIVATE)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def count(made: int | ctypes.c_void_p) -> int:

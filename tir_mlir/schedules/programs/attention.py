@@ -115,18 +115,17 @@ def attention_of(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> Atte
     outside |= {block_info(sch, p).name for p in sch.get_producers(scores.block)}
     members = with_producers(sch, block, outside)
     products = {m.info.name: contraction(sch, m.block) for m in (scores, last)}
-    if not _has_row_values(sch, members, products, scores.info.name, outside):
+    if not _has_row_values(sch, members, scores.info.name, last.info.name, outside):
         return None
     return _over_rows(members, products, outside)
 
 
-def _has_row_values(
-    sch: Schedule, members: list[Member], products: Collection[str], scores: str, outside: Collection[str]
-) -> bool:
-    """Whether a reduction, other than the products, depends on the scores."""
+def _has_row_values(sch: Schedule, members: list[Member], scores: str, last: str, outside: Collection[str]) -> bool:
+    """Whether a reduction, other than the products, depends on the scores, and not on the last product."""
     for member in members:
-        if member.reduces and member.info.name not in products:
-            return any(m.info.name == scores for m in with_producers(sch, member.block, outside))
+        above = {m.info.name for m in with_producers(sch, member.block, outside)}
+        if member.reduces and member.info.name not in (scores, last) and scores in above and last not in above:
+            return True
     return False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 
-from tir_mlir.dialect.diagnostics import ScheduleWarning
+from tir_mlir.dialect.diagnostics import HandleError, InternalError, ScheduleError, ScheduleWarning
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.convolutions.conv2d import conv2d
@@ -75,8 +75,10 @@ class AutoSchedule:
         for function, attempt in self._attempts(name):
             try:
                 self.sch.executor.all_or_nothing(attempt)
-            except Exception as error:  # noqa: BLE001  # the block is left to the next function
-                why = (str(error).strip() or type(error).__name__).splitlines()[0]
+            except InternalError:
+                raise
+            except ScheduleError as error:
+                why = str(error).splitlines()[0]
                 continue
             after = self._nests()
             changed = {n for n in before if n not in self.picked and before[n] != after.get(n)}
@@ -132,6 +134,6 @@ class AutoSchedule:
         for name, block in self.blocks.items():
             try:
                 alive[name] = tuple((loop.id, self.sch.get(loop).kind) for loop in self.sch.get_loops(block))
-            except Exception:  # noqa: BLE001  # the block was inlined
+            except HandleError:  # the block was inlined
                 continue
         return alive

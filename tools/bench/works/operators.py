@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -90,19 +91,18 @@ def _attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> Ope
 
 
 def _row(one: Operator, threads: int) -> Work:
-    expected = np.ascontiguousarray(one.numpy(*one.inputs))
-
     def make() -> Contest:
         return contest(
-            expected, one.inputs,
+            np.ascontiguousarray(one.numpy(*one.inputs)), one.inputs,
             lambda: scheduled(one.program(), one.block, one.function, threads, _unscheduled),
             {"torch": lambda: peers.pytorch.operator(one.torch, one.inputs), "numpy": lambda: _in_numpy(one)},
         )  # fmt: skip
 
+    size = prod(one.program().func.params[-1].shape)
     read = float(sum(x.nbytes for x in one.inputs))
     shape = "x".join(map(str, max((x.shape for x in one.inputs), key=len)))
     return Work(
-        one.name, shape, one.dtype, threads, one.unit, one.work * expected.size, read, float(expected.nbytes), make,
+        one.name, shape, one.dtype, threads, one.unit, one.work * size, read, 4.0 * size, make,
         GOALS,
     )  # fmt: skip
 

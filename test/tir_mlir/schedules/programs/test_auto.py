@@ -41,6 +41,23 @@ def test_each_block_by_its_function():
     assert found == {"H": "gemm", **dict.fromkeys(["G", "top", "E", "S", "Y"], "rowwise")}
 
 
+def test_a_softmax_after_two_products_is_no_attention():
+    rows, width, classes = 20, 33, 7
+    x, w, v = (
+        te.placeholder(s, name=n) for s, n in (((rows, width), "X"), ((width, width), "W"), ((width, classes), "V"))
+    )
+    k, h, m = (
+        te.reduce_axis((0, width), name="k"),
+        te.reduce_axis((0, width), name="h"),
+        te.reduce_axis((0, classes), name="m"),
+    )
+    first = te.compute((rows, width), lambda i, j: te.sum(x[i, k] * w[k, j], axis=k), name="H")
+    last = te.compute((rows, classes), lambda i, j: te.sum(first[i, h] * v[h, j], axis=h), name="L")
+    top = te.compute((rows,), lambda i: te.max(last[i, m], axis=m), name="top")
+    program = te.create_prim_func([x, w, v, te.compute((rows, classes), lambda i, j: last[i, j] - top[i], name="Y")])
+    assert picked(program) == {"H": "gemm", "L": "gemm", "top": "rowwise", "Y": "rowwise"}
+
+
 def test_the_result_is_numpys():
     sch = Schedule(layer(20, 33))
     schedules.auto(sch, threads=2)
