@@ -35,6 +35,8 @@ from tir_mlir.dialect.diagnostics.errors import (
     TirError,
     ToolError,
     TraceError,
+    TuneError,
+    TuneWarning,
     UnwrittenError,
     VerifyError,
 )
@@ -45,5 +47,5 @@ __all__ = [
     "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted",
     "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError",
     "ScriptWarning", "StepError", "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError",
-    "TraceError", "UnwrittenError", "VerifyError",
+    "TraceError", "TuneError", "TuneWarning", "UnwrittenError", "VerifyError",
 ]  # fmt: skip

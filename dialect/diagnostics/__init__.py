@@ -36,6 +36,8 @@ from tir_mlir.dialect.diagnostics.errors import (
     TirError,
     ToolError,
     TraceError,
+    TuneError,
+    TuneWarning,
     UnwrittenError,
     VerifyError,
 )
@@ -82,6 +84,8 @@ __all__ = [
     "TirError",
     "ToolError",
     "TraceError",
+    "TuneError",
+    "TuneWarning",
     "UnwrittenError",
     "VerifyError",
     "color_uncaught",

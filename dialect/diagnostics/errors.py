@@ -223,6 +223,14 @@ class ToolError(BuildError):
     """An external tool is missing or failed; names the command and the reproducer."""
 
 
+class TuneError(TirError):
+    """A search cannot start or go on: an unknown option, a missing package, a storage that is gone."""
+
+
+class TuneWarning(UserWarning):
+    """A search goes on, but not as asked: a winner that fails verification, a record that does not apply."""
+
+
 class ArgumentError(TirError, ValueError):
     """An array that does not fit the parameter it is passed for."""
 

@@ -130,9 +130,10 @@ ROWS: dict[str, str] = {
         "target"
     ),
     "testing": "dialect.diagnostics schedule schedule.trace script",
+    "tune": "",
     "errors": "dialect.diagnostics",
 }
-TOP = ("opt", "compat", "examples", "schedules")  # these may import everything; nothing below imports them
+TOP = ("opt", "compat", "examples", "schedules", "tune")  # these may import everything; nothing below imports them
 LAYERS = {f"tir_mlir.{row}": {f"tir_mlir.{name}" for name in allowed.split()} for row, allowed in ROWS.items()}
 
 

@@ -1,0 +1,28 @@
+"""Search: tune a program, keep what was found, find it again. Needs `pip install "tir-mlir[tune]"` to search.
+
+Sub-packages: `spaces` (what is searched), `trials` (one candidate: build, measure, compare), `records` (what was
+found), `search` (the loop), `machines` (many processes and boards), `report` (tables, progress, plots). Names are
+loaded when first used: looking up records needs no optuna.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOME: dict[str, str] = {
+    "TuneError": "tir_mlir.dialect.diagnostics",
+    "TuneWarning": "tir_mlir.dialect.diagnostics",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'tir_mlir.tune' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})
