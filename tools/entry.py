@@ -12,7 +12,9 @@ sys.path.insert(0, str(ROOT))
 from tir_mlir.runtime.drivers.clang import create_llvm  # noqa: E402
 
 FOLDER = ROOT / "tir_mlir" / "runtime"
-FILES = {name: FOLDER / place / name for name, place in (("entry", "call"), ("support", "drivers"))}
+FILES = {
+    name: FOLDER / place / name for name, place in (("entry", "call"), ("support", "drivers"), ("half", "drivers"))
+}
 # short loops over dimensions do not profit from vectors; the word-copy loop must not become a call of memcpy
 _OPTIONS = "-O2 -march=x86_64 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-builtin -fno-strict-aliasing"
 _MACHINE_SPECIFIC = re.compile(r"^(?:; ModuleID|source_filename|target |!llvm\.ident).*\n", re.MULTILINE)

@@ -342,7 +342,7 @@ def test_another_layout_is_noticed(monkeypatch, field):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="it is made on x86-64")
-@pytest.mark.parametrize("name", ["entry", "support"])
+@pytest.mark.parametrize("name", ["entry", "support", "half"])
 def test_the_llvm_ir_is_made_of_its_source(name):
     spec = importlib.util.spec_from_file_location("entry", ROOT / "tools" / "entry.py")
     assert spec is not None and spec.loader is not None

@@ -82,14 +82,21 @@ def compile_program(
     """
     extra = function.text(function.c_types(lowered, names), declare=True)
     if shared_libraries.needs_support(lowered, low_precision):
-        extra += "\n" + Path(__file__).with_name("support.ll").read_text()
+        extra += "\n" + _support("support.ll")
+    converts = b"+f16c" in (wanted or object_code.target()).features
 
     def link(made: int, context: int) -> None:
+        if low_precision and not converts:
+            object_code.add(made, context, _support("half.ll"))
         link_kernels(made, context, kernels)
         keep_single(made, context, PREFIX, names)
 
     made = object_code.compile_module(lowered, extra, clock, wanted, passes, link, parts=True)
     return Compiled(b"".join(made), [len(part) for part in made], list(libs), **facts)
+
+
+def _support(file: str) -> str:
+    return Path(__file__).with_name(file).read_text()
 
 
 def needed_libraries(

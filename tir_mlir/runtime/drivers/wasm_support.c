@@ -1,7 +1,9 @@
 /* What code for WebAssembly calls and no library of its host has: memory, conversions of float16, wide products. */
 #include <stdint.h>
 #define __bf16 uint16_t /* passed as its bits */
+#define _Float16 uint16_t
 #include "support.c"
+#include "half.c"
 
 typedef uint64_t bytes;
 extern char __heap_base;
@@ -55,35 +57,6 @@ void release(void *data) __asm__("free");
 void release(void *data) {
   if (data) ((block *)data - 1)->is_free = 1;
 }
-
-float __extendhfsf2(uint16_t half) {
-  union { uint32_t u; float f; } out, scale = {0x77800000};  /* 2^112 */
-  uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = (uint32_t)(half & 0x7fff) << 13;
-  out.u = rest;
-  out.f *= scale.f;  /* exact, also where half is subnormal */
-  if (rest >= 0x7c00u << 13) out.u = rest | 0x7f800000 | (rest > 0x7c00u << 13 ? 0x400000 : 0);
-  out.u |= sign;
-  return out.f;
-}
-
-/* to nearest even, from a value of float64 that is exact or rounded to odd */
-static uint16_t to_half(double value) {
-  union { double f; uint64_t u; } in = {value};
-  uint16_t sign = (uint16_t)(in.u >> 48) & 0x8000;
-  in.u &= 0x7fffffffffffffff;
-  if (in.u > 0x7ff0000000000000) return sign | 0x7e00 | (uint16_t)((in.u >> 42) & 0x3ff);
-  if (in.f >= 65520.0) return sign | 0x7c00;
-  if (in.f < 6.103515625e-05) {  /* below 2^-14: steps of 2^-24, by the rounding of a sum with 2^28 */
-    union { double f; uint64_t u; } sum = {in.f + 0x1p28};
-    return sign | (uint16_t)(sum.u & 0x7ff);
-  }
-  uint64_t half_bits = (in.u >> 42) - ((uint64_t)(1023 - 15) << 10), lost = in.u & 0x3ffffffffff;
-  if (lost > 0x20000000000 || (lost == 0x20000000000 && (half_bits & 1))) half_bits++;
-  return sign | (uint16_t)half_bits;
-}
-
-uint16_t __truncdfhf2(double value) { return to_half(value); }
-uint16_t __truncsfhf2(float value) { return to_half((double)value); }
 
 /* the product of two numbers of 128 bits: code for the high part of one of 64 bits calls it */
 typedef __int128 wide;

@@ -72,10 +72,15 @@ def _translated(module: ir.Module, extra: str, link: Callable[[int, int], None],
     made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), inside)
     if not made:
         raise BuildError("the lowered module cannot be translated to LLVM IR (the reason is on stderr)")
-    if llvm().LLVMLinkModules2(made, parse(inside, extra)):
-        raise BuildError("the entries of the functions cannot be linked to the lowered module")
+    add(made, inside, extra)
     link(made, inside)
     return made
+
+
+def add(made: int, inside: int, text: str) -> None:
+    """Link LLVM IR into a module of the context. Raises BuildError."""
+    if llvm().LLVMLinkModules2(made, parse(inside, text)):
+        raise BuildError("a support function cannot be linked to the lowered module")
 
 
 def _compile_parts(made: int, wanted: LLVMTarget, number: int) -> list[bytes]:
