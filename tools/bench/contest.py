@@ -13,6 +13,7 @@ TOLERANCE = {
     "float64": 1e-11,
     "float32": 1e-4,
     "int32": 0.0,
+    "int8": 0.0,
     "uint8": 0.0,
 }  # maximum difference, relative to the largest value
 

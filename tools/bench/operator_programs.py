@@ -17,10 +17,14 @@ def transpose(rows: int, columns: int) -> PrimFunc:
     return te.create_prim_func([x, _compute((columns, rows), lambda i, j: x[j, i], name="out")])
 
 
-def total(rows: int, columns: int, axis: int) -> PrimFunc:
-    """The sum of a matrix over one axis."""
-    x, k = _input((rows, columns), name="X"), te.reduce_axis((0, (rows, columns)[axis]), name="k")
-    out = _compute(((rows, columns)[1 - axis],), lambda i: te.sum(x[i, k] if axis else x[k, i], axis=k), name="out")
+def reduced(rows: int, columns: int, axis: int | None, combine: Callable[..., Any] = te.sum) -> PrimFunc:
+    """The sum, or another reduction, of a matrix over one axis, or over both."""
+    size = (rows, columns)
+    x, axes = _input(size, name="X"), [te.reduce_axis((0, n), name=name) for n, name in zip(size, "kl", strict=True)]
+    if axis is None:
+        return te.create_prim_func([x, _compute((1,), lambda _: combine(x[axes[0], axes[1]], axis=axes), name="out")])
+    k = axes[axis]
+    out = _compute((size[1 - axis],), lambda i: combine(x[i, k] if axis else x[k, i], axis=k), name="out")
     return te.create_prim_func([x, out])
 
 
@@ -46,6 +50,23 @@ def gelu(rows: int, columns: int) -> PrimFunc:
     cubic = _compute((rows, columns), lambda i, j: x[i, j] + x[i, j] * x[i, j] * x[i, j] * 0.044715, name="cubic")
     out = _compute((rows, columns), lambda i, j: x[i, j] * 0.5 * (te.tanh(cubic[i, j] * c) + 1.0), name="out")
     return te.create_prim_func([x, out])
+
+
+def gelu_erf(rows: int, columns: int) -> PrimFunc:
+    """The form with the error function."""
+    x = _input((rows, columns), name="X")
+    out = _compute((rows, columns), lambda i, j: x[i, j] * 0.5 * (te.erf(x[i, j] * math.sqrt(0.5)) + 1.0), name="out")
+    return te.create_prim_func([x, out])
+
+
+def quantize(rows: int, columns: int, scale: float) -> PrimFunc:
+    """float32 to int8: rounded to the nearest multiple of the scale, halves to even."""
+    x = _input((rows, columns), name="X")
+
+    def byte(i, j):
+        return te.max(te.min(te.nearbyint(x[i, j] * (1 / scale)), 127.0), -128.0).astype("int8")
+
+    return te.create_prim_func([x, _compute((rows, columns), byte, name="out")])
 
 
 def dequantize(rows: int, columns: int) -> PrimFunc:

@@ -16,7 +16,7 @@ from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.packing import pack
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
-from tir_mlir.schedules.rows.rowwise import allow_reciprocals
+from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -182,7 +182,7 @@ class AttentionSchedule:
             else:
                 self._vectorize(member, nests[member.info.name])
             if reciprocal:
-                allow_reciprocals(sch, member)
+                allow_reciprocals(sch, member.block)
         self._parallelize(outer)
 
     def _inline(self) -> None:

@@ -110,7 +110,7 @@ class AutoSchedule:
             if row_group(sch, block, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed)
             light = fixed | {n for n, k in self.kinds.items() if k is not Kind.ELEMENTWISE}
-            yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, light)
+            yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light)
         if kind is not Kind.SCHEDULED:
             yield "independent", lambda: independent(sch, block, target, threads)
 

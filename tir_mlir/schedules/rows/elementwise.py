@@ -19,6 +19,7 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.rows.repeated_values import ROWS, allow_reciprocals, is_repeated
 from tir_mlir.schedules.rows.transpose import transpose, transposition
 from tir_mlir.schedules.threads import inline, parallelize
 from tir_mlir.target import Target, chosen
@@ -29,21 +30,33 @@ THREAD_WORK = 1 << 15
 """The minimum number of elements per thread."""
 
 
-def elementwise(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def elementwise(
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    reciprocal: bool = True,
+) -> None:
     """Schedule a chain of elementwise operators (and broadcasts) that ends in `block`: fused, vectorized, parallel.
 
         for i, j: t[i, j] = X[i, j] * Y[j]            for i (parallel):
         for i, j: out[i, j] = max(t[i, j], 0)   ->        for j: out[i, j] = max(X[i, j] * Y[j], 0), vectorized
 
-    Each iter must be bound to its own loop; extents may be symbolic. Reductions and producers that cannot be
-    inlined are left unchanged. With transposed inputs, same as `transpose`. target: default this
-    machine; threads: default its number of cores. Raises ScheduleError if `block` itself is a reduction.
+    Costly values of a column (`X[i, j] / sqrt(S[j])`) are computed once for a few rows. Each iter must be bound to its
+    own loop; extents may be symbolic. Reductions and producers that cannot be inlined are left unchanged. With
+    transposed inputs, same as `transpose`. target: default this machine; threads: default its number of cores;
+    reciprocal: see `rowwise`. Raises ScheduleError if `block` itself is a reduction.
     """
-    elementwise_chain(sch, block, target, threads)
+    elementwise_chain(sch, block, target, threads, reciprocal)
 
 
 def elementwise_chain(
-    sch: Schedule, block: Any, target: Target | str | None, threads: int | None, fixed: Collection[str] = ()
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None,
+    threads: int | None,
+    reciprocal: bool,
+    fixed: Collection[str] = (),
 ) -> None:
     """The same as `elementwise`, without the producers in `fixed`."""
     target = chosen(target)
@@ -66,14 +79,27 @@ def elementwise_chain(
     threads = min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK))
     few = _loops_to_fuse(info, order, target.lanes(widest_bits(info)))
     *outer, inner = (loops[n] for n in order[: len(order) - few + 1])
+    shared = bool(outer) and is_repeated(sch, block, order[-few - 1], order[-few:], reciprocal)
     if few > 1:
         inner = sch.fuse(*(loops[n] for n in order[-few:]))
     if threads > 1 and not outer:
         piece = ceil((extent_of(sch, inner) or LARGE) / threads)
         first, inner = sch.split(inner, [None, min(piece, target.l1)])
         outer = [first]
+    if shared:
+        outer[-1] = _rows_inside(sch, outer[-1], inner)
     sch.vectorize(inner)
+    if reciprocal:
+        allow_reciprocals(sch, block)
     parallelize(sch, outer, threads)
+
+
+def _rows_inside(sch: Schedule, row: Any, inner: Any) -> Any:
+    """Move a few rows, unrolled, into the innermost loop, so that they share its values. Returns the outer loop."""
+    outer, row = sch.split(row, [None, min(ROWS, extent_of(sch, row) or ROWS)])
+    sch.reorder(inner, row)
+    sch.unroll(row)
+    return outer
 
 
 def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:

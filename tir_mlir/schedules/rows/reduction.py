@@ -72,13 +72,12 @@ def _over_sum(
     first = known[sums[0]]
     if threads > 1 and results < CHUNKS_PER_THREAD * threads and first is not None and first > 1:
         part, _ = sch.split(loops[sums[0]], [min(threads, first), None])
-        parts = sch.rfactor(part, 0)
-        inner = sch.get_loops(parts)
-        own = block_info(sch, parts)
-        lead = next(i for i, it in enumerate(own.iter_vars) if it.name not in known)
-        sch.reorder(inner[lead], *(x for i, x in enumerate(inner) if i != lead))
+        place = [x.id for x in sch.get_loops(block)].index(part.id)
+        inner = sch.get_loops(sch.rfactor(part, 0))
+        lead = inner.pop(place)
+        sch.reorder(lead, *inner)
         sch.vectorize(inner[-1])
-        sch.parallel(inner[lead])
+        sch.parallel(lead)
         return
     sch.vectorize(loops[sums[-1]])
     parallelize(sch, [loops[n] for n in rows], threads)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from tir_mlir.dialect.ir import ops
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import (
     along_memory,
-    block_view,
     extents,
     iters,
     last_axis,
@@ -18,6 +16,7 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
+from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.threads import inline, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -72,16 +71,8 @@ def schedule_rows(
     threads = min(threads or target.cores, max(1, work // ROW_WORK))
     outer = RowwiseSchedule(sch, members, rows, target).run()
     for member in members if reciprocal else ():
-        allow_reciprocals(sch, member)
+        allow_reciprocals(sch, member.block)
     parallelize(sch, outer, threads)
-
-
-def allow_reciprocals(sch: Schedule, member: Member) -> None:
-    """Let a block that may divide by the value of a row multiply by its reciprocal."""
-    axes = [{n for axis in r.axes for n in axis} for r in member.info.reads]
-    divides = any(o.name == "arith.divf" for o in ops(block_view(sch, member.block).op))
-    if divides and any(len(a) < len(member.info.iter_vars) for a in axes):
-        sch.annotate(member.block, "reciprocal", True)
 
 
 def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str]) -> None:

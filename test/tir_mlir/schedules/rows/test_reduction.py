@@ -56,6 +56,10 @@ def test_threads(axes):
     assert "parallel" not in sch.mod.script()
 
 
+def test_one_result_has_a_part_for_each_thread():
+    assert "in T.parallel(2)" in check((500, 301), (0, 1), threads=2).mod.script()
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_sizes_known_when_it_runs(turned):
     index = "vk, vi" if turned else "vi, vk"

@@ -1,0 +1,54 @@
+"""Values of a block that are the same for several of its instances, and costly enough to share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, ops
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info, block_view
+
+ROWS = 4
+"""The number of rows that share a value: more would be in one set of the L1 cache if rows are 4 KB apart."""
+CHEAP_MATH = ("math.absf", "math.ceil", "math.copysign", "math.floor", "math.fma", "math.roundeven", "math.trunc")
+DIVISIONS = ("arith.divf", "arith.remf", "arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
+
+
+def allow_reciprocals(sch: Schedule, block: Any) -> None:
+    """Let a block that may divide by a value of fewer iters than its own multiply by its reciprocal."""
+    info = block_info(sch, block)
+    axes = [{n for axis in r.axes for n in axis} for r in info.reads]
+    divides = any(o.name == "arith.divf" for o in ops(block_view(sch, block).op))
+    if divides and any(len(a) < len(info.iter_vars) for a in axes):
+        sch.annotate(block, "reciprocal", True)
+
+
+def is_repeated(sch: Schedule, block: Any, row: str, lanes: list[str], reciprocal: bool) -> bool:
+    """Whether a block computes costly values that depend on one of the iters `lanes`, and not on `row`.
+
+        Y[i, j] = X[i, j] / sqrt(S[j])      the root, and with `reciprocal` the division, for lane j and row i
+
+    Costly are divisions and functions; `reciprocal`: a division costs that of 1 by the divisor.
+    """
+    iters = costly_values(block_view(sch, block), reciprocal)
+    return any(row not in used and not used.isdisjoint(lanes) for used in iters)
+
+
+def costly_values(block: Block, reciprocal: bool) -> list[set[str]]:
+    """The iters that each costly value of a block depends on."""
+    used: dict[ir.Value, set[str]] = {it.var: {it.name} for it in block.iters}
+    every = {it.name for it in block.iters}
+    found = []
+    for op in ops(block.op)[1:]:
+        if len(op.regions):
+            used |= dict.fromkeys(op.results, every)
+            continue
+        depends = set().union(*(used.get(v, set()) for v in op.operands))
+        used |= dict.fromkeys(op.results, depends)
+        if op.name == "arith.divf" and reciprocal and used.get(op.operands[1]):
+            found.append(used[op.operands[1]])
+        elif op.name in DIVISIONS or (op.name.startswith("math.") and op.name not in CHEAP_MATH):
+            found.append(depends)
+    return found
