@@ -22,10 +22,11 @@ from tir_mlir.dialect.ir import View
 
 @dataclass(frozen=True)
 class Sample:
-    """Result of a sampling primitive: the decision recorded in the trace, and the values it stands for."""
+    """Result of a sampling primitive: the decision recorded in the trace, the values it stands for, its name."""
 
     decision: Any
     results: Any
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
+from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderError
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
@@ -74,6 +75,9 @@ class Executor(HandleTable):
     audit: Callable[[str, ir.Module, ir.Module, ChangedNests], None] | None = None
     """If set, runs after every step with what it is said to have changed. For tests."""
 
+    decider: Decider | None = None
+    """If set, makes the decisions of sampling steps, in place of the random numbers."""
+
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
         super().__init__(module)
         self.original = module
@@ -81,16 +85,17 @@ class Executor(HandleTable):
         self.working: str | None = None
         self.history: list[Entry] = []
         self.trace = Trace()
+        self.names: dict[Instruction, str] = {}  # of the decisions of sampling steps
         self._detail = detail
         self._debug = debug
         self.refused: list[Refusal] = []
         register(self._owner, self)
 
     def twin(self) -> Executor:
-        """A copy of this executor, RNG state included, without `check`."""
+        """A copy of this executor, RNG state included, without `check` and without a decider."""
         other = object.__new__(Executor)
         other.__dict__ |= self._state()
-        other.check = None
+        other.check = other.decider = None
         return other
 
     def __getstate__(self) -> dict[str, Any]:
@@ -110,6 +115,7 @@ class Executor(HandleTable):
             "history": list(self.history),
             "refused": list(self.refused),
             "_undone": dict(self._undone),
+            "names": dict(self.names),
             "trace": self.trace.copy(),
         }
 
@@ -187,18 +193,23 @@ class Executor(HandleTable):
         module = self.module if primitive.pure else create.clone_module(self.module)
         try:
             result = (self._run if primitive.pure else self._ran)(primitive, arguments, module)
+        except DeciderError as error:
+            raise (error.__cause__ or error) from None
         except Warning:  # a filter made it an error
             raise
         except Exception as error:  # noqa: BLE001  whatever stops a step is a ScheduleError for its user
             self._raise(primitive.name, arguments, error)
         if isinstance(result, bool):  # a query is not recorded as a step
             return result
-        decision = arguments.pop(DECISION, None) if primitive.samples else None
+        decision, name = arguments.pop(DECISION, None) if primitive.samples else None, ""
         if isinstance(result, Sample):
-            decision, result = result.decision, result.results
+            decision, result, name = result.decision, result.results, result.name
         outputs = self._to_handles(result)
         flat = tuple(_flat(outputs))
-        self._record(Instruction(primitive.name, arguments, flat, isinstance(outputs, list)), decision, module, user)
+        step = Instruction(primitive.name, arguments, flat, isinstance(outputs, list))
+        self._record(step, decision, module, user)
+        if name:
+            self.names[step] = name
         return outputs
 
     def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
@@ -249,7 +260,8 @@ class Executor(HandleTable):
         many = variadic(primitive)
         positional = call.pop(many) if many else ()
         parameters = primitive.signature.parameters.items()
-        call |= {k: self.random for k, p in parameters if p.annotation is Random}
+        choices = Choices(self.random, self.decider, set(self.names.values()))
+        call |= {k: choices for k, p in parameters if p.annotation is Choices}
         if not primitive.pure:
             check_data_loops(primitive.name, [v for v in (*call.values(), *positional) if isinstance(v, View)])
         return primitive.run(*positional, **call)
@@ -290,6 +302,7 @@ class Executor(HandleTable):
         steps = {e.instruction for e in gone}
         self.trace.insts[:] = [i for i in self.trace.insts if i not in steps]
         self.trace.decisions = {i: d for i, d in self.trace.decisions.items() if i not in steps}
+        self.names = {i: n for i, n in self.names.items() if i not in steps}
         for entry in gone:
             self._dead.forget(entry.lost)
             for handle in handles_in(entry.instruction.outputs):

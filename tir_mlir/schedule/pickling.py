@@ -36,7 +36,11 @@ def dumped(state: Mapping[str, Any]) -> dict[str, Any]:
             texts.append(module_text(value))
         return numbers[id(value)]
 
-    kept = {key: plain(value) if key in _MODULES else value for key, value in state.items() if key != "check"}
+    kept = {
+        key: plain(value) if key in _MODULES else value
+        for key, value in state.items()
+        if key not in ("check", "decider")
+    }
     for key, kind in _RECORDS.items():
         kept[key] = [{f.name: plain(getattr(record, f.name)) for f in fields(kind)} for record in state[key]]
     return {"state": kept, "modules": texts}

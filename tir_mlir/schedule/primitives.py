@@ -47,9 +47,13 @@ class Primitives:
     # --- sampling -----------------------------------------------------------------------------------------------------
 
     def sample_categorical(
-        self, candidates: Sequence[IntLike], probs: Sequence[float], decision: IntLike | None = None
+        self,
+        candidates: Sequence[IntLike],
+        probs: Sequence[float],
+        decision: IntLike | None = None,
+        name: str | None = None,
     ) -> ExprHandle:
-        return self._executor.apply("sample_categorical", candidates, probs, decision)
+        return self._executor.apply("sample_categorical", candidates, probs, decision, name)
 
     def sample_perfect_tile(
         self,
@@ -57,8 +61,9 @@ class Primitives:
         n: IntLike,
         max_innermost_factor: IntLike = 16,
         decision: Sequence[int] | None = None,
+        name: str | None = None,
     ) -> list[ExprHandle | None]:
-        return self._executor.apply("sample_perfect_tile", loop, n, max_innermost_factor, decision)
+        return self._executor.apply("sample_perfect_tile", loop, n, max_innermost_factor, decision, name)
 
     def sample_partitioned_tile(
         self,
@@ -67,11 +72,14 @@ class Primitives:
         partition_pos: IntLike = 0,
         innerpart_factor: IntLike = 1,
         decision: Sequence[int] | None = None,
+        name: str | None = None,
     ) -> list[ExprHandle | None]:
-        return self._executor.apply("sample_partitioned_tile", loop, n, partition_pos, innerpart_factor, decision)
+        return self._executor.apply("sample_partitioned_tile", loop, n, partition_pos, innerpart_factor, decision, name)
 
-    def sample_compute_location(self, block: BlockLike, decision: IntLike | None = None) -> LoopHandle:
-        return self._executor.apply("sample_compute_location", block, decision)
+    def sample_compute_location(
+        self, block: BlockLike, decision: IntLike | None = None, name: str | None = None
+    ) -> LoopHandle:
+        return self._executor.apply("sample_compute_location", block, decision, name)
 
     def enter_postproc(self) -> None:
         return self._executor.apply("enter_postproc")

@@ -18,6 +18,7 @@ from tir_mlir.dialect.verify import is_verified
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.explain_tensorize import FitReport, explain_tensorize
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
+from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule import nest_table
@@ -49,6 +50,8 @@ class Schedule(LegalityQueries):
     the trace and all handles unchanged. `mod`: an IRModule, a PrimFunc or an MLIR module, which is copied.
     `verify="each step"`: run `verify` after every step, and roll back a step that changes the result of the program
     (StepError) or cannot be checked (NotChecked).
+    `decider`: makes the decisions of sampling steps in place of the random numbers: `decider.choose(name, candidates,
+    weights)` returns a position among the candidates. Copies of the schedule share it; a pickled one has none.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Schedule(LegalityQueries):
         error_render_level: str = "detail",
         enable_check: bool = True,
         verify: str | None = None,
+        decider: Decider | None = None,
     ):
         if verify not in (None, "", "each step"):
             raise ValueError(f'verify must be "each step" or None, not {short_repr(verify)}')
@@ -67,6 +71,8 @@ class Schedule(LegalityQueries):
             raise ValueError(
                 f'error_render_level must be "detail", "fast" or "none", not {short_repr(error_render_level)}'
             )
+        if not (decider is None or callable(getattr(decider, "choose", None))):
+            raise TypeError(f"decider must have a method choose(name, candidates, weights), not {short_repr(decider)}")
         random = _random(seed)
         alone = IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod  # named main, as in TVM
         source = alone.mlir if isinstance(alone, IRModule) else alone
@@ -77,6 +83,7 @@ class Schedule(LegalityQueries):
             if is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
                 nest_table.read_verified(copy)
         super().__init__(Executor(copy, random, error_render_level, debug_mask not in ("none", 0)))
+        self._executor.decider = decider
         if verify:
             self._executor.check = self.verify
         _ = enable_check  # accepted for compatibility: legality checks cannot be disabled
@@ -268,6 +275,7 @@ class Schedule(LegalityQueries):
     def _duplicate(self) -> Schedule:
         """A copy of the schedule, RNG state included, that verifies its steps if this one does."""
         other = self._twin()
+        other._executor.decider = self._executor.decider
         if self._executor.check is not None:
             other._executor.check = other.verify
         register(other._executor._owner, other._executor)

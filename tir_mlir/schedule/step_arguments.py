@@ -19,7 +19,7 @@ from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Func, Loop, is_block, walk
 from tir_mlir.passes.schedule import Primitive
 from tir_mlir.passes.schedule.edits import find_accessed_buffer
-from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.passes.schedule.queries.decider import Choices
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle
 
 Fit = Callable[[Any], Any]
@@ -43,7 +43,7 @@ def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     arguments.apply_defaults()
     found = {}
     for key, parameter in primitive.signature.parameters.items():
-        if parameter.annotation is Random:
+        if parameter.annotation is Choices:
             continue
         if key not in arguments.arguments:
             raise TypeError(f'{where}, "{key}" is missing. Expected "{described(parameter.annotation)}"')

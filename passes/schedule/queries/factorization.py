@@ -1,13 +1,15 @@
-"""Uniform sampling of factorizations of a number into n factors."""
+"""Factorizations of a number into n factors: sampled uniformly, or chosen factor by factor."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from tir_mlir.passes.schedule.queries.rng import Random
 
+Choose = Callable[[int, list[int]], int]
+"""Chooses the factor at a place among candidates in increasing order."""
 _TRIED = 1 << 20  # larger prime factors are not separated: no loop extent has two of them
 
 
@@ -77,12 +79,40 @@ def sample_partitioned(number: int, n: int, position: int, inner: int, random: R
     return [*sample_factors(number // within, position, random), *sample_factors(within, n - position, random)]
 
 
-def repair(factors: Sequence[int], number: int) -> list[int]:
-    """Adapt factors to another product: from the innermost, a factor that does not divide the rest becomes the rest."""
+def decided(number: int, n: int, most: int | None, choose: Choose) -> list[int]:
+    """n factors whose product is `number`, the last at most `most`: chosen from the innermost, the first the rest."""
+    factors, left = [1] * n, number
+    for place in range(n - 1, 0, -1):
+        factors[place] = choose(place, divisors(left, most if place == n - 1 else None))
+        left //= factors[place]
+    factors[0] = left
+    return factors
+
+
+def decided_partitioned(number: int, n: int, position: int, inner: int, choose: Choose) -> list[int]:
+    """Same as `decided`; the product of the factors from `position` on is a multiple of `inner`."""
+    factors, left, missing = [1] * n, number, inner if position else 1
+    for place in range(n - 1, 0, -1):
+        possible = divisors(left)
+        if place >= position:  # what is missing afterwards must fit into the places that are left, if any
+            lacking = {d: missing // math.gcd(missing, d) for d in possible}
+            possible = [d for d, m in lacking.items() if (left // d % m == 0 if place > position else m == 1)]
+        factors[place] = choose(place, possible)
+        left //= factors[place]
+        missing //= math.gcd(missing, factors[place])
+    factors[0] = left
+    return factors
+
+
+def repair(factors: Sequence[int], number: int, most: int | None = None) -> list[int]:
+    """Adapt factors to another product: from the innermost, a factor that does not divide the rest becomes the rest.
+
+    A last one that would be greater than `most` becomes the largest divisor within it.
+    """
     fixed, left = list(factors), number
     for place in range(len(fixed) - 1, 0, -1):
         if left % fixed[place]:
-            fixed[place] = left
+            fixed[place] = divisors(left, most)[-1] if place == len(fixed) - 1 else left
         left //= fixed[place]
     fixed[0] = left
     return fixed

@@ -13,6 +13,7 @@ from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
 from tir_mlir.passes.schedule.legality import check_concurrency, scope
 from tir_mlir.passes.schedule.placement.compute_at import compute_at
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
+from tir_mlir.passes.schedule.queries.decider import Choices
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample, primitive
 
@@ -20,7 +21,9 @@ _REFUSALS = (ScheduleError, VerifyError, NotProvable, NotAffine)
 
 
 @primitive("sample_compute_location", pure=True, samples=Loop)
-def sample_compute_location(block: Block, decision: int | None = None, *, random: Random) -> Sample:
+def sample_compute_location(
+    block: Block, decision: int | None = None, name: str | None = None, *, choices: Choices
+) -> Sample:
     """Sample where to compute a producer: a loop of its first consumer, inlined, or in place.
 
         loop = sch.sample_compute_location(block)                       sch.compute_at(block, loop)
@@ -28,19 +31,24 @@ def sample_compute_location(block: Block, decision: int | None = None, *, random
     The decision is -2 (inline: `compute_at` then is `compute_inline`), -1 (stay: `compute_at` does nothing), or the
     position of a loop around the first consumer. Unit loops, spatial loops inside a reduction and the innermost reduce
     loops are not candidates, nor is any location that `compute_at` refuses. All candidates are equally likely. A
-    decision that is not a candidate becomes the next lower one, or -1.
+    decision that is not a candidate becomes the next lower one, or -1. `name`: that of the decision,
+    "compute_location(B)" for a block B if not given, for the decider of the schedule.
     """
     users = scope.consumers(block)
     loops = walk.loops_above(users[0].outermost) if users else []
     places = [int(SpecialLocation.INLINE), int(SpecialLocation.ROOT)] if users else [int(SpecialLocation.ROOT)]
     places += candidate_positions(users[0], loops) if users else []
     possible = _Possible(block, loops)
-    if decision is None:
-        decision = _sample_possible(places, possible, random)
+    name = choices.name(name or f"compute_location({block.name})")
+    if decision is None and choices.decider is not None:
+        legal = [p for p in places if possible(p)]
+        decision = legal[choices.asked(name, legal, [1.0] * len(legal))]
+    elif decision is None:
+        decision = _sample_possible(places, possible, choices.random)
     else:
         lower = [p for p in places if p <= decision]
         decision = next((p for p in reversed(lower) if possible(p)), int(SpecialLocation.ROOT))
-    return Sample(decision, SpecialLocation(decision) if decision < 0 else loops[decision])
+    return Sample(decision, SpecialLocation(decision) if decision < 0 else loops[decision], name)
 
 
 def _sample_possible(places: list[int], possible: Callable[[int], bool], random: Random) -> int:

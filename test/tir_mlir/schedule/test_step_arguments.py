@@ -12,7 +12,7 @@ from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Func
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.passes.schedule.queries.decider import Choices
 from tir_mlir.schedule import Trace
 from tir_mlir.schedule.primitives import Primitives
 from tir_mlir.schedule.step_arguments import alternatives, bound, typed
@@ -27,7 +27,7 @@ def parameter(primitive: str, key: str) -> inspect.Parameter:
 
 def takes_anything(primitive: str, key: str) -> bool:
     annotation = parameter(primitive, key).annotation
-    return annotation in (Random, inspect.Parameter.empty) or any(
+    return annotation in (Choices, inspect.Parameter.empty) or any(
         str(a) == "typing.Any" for a in alternatives(annotation)
     )
 
@@ -60,7 +60,7 @@ def test_wrong_counts(primitive):
     parameters = PRIMITIVES[primitive].signature.parameters.values()
     with pytest.raises(TypeError, match=f'In "Schedule.{primitive}"'):
         bound(PRIMITIVES[primitive], (), {"nothing": 1})
-    needed = [p for p in parameters if p.default is inspect.Parameter.empty and p.annotation is not Random]
+    needed = [p for p in parameters if p.default is inspect.Parameter.empty and p.annotation is not Choices]
     needed = [p for p in needed if p.kind is not inspect.Parameter.VAR_POSITIONAL]
     if needed:
         with pytest.raises(TypeError, match=f'"{needed[0].name}" is missing'):
@@ -71,7 +71,7 @@ def test_wrong_counts(primitive):
 def test_methods_and_primitives_have_the_same_parameters(primitive):
     """Else the printed trace would not run."""
     given = PRIMITIVES[primitive].signature.parameters.values()
-    primitive_has = {p.name: p.default for p in given if p.annotation is not Random}
+    primitive_has = {p.name: p.default for p in given if p.annotation is not Choices}
     method = inspect.signature(getattr(Primitives, primitive)).parameters.values()
     variadic = inspect.Parameter.VAR_POSITIONAL  # is printed without its name
     primitive_has = {

@@ -181,7 +181,7 @@ def test_post_processing_is_left_out():
 # --- other programs ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("size", "outer"), [(64, 16), (20, 5), (17, 1), (1, 1), (127, 1)])
+@pytest.mark.parametrize(("size", "outer"), [(64, 16), (20, 5), (17, 17), (1, 1), (127, 127)])
 def test_sampled_tiles_on_another_size(size, outer):
     sch = tiled(Schedule(matmul_add(32)), [8, 4])
     other = Schedule(matmul_add(size))

@@ -11,11 +11,11 @@ from tir_mlir.dialect.diagnostics import TraceError
 from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.passes.schedule.queries.decider import Choices
 from tir_mlir.schedule.handles import Handle
 from tir_mlir.schedule.step_arguments import handle_types, variadic
 from tir_mlir.schedule.trace import python_text
-from tir_mlir.schedule.trace.python_text import DECISION
+from tir_mlir.schedule.trace.python_text import DECISION, NAME
 
 # kinds whose name is not the CamelCase name of the primitive
 _KINDS = {"get_block": "GetSBlock", "rfactor": "RFactor", "reindex": "ReIndex", "unsafe_set_dtype": "UnsafeSetDType"}
@@ -85,7 +85,7 @@ class Instruction:
         for key in keys:
             if key.startswith("*"):
                 found += self.arguments[key[1:]]
-            else:
+            elif key != NAME or self.arguments[key] is not None:
                 found.append(self.arguments[key])
         return found
 
@@ -133,7 +133,7 @@ def kind_named(name: str) -> InstructionKind | None:
 def _kind(primitive: Primitive) -> InstructionKind:
     parameters = primitive.signature.parameters
     many = variadic(primitive)
-    shown = [k for k, p in parameters.items() if p.annotation is not Random and k != DECISION]
+    shown = [k for k, p in parameters.items() if p.annotation is not Choices and k != DECISION]
     held = [k for k in shown if parameters[k].annotation is not Func and handle_types(parameters[k].annotation)]
     inputs = _INPUTS.get(primitive.name, tuple(f"*{k}" if k == many else k for k in held))
     known = {k.lstrip("*") for k in inputs}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tir_mlir.schedule.trace.instruction import Instruction
 
 DECISION = "decision"  # the parameter of sampling primitives for the decision
+NAME = "name"  # their parameter for the name of the decision, which TVM does not have: written only if given
 HEAD = ["from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
 
 
@@ -67,7 +68,7 @@ def _statement(step: Instruction, decision: Any, names: HandleNames) -> str:
     for key, value in step.arguments.items():
         if key == many:
             parts += [written(v, names) for v in value]
-        else:
+        elif key != NAME or value is not None:
             parts.append(f"{key}={written(value, names)}")
     if decision is not None:
         parts.append(f"{DECISION}={written(decision, names)}")

@@ -9,8 +9,10 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
+from tir_mlir.schedules.products.free_products import free_panels
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
 from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
@@ -32,6 +34,7 @@ def gemm(
     target: Target | str | None = None,
     threads: int | None = None,
     packed: str | None = None,
+    free: bool = False,
 ) -> Packing | None:
     """Schedule a (batched) matrix product for a CPU; operands may be transposed.
 
@@ -45,13 +48,16 @@ def gemm(
     registers or while it is packed.
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
     threads: default its number of cores. packed: the name of a parameter, such as a weight, that callers pass packed;
-    returns the `Packing` that packs it. Raises ScheduleError if the block is not a matrix product, or if `packed` is
+    returns the `Packing` that packs it. free: sample the sizes of the tiles and panels, what is packed, unrolled
+    and prefetched, and how threads share the work, as decisions for a search; their defaults are the sizes chosen
+    otherwise. Raises ScheduleError if the block is not a matrix product, or if `packed` is
     not a parameter of constant shape that a product of floats reads.
     """
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
     what = contraction(sch, block)
+    options = Free(sch, block, free)
     if 1 in (what.extent(what.m), what.extent(what.n)):
         _refuse_packed(packed, "a product with one row or column reads each element once")
         gemv(sch, block, target, threads)
@@ -60,7 +66,7 @@ def gemm(
     products = prod(what.extent(a) or LARGE for a in what.batch)
     threads = min(threads or target.cores, max(1, work * products // THREAD_WORK))
     if threads > 1 and _even_shares(products, threads):
-        packing = gemm(sch, block, target, 1, packed)
+        packing = gemm(sch, block, target, 1, packed, free)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
         return packing
     unit = tile_unit(what, target) if packed is None else None  # its operands are packed in the call
@@ -77,11 +83,11 @@ def gemm(
         if dot_gemm(sch, block, what, dot, target, threads):
             _inline_all(sch, producers)
             return None
-    return _float_gemm(sch, block, what, target, threads, packed)
+    return _float_gemm(sch, block, what, target, threads, packed, options)
 
 
 def _float_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free
 ) -> Packing | None:
     what, producers = mark_dequantized(sch, block, what)
     if packed is None and _in_registers(sch, what, producers):
@@ -91,7 +97,7 @@ def _float_gemm(
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
         what = replace(what, right=replace(what.right, dequantized=False))
-    packing = _tiled_gemm(sch, block, what, target, threads, packed)
+    packing = _tiled_gemm(sch, block, what, target, threads, packed, free)
     _inline_all(sch, producers)
     return packing
 
@@ -109,13 +115,13 @@ def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> boo
 
 
 def _tiled_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free
 ) -> Packing | None:
     def packing(plan: Panels | Tiles) -> Packing | None:
         return None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
 
     if target.registers >= MANY_REGISTERS:
-        wide = panels(what, target, threads)
+        wide = free_panels(free, what, panels(what, target, threads), target, threads)
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed).run()
     else:

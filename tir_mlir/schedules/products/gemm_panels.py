@@ -28,6 +28,8 @@ class Panels:
     """mr x nr: register tile; kc: reduction steps per pass over a panel of kc x nr; steps: those unrolled.
 
     packed: whether panels of the right operand are packed. by_columns: whether threads share the columns, not the rows.
+    block: tiles of rows that pass over all panels before the next ones do; 0: all rows of a thread. prefetch: whether a
+    tile of the result is prefetched while the one before is computed.
     """
 
     mr: int
@@ -36,6 +38,8 @@ class Panels:
     steps: int
     packed: bool
     by_columns: bool
+    block: int = 0
+    prefetch: bool = False
 
 
 def panels(what: Contraction, target: Target, threads: int) -> Panels:
@@ -55,9 +59,14 @@ def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
     """Whether to pack the right operand: its columns are not contiguous, its type is narrower, it is dequantised, or it
     is reused often and exceeds half of L2."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
-    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype or what.right.dequantized:
+    if must_pack(what):
         return True
     return n > nr and m >= REUSE * mr and 2 * k * n * what.bits // 8 > target.l2
+
+
+def must_pack(what: Contraction) -> bool:
+    """Whether the right operand cannot be read in place: by columns, of a narrower type, or dequantised."""
+    return what.right.axes[-1] != what.n or what.right.dtype != what.dtype or what.right.dequantized
 
 
 def _filled(tiles: int, threads: int) -> float:
@@ -84,10 +93,10 @@ class PanelGemm:
     ):  # fmt: skip
         self.packed = packed
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
-        self.shares_rows = threads > 1 and not plan.by_columns
+        self.shares_rows = (threads > 1 and not plan.by_columns) or plan.block > 0
 
     def run(self) -> None:
-        sch, plan = self.sch, self.plan
+        sch, plan, what = self.sch, self.plan, self.what
         batch, i, j, k_0, k, block, write_back = self._accumulated()
         i_0, i_1, i_2 = self._rows(i)
         j_0, j_1 = sch.split(j, [None, plan.nr])
@@ -102,6 +111,8 @@ class PanelGemm:
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
+        if plan.prefetch:
+            sch.annotate(i_1, "prefetch", what.out)
         if self.threads > 1:
             sch.parallel(j_0 if plan.by_columns else i_0[0])
 
@@ -119,10 +130,13 @@ class PanelGemm:
         return batch, i, j, [k_0], k, parts, block
 
     def _rows(self, i: Any) -> tuple[list, Any, Any]:
-        """Split the rows: shares of the threads (none or one loop), tiles, rows of a tile."""
+        """Split the rows: blocks or shares of the threads (none or one loop), tiles, rows of a tile."""
         if not self.shares_rows:
             i_1, i_2 = self.sch.split(i, [None, self.plan.mr])
             return [], i_1, i_2
+        if self.plan.block:
+            i_0, i_1, i_2 = self.sch.split(i, [None, self.plan.block, self.plan.mr])
+            return [i_0], i_1, i_2
         known = self.what.extent(self.what.m) is not None
         i_0, i_1, i_2 = self.sch.split(i, [self.threads, None, self.plan.mr] if known else [None, SHARE, self.plan.mr])
         return [i_0], i_1, i_2

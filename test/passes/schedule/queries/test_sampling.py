@@ -128,7 +128,7 @@ def test_split_takes_the_handles(same_result):
 @pytest.mark.parametrize(
     ("extent", "decision", "repaired"),
     [(64, [4, 4, 4], [4, 4, 4]), (60, [4, 4, 4], [1, 15, 4]),
-     (17, [2, 2, 4], [1, 1, 17]), (64, [1, 1, 1], [64, 1, 1]), (64, [9, 9, 2], [1, 32, 2]), (8, [-1, 1, 1], [8, 1, 1])],
+     (17, [2, 2, 4], [1, 17, 1]), (64, [1, 1, 1], [64, 1, 1]), (64, [9, 9, 2], [1, 32, 2]), (8, [-1, 1, 1], [8, 1, 1])],
 )  # fmt: skip
 def test_a_decision_is_repaired_from_the_inside(extent, decision, repaired):
     sch = Schedule(matmul_add(extent))

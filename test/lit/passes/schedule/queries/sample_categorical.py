@@ -12,11 +12,11 @@ def main(A: T.Buffer((48,), "float32")):
             A[vi] = T.float32(0)
 
 
-def annotate(*arguments):
+def annotate(*arguments, **options):
     sch = Schedule(main, seed=1)
     loop = sch.get_loops("A")[0]
     try:
-        sch.annotate(loop, "width", sch.sample_categorical(*arguments))
+        sch.annotate(loop, "width", sch.sample_categorical(*arguments, **options))
         print(sch.trace)
         sch.show()
     except ValueError as error:
@@ -31,6 +31,10 @@ annotate([4, 8], [0.25, 0.75], 1)
 # CHECK: sch.sample_categorical(candidates=[4, 8], probs=[1.0, 0.0], decision=0)
 # CHECK: annotations={"width": 4}
 annotate([4, 8], [1, 0])
+
+# The name of a decision is traced if it is given.
+# CHECK: sch.sample_categorical(candidates=[4, 8], probs=[1.0, 0.0], name="width", decision=0)
+annotate([4, 8], [1, 0], name="width")
 
 # CHECK: refused: sample_categorical needs one probability for each candidate; there are 2 candidates and 1 probabilities
 annotate([4, 8], [1.0])

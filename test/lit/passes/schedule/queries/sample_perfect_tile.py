@@ -40,6 +40,10 @@ tile("A", n=3, decision=[4, 3, 4])
 # CHECK: for i_0, i_1, i_2 in T.grid(1, 6, 8):
 tile("A", n=3, decision=[4, 4, 8])
 
+# The innermost one stays within its limit.
+# CHECK: decision=[12, 4])
+tile("A", n=2, max_innermost_factor=4, decision=[4, 5])
+
 # split infers the first factor of an extent that is not known.
 # CHECK: _, v2, v3 = sch.sample_perfect_tile(loop=l1, n=3, max_innermost_factor=16, decision=[-1, 1, 1])
 # CHECK-NEXT: sch.split(loop=l1, factors=[None, v2, v3]

@@ -1,0 +1,68 @@
+"""schedules.gemm(free=True): every point is the same product; the defaults are the schedule without it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.spaces import check_points
+from programs.products import product
+
+from tir_mlir import Schedule, schedules
+from tir_mlir.target import Target
+from tir_mlir.tune.spaces.deciders import Defaults
+
+WIDE = Target(vector_bits=256, registers=32, l1=1 << 10, l2=8 << 10, l3=16 << 10, cores=2)
+RNG = np.random.default_rng(7)
+
+
+def points(m, n, k, count=4, left=False, right=False, **options):
+    a, b = (RNG.integers(-4, 5, s).astype("float32") for s in ((k, m) if left else (m, k), (n, k) if right else (k, n)))
+    return check_points(
+        product(m, n, k, left_turned=left, right_turned=right),
+        lambda sch: schedules.gemm(sch, "C", free=True, **options),
+        [a, b], (a.T if left else a) @ (b.T if right else b), count,
+    )  # fmt: skip
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("m", "n", "k"), [(15, 17, 127), (127, 15, 1), (33, 70, 40), (17, 127, 300)])
+def test_every_point_of_panels_is_the_product(m, n, k):
+    points(m, n, k, target=WIDE, threads=1)
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+def test_points_with_transposed_operands(left, right):
+    points(17, 127, 33, left=left, right=right, target=WIDE, threads=1)
+
+
+def test_points_with_threads():
+    names = points(151, 160, 90, 6, target=WIDE, threads=2)
+    assert "C.by_columns" in names
+
+
+def test_what_is_free_in_panels():
+    names = points(127, 70, 300, 6, target=WIDE, threads=1)
+    fields = "tile_vectors tile_rows depth unroll packed block prefetch"
+    assert names >= {f"C.{field}" for field in fields.split()}
+
+
+def test_the_defaults_are_the_schedule_itself():
+    free, fixed = Schedule(product(127, 70, 300), decider=Defaults()), Schedule(product(127, 70, 300))
+    schedules.gemm(free, "C", WIDE, 1, free=True)
+    schedules.gemm(fixed, "C", WIDE, 1)
+    assert free.mod.script() == fixed.mod.script()
+
+
+def test_without_free_nothing_is_sampled():
+    sch = Schedule(product(127, 70, 300))
+    schedules.gemm(sch, "C", WIDE, 1)
+    assert not sch.trace.decisions
+
+
+def test_a_long_reduction_may_be_split():
+    sch = Schedule(product(64, 64, 512), decider=Defaults())
+    schedules.gemm(sch, "C", Target(vector_bits=512, registers=32, l1=32 << 10, l2=1 << 20, l3=32 << 20), 1, free=True)
+    depth = next(i for i in sch.trace if i.arguments.get("name") == "C.depth")
+    assert depth.arguments["candidates"] == [128, 256, 384, 512]

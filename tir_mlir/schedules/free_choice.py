@@ -1,0 +1,39 @@
+"""Free parameters of schedules: decisions of a search, whose defaults are what the schedule would choose itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
+
+
+class Free:
+    """The free parameters of the schedule of one block: sampled under the name of the block, "C.tile_rows".
+
+    `free` unset: every parameter has its default, and the trace has no sampling step.
+    """
+
+    def __init__(self, sch: Schedule, block: Any, free: bool):
+        self.sch, self.free = sch, free
+        self.prefix = block_info(sch, sch.get_block(block) if isinstance(block, str) else block).name if free else ""
+
+    def __bool__(self) -> bool:
+        return self.free
+
+    def choice(self, name: str, candidates: Iterable[int], default: int) -> int:
+        """A parameter: one of the candidates or the default, which is as likely as all others together."""
+        ordered = sorted({default, *candidates})
+        if not self.free or len(ordered) == 1:
+            return default
+        others = len(ordered) - 1
+        weights = [float(others) if c == default else 1.0 for c in ordered]
+        if others == 1:  # equal weights would leave the default undefined
+            weights = [2.0 if c == default else 1.0 for c in ordered]
+        value = self.sch.sample_categorical(ordered, [w / sum(weights) for w in weights], name=f"{self.prefix}.{name}")
+        return self.sch.get(value)
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A parameter that is on or off."""
+        return bool(self.choice(name, (0, 1), int(default)))

@@ -1,0 +1,57 @@
+"""The free parameters of the plans of matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import ceil
+
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.gemm_panels import Panels, must_pack
+from tir_mlir.target import Target
+
+MOST_ROWS = 12
+"""The maximum number of rows of a free tile."""
+MOST_VECTORS = 4
+"""The maximum number of vectors of a row of a free tile."""
+DEPTHS = (128, 256, 384, 512, 768, 1024, 2048)
+"""Candidates for the reduction steps per pass."""
+
+
+def free_tile(
+    free: Free, m: int | None, n: int | None, lanes: int, target: Target, mr: int, nr: int
+) -> tuple[int, int]:
+    """Rows and columns of a register tile whose accumulators, a row of the right operand and a left element fit in
+    registers: from half of the rows that fit."""
+    wide = min(MOST_VECTORS, ceil((n or LARGE) / lanes))
+    vectors = free.choice("tile_vectors", range(1, wide + 1), nr // lanes)
+    most = max(1, min(MOST_ROWS, (target.registers - 1 - vectors) // vectors))
+    mr = min(mr, most)
+    rows = range(max(1, most // 2), most + 1)
+    return free.choice("tile_rows", [r for r in rows if r <= (m or LARGE)], mr), vectors * lanes
+
+
+def depths(k: int, default: int) -> Iterable[int]:
+    """Candidates for the reduction steps per pass, up to the whole reduction."""
+    return [d for d in (*DEPTHS, k) if d <= k and k < LARGE] or [default]
+
+
+def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, threads: int) -> Panels:
+    """A plan with its parameters sampled; the same one if they are not free."""
+    if not free:
+        return plan
+    m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
+    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr)
+    kc = free.choice("depth", depths(k or LARGE, plan.kc), plan.kc)
+    steps = free.choice("unroll", (1, 2, 4, 8) if k else (plan.steps,), plan.steps)
+    packed = plan.packed if must_pack(what) else free.flag("packed", plan.packed)
+    by_columns = free.flag("by_columns", plan.by_columns) if threads > 1 else plan.by_columns
+    tiles = ceil((m or LARGE) / mr)
+    blocks = [b for b in (0, 4, 8, 16, 32) if b < tiles] if threads == 1 else ()
+    block = free.choice("block", blocks, plan.block)
+    prefetch = free.flag("prefetch", plan.prefetch)
+    return replace(
+        plan, mr=mr, nr=nr, kc=kc, steps=steps, packed=packed, by_columns=by_columns, block=block, prefetch=prefetch
+    )
