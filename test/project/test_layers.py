@@ -129,7 +129,6 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.ir schedule schedules schedules.convolutions schedules.products schedules.rows "
         "target"
     ),
-    "tune": "",
     "tune.spaces": "dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules target tune",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune": "",
