@@ -129,7 +129,7 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.ir schedule schedules schedules.convolutions schedules.products schedules.rows "
         "target"
     ),
-    "tune.spaces": "dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules target tune",
+    "tune.spaces": "passes.schedule.queries",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune": "",
     "errors": "dialect.diagnostics",
