@@ -44,9 +44,22 @@ def test_outer_product(m, n, k, machine):
 
 def test_the_register_tile_fits():
     for machine in HOSTS:
-        tile = tiling(16, 16, machine)
+        tile = tiling(16, 16, 16, machine)
         assert tile.rows * tile.columns + tile.columns + 1 <= machine.registers
-    assert tiling(16, 16, Host(256, 16)).rows == 4
+    assert tiling(16, 16, 16, Host(256, 16)).rows == 4
+
+
+def test_a_transposed_tile_that_fits_the_registers_stays_there():
+    wide = Host(512, 32)
+    assert tiling(16, 16, 16, wide).rows == 4  # with 16 vectors of B: a loop over four rows
+    assert tiling(16, 16, 4, wide).rows == 16  # C would be loaded and stored for each 4 steps
+    assert tiling(16, 16, 32, wide).rows == 16  # 32 vectors of B do not fit
+
+
+def test_the_code_of_a_tile_is_short():
+    text = outer_product("kernel", 16, 16, 16, Host(512, 32))
+    assert text.count("fmuladd") == 64
+    assert all("unroll = <disable = true>" in line for line in text.splitlines() if "cond_br" in line)
 
 
 def test_unfit_sizes_are_refused():

@@ -2,8 +2,9 @@
 
 Each call transposes B, by loads of 4-element segments and two rounds of shuffles, into a stack buffer Bt[k][n]. Then,
 per tile, `rows` x `columns` vectors of C stay in registers over the whole k loop; each step is a fused multiply-add of
-a row of Bt with a broadcast element of A, read where the caller put it. Sums run over k in ascending order from C's
-value, as in the plain loop nest.
+a row of Bt with a broadcast element of A, read where the caller put it. Where Bt fits the registers, it stays there
+and tiles are a few rows: a loop over short code. Sums run over k in ascending order from C's value, as in the plain
+loop nest.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from tir_mlir.target.host import Host, host
 
 _SEGMENT = 4  # floats of 128 bits, the unit in which wide shuffles are cheap
 _UNROLL = 16  # steps of k in straight line
+_CHAINS = 4  # sums in flight that hide the latency of a multiply-add, with those that the CPU starts ahead
+_ROLLED = "{loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}"  # LLVM need not consider it
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,9 @@ class Tiling:
     columns: int
 
 
-def tiling(m: int, n: int, host: Host) -> Tiling:
-    """The register tile with the most multiply-adds per load that divides m x n and fits the registers."""
+def tiling(m: int, n: int, k: int, host: Host) -> Tiling:
+    """The register tile with the most multiply-adds per load that divides m x n and fits the registers; of fewer rows
+    where k steps of its columns fit as well."""
     lanes = host.vector_bits // 32
     while n % lanes:
         lanes //= 2
@@ -43,6 +47,10 @@ def tiling(m: int, n: int, host: Host) -> Tiling:
         if rows * columns + columns + 1 <= host.registers  # accumulators, a row of Bt, the broadcast
     ]
     _, rows, columns = max(fits)
+    if k >= _UNROLL:  # enough steps for a load and a store of C
+        least = next((r for r in _divisors(m) if r * columns >= _CHAINS), rows)
+        if least < rows and (least + k) * columns + 1 <= host.registers:
+            rows = least
     return Tiling(lanes, rows, columns)
 
 
@@ -50,7 +58,7 @@ def outer_product(name: str, m: int, n: int, k: int, host: Host) -> str:
     """MLIR text of `llvm.func @name(c, a, b, stride_a, stride_b, stride_c) -> i32`; n and k are multiples of 4."""
     if k % _SEGMENT:
         raise ValueError(f"outer product: k = {k} is not a multiple of {_SEGMENT}")
-    tile = tiling(m, n, host)
+    tile = tiling(m, n, k, host)
     e = _Emitter()
     args = "%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr, %stride_a: i32, %stride_b: i32, %stride_c: i32"
     e.lines.append(f"llvm.func @{name}({args}) -> i32 {{")
@@ -220,7 +228,8 @@ class _Emitter:
         next_one = self.add(variable, self.const(step))
         more = self.op(f'llvm.icmp "slt" {next_one}, {self.const(end)} : i64')
         exits = f"({', '.join(results)} : {', '.join([vector] * len(results))})" if results else ""
-        self.lines.append(f"llvm.cond_br {more}, {body}({', '.join([next_one, *results])} : {types}), {done}{exits}")
+        again = f"{body}({', '.join([next_one, *results])} : {types})"
+        self.lines.append(f"llvm.cond_br {more}, {again}, {done}{exits} {_ROLLED}")
         head = f"({', '.join(f'{x}: {vector}' for x in after)})" if after else ""
         self.lines.append(f"{done}{head}:")
         self.results = after
