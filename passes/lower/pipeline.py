@@ -90,20 +90,27 @@ LAST_PASSES = (
 )
 
 
-def pass_names(parallel: bool, math: bool = True) -> tuple[str, ...]:
-    """All passes after our own module passes, in order, for a module with or without parallel loops and math ops."""
+OF_MATH = ("tir-lower-isinf", "math-extend-to-supported-types{target-type=f32}", "tir-lower-math")
+OF_BF16 = ("arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}", "tir-lower-bf16", "tir-lower-words")
+
+
+def pass_names(parallel: bool, math: bool = True, bf16: bool = True) -> tuple[str, ...]:
+    """All passes after our own module passes, in order, for a module with or without parallel loops, math ops, and
+    values of type bf16."""
     threads, openmp = (THREAD_PASSES, OPENMP_PASSES) if parallel else ((), ())
     functions = MATH_PASSES if math else ()
-    return (
+    names = (
         *CLEANUP, *LOOP_PASSES, *threads, *ARITH_PASSES, *MEMORY_PASSES, *openmp, *LLVM_PASSES, *functions, *LAST_PASSES
     )  # fmt: skip
+    idle = (() if math else OF_MATH) + (() if bf16 else OF_BF16)
+    return tuple(name for name in names if name not in idle)
 
 
-def stages(parallel: bool, math: bool = True) -> list[tuple[str, ...]]:
+def stages(parallel: bool, math: bool = True, bf16: bool = True) -> list[tuple[str, ...]]:
     """The same, grouped: runs of upstream passes, and our own passes as tuples of one."""
     runs: list[tuple[str, ...]] = []
     upstream: list[str] = []
-    for name in pass_names(parallel, math):
+    for name in pass_names(parallel, math, bf16):
         if name.startswith("tir-"):
             runs += [tuple(upstream), (name,)]
             upstream = []

@@ -41,12 +41,13 @@ def lower_to_llvm(
     clock = PassTimer(timing)
     with entered():
         promised = abi.noalias_functions(module)
+        bf16 = _has_bf16(module)
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
             clock.run("tir-lower-unproved", lambda: checks.mark(module))
         said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES}
         math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
-        for run in pipeline.stages(said["tir-lower-parallel"], math):
+        for run in pipeline.stages(said["tir-lower-parallel"], math, bf16):
             if run[0].startswith("tir-"):
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
             else:
@@ -59,6 +60,16 @@ def lower_to_llvm(
             sites += said["tir-lower-checks"]
         _check_converted(module)
     return said["tir-lower-allocs"]
+
+
+def _has_bf16(module: ir.Module) -> bool:
+    """Whether a module has values of type bf16, or buffers of them. No pass makes the first one."""
+    found: set[str] = set()
+    for op in walk.ops(module.operation):
+        found.update(str(result.type) for result in op.results)
+        if "function_type" in op.attributes:
+            found.add(str(op.attributes["function_type"]))
+    return any("bf16" in text for text in found)
 
 
 class PassTimer:

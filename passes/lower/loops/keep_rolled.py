@@ -24,7 +24,7 @@ def is_repeated_chain(loop: ir.Operation) -> bool:
     LLVM takes time exponential in the chain's length to vectorize the loop around (`vputils::isSingleScalar`, LLVM 22).
     """
     outer = _outer_loop(loop)
-    return outer is not None and not _depends_on(loop, outer) and _chain_links(loop) > _MAX_CHAIN
+    return outer is not None and _chain_links(loop) > _MAX_CHAIN and not _depends_on(loop, outer)
 
 
 def _outer_loop(op: ir.Operation) -> ir.Operation | None:

@@ -36,6 +36,25 @@ def test_no_upstream_pass_with_open_wrong_code_reports():
         assert not used & set(FORBIDDEN)
 
 
+def test_passes_for_bf16_and_math_run_only_where_there_is_some():
+    for element, math in (("f32", False), ("bf16", False), ("f32", True), ("bf16", True)):
+        work = "math.sqrt %x" if math else "arith.addf %x, %x"
+        timing: dict[str, float] = {}
+        source = f"""
+func.func @main(%A: memref<4x{element}>) attributes {{tir.id = 0 : i64}} {{
+  affine.for %i = 0 to 4 {{
+    %x = affine.load %A[%i] : memref<4x{element}>
+    %y = {work} : {element}
+    affine.store %y, %A[%i] : memref<4x{element}>
+  }}
+  return
+}}"""
+        text = lowered(source, timing=timing)
+        assert "llvm.func @main" in text
+        assert ("tir-lower-bf16" in timing) == ("tir-lower-words" in timing) == (element == "bf16")
+        assert ("tir-lower-math" in timing) == math
+
+
 def test_every_pass_is_listed_and_explained():
     assert set(pipeline.MODULE_PASSES) < set(LOWERINGS)
     for one in LOWERINGS.values():
