@@ -23,13 +23,12 @@ _LOG_32 = (
     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
 )  # fmt: skip
 _TANH_32 = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
+_EXP2_32 = (1.32647270652e-3, 9.67151264891e-3, 5.55073374369e-2, 2.40222420852e-1, 6.93146977599e-1, 1.0)
 _ERF_32 = (
-    7.85386096857e-5, -8.01019350045e-4, 5.1883276704e-3, -2.68538119266e-2, 1.12835851484e-1, -3.76126258242e-1,
-    1.28379165727e-1,
+    -5.72390125402e-4, 4.93820245358e-3, -2.67273068825e-2, 1.12806803768e-1, -3.76123802398e-1, 1.28379131697e-1,
 )  # fmt: skip
-_LOG_ERFC_32 = (
-    1.86379035812e-4, -2.94765676282e-3, 2.18380578184e-2, -1.03106741604e-1, -6.38144847747e-1, -1.12708918117,
-    -3.41525227361e-4,
+_LOG2_ERFC_32 = (
+    -1.69893664126e-3, 2.16345776845e-2, -1.28855239528e-1, -9.42725147353e-1, -1.61324647235, -3.52542356114e-3,
 )  # fmt: skip
 
 
@@ -146,11 +145,14 @@ def _tanh(f: FloatBuilder, x: ir.Value) -> ir.Value:
 
 
 def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
-    """x + x * P(x**2) for |x| < 1; else 1 - exp(Q(|x|)), where Q is the logarithm of erfc."""
+    """x + x * P(x**2) for |x| < 0.98; else 1 - 2**Q(|x|), where Q is the binary logarithm of erfc."""
     size = f.at_most(f.magnitude(x), 4.0)
-    near = f.fma(f.polynomial(f.mul(x, x), _ERF_32), x, x)
-    far = f.with_sign(f.sub(1.0, _exp_middle(f, f.polynomial(size, _LOG_ERFC_32))), x)
-    return f.select(f.compare(size, "olt", 1.0), near, far)
+    near = f.fma(f.horner(f.mul(x, x), _ERF_32), x, x)
+    power = f.horner(size, _LOG2_ERFC_32)
+    shifted, n = _nearest(f, power, 1.0, 1)
+    scale = f.from_bits(f.whole_op("shli", f.to_bits(shifted), _mantissa(f)[0]))
+    rest = f.mul(f.horner(f.sub(power, n), _EXP2_32), scale)
+    return f.select(f.compare(size, "olt", 0.98), near, f.with_sign(f.sub(1.0, rest), x))
 
 
 _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info, iters, loops_by_iter
+from tir_mlir.schedules.block_queries import along_memory, block_info, iters, loops_by_iter, num_instances
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.producers import Member, with_producers
 from tir_mlir.schedules.threads import parallelize
 from tir_mlir.target import Target, chosen
 
@@ -14,12 +17,14 @@ from tir_mlir.target import Target, chosen
 def independent(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
     """Run the instances of a block with loops or branches inside (top-k, a scan of a row) in parallel.
 
-        for i:                                            for i (parallel):
-            with T.block("row"): ... X[vi, 0:n] ...  ->       with T.block("row"): ...
+        for i, j: M[i] = max(M[i], X[i, j])               for i (parallel):
+        for i:                                                for j: M = max(M, X[i, j]), vectorized
+            with T.block("row"): ... X[vi, 0:n] ...  ->       with T.block("row"): ... X[vi, 0:n] ...
 
-    Parallel over the leading spatial iters; what is inside a block stays as it is. Each iter must be bound to its own
-    loop; extents may be symbolic. target: default this machine; threads: default its number of cores. Raises
-    ScheduleError if the first iter is not spatial, or if the instances are not independent.
+    Parallel over the leading spatial iters; what is inside a block stays as it is. Producers that pass once over their
+    input, row by row, are computed with the row. Each iter must be bound to its own loop; extents may be symbolic.
+    target: default this machine; threads: default its number of cores. Raises ScheduleError if the first iter is not
+    spatial, or if the instances are not independent.
     """
     threads = threads or chosen(target).cores
     if isinstance(block, str):
@@ -29,7 +34,45 @@ def independent(sch: Schedule, block: Any, target: Target | str | None = None, t
     for name in loops:
         if name not in iters(info, "S"):
             break
-        leading.append(loops[name])
+        leading.append(name)
     if not leading:
         raise ScheduleError(f'block "{info.name}" has no leading spatial iter, so its instances are not independent')
-    parallelize(sch, leading, threads)
+    outer = [loops[n] for n in leading]
+    for member in reversed(with_producers(sch, block)[:-1]):
+        own = member.own(leading)
+        if member.readers == 1 and own is not None and _passes_once(member):
+            _compute_with_row(sch, member, own, outer)
+    parallelize(sch, outer, threads)
+
+
+def _passes_once(member: Member) -> bool:
+    """Whether a block has about as many instances as its largest input has elements; a product has more."""
+    info = member.info
+    sizes = [prod(LARGE if not isinstance(e, int) else e for e in r.buffer.shape) for r in info.reads]
+    return len(info.writes) == 1 and num_instances(info) < 2 * max(sizes, default=0)
+
+
+def _compute_with_row(sch: Schedule, member: Member, own: list[str], outer: list[Any]) -> None:
+    """Compute a producer at the loops over rows, and vectorize it, as far as that is legal."""
+    try:
+        loops = sch.executor.all_or_nothing(lambda: _moved(sch, member.block, outer))
+        sch.executor.all_or_nothing(lambda: _vectorize(sch, member, {n: x for n, x in loops.items() if n not in own}))
+    except ScheduleError:
+        return
+
+
+def _moved(sch: Schedule, block: Any, outer: list[Any]) -> dict[str, Any]:
+    """Compute a block at the innermost of some loops. Returns its loops below them, by iter."""
+    names = list(loops_by_iter(sch, block))
+    sch.compute_at(block, outer[-1], preserve_unit_loops=True)
+    return dict(zip(names, sch.get_loops(block)[len(outer) :], strict=True))
+
+
+def _vectorize(sch: Schedule, member: Member, loops: dict[str, Any]) -> None:
+    """Vectorize a reduction over its sum, another block along memory."""
+    sums = along_memory(member.info, [n for n in loops if n in iters(member.info, "R")])
+    order = [n for n in loops if n not in sums] + sums if sums else along_memory(member.info, list(loops))
+    if len(order) > 1:
+        sch.reorder(*(loops[n] for n in order))
+    if order:
+        sch.vectorize(loops[order[-1]])

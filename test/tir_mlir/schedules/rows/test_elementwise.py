@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from programs.rowwise import chain, reduced
 
-from tir_mlir import Schedule, build, schedules
+from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2
@@ -100,3 +100,13 @@ def main(a: T.handle, b: T.handle):
 def test_a_reduction_is_refused():
     with pytest.raises(ScheduleError, match='block "C" is a reduction; use tir_mlir.schedules.reduction'):
         schedules.elementwise(Schedule(reduced((4, 4), (1,))), "C")
+
+
+def test_the_code_of_the_error_function_keeps_its_constants_in_registers():
+    x = te.placeholder((64, 64), name="X")
+    program = te.create_prim_func([x, te.compute((64, 64), lambda i, j: te.erf(x[i, j]), name="Y")])
+    sch = Schedule(program)
+    schedules.elementwise(sch, "Y", threads=1, target="avx512")
+    text = build(sch, target="avx512", cache=False).assembly
+    loops = text.count("vfnmadd")  # one a vector
+    assert loops and text.count("vmovaps") <= 5 * loops and text.count("vfmadd") <= 18 * loops
