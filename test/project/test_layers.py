@@ -131,7 +131,8 @@ ROWS: dict[str, str] = {
     ),
     "tune.spaces": "passes.schedule.queries",
     "testing": "dialect.diagnostics schedule schedule.trace script",
-    "tune": "",
+    "tune": "dialect.diagnostics tune.records",
+    "tune.records": "dialect.diagnostics dialect.ir runtime.llvm script target",
     "errors": "dialect.diagnostics",
 }
 TOP = ("opt", "compat", "examples", "schedules", "tune")  # these may import everything; nothing below imports them

@@ -8,9 +8,17 @@ loaded when first used: looking up records needs no optuna.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tir_mlir.dialect.diagnostics import TuneError as TuneError
+    from tir_mlir.dialect.diagnostics import TuneWarning as TuneWarning
+    from tir_mlir.tune.records.database import Database as Database
+    from tir_mlir.tune.records.record import Record as Record
 
 _HOME: dict[str, str] = {
+    "Database": "tir_mlir.tune.records.database",
+    "Record": "tir_mlir.tune.records.record",
     "TuneError": "tir_mlir.dialect.diagnostics",
     "TuneWarning": "tir_mlir.dialect.diagnostics",
 }

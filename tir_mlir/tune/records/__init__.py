@@ -1,0 +1,1 @@
+"""What a search found: records as data, by program, sizes, target and version, in a directory that `build` reads."""
