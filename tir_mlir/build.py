@@ -23,6 +23,7 @@ from tir_mlir.dialect.ir import clone_module, entered, held_module, llvm_intrins
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
+from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import CallSignature, signatures
@@ -52,6 +53,7 @@ class _Request:
     timing: Timing
     wanted: Target | None = None
     checked: bool = False
+    origin: str = scheduled_programs.AS_GIVEN
 
     @property
     def names(self) -> list[str]:
@@ -74,6 +76,8 @@ def build(
 ) -> Library:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library.
 
+    Inside `with tir_mlir.tune.Database(path):`, programs without a schedule are built as the best record has them, else
+    by `schedules.auto`; `lib.schedule_origin` tells.
     target: "llvm" for this machine, the name of a predefined CPU ("zen4"), or a Target with a triple. If this machine
     lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
@@ -83,6 +87,7 @@ def build(
     """
     if not isinstance(target, Target) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
+    asked = target
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
     if not isinstance(driver, str) or driver not in DRIVERS:
@@ -96,13 +101,17 @@ def build(
     timing = Timing()
     fast_entry.prepare()
     with entered():
-        original = _module(mod)
+        original, origin = _module(mod), scheduled_programs.AS_GIVEN
+        if scheduled_programs.FINDER.get() is not None:
+            with timing.clock("schedule"):
+                found_schedule = scheduled_programs.find(mod, asked, original)
+            original, origin = found_schedule.module, found_schedule.origin
         with timing.clock("key"):
             source = str(original)
             found = list(signatures(original).values())
         if not found:
             raise BuildError("the module has no public function with a body")
-        request = _Request(original, source, found, target, paths, timing, wanted, checked)
+        request = _Request(original, source, found, target, paths, timing, wanted, checked, origin)
         if wanted is not None:
             return _for_target(request, wanted, driver)
         if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
@@ -197,7 +206,7 @@ def _by_tools(request: _Request) -> Library:
 
 
 def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, lowered: Callable[[], ir.Module]) -> Library:
-    return Library(request.source, lowered, driver, driver.functions(request.found), request.timing)
+    return Library(request.source, lowered, driver, driver.functions(request.found), request.timing, request.origin)
 
 
 def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:

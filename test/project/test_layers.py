@@ -80,7 +80,7 @@ ROWS: dict[str, str] = {
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.schedule passes.schedule.caching "
         "passes.schedule.edits passes.schedule.inlining passes.schedule.legality"
     ),
-    "runtime": "dialect.diagnostics dialect.ir",
+    "runtime": "dialect.diagnostics dialect.ir target",
     "runtime.cache": "dialect.diagnostics runtime.llvm runtime.tools",
     "runtime.call": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger runtime.cache runtime.llvm",
     "runtime.drivers": (
@@ -115,7 +115,7 @@ ROWS: dict[str, str] = {
     "interpreter.ops": ("dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter"),
     "intrin": (
         "build dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter "
-        "runtime.call script.parser target"
+        "runtime runtime.call script.parser target"
     ),
     "build": (
         "dialect.diagnostics dialect.ir passes.lower passes.lower.loops runtime runtime.cache runtime.call "
@@ -132,7 +132,10 @@ ROWS: dict[str, str] = {
     "tune.spaces": "passes.schedule.queries",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune": "dialect.diagnostics tune.records",
-    "tune.records": "dialect.diagnostics dialect.ir runtime.llvm script target",
+    "tune.records": (
+        "dialect.computation dialect.diagnostics dialect.ir dialect.verify intrin.kernels runtime runtime.llvm "
+        "schedule schedule.trace schedules.programs script script.parser target tune.spaces"
+    ),
     "errors": "dialect.diagnostics",
 }
 TOP = ("opt", "compat", "examples", "schedules", "tune")  # these may import everything; nothing below imports them

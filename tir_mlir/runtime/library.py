@@ -14,6 +14,7 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.cross import CrossObject
+from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
 
@@ -28,6 +29,7 @@ class Library(_Functions):
     """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, or `lib(...)` if there is only one.
 
     mlir, lowered, llvm_ir, assembly: the program after each stage, as text. timing: seconds per stage.
+    schedule_origin: where the schedule came from: "as given", a record of a `tune.Database`, or `schedules.auto`.
     """
 
     __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
@@ -41,12 +43,14 @@ class Library(_Functions):
         driver: Any,
         functions: Mapping[str, Any],
         timing: Timing,
+        schedule_origin: str = AS_GIVEN,
     ):
         super().__init__(functions)
         own = {name: f for name, f in functions.items() if name not in _OWN}
         self.__dict__.update(own)
         self.mlir = source
         self.timing = timing
+        self.schedule_origin = schedule_origin
         self._lower = lowered
         self._driver = driver
         self.__call__ = next(iter(functions.values())) if len(functions) == 1 else _AmbiguousCall(list(functions))
@@ -102,7 +106,7 @@ class Library(_Functions):
         return module
 
 
-_OWN = frozenset({"mlir", "timing", "_lower", "_driver", *Library.__dict__})
+_OWN = frozenset({"mlir", "timing", "schedule_origin", "_lower", "_driver", *Library.__dict__})
 
 
 class _AmbiguousCall:

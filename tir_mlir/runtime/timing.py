@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from html import escape
 
 STAGES = {
+    "schedule": "finding the best record of the program, or the library's schedule",
     "key": "the cache key of the program, and the lookup",
     "link": "resolving and linking kernels",
     "lower": "TensorIR to the llvm dialect",

@@ -183,6 +183,22 @@ class Database:
     def _folder(self, shape_class: str, program: str) -> Path:
         return self.path / _FOLDER / shape_class / program
 
+    # --- building -----------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Database:
+        from tir_mlir.tune.records import build_context  # loads the schedules
+
+        if not self._listed(self.path / _FOLDER):
+            text = f"{self.path} has no records: programs get the library's schedules"
+            warnings.warn(text, TuneWarning, stacklevel=2)
+        build_context.enter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        from tir_mlir.tune.records import build_context
+
+        build_context.leave()
+
     def __len__(self) -> int:
         return sum(len(self._names(folder)) for folder in self._subfolders(self.path / _FOLDER, 2))
 

@@ -1,0 +1,106 @@
+"""`with Database(path): build(program)`: the best record of the program, else the library's schedule."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError, TuneError, TuneWarning
+from tir_mlir.dialect.ir import Func, attrs, entered, funcs, held_module, ops, walk
+from tir_mlir.runtime.scheduled_programs import AS_GIVEN, FINDER, Finder, ScheduledProgram
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.programs.auto import auto
+from tir_mlir.script.module import IRModule
+from tir_mlir.target import Target
+from tir_mlir.tune.records.database import Database
+from tir_mlir.tune.records.program_identity import identity
+from tir_mlir.tune.records.recorded_program import recorded_program
+
+
+@dataclass(frozen=True)
+class BuildContext:
+    """The hook of `build` while databases are entered, the inner ones first; `outer`: the hook before."""
+
+    databases: tuple[Database, ...]
+    outer: Finder | None
+
+    def __call__(self, program: Any, target: Target | str) -> ScheduledProgram:
+        """What to build: a schedule, a scheduled program as it is, else the best record or the library's."""
+        module = held_module(program)
+        if module is None:
+            raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {program!r}")
+        if isinstance(program, Schedule):
+            return ScheduledProgram(module, AS_GIVEN)
+        found = self._recorded(module, target)
+        if found is None and len(names := list(IRModule(module).functions)) > 1 and not _calls_own(module):
+            return self._by_function(module, names, target)
+        return found or self._by_library(module, target)
+
+    def _by_function(self, module: ir.Module, names: Sequence[str], target: Target | str) -> ScheduledProgram:
+        """Each function by its own record, or the library's schedule."""
+        whole, parts, origins = IRModule(module), {}, []
+        for name in names:
+            alone = whole[name].alone.mlir
+            found = self._recorded(alone, target) or self._by_library(alone, target)
+            parts[name] = IRModule(found.module)[name]
+            origins.append(f"{name}: {found.origin}")
+        return ScheduledProgram(IRModule(parts).mlir, "; ".join(origins))
+
+    def _recorded(self, module: ir.Module, target: Target | str) -> ScheduledProgram | None:
+        """The scheduled program of the best record that fits; those that do not are named in a warning."""
+        about = identity(module)
+        for database in self.databases:
+            for record in database.candidates(about, target):
+                try:
+                    made = recorded_program(record, module)
+                except TuneError as error:
+                    warnings.warn(f"{record} in {database.path} is passed over: {error}", TuneWarning, stacklevel=5)
+                    continue
+                return ScheduledProgram(made, f"{record}, in {database.path}")
+        return None
+
+    def _by_library(self, module: ir.Module, target: Target | str) -> ScheduledProgram:
+        with entered():
+            if any(_is_scheduled(func) for func in funcs(module)):
+                return ScheduledProgram(module, AS_GIVEN)
+        sch = Schedule(module)
+        picked = auto(sch, target, self.databases[0].threads)
+        words = ", ".join(f"{block}: {name or AS_GIVEN}" for block, name in picked.items())
+        return ScheduledProgram(sch.mod.mlir, f"schedules.auto ({words})")
+
+
+def enter(database: Database) -> None:
+    """Make `build` ask a database before those entered already."""
+    outer = FINDER.get()
+    known = outer.databases if isinstance(outer, BuildContext) else ()
+    FINDER.set(BuildContext((database, *known), outer))
+
+
+def leave() -> None:
+    """Undo the last `enter`."""
+    current = FINDER.get()
+    if isinstance(current, BuildContext):
+        FINDER.set(current.outer)
+
+
+def _is_scheduled(func: Func) -> bool:
+    """Whether a loop has a kind or an annotation, or a block has more loops than iters."""
+    for op in ops(func.op):
+        if op.name == "affine.for" and (
+            attrs.get(op, attrs.KIND, "serial") != "serial" or attrs.ANNOTATIONS in op.attributes
+        ):
+            return True
+    blocks = walk.all_blocks(func.op)
+    return any(len(walk.loops_above(block.op)) > max(1, len(block.iters)) for block in blocks)
+
+
+def _calls_own(module: ir.Module) -> bool:
+    """Whether a function calls another one of the module that has a body."""
+    with entered():
+        names = {func.name for func in funcs(module)}
+        calls = [op for op in ops(module.operation) if op.name == "func.call"]
+        return any(ir.FlatSymbolRefAttr(op.attributes["callee"]).value in names for op in calls)

@@ -1,0 +1,47 @@
+"""Records as schedules: of the program that they are about, or of the same operator at other sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import TirError, TuneError
+from tir_mlir.dialect.ir import held_module
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.trace import Trace
+from tir_mlir.tune.records.program_identity import identity
+from tir_mlir.tune.records.record import Record
+from tir_mlir.tune.records.recorded_program import recorded_program
+from tir_mlir.tune.spaces.deciders import Fixed, Recording
+
+
+def replayed(record: Record, program: Any) -> Schedule:
+    """The schedule of a record, with its trace, on the program that it is about.
+
+    A trace names blocks: if those of `program` have other names, the schedule starts from the scheduled program of the
+    record and has no trace. Raises TuneError for a record of another program, and see `recorded_program`.
+    """
+    if identity(program).program != record.program:
+        raise TuneError(f"{record} is about another program; fix: for other sizes, `resized`")
+    sch = Schedule(program)
+    try:
+        Trace.from_json(record.trace).apply_to_schedule(sch)
+    except (TirError, TypeError, IndexError, ValueError):
+        module = held_module(program)
+        assert module is not None  # a Schedule was made of it
+        return Schedule(recorded_program(record, module))
+    return sch
+
+
+def resized(record: Record, program: Any, space: Callable[[Schedule], Any]) -> tuple[Schedule, dict[str, int]]:
+    """The schedule of a program with the decisions of a record of another size, and these decisions as they became.
+
+        decisions of 512^3: {"C.kc": 512}, space(sch) on 127^3, whose candidates are 32, 64, 127  ->  {"C.kc": 127}
+
+    A value that is no candidate becomes the nearest one, a decision that the record lacks its default. Raises what the
+    space raises.
+    """
+    decider = Recording(Fixed(record.decisions))
+    sch = Schedule(program, decider=decider)
+    found = space(sch)
+    return found if isinstance(found, Schedule) else sch, decider.decisions
