@@ -169,7 +169,6 @@ def test_the_tensor_expressions_of_the_slides_for_any_size(seed, tvm):
 @pytest.mark.parametrize(
     ("start", "name"),
     [
-        ("from tvm import meta_schedule", r"tvm\.meta_schedule\.TuneConfig is not part of tir_mlir"),
         ("@relax.expr_functor.mutator", r"tvm\.relax\.(expr_functor\.mutator|PyExprMutator) is not part of tir_mlir"),
     ],
 )
@@ -180,6 +179,15 @@ def test_slides_outside_tensor_programs_say_so(seed, tvm, start, name):
     notebook.run("import tvm\nfrom tvm import relax\nMyModuleMatmul = None\n")
     with pytest.raises(NotInCompat, match=name):
         notebook.run(slides(seed, start))
+
+
+def test_the_search_of_the_slides_asks_for_a_gpu(seed, tvm):
+    from tir_mlir.errors import TuneError
+
+    notebook = Notebook("document 003")
+    notebook.run("import tvm\nMyModuleMatmul = None\n")
+    with pytest.raises(TuneError, match=r"programs are tuned for the CPU, not 'nvidia/tesla-p100'; fix: target"):
+        notebook.run(slides(seed, "from tvm import meta_schedule"))
 
 
 # ---- the text on TensorIR

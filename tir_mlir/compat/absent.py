@@ -23,9 +23,10 @@ _INSTEAD = {
     "tvm.s_tir.transform": "a schedule rewrites programs, tvm.build lowers them",
     "tvm.tirx.transform": "a schedule rewrites programs, tvm.build lowers them",
     "tvm.topi": "the operator library is outside its scope; write the operator as a @T.prim_func",
-    "tvm.meta_schedule": "there is no automatic tuner; write the schedule with tvm.tir.Schedule",
-    "tvm.auto_scheduler": "there is no automatic tuner; write the schedule with tvm.tir.Schedule",
-    "tvm.autotvm": "there is no automatic tuner; write the schedule with tvm.tir.Schedule",
+    "tvm.meta_schedule": "searches are tvm.meta_schedule.tune_tir, or tir_mlir.tune with more options",
+    "tvm.s_tir.meta_schedule": "searches are tvm.s_tir.meta_schedule.tune_tir, or tir_mlir.tune with more options",
+    "tvm.auto_scheduler": "searches are tvm.meta_schedule.tune_tir",
+    "tvm.autotvm": "searches are tvm.meta_schedule.tune_tir",
     "tvm.cuda": "programs run on the CPU: tvm.cpu()",
     "tvm.rpc": "programs run in this process",
 }

@@ -13,6 +13,7 @@ _EQUALITY = "tir_mlir.compat.equality"
 _TESTING = "tir_mlir.compat.testing"
 _TRACE = "tir_mlir.compat.trace"
 _GLOBAL = "tir_mlir.compat.global_functions"
+_SEARCH = "tir_mlir.compat.meta_schedule"
 
 _devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
 _arrays = {
@@ -41,6 +42,15 @@ _schedule = {
 _schedule_testing = {
     "verify_trace_roundtrip": "tir_mlir.testing:verify_trace_roundtrip",
     "assert_structural_equal_ignore_global_symbol": f"{_EQUALITY}:assert_structural_equal_ignore_global_symbol",
+}
+
+_search = {name: f"{_SEARCH}:{name}" for name in ("ScheduleFn", "TuneConfig", "tune_tir")}
+_search_modules = {
+    "": {**_search, "Schedule": "tir_mlir.schedule:Schedule"},
+    ".database": {"JSONDatabase": f"{_SEARCH}:JSONDatabase"},
+    ".space_generator": {"ScheduleFn": f"{_SEARCH}:ScheduleFn"},
+    ".tir_integration": {"compile_tir": f"{_SEARCH}:compile_tir", "tune_tir": f"{_SEARCH}:tune_tir"},
+    ".tune": {"TuneConfig": f"{_SEARCH}:TuneConfig", "tune_tir": f"{_SEARCH}:tune_tir"},
 }
 
 # functions on expressions, shared by te and tir
@@ -125,6 +135,7 @@ MODULES: dict[str, dict[str, str]] = {
             "schedule.testing": _schedule_testing,
         }.items()
     },
+    **{f"tvm.{home}meta_schedule{n}": names for home in ("", "s_tir.") for n, names in _search_modules.items()},
     **{f"tvm.{home}.function": _programs for home in ("tir", "s_tir", "tirx")},
     "tvm.ffi": {**_globals, "remove_global_func": f"{_GLOBAL}:remove_global_func"},
     "tvm._ffi": {

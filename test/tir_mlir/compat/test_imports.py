@@ -42,8 +42,7 @@ def test_both_spellings_are_our_own_objects(tvm):
 
 def test_absent_modules_and_names_import(tvm):
     import tvm.relax.frontend.torch  # type: ignore[import-not-found]  # noqa: F401
-    from tvm import meta_schedule as ms  # type: ignore[import-not-found]
-    from tvm import relax, te, topi  # type: ignore[import-not-found]  # noqa: F401
+    from tvm import auto_scheduler, relax, te, topi  # type: ignore[import-not-found]  # noqa: F401
     from tvm.relax.testing import nn  # type: ignore[import-not-found]
     from tvm.script import relax as R  # type: ignore[import-not-found]
 
@@ -51,8 +50,8 @@ def test_absent_modules_and_names_import(tvm):
         relax.BlockBuilder()
     with pytest.raises(NotInCompat, match=r"tvm\.te\.create_schedule .*te\.create_prim_func"):
         te.create_schedule([])
-    with pytest.raises(NotInCompat, match=r"tvm\.meta_schedule\.TuneConfig .* no automatic tuner"):
-        ms.TuneConfig(max_trials_global=64)
+    with pytest.raises(NotInCompat, match=r"tvm\.auto_scheduler\.TuningOptions .* tvm\.meta_schedule\.tune_tir"):
+        auto_scheduler.TuningOptions(num_measure_trials=64)
     with pytest.raises(NotInCompat, match=r"tvm\.relax\.testing\.nn\.Linear"):
         nn.Linear(2, 3)
     with pytest.raises(NotInCompat, match=r"tvm\.script\.relax\.function"):

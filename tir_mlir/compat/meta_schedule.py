@@ -1,0 +1,147 @@
+"""`tvm.meta_schedule`: searches in the form of TVM, by `tir_mlir.tune`."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tir_mlir import tune
+from tir_mlir.dialect.diagnostics import TirError, TuneError, TuneWarning, short_repr
+from tir_mlir.schedule import Schedule
+from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.tune.records.database import Database
+from tir_mlir.tune.records.program_identity import identity
+from tir_mlir.tune.records.replay import replayed
+
+_CORES = re.compile(r"(?:^|\s)--?num-cores[= ](\S+)")
+_STRATEGIES = {"replay_trace": "random", "replay_func": "random", "evolutionary": "tpe"}
+
+
+@dataclass(frozen=True)
+class TuneConfig:
+    """The budget of a search. strategy: "replay_trace" and "replay_func" sample at random, "evolutionary" is tpe."""
+
+    max_trials_global: int
+    num_trials_per_iter: int = 64
+    max_trials_per_task: int | None = None
+    strategy: str = "evolutionary"
+
+    def __post_init__(self) -> None:
+        if self.strategy not in _STRATEGIES:
+            known = ", ".join(map(repr, _STRATEGIES))
+            raise TuneError(f"unknown strategy {short_repr(self.strategy)}; known: {known}")
+
+
+class ScheduleFn:
+    """A space given as a function over a Schedule with `sample_*` steps, which is run again for each candidate."""
+
+    def __init__(self, sch_fn: Callable[[Schedule], Any], *_: Any, **__: Any):
+        if not callable(sch_fn):
+            raise TuneError(f"ScheduleFn takes a function over a Schedule, not {short_repr(sch_fn)}")
+        self.sch_fn = sch_fn
+
+
+class JSONDatabase(Database):
+    """The records of a search in a directory: `work_dir`. Both paths of TVM's files are taken as that directory."""
+
+    def __init__(self, path_workload: Any = None, path_tuning_record: Any = None, *, work_dir: Any = None, **_: Any):
+        if work_dir is None and path_workload is not None:
+            work_dir = os.path.dirname(os.path.abspath(path_workload))
+        super().__init__(work_dir)
+
+    def query_schedule(self, mod: Any, target: Any, workload_name: str = "") -> Schedule | None:
+        """The best schedule of a program; None without a record."""
+        return compile_tir(self, mod, target)
+
+
+def tune_tir(
+    mod: Any,
+    target: Any = "llvm",
+    config: TuneConfig | None = None,
+    *,
+    work_dir: str | None = None,
+    max_trials_global: int | None = None,
+    num_trials_per_iter: int = 64,
+    max_trials_per_task: int | None = None,
+    space: Any = None,
+    strategy: str = "evolutionary",
+    seed: int | None = None,
+    num_tuning_cores: Any = None,
+    task_name: str = "main",
+    **_: Any,
+) -> Any:
+    """Search for a schedule of a program with one function.
+
+    With a TuneConfig, as in older versions of TVM, the best Schedule is returned; else the database, for `compile_tir`.
+    target: "llvm" with `--num-cores=1` or another number of threads. space: a ScheduleFn, or a function over a
+    Schedule; default: the space of `tir_mlir.tune`. Trials run one by one, so `num_trials_per_iter` has no effect.
+    Raises TuneError for a target other than the CPU, and those of `tune.tune`.
+    """
+    threads = _threads(target)
+    given = config or TuneConfig(_trials(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
+    folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
+    options = {"seed": seed, "builders": num_tuning_cores if isinstance(num_tuning_cores, int) else None}
+    best = tune.tune(
+        _function(mod),
+        trials=min(given.max_trials_global, given.max_trials_per_task or given.max_trials_global),
+        work_dir=folder,
+        space=_space(space),
+        sampler=_STRATEGIES[given.strategy],
+        threads=threads,
+        **options,
+    )
+    return best.schedule if config is not None else JSONDatabase(work_dir=folder)
+
+
+def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
+    """The best schedule that a database has of a program, with its trace; None, with a warning, without a record."""
+    function = _function(mod)
+    for record in database.candidates(identity(function), None, _threads(target)):
+        try:
+            return replayed(record, function)
+        except TirError as error:
+            warnings.warn(f"{record} is passed over: {error}", TuneWarning, stacklevel=2)
+    warnings.warn(f"{database.path} has no record of this program for this target", TuneWarning, stacklevel=2)
+    return None
+
+
+def _trials(count: Any) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise TuneError(f"max_trials_global is a number of trials >= 1, not {short_repr(count)}")
+    return count
+
+
+def _function(mod: Any) -> IRModule:
+    """The program as a module with one function, named as it is."""
+    module = mod.alone if isinstance(mod, PrimFunc) else mod
+    if not isinstance(module, IRModule) or len(module) != 1:
+        what = f"a module with {len(module)}" if isinstance(module, IRModule) else short_repr(mod)
+        raise TuneError(f"tune_tir takes a module with one function, not {what}; fix: tune its functions one by one")
+    return module
+
+
+def _space(space: Any) -> Callable[[Schedule], Any] | None:
+    if space is None or (isinstance(space, str) and space == "post-order-apply"):
+        return None
+    found = space.sch_fn if isinstance(space, ScheduleFn) else space
+    if not callable(found):
+        raise TuneError(f"space is a ScheduleFn, not {short_repr(space)}")
+    return found
+
+
+def _threads(target: Any) -> int | None:
+    """The number of threads of a target as TVM writes it; None: all cores."""
+    text = str(target)
+    if text.split()[:1] != ["llvm"]:
+        raise TuneError(f'programs are tuned for the CPU, not {text!r}; fix: target="llvm"')
+    found = _CORES.search(text)
+    if found is None:
+        return None
+    if not found[1].isdigit() or not int(found[1]):
+        raise TuneError(f"num-cores is a number >= 1, not {found[1]!r}")
+    return int(found[1])
