@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Loop, attrs, edit, is_loop, walk
+from tir_mlir.dialect.ir import Loop, apply, attrs, edit, is_loop, walk
 from tir_mlir.passes.lower.loops.keep_rolled import is_repeated_chain
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
 
 LIMIT = 4096
-"""Maximal number of ops after unrolling one loop; larger loops are left to LLVM."""
+"""Maximal number of ops after unrolling one loop, without constants; larger loops are left to LLVM."""
 
 
 @lowering("tir-lower-unrolled", "Unroll loops of kind unrolled with a constant extent")
@@ -43,7 +43,8 @@ def unroll(loop: Loop, limit: int = LIMIT) -> str:
     count = loop.const_extent
     if count is None:
         return "its extent is not constant; split it by a constant factor and unroll the inner loop"
-    if (size := count * (len(walk.ops(loop.op)) - 2)) > limit:
+    code = [op for op in walk.ops(loop.op) if op.name != "arith.constant"]
+    if (size := count * (len(code) - 2)) > limit:
         return f"it would become {size} ops, at most {limit}; split it and unroll the inner loop"
     if is_repeated_chain(loop.op):
         return (
@@ -52,7 +53,9 @@ def unroll(loop: Loop, limit: int = LIMIT) -> str:
     for number in range(max(count, 0)):
         copy = loop.op.clone(ip=ir.InsertionPoint(loop.op)).operation
         body = copy.regions[0].blocks[0]
-        edit.substitute({body.arguments[0]: loop.lower + number})
+        with ir.InsertionPoint(copy), copy.location:
+            value = apply(loop.lower + number)  # who reads an index looks through it, and upstream folds it
+        edit.replace_uses(body.arguments[0], value)
         for inner in list(body.operations)[:-1]:
             inner.move_before(copy)
         copy.erase()

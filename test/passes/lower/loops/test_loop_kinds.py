@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from harness.lowered import OPENMP, passed, run
+from mlir import ir
 
-from tir_mlir.passes.lower import LoweringWarning
+from tir_mlir.dialect.ir import entered
+from tir_mlir.passes.lower import LOWERINGS, LoweringWarning
 
 RNG = np.random.default_rng(2)
 VECTOR = ("tir-lower-blocks", "tir-lower-vectorized")
@@ -29,6 +31,65 @@ def test_unrolled():
     x, y = RNG.random(12, dtype=np.float32), np.zeros(12, np.float32)
     run(source, x, y)
     np.testing.assert_array_equal(y, x.reshape(4, 3).T.ravel())
+
+
+UNROLLED_NEST = func(
+    "%X: memref<?xf32>, %Y: memref<64xf32>, %I: memref<64xi32>",
+    """affine.for %k = 0 to 8 {
+      affine.for %i = affine_map<(d0) -> (d0 * 8)>(%k) to affine_map<(d0) -> (d0 * 8 + 4)>(%k) {
+        affine.for %j = 0 to 2 {
+          affine.for %l = 0 to affine_map<(d0) -> (d0 + 1)>(%j) {
+            %x = affine.load %X[%i floordiv 4 + %j * 4 + %l] : memref<?xf32>
+            affine.store %x, %Y[%i + %j * 4] : memref<64xf32>
+          }
+          %n = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)>(%i, %j)
+          %v = arith.index_cast %n : index to i32
+          %m = affine.apply affine_map<(d0, d1) -> (d0 + d1 * 4)>(%i, %j)
+          memref.store %v, %I[%m] : memref<64xi32>
+        } {tir.kind = "unrolled"}
+      } {tir.kind = "unrolled"}
+    }""",
+)
+
+
+def test_nested_unrolled_loops_with_bounds_data_and_indices():
+    """The variable is used in accesses, in bounds, in other index arithmetic and as data; one lower bound varies."""
+    text = passed(UNROLLED_NEST, "tir-lower-unrolled")
+    assert text.count("affine.store") == text.count("memref.store") == 8
+    x, y, seen = RNG.random(32, dtype=np.float32), np.zeros(64, np.float32), np.zeros(64, np.int32)
+    run(UNROLLED_NEST, x, y, seen)
+    for i in (8 * k + i for k in range(8) for i in range(4)):
+        for j in range(2):
+            assert y[i + 4 * j] == x[i // 4 + 5 * j] and seen[i + 4 * j] == 2 * i + j
+
+
+def test_unrolling_copies_accesses_as_they_are():
+    """Each access of a copy has the map of the loop's, over a constant: ops are cloned and not made again."""
+    source = func(
+        "%Y: memref<16xf32>",
+        """%one = arith.constant 1.0 : f32
+    affine.for %i = 0 to 4 { affine.store %one, %Y[%i * 3 + 2] : memref<16xf32> } {tir.kind = "unrolled"}""",
+    )
+    text = passed(source, "tir-lower-unrolled")
+    assert text.count("affine.store") == text.count("* 3 + 2]") == 4
+
+
+def test_constants_do_not_count_for_the_limit_of_unrolling():
+    """Inner loops are unrolled first: their constants are no code of the outer loop."""
+    source = func(
+        "%Y: memref<64xf32>",
+        """%one = arith.constant 1.0 : f32
+    affine.for %i = 0 to 4 {
+      affine.for %j = 0 to 4 { affine.store %one, %Y[%i * 4 + %j] : memref<64xf32> } {tir.kind = "unrolled"}
+    } {tir.kind = "unrolled"}""",
+    )
+    with entered():
+        small, large = (ir.Module.parse(source) for _ in range(2))
+        LOWERINGS["tir-lower-unrolled"].run(large, limit=16)
+        assert "affine.for" not in str(large)
+        with pytest.warns(LoweringWarning, match="it would become 16 ops, at most 15"):
+            LOWERINGS["tir-lower-unrolled"].run(small, limit=15)
+        assert str(small).count("affine.for") == 1
 
 
 def test_huge_loops_are_not_unrolled():

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-unrolled' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-unrolled,canonicalize' | FileCheck %s
 # RUN: tir-opt %s --split-input-file -p 'tir-lower-blocks,tir-lower-unrolled{limit=2}' | FileCheck %s --check-prefix=LIMIT
 # RUN: not tir-opt %s --split-input-file -p 'tir-lower-unrolled{limt=2}' 2>&1 | FileCheck %s --check-prefix=OPTION
 # RUN: not tir-opt %s --split-input-file -p 'tir-lower-unrolled{limit=many}' 2>&1 | FileCheck %s --check-prefix=VALUE
