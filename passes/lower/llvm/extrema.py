@@ -1,4 +1,4 @@
-"""Lower scalar maxima and minima to LLVM intrinsics."""
+"""Lower maxima and minima of floats to LLVM intrinsics."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ from tir_mlir.passes.lower.registry import lowering
 _NAMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.minimum"}
 
 
-@lowering("tir-lower-extrema", "Lower scalar float maxima and minima to LLVM intrinsics")
+@lowering("tir-lower-extrema", "Lower float maxima and minima to LLVM intrinsics")
 def run(module: ir.Module) -> None:
-    """Lower a scalar maximum to one intrinsic, which uses each operand once.
+    """Lower a maximum to one intrinsic, which uses each operand once.
 
         %m = arith.maximumf %x, %y : f32   -->   %m = llvm.intr.maximum(%x, %y) : f32
 
     `arith-expand` emits a compare and select with two uses of each value, which takes LLVM too long in a long chain
-    (see `keep_rolled`) and hides the maximum. max(+0, -0) is +0, as in `arith`. Vectors are left to `arith-expand`.
+    (see `keep_rolled`) and hides the maximum. max(+0, -0) is +0, as in `arith`; for vectors of f32 or f64 it is one of
+    the two, as with `arith-expand`, to which other vectors are left.
     """
     for op in walk.ops(module.operation):
         name = _NAMES.get(op.name)
-        if name is None or not isinstance(op.results[0].type, ir.F16Type | ir.F32Type | ir.F64Type):
+        if name is None or (flags := _flags(op.results[0].type)) is None:
             continue
         with ir.InsertionPoint(op), op.location:
-            made = ir.Operation.create(name, [op.results[0].type], list(op.operands))
+            made = ir.Operation.create(name, [op.results[0].type], list(op.operands), flags)
         op.results[0].replace_all_uses_with(made.results[0])
         op.erase()
+
+
+def _flags(type_: ir.Type) -> dict[str, ir.Attribute] | None:
+    """The attributes of the intrinsic; None if this type has none."""
+    if isinstance(type_, ir.VectorType) and isinstance(type_.element_type, ir.F32Type | ir.F64Type):
+        return {"fastmathFlags": ir.Attribute.parse("#llvm.fastmath<nsz>")}
+    return {} if isinstance(type_, ir.F16Type | ir.F32Type | ir.F64Type) else None

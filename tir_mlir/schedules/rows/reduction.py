@@ -23,7 +23,7 @@ from tir_mlir.target import Target, chosen
 THREAD_WORK = 1 << 16
 """The minimum number of elements per thread."""
 STREAMS = 8
-"""The number of rows read concurrently if lanes are results."""
+"""The number of rows read concurrently if lanes are results that do not fit in registers."""
 
 
 def reduction(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
@@ -93,17 +93,19 @@ def _over_results(
     target: Target,
     threads: int,
 ) -> None:
-    """Vectorize over the results: accumulate rows into a slice of the results that stays in L1."""
+    """Vectorize over the results: accumulate rows into a slice of the results that stays in registers or in L1."""
     lanes = target.lanes(widest_bits(info))
     lane = loops[rows[-1]]
     most = max(lanes, target.l1 * 8 // (2 * widest_bits(info)))
     piece = even_tile(extents(info)[rows[-1]] or LARGE, most, lanes, threads)
     lane_0, lane_1 = sch.split(lane, [None, piece])
-    last_0, last_1 = sch.split(loops[sums[-1]], [None, STREAMS])
-    outer = [*(loops[n] for n in rows[:-1]), lane_0]
-    inner = [*(loops[n] for n in sums[:-1]), last_0]
-    sch.reorder(*outer, *inner, lane_1, last_1)
-    sch.unroll(last_1)
+    outer, inner = [*(loops[n] for n in rows[:-1]), lane_0], [loops[n] for n in sums]
+    if piece <= lanes * target.registers // 2:  # in registers, and memory is read in order
+        sch.reorder(*outer, *inner, lane_1)
+    else:
+        inner[-1], row = sch.split(inner[-1], [None, STREAMS])
+        sch.reorder(*outer, *inner, lane_1, row)
+        sch.unroll(row)
     sch.vectorize(lane_1)
     init = sch.decompose_reduction(block, inner[0])
     sch.vectorize(sch.get_loops(init)[-1])

@@ -1,11 +1,12 @@
-"""Maxima and minima of single floats: NumPy's values, NaN as well, in code that LLVM is soon done with."""
+"""Maxima and minima of floats: NumPy's values, NaN as well, in code that LLVM is soon done with."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.rowwise import reduced
 
-from tir_mlir import build, interpret
+from tir_mlir import Schedule, build, interpret, te
 from tir_mlir.script.parser import parse
 
 ROWS = """
@@ -87,3 +88,10 @@ def test_a_maximum_taken_again_for_each_element(update, nest, dtype):
     a, b = np.random.default_rng(0).integers(-9, 9, (3, 32)).astype(dtype), np.zeros((3, 32), dtype)
     build(program, cache=False)["main"](a, b)
     np.testing.assert_array_equal(b, a - a.max(1, keepdims=True))
+
+
+def test_a_maximum_of_vectors_is_an_instruction_and_a_test_for_nan():
+    sch = Schedule(reduced((64,), (0,), op=te.max))
+    sch.vectorize(sch.get_loops("C")[-1])
+    text = build(sch, target="avx512", cache=False).assembly
+    assert "vmaxps" in text and "korw" not in text

@@ -114,3 +114,10 @@ def main(A: T.Buffer((9, 50), "float32"), I: T.Buffer((9,), "int32"), V: T.Buffe
 def test_nothing_to_reduce():
     with pytest.raises(ScheduleError, match='block "out" is not a reduction; use tir_mlir.schedules.elementwise'):
         schedules.reduction(Schedule(chain((4, 4), (4,))), "out")
+
+
+@pytest.mark.parametrize(("columns", "together"), [(128, False), (8192, True)])
+def test_rows_are_read_together_unless_their_results_fit_in_registers(columns, together):
+    sch = check((40, columns), (0,), target="avx512", threads=1)
+    assert ("T.unroll(8)" in sch.mod.script()) == together
+    assert sch.verify()
