@@ -68,4 +68,5 @@ class CanMethods(Primitives):
     can_unsafe_hide_buffer_access = _query(Primitives.unsafe_hide_buffer_access)
     can_unsafe_set_dtype = _query(Primitives.unsafe_set_dtype)
     can_vectorize = _query(Primitives.vectorize)
+    can_version_loop = _query(Primitives.version_loop)
     can_write_at = _query(Primitives.write_at)

@@ -109,6 +109,9 @@ class Primitives:
     ) -> list[LoopHandle]:
         return self._executor.apply("loop_partition", loop, factors, preserve_unit_iters)
 
+    def version_loop(self, loop: LoopHandle, at_most: Sequence[int]) -> list[LoopHandle]:
+        return self._executor.apply("version_loop", loop, at_most)
+
     def add_unit_loop(self, block_or_loop: BlockLike | LoopHandle) -> LoopHandle:
         return self._executor.apply("add_unit_loop", block_or_loop)
 

@@ -1,7 +1,7 @@
 """Examples: loops."""
 
 from pages import example, refused
-from programs import elementwise, matmul, prefix, row_sums, running, together, two_stages
+from programs import any_rows, elementwise, matmul, prefix, row_sums, running, together, two_stages
 
 from tir_mlir import Schedule
 
@@ -46,6 +46,18 @@ def fission(sch: Schedule):  # noqa: F811
 def loop_partition(sch: Schedule):
     i, j = sch.get_loops("B")
     return sch.loop_partition(i, [4, None])
+
+
+@example(any_rows)
+def version_loop(sch: Schedule):
+    i, j = sch.get_loops("B")
+    return sch.version_loop(i, [16])
+
+
+@refused(elementwise)
+def version_loop(sch: Schedule):  # noqa: F811
+    i, j = sch.get_loops("B")
+    sch.version_loop(i, [16])
 
 
 @example(elementwise)

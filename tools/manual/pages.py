@@ -60,7 +60,9 @@ def page(name: str) -> str:
 
 
 GROUPS = {
-    "Loops": "split fuse reorder merge fission loop_partition add_unit_loop parallel vectorize unroll bind",
+    "Loops": (
+        "split fuse reorder merge fission loop_partition version_loop add_unit_loop parallel vectorize unroll bind"
+    ),
     "Blocks": "blockize tensorize transform_block_layout reorder_block_iter_var",
     "Placement and inlining": "compute_at reverse_compute_at compute_inline reverse_compute_inline rolling_buffer",
     "Copies of buffers": (

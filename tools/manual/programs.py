@@ -12,6 +12,17 @@ def elementwise(A: T.Buffer((32, 20), "float32"), B: T.Buffer((32, 20), "float32
 
 
 @T.prim_func
+def any_rows(a: T.handle, b: T.handle):
+    m = T.int32()
+    A = T.match_buffer(a, (m, 20))
+    B = T.match_buffer(b, (m, 20))
+    for i, j in T.grid(m, 20):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+
+
+@T.prim_func
 def two_stages(A: T.Buffer((32, 20), "float32"), C: T.Buffer((32, 20), "float32")):
     B = T.alloc_buffer((32, 20))
     for i, j in T.grid(32, 20):

@@ -12,6 +12,7 @@ from tir_mlir.passes.schedule.registry import refuse
 _KEEP_ORDER = frozenset({
     "add_unit_loop", "annotate", "annotate_block_or_loop", "annotate_buffer_access", "bind", "fuse", "loop_partition",
     "parallel", "reorder", "set_scope", "split", "storage_align", "unannotate", "unroll", "vectorize",
+    "version_loop",
 })  # fmt: skip
 
 

@@ -33,7 +33,7 @@ _IN_PLACE = (
     "blockize", "cache_inplace", "cache_read", "cache_write", "loop_partition", "merge", "reindex",
     "reindex_cache_read", "reindex_cache_write", "reorder_block_iter_var", "rfactor", "tensorize",
     "transform_block_layout", "transform_layout", "unannotate_buffer_access", "unsafe_hide_buffer_access",
-    "unsafe_set_dtype",
+    "unsafe_set_dtype", "version_loop",
 )  # fmt: skip
 # these change what is under their loop alone: a condition around that loop stays around all of it
 _UNDER_LOOP = ("read_at", "write_at")

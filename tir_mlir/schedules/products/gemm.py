@@ -19,8 +19,9 @@ from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
-from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
-from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
+from tir_mlir.schedules.products.packing import REUSE, exceeds_l2, pack_left, pack_right, packs_left, packs_right
+from tir_mlir.schedules.products.row_versions import THIN, reads_in_place, thin_gemm, version_rows
+from tir_mlir.schedules.products.tile_sizes import Tiles, register_tile, tiles
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -44,6 +45,7 @@ def gemm(
                                                                  C tile += registers
 
     Parallel over the products of a batch if there are enough, else over row blocks.
+    A symbolic number of rows gets versions (`version_loop`) for few and for many rows; few rows are not packed.
     An operand that a block computes from fewer bytes, such as packed integers and scales by group, is computed in
     registers or while it is packed.
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
@@ -97,9 +99,26 @@ def _float_gemm(
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
         what = replace(what, right=replace(what.right, dequantized=False))
+    if packed is None and not free and not what.batch and reads_in_place(what):
+        _gemm_by_rows(sch, block, what, target, threads, free)
+        return None
     packing = _tiled_gemm(sch, block, what, target, threads, packed, free)
     _inline_all(sch, producers)
     return packing
+
+
+def _gemm_by_rows(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free) -> None:
+    """Schedule a product for its number of rows; if it is known when it runs, versions for few and for more."""
+    rows = what.extent(what.m)
+    if rows is not None and rows > THIN:
+        _tiled_gemm(sch, block, what, target, threads, None, free)
+    elif rows is not None:
+        thin_gemm(sch, block, what, target, threads)
+    else:
+        thin, few, many = version_rows(sch, block, what, [THIN, _few_rows(what, target)])
+        thin_gemm(sch, *thin, target, threads)
+        _tiled_gemm(sch, *few, target, threads, None, free, few=True)
+        _tiled_gemm(sch, *many, target, threads, None, free)
 
 
 def _inline_all(sch: Schedule, producers: list[Any]) -> None:
@@ -115,13 +134,16 @@ def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> boo
 
 
 def _tiled_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free
-) -> Packing | None:
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
+    few: bool = False,
+) -> Packing | None:  # fmt: skip
     def packing(plan: Panels | Tiles) -> Packing | None:
         return None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
 
     if target.registers >= MANY_REGISTERS:
         wide = free_panels(free, what, panels(what, target, threads), target, threads)
+        if few:
+            wide = replace(wide, packed=False, by_columns=threads > 1)
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed).run()
     else:
@@ -130,6 +152,12 @@ def _tiled_gemm(
         result = packing(plan)
         Gemm(sch, block, what, plan, target, threads, packed).run()
     return result
+
+
+def _few_rows(what: Contraction, target: Target) -> int:
+    """The number of rows up to which packing does not pay off."""
+    mr, _ = register_tile(None, what.extent(what.n), target.lanes(what.bits), target, fewest_loads=True)
+    return REUSE * mr - 1
 
 
 def _refuse_packed(packed: str | None, why: str) -> None:

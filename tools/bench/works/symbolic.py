@@ -14,7 +14,15 @@ from ours import scheduled
 
 from .entering import compiled, contest
 
-SIZES = ((1024, 1024, 1024), (127, 127, 127), (511, 511, 511), (4096, 64, 4096), (64, 64, 4096))
+SIZES = (
+    (1024, 1024, 1024),
+    (127, 127, 127),
+    (511, 511, 511),
+    (4096, 64, 4096),
+    (64, 64, 4096),
+    (1, 1024, 1024),
+    (16, 1024, 1024),
+)
 
 
 def works(threads: Sequence[int]) -> list[Work]:

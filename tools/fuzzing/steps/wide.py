@@ -39,6 +39,10 @@ def loop_partition(c: Choice) -> Arguments:
     return [c.loop(), c.one(([1], [2, None], [3], [1, 2], [None, 2], [1, None, 1], [0], [None, None]))], kwargs
 
 
+def version_loop(c: Choice) -> Arguments:
+    return [c.loop(), c.one(([1], [7], [2, 16], [0], [3, 3], []))], {}
+
+
 def add_unit_loop(c: Choice) -> Arguments:
     return [c.block() if c.often(0.5) else c.loop()], {}
 
@@ -130,6 +134,7 @@ WIDE_STEPS: dict[str, tuple[Maker, int]] = {
     "merge": (merge, 5),
     "fission": (fission, 6),
     "loop_partition": (loop_partition, 3),
+    "version_loop": (version_loop, 2),
     "add_unit_loop": (add_unit_loop, 1),
     "annotate": (annotate, 2),
     "unannotate": (unannotate, 2),

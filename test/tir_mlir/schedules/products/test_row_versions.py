@@ -1,0 +1,106 @@
+"""schedules.gemm with a number of rows that is known when the product runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.products import product
+
+from tir_mlir import Schedule, build, schedules
+from tir_mlir.script import parse
+from tir_mlir.target import Target
+
+SMALL = Target(vector_bits=128, registers=16, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
+WIDE = Target(vector_bits=256, registers=32, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
+TARGETS = pytest.mark.parametrize("target", [None, SMALL, WIDE], ids=["host", "small", "wide"])
+LAYER = """
+@T.prim_func
+def main(a: T.handle, B: T.Buffer((20, 40), "float32"), d: T.handle):
+    m = T.int32()
+    A = T.match_buffer(a, (m, 20), "float32")
+    D = T.match_buffer(d, (m, 40), "float32")
+    C = T.alloc_buffer((m, 40), "float32")
+    for i, j, k in T.grid(m, 40, 20):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0.0
+            C[vi, vj] += A[vi, vk] * B[vk, vj]
+    for i, j in T.grid(m, 40):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = T.max(C[vi, vj], 0.0)
+"""
+ROWS = (0, 1, 2, 3, 4, 15, 16, 17, 23, 24, 31, 32, 127)
+RNG = np.random.default_rng(7)
+
+
+def check(n, k, dtype="float32", sizes=(70, 45), rows=ROWS, **options) -> Schedule:
+    sch = Schedule(product("m", n, k, dtype))
+    schedules.gemm(sch, "C", **options)
+    lib = build(sch)["main"]
+    for m in rows:
+        a, b = (RNG.integers(-4, 5, shape).astype(dtype) for shape in ((m, sizes[1]), (sizes[1], sizes[0])))
+        c = np.full((m, sizes[0]), 99, dtype)
+        lib(a, b, c)
+        np.testing.assert_array_equal(c, a @ b, err_msg=f"{m} rows")
+    return sch
+
+
+@TARGETS
+def test_any_number_of_rows(target):
+    check(70, 45, target=target, threads=1)
+
+
+def test_float64():
+    check(64, 45, "float64", sizes=(64, 45), target=SMALL, threads=1)
+
+
+def test_all_sizes_symbolic():
+    check("n", "k", target=SMALL, threads=1)
+
+
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+def test_threads(target):
+    sch = check(256, 300, sizes=(256, 300), rows=(1, 3, 16, 40), target=target, threads=2)
+    assert sch.mod.script().count("T.parallel") >= 3, "a version is not parallel"
+
+
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+def test_it_is_equivalent(target):
+    sch = Schedule(product("m", 33, 20))
+    schedules.gemm(sch, "C", target=target, threads=1)
+    assert sch.verify()
+
+
+def test_few_rows_are_not_packed():
+    sch = Schedule(product("m", 512, 512))
+    schedules.gemm(sch, "C", target=WIDE, threads=1)
+    few, _, many = sch.mod.script().rpartition("_version")
+    assert "B_global" not in few
+    assert "B_global" in many
+
+
+@TARGETS
+@pytest.mark.parametrize("m", [2, 3])
+def test_a_constant_number_of_few_rows(m, target):
+    sch = Schedule(product(m, 70, 45))
+    schedules.gemm(sch, "C", target=target, threads=1)
+    a, b = (RNG.integers(-4, 5, shape).astype(np.float32) for shape in ((m, 45), (45, 70)))
+    c = np.full((m, 70), 99, np.float32)
+    build(sch)["main"](a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+    assert sch.verify()
+
+
+def test_the_result_may_be_used_by_another_block():
+    sch = Schedule(parse(LAYER))
+    schedules.gemm(sch, "C", target=WIDE, threads=1)
+    schedules.elementwise(sch, "D", target=WIDE, threads=1)
+    assert sch.verify()
+    lib = build(sch)
+    for m in ROWS:
+        a, b = (RNG.integers(-4, 5, shape).astype(np.float32) for shape in ((m, 20), (20, 40)))
+        d = np.full((m, 40), 99, np.float32)
+        lib(a, b, d)
+        np.testing.assert_array_equal(d, np.maximum(a @ b, 0))

@@ -1,0 +1,58 @@
+"""Products whose number of rows is known when they run: a version for few rows, which reads the operands in place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.target import Target
+
+THIN = 3
+"""The maximum number of rows of a thin product, which is bound by memory bandwidth."""
+STREAMS = 8
+"""Rows of the right operand that a thin product reads at once."""
+
+
+def reads_in_place(what: Contraction) -> bool:
+    """Whether products of few rows can read their operands in place, by vectors."""
+    plain = all(x.dtype == what.dtype and not x.dequantized for x in (what.left, what.right))
+    return plain and what.right.axes[-1] == what.n
+
+
+def version_rows(sch: Schedule, block: Any, what: Contraction, limits: list[int]) -> list[tuple[Any, Contraction]]:
+    """Make versions of a product for at most so many rows, and one for more. Returns the block and the product of
+    each, whose number of rows is the largest one."""
+    loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    sch.reorder(*(loops[a] for a in (what.m, what.n, what.k)))
+    versions = [sch.get_child_blocks(x)[0] for x in sch.version_loop(loops[what.m], limits)]
+    rows = [replace(what, extents={**what.extents, what.m: limit}) for limit in limits]
+    return list(zip(versions, [*rows, what], strict=True))
+
+
+def thin_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int) -> None:
+    """Schedule a product of one to three rows.
+
+        for i, j, k in T.grid(m, n, k):             for j_0 (parallel), k_0, j_1, i:
+            with T.block("C"): C += A * B    ->         for k_1 (8, unrolled), j_2 (vectors): C += A * B
+
+    Vectors of 8 rows of B stay in registers for all rows of A, and a slice of C in L1.
+    """
+    loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    i, j, k = (loops[a] for a in (what.m, what.n, what.k))
+    sch.reorder(*(loops[a] for a in what.batch), i, j, k)
+    rows = what.extent(what.m) or THIN
+    width = target.lanes(what.bits) * (2 if target.registers > 3 * STREAMS else 1)
+    piece = even_tile(what.extent(what.n) or LARGE, max(width, target.l1 * 8 // (2 * rows * what.bits)), width, threads)
+    j_0, j_1, j_2 = sch.split(j, [None, ceil(piece / width), width])
+    k_0, k_1 = sch.split(k, [None, STREAMS])
+    sch.reorder(j_0, k_0, j_1, i, k_1, j_2)
+    sch.unroll(k_1)
+    sch.vectorize(j_2)
+    init = sch.decompose_reduction(block, k_0)
+    sch.vectorize(sch.get_loops(init)[-1])
+    if threads > 1:
+        sch.parallel(j_0)
