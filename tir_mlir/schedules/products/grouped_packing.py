@@ -45,12 +45,26 @@ def pack_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group
         sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
     )  # fmt: skip
     loops = dict(zip(what.right.axes, sch.get_loops(packed)[-len(what.right.axes) :], strict=True))
+    first = sch.get_loops(packed)[-len(what.right.axes)]
+    if sch.can_decompose_padding(packed, first):
+        _fill(sch, sch.decompose_padding(packed, first), what, width, group, threads)
+        loops = dict(zip(what.right.axes, sch.get_loops(packed)[-len(what.right.axes) :], strict=True))
     j_0, j_1 = sch.split(loops[n], [None, width])
     k_0, k_1 = sch.split(loops[k], [None, group])
     sch.reorder(j_0, k_0, k_1, j_1)
     sch.unroll(k_1)  # the rows of a group, interleaved in registers
     if what.right.axes[-1] == n or _is_full(what, n, width):
         sch.vectorize(j_1)
+    if threads > 1:
+        sch.parallel(j_0)
+
+
+def _fill(sch: Schedule, zeros: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+    """Write the zeros of padded panels, in the order of memory."""
+    loops = dict(zip(what.right.axes, sch.get_loops(zeros)[-len(what.right.axes) :], strict=True))
+    j_0, j_1 = sch.split(loops[what.n], [None, width])
+    k_0, k_1 = sch.split(loops[what.k], [None, group])
+    sch.reorder(j_0, k_0, j_1, k_1)
     if threads > 1:
         sch.parallel(j_0)
 
