@@ -19,6 +19,7 @@ from tir_mlir.schedules.products.grouped_packing import (
     write_back_of,
 )
 from tir_mlir.schedules.products.packing import exceeds_l2
+from tir_mlir.schedules.threads import CHUNKS_PER_THREAD
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10
@@ -31,11 +32,16 @@ REUSE = 16
 
 @dataclass(frozen=True)
 class Tile:
-    """rows x vectors: register tile of accumulators; block: number of rows whose left operand fits in L2."""
+    """rows x vectors: register tile of accumulators; block: number of rows whose left operand fits in L2.
+
+    by_columns: whether each panel of the right operand is packed just before all rows use it, and threads share the
+    panels; else it is packed as a whole, and threads share the blocks of rows.
+    """
 
     rows: int
     vectors: int
     block: int
+    by_columns: bool
 
 
 def dot_for(what: Contraction, target: Target) -> Dot | None:
@@ -54,6 +60,8 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
                                                                 dot product of lanes x group
                                                             C = the tile
 
+    With few rows, A is packed first, and each panel B[j_0] just before its use, in `for j_0 (parallel)`.
+
     The instruction reduces `group` adjacent elements, so both operands are packed in such groups, converted to its
     operand type, and padded with zeros to full groups and vectors. Integers are exact, as int32 arithmetic is. A
     reduction of symbolic extent cannot be padded, as it may be empty.
@@ -68,18 +76,22 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
     right = copy_operand(sch, block, what.right)
     left, sums = _left_copy(sch, block, what, dot)
     write_back = write_back_of(sch, block, what)
-    batch, i_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
+    batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
         sch.unsafe_set_dtype(packed, 0, dtype)  # it represents every value of the operand
-    sch.compute_at(left, i_0, preserve_unit_loops=True)
-    if batch:
-        for producer in (right,) if sums is None else (sums, right):
-            sch.compute_at(producer, batch[-1], preserve_unit_loops=True)
-    pack_rows(sch, left, what, dot.group)
-    pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, threads)
+    whole = batch[-1:]
+    for at, producers in (
+        (whole if plan.by_columns else [i_0], [left]),
+        ([j_0] if plan.by_columns else whole, [right] if sums is None else [sums, right]),
+    ):
+        for producer in producers if at else []:
+            sch.compute_at(producer, at[-1], preserve_unit_loops=True)
+    sharing = 1 if plan.by_columns else threads
+    pack_rows(sch, left, what, dot.group, threads if plan.by_columns else 1)
+    pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, sharing)
     if sums is not None:
-        _sum_columns(sch, sums, plan, dot, threads)
+        _sum_columns(sch, sums, plan, dot, sharing)
     sch.unroll(i_2)
     sch.unroll(j_1)
     start = sch.decompose_reduction(block, k_0)
@@ -90,7 +102,7 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
     if exceeds_l2(what, target):
         sch.annotate(i_1, "prefetch", what.out)
     if threads > 1:
-        sch.parallel(i_0)
+        sch.parallel(j_0 if plan.by_columns else i_0)
     return True
 
 
@@ -110,8 +122,16 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
     ]
     rows, vectors = min(fits, key=lambda f: cycles(*f))
     most = max(rows * REUSE, target.l2 // 2 // (k * dot.bits // 8))
+    if _by_columns(m, k * dot.bits // 8, ceil(n / (vectors * dot.lanes)), vectors * dot.lanes, target, threads):
+        return Tile(rows, vectors, ceil(m / rows) * rows, True)
     block = ceil(m / (ceil(m / (most * threads)) * threads))  # the same number of blocks per thread
-    return Tile(rows, vectors, ceil(block / rows) * rows)
+    return Tile(rows, vectors, ceil(block / rows) * rows, False)
+
+
+def _by_columns(rows: int, length: int, panels: int, width: int, target: Target, threads: int) -> bool:
+    """Whether to pack panels just before their use: half of L2 holds all rows of the left operand, and a panel, of
+    `length` bytes a row; and there are panels for all threads."""
+    return 2 * max(rows, width) * length <= target.l2 and (threads == 1 or panels >= CHUNKS_PER_THREAD * threads)
 
 
 def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[Any, Any]:
@@ -146,11 +166,12 @@ def _sum_columns(sch: Schedule, sums: Any, plan: Tile, dot: Dot, threads: int) -
 
 
 def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -> tuple[Any, ...]:
-    """Tile the block. Returns the loops: batch, i_0, i_1, i_2, j_1, j_2, k_0."""
+    """Tile the block. Returns the loops: batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0."""
     by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
     batch = [by_name[a] for a in what.batch]
     i_0, i_1, i_2 = sch.split(by_name[what.m], [None, plan.block // plan.rows, plan.rows])
     j_0, j_1, j_2 = sch.split(by_name[what.n], [None, plan.vectors, dot.lanes])
     k_0, k_1 = sch.split(by_name[what.k], [None, dot.group])
-    sch.reorder(*batch, i_0, j_0, i_1, k_0, i_2, j_1, j_2, k_1)
-    return batch, i_0, i_1, i_2, j_1, j_2, k_0
+    outer = (j_0, i_0) if plan.by_columns else (i_0, j_0)
+    sch.reorder(*batch, *outer, i_1, k_0, i_2, j_1, j_2, k_1)
+    return batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0

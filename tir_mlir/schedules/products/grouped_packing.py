@@ -26,16 +26,20 @@ def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:
     return sch.get_consumers(block)[0]
 
 
-def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int) -> None:
+def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads: int = 1) -> None:
     """Lay out the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
     lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
+    loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
+    rows = loops[what.m]
     if what.left.axes[-1] != what.k:
-        loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
         (i_0, i_1), (k_0, k_1) = (sch.split(loops[a], [None, SQUARE]) for a in (what.m, what.k))
         sch.reorder(i_0, k_0, i_1, k_1)
         sch.unroll(i_1)
         if _is_full(what, what.k, group):
             sch.vectorize(k_1)
+        rows = i_0
+    if threads > 1:
+        sch.parallel(rows)
 
 
 def pack_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
@@ -44,11 +48,11 @@ def pack_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group
     lay_out(
         sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
     )  # fmt: skip
-    loops = dict(zip(what.right.axes, sch.get_loops(packed)[-len(what.right.axes) :], strict=True))
-    first = sch.get_loops(packed)[-len(what.right.axes)]
-    if sch.can_decompose_padding(packed, first):
+    depth = len(what.right.axes)
+    first = sch.get_loops(packed)[-depth]
+    if sch.can_decompose_padding(packed, first):  # a copy without conditions can be interleaved in registers
         _fill(sch, sch.decompose_padding(packed, first), what, width, group, threads)
-        loops = dict(zip(what.right.axes, sch.get_loops(packed)[-len(what.right.axes) :], strict=True))
+    loops = dict(zip(what.right.axes, sch.get_loops(packed)[-depth:], strict=True))
     j_0, j_1 = sch.split(loops[n], [None, width])
     k_0, k_1 = sch.split(loops[k], [None, group])
     sch.reorder(j_0, k_0, k_1, j_1)

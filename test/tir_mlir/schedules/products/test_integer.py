@@ -21,6 +21,8 @@ from tir_mlir.target.host import architecture, features
 AVX_VNNI = dataclasses.replace(AVX2, features=AVX2.features | {"avxvnni"})
 PLAIN = Target(vector_bits=128, registers=8, l2=4 << 10, cores=2)
 """No instruction known, caches so small that every loop is there."""
+SHARED = Target(vector_bits=128, registers=16, l2=64 << 10, cores=2)
+"""No instruction known, and 32 KiB for the rows of the left operand, of 16 bits."""
 RNG = np.random.default_rng(8)
 
 
@@ -44,6 +46,12 @@ def check(program, a, b, expected, **options):
 
 def wide(a, b):
     return a.astype("int32") @ b.astype("int32")
+
+
+def ragged(m, n, k, turned):
+    """Operands, the right one perhaps transposed, and their product."""
+    a, b = arrays("int8", (m, k), (n, k) if turned else (k, n))
+    return a, b, wide(a, b.T if turned else b)
 
 
 @pytest.mark.few(4)
@@ -93,6 +101,34 @@ def test_signed_operands_are_shifted(m, n, k, threads):
     a, b = arrays("int8", (m, k), (k, n))
     text = check(widened(m, n, k), a, b, wide(a, b), threads=threads)
     assert "vpdpbusd" in text and "* -128" in text
+
+
+@pytest.mark.parametrize(("n", "k"), [(70, 64), (64, 63), (70, 63)])
+@pytest.mark.parametrize("right", [False, True])
+def test_panels_of_ragged_sizes_are_zeros_and_a_copy_without_conditions(n, k, right):
+    text = check(widened(40, n, k, right_turned=right), *ragged(40, n, k, right), threads=1)
+    assert "if_then_else" not in text.split('T.block("B_pad_pad_const")')[1]
+
+
+@pytest.mark.skipif(not {"avx512vnni"} <= features(), reason="no AVX-512 VNNI here")
+def test_rows_of_ragged_panels_are_interleaved_in_registers():
+    sch = Schedule(widened(40, 100, 64))
+    schedules.gemm(sch, "C", threads=1)
+    assert "vpextrb" not in build(sch, cache=False).assembly
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(9, 1000, 70), (40, 1001, 131)])
+def test_threads_share_the_panels_of_few_rows(m, n, k):
+    a, b, expected = ragged(m, n, k, False)
+    text = check(widened(m, n, k), a, b, expected, target=SHARED, threads=2)
+    region = text.split("in T.parallel(")[-1]
+    assert all(f'T.block("{name}")' in region for name in ("B_pad", "C_pad"))
+
+
+def test_threads_share_the_rows_of_many():
+    a, b = arrays("int8", (600, 70), (70, 100))
+    text = check(widened(600, 100, 70), a, b, wide(a, b), target=SHARED, threads=2)
+    assert 'T.block("B_pad")' not in text.split("in T.parallel(")[-1]
 
 
 def test_int16():
