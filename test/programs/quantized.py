@@ -54,6 +54,17 @@ def integer_product(m: int, n: int, k: int, turned: bool):
     return te.create_prim_func([q, a, te.compute((m, n), lambda i, j: te.sum(term(i, j), axis=r), name="C")])
 
 
+def integer_rows(m: int, weights: Weights):
+    """C[m, n] = A[m, k] @ W[n, k].T of int8 in int32, with W[i, r] = q - 8 in int8."""
+    n, k, turned = weights.n, weights.k, weights.turned
+    q = te.placeholder((k // 2, n) if turned else (n, k // 2), "uint8", name="Q")
+    a, r = te.placeholder((m, k), "int8", name="A"), te.reduce_axis((0, k), name="k")
+    byte = lambda i, j: q[j, i] if turned else q[i, j]  # noqa: E731
+    w = te.compute((n, k), lambda i, r: (_stored(weights, lambda j: byte(i, j), r) - 8).astype("int8"), name="W")
+    term = lambda i, j: a[i, r].astype("int32") * w[j, r].astype("int32")  # noqa: E731
+    return te.create_prim_func([q, a, te.compute((m, n), lambda i, j: te.sum(term(i, j), axis=r), name="C")])
+
+
 def _stored(weights: Weights, byte, r):
     if weights.form == "bytes":
         return byte(r).astype("int32")

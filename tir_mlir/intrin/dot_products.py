@@ -2,15 +2,16 @@
 
     C[j] += A[0] * B[j, 0] + ... + A[group - 1] * B[j, group - 1]      for the lanes j of a register
 
-and, where A is unsigned, sums of B alone. A is the same for all lanes. Products and sums of integers are those of
-int32, exact for all values of A and B. Those of bfloat16 are added in float32 two at a time, and denormal numbers count
-as 0 (Intel, Software Developer's Manual, VDPBF16PS); the descriptions, and so `verify` and the interpreter, keep them.
+the same with A[j, 0], ..., A[j, group - 1], and, where A is unsigned, sums of B alone. Products and sums of integers
+are those of int32, exact for all values of A and B. Those of bfloat16 are added in float32 two at a time, and denormal
+numbers count as 0 (Intel, Software Developer's Manual, VDPBF16PS); the descriptions, and so `verify` and the
+interpreter, keep them.
 """
 
 from __future__ import annotations
 
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.intrin.kernels.dot_products import BY_NAME, BY_SUM_NAME, INSTRUCTIONS, PLAIN, Dot
+from tir_mlir.intrin.kernels.dot_products import BY_LANES_NAME, BY_NAME, BY_SUM_NAME, INSTRUCTIONS, PLAIN, Dot
 from tir_mlir.target import Target
 
 _DESC = """
@@ -38,6 +39,31 @@ def impl(a: T.handle, b: T.handle, c: T.handle):
         T.call_extern("int32", "{name}", C.access_ptr("rw"), A.access_ptr("r"), B.access_ptr("r"))
 """
 
+
+_LANES_DESC = """
+@T.prim_func
+def desc(a: T.handle, b: T.handle, c: T.handle):
+    A = T.match_buffer(a, ({lanes}, {group}), "{left}", scope="local")
+    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}")
+    C = T.match_buffer(c, ({lanes},), "{sums}", scope="local")
+    with T.block("root"):
+        for j, k in T.grid({lanes}, {group}):
+            with T.block("update"):
+                vj, vk = T.axis.remap("SR", [j, k])
+                C[vj] = C[vj] + T.Cast("{sums}", A[vj, vk]) * T.Cast("{sums}", B[vj, vk])
+"""
+
+_LANES_CALL = """
+@T.prim_func
+def impl(a: T.handle, b: T.handle, c: T.handle):
+    A = T.match_buffer(a, ({lanes}, {group}), "{left}", strides=[{group}, 1], scope="local")
+    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}", strides=[{group}, 1])
+    C = T.match_buffer(c, ({lanes},), "{sums}", strides=[1], scope="local")
+    with T.block("root"):
+        T.reads(C[0:{lanes}], A[0:{lanes}, 0:{group}], B[0:{lanes}, 0:{group}])
+        T.writes(C[0:{lanes}])
+        T.call_extern("int32", "{name}", C.access_ptr("rw"), A.access_ptr("r"), B.access_ptr("r"))
+"""
 
 _SUM_DESC = """
 @T.prim_func
@@ -78,6 +104,13 @@ def dot_product(target: Target, left: str, right: str = "", sums: str = "int32")
     return plain if plain and plain.sums == sums and _takes(plain, left, right) else None
 
 
+def dot_of_lanes(target: Target, left: str, right: str) -> Dot | None:
+    """The best dot product of a target of which both operands have elements for each lane, `lanes_name`; None for other
+    types, and without an instruction."""
+    dot = dot_product(target, left, right)
+    return dot if dot and dot.lanes_name in BY_LANES_NAME and dot.group > 1 else None
+
+
 def is_shifted(dot: Dot, left: str) -> bool:
     """Whether the left operand must be shifted to unsigned for an instruction: `Schedule.shift_operand`."""
     return dot.left_dtype.startswith("uint") and not left.startswith("uint")
@@ -87,9 +120,11 @@ def register(name: str) -> None:
     """Register the dot product intrinsic of this name, if there is one."""
     from tir_mlir.script.parser import parse
 
-    dot = BY_NAME.get(name) or BY_SUM_NAME.get(name)
-    desc, call = (_DESC, _CALL) if name in BY_NAME else (_SUM_DESC, _SUM_CALL)
-    if dot is not None:
+    kinds = ((BY_NAME, _DESC, _CALL), (BY_LANES_NAME, _LANES_DESC, _LANES_CALL), (BY_SUM_NAME, _SUM_DESC, _SUM_CALL))
+    for dots, desc, call in kinds:
+        dot = dots.get(name)
+        if dot is None:
+            continue
         facts = {
             "lanes": dot.lanes,
             "group": dot.group,

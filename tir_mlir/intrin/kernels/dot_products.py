@@ -1,6 +1,8 @@
 """Kernels of dot products of adjacent narrow numbers: CPU instructions, with a generic fallback.
 
 C[j] += A[0] * B[j, 0] + ... + A[group - 1] * B[j, group - 1]      for the lanes j of a register
+
+and the same with A[j, 0], ..., A[j, group - 1].
 """
 
 from __future__ import annotations
@@ -17,6 +19,18 @@ llvm.func @{name}(%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr) -> i32 {{
   %first = llvm.insertelement %one, %none[%zero : i32] : {words}
   %all = llvm.shufflevector %first, %none {zeros} : {words}
   %x = llvm.bitcast %all : {words} to {elements}
+  %y = llvm.load %b {{alignment = {align} : i64}} : !llvm.ptr -> {elements}
+  %old = llvm.load %c {{alignment = 4 : i64}} : !llvm.ptr -> {sums}
+  {steps}
+  llvm.store %new, %c {{alignment = 4 : i64}} : {sums}, !llvm.ptr
+  llvm.return %zero : i32
+}}
+"""
+
+_LANES = """
+llvm.func @{name}(%c: !llvm.ptr, %a: !llvm.ptr, %b: !llvm.ptr) -> i32 {{
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %x = llvm.load %a {{alignment = {align} : i64}} : !llvm.ptr -> {elements}
   %y = llvm.load %b {{alignment = {align} : i64}} : !llvm.ptr -> {elements}
   %old = llvm.load %c {{alignment = 4 : i64}} : !llvm.ptr -> {sums}
   {steps}
@@ -109,11 +123,16 @@ class Dot:
         """Name of the intrinsic, and of its kernel, that sums B alone: the products with ones."""
         return f"sum_{self.name.removeprefix('dot_')}"
 
+    @property
+    def lanes_name(self) -> str:
+        """Name of the intrinsic, and of its kernel, whose A has elements for each lane."""
+        return self.name.replace("dot_", "dot_lanes_", 1)
+
     def kernel(self, text: str = _KERNEL) -> str:
         """The kernel in the llvm dialect."""
         bits = self.bits
         facts = {
-            "name": self.name if text == _KERNEL else self.sum_name,
+            "name": {_KERNEL: self.name, _LANES: self.lanes_name, _SUM: self.sum_name}[text],
             "align": bits // 8,
             "word": f"i{bits * self.group}",
             "words": f"vector<{self.lanes}xi{bits * self.group}>",
@@ -160,11 +179,16 @@ INSTRUCTIONS = (
 PLAIN = {lanes: Dot("", lanes, 1, "int16", _PLAIN, spare=1) for lanes in (1, 2, 4, 8, 16, 32, 64)}
 """The generic fallbacks, by lanes."""
 BY_NAME = {dot.name: dot for dot in (*INSTRUCTIONS, *PLAIN.values())}
+BY_LANES_NAME = {dot.lanes_name: dot for dot in BY_NAME.values() if dot.steps != _IN_RISCV}
 BY_SUM_NAME = {dot.sum_name: dot for dot in INSTRUCTIONS if dot.left}
 
 
 def _builder(name: str) -> Builder:
     return lambda: emit(BY_NAME[name].kernel())
+
+
+def _lanes_builder(name: str) -> Builder:
+    return lambda: emit(BY_LANES_NAME[name].kernel(_LANES))
 
 
 def _sum_builder(name: str) -> Builder:
@@ -173,5 +197,7 @@ def _sum_builder(name: str) -> Builder:
 
 for _name, _dot in BY_NAME.items():
     register_kernel(_name, _builder(_name), needs=_dot.needs)
+for _name, _dot in BY_LANES_NAME.items():
+    register_kernel(_name, _lanes_builder(_name), needs=_dot.needs)
 for _name, _dot in BY_SUM_NAME.items():
     register_kernel(_name, _sum_builder(_name), needs=_dot.needs)

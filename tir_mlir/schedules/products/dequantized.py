@@ -104,17 +104,22 @@ def lane_split(region: RegionInfo, lanes: int) -> LaneSplit:
     k // 2               -> [None, lanes, 2], lanes before the two values of an element
     k // 32 * 16 + k % 16 -> [None, 2, 16], the lanes of the 16 elements of a group last
     """
-    last = len(region.axes) - 1
-    first = region.index_at(last, 0)
-    same = [step for step in range(1, WINDOW) if region.index_at(last, step) == first]
-    if not same or first is None:
+    distance, shared = shared_steps(region)
+    if shared == 1:
         return LaneSplit([None, lanes], 1)
-    distance, shared = same[0], len(same) + 1
     if distance == 1:
         return LaneSplit([None, lanes, shared], 1, 2)
     if distance <= lanes or distance % lanes:
         return LaneSplit([None, shared, distance], 2, 1)
     return LaneSplit([None, shared, distance // lanes, lanes], 3, 1)
+
+
+def shared_steps(region: RegionInfo) -> tuple[int, int]:
+    """The distance of the steps of the sum that read one element of a region, and their number: (0, 1) if it is one."""
+    last = len(region.axes) - 1
+    first = region.index_at(last, 0)
+    same = [step for step in range(1, WINDOW) if region.index_at(last, step) == first]
+    return (same[0], len(same) + 1) if same and first is not None else (0, 1)
 
 
 def _producer(sch: Schedule, block: Any, name: str) -> Any:

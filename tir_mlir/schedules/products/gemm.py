@@ -12,6 +12,7 @@ from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
+from tir_mlir.schedules.products.few_rows_dots import few_rows_dots
 from tir_mlir.schedules.products.free_products import free_panels
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
@@ -60,13 +61,14 @@ def gemm(
         block = sch.get_block(block)
     what = contraction(sch, block)
     options = Free(sch, block, free)
+    if packed is None and _few_dots(sch, block, what, target, threads):
+        return None
     if 1 in (what.extent(what.m), what.extent(what.n)):
         _refuse_packed(packed, "a product with one row or column reads each element once")
         gemv(sch, block, target, threads)
         return None
-    work = prod(what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     products = prod(what.extent(a) or LARGE for a in what.batch)
-    threads = min(threads or target.cores, max(1, work * products // THREAD_WORK))
+    threads = _threads(what, target, threads)
     if threads > 1 and _even_shares(products, threads):
         packing = gemm(sch, block, target, 1, packed, free)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
@@ -86,6 +88,22 @@ def gemm(
             _inline_all(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed, options)
+
+
+def _threads(what: Contraction, target: Target, threads: int | None) -> int:
+    """The number of threads that have enough work."""
+    work = prod(what.extent(a) or LARGE for a in what.extents)
+    return min(threads or target.cores, max(1, work // THREAD_WORK))
+
+
+def _few_dots(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int | None) -> bool:
+    """Schedule few rows of int8 times unpacked weights by dot products, if that is what the product is."""
+    if what.dtype != "int32" or (what.extent(what.m) or LARGE) > FEW_ROWS:
+        return False
+    what, producers = mark_dequantized(sch, block, what)
+    if not what.right.dequantized:
+        return False
+    return few_rows_dots(sch, block, what, producers[-1], target, _threads(what, target, threads))
 
 
 def _float_gemm(

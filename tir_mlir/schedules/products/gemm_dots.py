@@ -89,7 +89,7 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
             sch.compute_at(producer, at[-1], preserve_unit_loops=True)
     sharing = 1 if plan.by_columns else threads
     pack_rows(sch, left, what, dot.group, threads if plan.by_columns else 1)
-    pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, sharing)
+    pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, sharing, filled=True)
     if sums is not None:
         _sum_columns(sch, sums, plan, dot, sharing)
     sch.unroll(i_2)

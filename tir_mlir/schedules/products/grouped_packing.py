@@ -42,15 +42,20 @@ def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads
         sch.parallel(rows)
 
 
-def pack_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
-    """Lay out the right operand in panels of `width` columns; within a panel, by groups of the reduction."""
+def pack_groups(
+    sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int, filled: bool = False
+) -> None:
+    """Lay out the right operand in panels of `width` columns; within a panel, by groups of the reduction.
+
+    filled: whether zeros are written first, if it is padded: a copy without conditions is interleaved in registers.
+    """
     n, k = what.n, what.k
     lay_out(
         sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
     )  # fmt: skip
     depth = len(what.right.axes)
     first = sch.get_loops(packed)[-depth]
-    if sch.can_decompose_padding(packed, first):  # a copy without conditions can be interleaved in registers
+    if filled and sch.can_decompose_padding(packed, first):
         _fill(sch, sch.decompose_padding(packed, first), what, width, group, threads)
     loops = dict(zip(what.right.axes, sch.get_loops(packed)[-depth:], strict=True))
     j_0, j_1 = sch.split(loops[n], [None, width])
