@@ -19,6 +19,7 @@ from .entering import contest
 UNITS = {"amx-int8": 1.5, "avx512vnni": 1.0, "avxvnni": 1.0}
 """The instruction set of a unit, and our rate on it as a multiple of the best library's."""
 LIBRARIES = ("mkl", "torch")
+SHAPES = ((1024, 1024, 1024), (1000, 1000, 1000), (1023, 1023, 1023), (64, 1024, 1024))
 
 
 def goal() -> Goal:
@@ -27,7 +28,7 @@ def goal() -> Goal:
 
 
 def works(threads: Sequence[int]) -> list[Work]:
-    return [product((1024, 1024, 1024), t) for t in threads]
+    return [product(shape, t) for shape in SHAPES for t in threads]
 
 
 def product(shape: tuple[int, int, int], threads: int) -> Work:
