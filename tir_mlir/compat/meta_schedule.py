@@ -52,7 +52,7 @@ class JSONDatabase(Database):
     def __init__(self, path_workload: Any = None, path_tuning_record: Any = None, *, work_dir: Any = None, **_: Any):
         if work_dir is None and path_workload is not None:
             work_dir = os.path.dirname(os.path.abspath(path_workload))
-        super().__init__(work_dir)
+        super().__init__(work_dir or "")  # refused there
 
     def query_schedule(self, mod: Any, target: Any, workload_name: str = "") -> Schedule | None:
         """The best schedule of a program; None without a record."""

@@ -70,7 +70,14 @@ class BuildContext:
         sch = Schedule(module)
         picked = auto(sch, target, self.databases[0].threads)
         words = ", ".join(f"{block}: {name or AS_GIVEN}" for block, name in picked.items())
-        return ScheduledProgram(sch.mod.mlir, f"schedules.auto ({words})")
+        return ScheduledProgram(sch.mod.mlir, f"schedules.auto ({words}){self._others(module)}")
+
+    def _others(self, module: ir.Module) -> str:
+        """What the databases have of the program and is not built, in words."""
+        about = identity(module)
+        count = sum(database.count(about) for database in self.databases)
+        others = "failed, or are of another target, number of threads or version"
+        return f"; its {count} record{'s' * (count != 1)} {others}" if count else ""
 
 
 def enter(database: Database) -> None:

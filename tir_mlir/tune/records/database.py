@@ -103,6 +103,10 @@ class Database:
                 if record is not None and record.target == key and same_code(record.versions, versions()):
                     yield record
 
+    def count(self, about: ProgramIdentity) -> int:
+        """How many records there are of a program, of all targets and versions."""
+        return len(self._names(self._folder(about.shape_class, about.program)))
+
     def records(self, program: Any = None, target: Target | str | None = None) -> list[Record]:
         """All records of a program, or of all programs, the failed ones too, best first; of one target, or of all."""
         if program is None:

@@ -175,8 +175,11 @@ def test_records_of_another_target_are_not_built(tmp_path):
     add(db, 4, target=ZEN4)
     add(db, 8, target="neon")
     with db:
-        assert width(build(scale())) is None
+        lib = build(scale())
         assert width(build(scale(), "neon")) == 8
+    assert width(lib) is None
+    told = "its 2 records failed, or are of another target, number of threads or version"
+    assert lib.schedule_origin == f"schedules.auto (scale: elementwise); {told}"
 
 
 def test_records_with_another_number_of_threads(tmp_path):
