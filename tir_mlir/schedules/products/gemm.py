@@ -21,7 +21,7 @@ from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, P
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
 from tir_mlir.schedules.products.packing import REUSE, exceeds_l2, pack_left, pack_right, packs_left, packs_right
-from tir_mlir.schedules.products.row_versions import THIN, reads_in_place, thin_gemm, version_rows
+from tir_mlir.schedules.products.row_versions import THIN, reads_in_place, sums_in_place, thin_gemm, version_rows
 from tir_mlir.schedules.products.tile_sizes import Tiles, register_tile, tiles
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
@@ -117,6 +117,9 @@ def _float_gemm(
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
         what = replace(what, right=replace(what.right, dequantized=False))
+    if packed is None and not free and sums_in_place(what):
+        few_rows_gemm(sch, block, what, target, threads)
+        return None
     if packed is None and not free and not what.batch and reads_in_place(what):
         _gemm_by_rows(sch, block, what, target, threads, free)
         return None

@@ -13,6 +13,8 @@ from tir_mlir.target import Target
 
 THIN = 3
 """The maximum number of rows of a thin product, which is bound by memory bandwidth."""
+SUMMED = 16
+"""The maximum number of rows of a product whose right operand it does not pay off to transpose."""
 STREAMS = 8
 """Rows of the right operand that a thin product reads at once."""
 
@@ -21,6 +23,14 @@ def reads_in_place(what: Contraction) -> bool:
     """Whether products of few rows can read their operands in place, by vectors."""
     plain = all(x.dtype == what.dtype and not x.dequantized for x in (what.left, what.right))
     return plain and what.right.axes[-1] == what.n
+
+
+def sums_in_place(what: Contraction) -> bool:
+    """Whether a product of few rows sums vectors of both operands, which are contiguous along the sum, in place."""
+    plain = all(x.dtype == what.dtype and not x.dequantized for x in (what.left, what.right))
+    known = what.extent(what.k) is not None and not what.batch
+    few = 1 < (what.extent(what.m) or LARGE) <= SUMMED
+    return plain and known and few and what.left.axes[-1] == what.right.axes[-1] == what.k
 
 
 def version_rows(sch: Schedule, block: Any, what: Contraction, limits: list[int]) -> list[tuple[Any, Contraction]]:

@@ -104,3 +104,23 @@ def test_the_result_may_be_used_by_another_block():
         d = np.full((m, 40), 99, np.float32)
         lib(a, b, d)
         np.testing.assert_array_equal(d, np.maximum(a @ b, 0))
+
+
+@TARGETS
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("m", "n", "k"), [(2, 70, 45), (3, 33, 64), (16, 17, 130)])
+def test_few_rows_of_a_transposed_operand(m, n, k, threads, target):
+    sch = Schedule(product(m, n, k, right_turned=True))
+    schedules.gemm(sch, "C", target=target, threads=threads)
+    assert "B_global" not in sch.mod.script(), "it is packed"
+    a, b = (RNG.integers(-4, 5, shape).astype(np.float32) for shape in ((m, k), (n, k)))
+    c = np.full((m, n), 99, np.float32)
+    build(sch)["main"](a, b, c)
+    np.testing.assert_array_equal(c, a @ b.T)
+    assert sch.verify()
+
+
+def test_more_rows_of_a_transposed_operand_are_packed():
+    sch = Schedule(product(17, 70, 45, right_turned=True))
+    schedules.gemm(sch, "C", target=WIDE, threads=1)
+    assert "B_global" in sch.mod.script()
