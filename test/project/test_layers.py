@@ -130,6 +130,10 @@ ROWS: dict[str, str] = {
         "target"
     ),
     "tune.spaces": "passes.schedule.queries",
+    "tune.trials": (
+        "build dialect.diagnostics dialect.ir equivalence intrin.kernels runtime runtime.call runtime.drivers "
+        "runtime.tools target"
+    ),
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune": "dialect.diagnostics tune.records",
     "tune.records": (

@@ -95,7 +95,7 @@ class Arguments:
             return bool(value) if param.dtype == "bool" else value
         shape = shape_of(param, self.known)
         values = _values(param.dtype, shape, random, kind, exact, self.limits.get(number))
-        return _laid_out(np.asarray(values), param)  # NumPy draws a scalar for a buffer without dimensions
+        return laid_out(np.asarray(values), param)  # NumPy draws a scalar for a buffer without dimensions
 
 
 def _values(
@@ -116,7 +116,7 @@ def _values(
     return random.integers(low, high, shape, np.dtype(dtype), endpoint=True)
 
 
-def _laid_out(values: np.ndarray, param: BufferParam) -> np.ndarray:
+def laid_out(values: np.ndarray, param: BufferParam) -> np.ndarray:
     """Copy values to memory with the strides of a parameter."""
     if param.strides is None or None in param.strides:
         return values

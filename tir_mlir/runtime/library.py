@@ -14,6 +14,7 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.cross import CrossObject
+from tir_mlir.runtime.drivers.jit import Jit
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
@@ -70,6 +71,11 @@ class Library(_Functions):
         return f"<library: {', '.join(map(repr, self.values()))}>"
 
     __reduce_ex__ = no_pickle.refuse
+
+    @property
+    def scratch(self) -> int:
+        """Bytes that a call allocates for buffers of the program, where known when it was built (driver "jit")."""
+        return self._driver.scratch if isinstance(self._driver, Jit) else 0
 
     @property
     def lowered(self) -> str:

@@ -131,6 +131,11 @@ class Jit:
         record = Record(self.address(RECORD) if sites else 0, sites)
         return {s.name: CheckedFunction(s, self._entries[s.name], self, record) for s in signatures}
 
+    @property
+    def scratch(self) -> int:
+        """Bytes that a call allocates for buffers of the program."""
+        return self._compiled.scratch
+
     def address(self, symbol: str) -> int:
         """The address of a symbol. Raises BuildError if it is not defined."""
         return self._code.address(symbol)

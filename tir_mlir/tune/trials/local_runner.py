@@ -1,0 +1,202 @@
+"""Runs candidates on this machine, each in a forked copy of the worker: what they break ends with the copy."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.build import build
+from tir_mlir.dialect.ir import entered
+from tir_mlir.intrin.kernels.registry import emit, register_kernel
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature
+from tir_mlir.runtime.library import Library
+from tir_mlir.tune.trials import tolerance
+from tir_mlir.tune.trials.forked import Died, End, gigabytes, run_forked
+from tir_mlir.tune.trials.job import Job
+from tir_mlir.tune.trials.outcome import OUTLYING, Outcome, Status
+from tir_mlir.tune.trials.reference import Reference
+from tir_mlir.tune.trials.sampling_runs import clock_of, in_turns, sample
+from tir_mlir.tune.trials.trial_arguments import placed, random_arguments, signature_of, sum_length
+
+HURRY = 30
+"""A run that takes this many times as long as the best is ended, if it takes a second."""
+
+Tell = Callable[[Any], None]
+
+
+@dataclass(frozen=True)
+class LocalRunner:
+    """This machine."""
+
+    @property
+    def lane(self) -> str:
+        return "local"
+
+    def build(self, job: Job) -> Library:
+        """Build without the code cache: a build that is ended by a limit leaves no note there. Raises TirError."""
+        for kernel in job.kernels:
+            register_kernel(kernel.symbol, partial(emit, kernel.text), override=True, needs=kernel.needs)
+        with entered():
+            module = ir.Module.parse(job.text)
+        return build(module, job.target, cache=False, libs=job.libs)
+
+    def measure(self, built: Library, job: Job) -> Outcome:
+        """Run once and compare the results; then time runs."""
+        if (size := built.scratch) > job.limits.memory:
+            text = f"it allocates {gigabytes(size)} for its own buffers; the limit is {gigabytes(job.limits.memory)}"
+            return Outcome(Status.OUT_OF_MEMORY, reason=text)
+        signature, values = _arguments(built, job)
+        seconds, hurry = job.limits.run, ""
+        if job.best is not None and (short := max(1.0, HURRY * job.best)) < seconds:
+            seconds, hurry = short, f"ended after {short:g} s, and the best takes {job.best:.3g} s"
+        work = partial(_measured, built, job, signature, values)
+        return _outcome(run_forked(work, seconds, job.limits.memory, threads_of(job), hurry))
+
+    def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
+        """Time candidates in turns in one process; without those that are wrong or crash."""
+        found: list[list[float]] = [[] for _ in jobs]
+        left = list(range(len(jobs)))
+        while left:
+            limit = sum(jobs[n].limits.run for n in left)
+            memory, threads = max(jobs[n].limits.memory for n in left), max(threads_of(jobs[n]) for n in left)
+            each = [_Candidate(n, jobs[n], built[n], *_arguments(built[n], jobs[n])) for n in left]
+            work = partial(_in_turns, each, rounds)
+            end = run_forked(work, limit, memory, threads)
+            if end.status is Status.OK:
+                for n, seconds in end.value.items():
+                    found[n] = seconds
+                return found
+            left.remove(left[0] if end.told is None else end.told)
+        return found
+
+    def reference(self, built: Library, job: Job, folder: str, by: str) -> Reference:
+        """Run a program once and keep its arguments and results. Raises Died, and TuneError for missing sizes."""
+        signature, values = _arguments(built, job)
+        module = _module(job)
+        end = run_forked(
+            partial(_recorded, built, signature, values, folder), job.limits.run, job.limits.memory, threads_of(job)
+        )
+        if end.status is not Status.OK:
+            raise Died(end)
+        length = sum_length(module, signature, dict(job.sizes))
+        bounds = [
+            (n, tolerance.relative_tolerance(p.dtype, job.text, length))
+            for n, p in enumerate(signature.params)
+            if isinstance(p, BufferParam) and p.written
+        ]
+        scalars = [(n, values[n]) for n, p in enumerate(signature.params) if not isinstance(p, BufferParam)]
+        rounded = tolerance.rounds_to_integers(job.text)
+        return Reference(folder, tuple(scalars), tuple(bounds), rounded, by, end.value)
+
+
+def threads_of(job: Job) -> int:
+    """How many threads a job may keep busy."""
+    return (job.threads or os.cpu_count() or 1) if job.parallel else 1
+
+
+def _module(job: Job) -> ir.Module:
+    with entered():
+        return ir.Module.parse(job.text)
+
+
+def _arguments(built: Library, job: Job) -> tuple[CallSignature, list[Any]]:
+    """The signature and the arguments; those of the reference, if it has one."""
+    signature = signature_of(built, job.function)
+    if job.reference is not None:
+        return signature, job.reference.arguments(signature)
+    return signature, random_arguments(_module(job), signature, dict(job.sizes), job.seed)
+
+
+# --- in the copy ------------------------------------------------------------------------------------------------------
+
+
+def _set_threads(job: Job) -> None:
+    """Before the first parallel loop of this process: OpenMP reads it once."""
+    if job.threads is not None:
+        os.environ["OMP_NUM_THREADS"] = str(job.threads)
+
+
+def _measured(built: Library, job: Job, signature: CallSignature, values: Sequence[Any], tell: Tell) -> Outcome:
+    _set_threads(job)
+    marks = [time.process_time()]
+    run, arrays = built[signature.name], placed(values, signature)
+    marks.append(time.process_time())
+    run(*arrays)
+    marks.append(time.process_time())
+    wrong = job.reference.difference(arrays, signature) if job.reference is not None else None
+    marks.append(time.process_time())
+    found, stopped = ([], False) if wrong else sample(partial(run, *arrays), clock_of(job.parallel), job.best)
+    marks.append(time.process_time())
+    names = ("measure.arguments", "measure.first", "measure.check", "measure.runs")
+    stages = {name: marks[n + 1] - marks[n] for n, name in enumerate(names)}
+    if wrong:
+        return Outcome(Status.WRONG, (), stages, wrong)
+    if stopped:
+        return Outcome(Status.SLOW, tuple(found), stages, "more than three times as long as the best")
+    return Outcome(Status.OK, tuple(found), stages)
+
+
+@dataclass
+class _Candidate:
+    """One of those timed in turns: its number, what runs, its arguments."""
+
+    number: int
+    job: Job
+    built: Library
+    signature: CallSignature
+    values: Sequence[Any]
+
+    def is_right(self, arrays: Sequence[Any]) -> bool:
+        """Run it once on arrays that get its arguments, and compare the results."""
+        for array, value in zip(arrays, self.values, strict=True):
+            if isinstance(array, np.ndarray):
+                np.copyto(array, value)
+        self.built[self.signature.name](*arrays)
+        return self.job.reference is None or self.job.reference.difference(arrays, self.signature) is None
+
+
+def _in_turns(each: Sequence[_Candidate], rounds: int, tell: Tell) -> dict[int, list[float]]:
+    """Seconds by number. Candidates of one reference run on the same arrays: where these lie makes no difference."""
+    runs: dict[int, Callable[[], None]] = {}
+    kept: dict[Reference, list[Any]] = {}
+    for one in each:
+        tell(one.number)
+        _set_threads(one.job)
+        arrays = kept.get(one.job.reference) if one.job.reference is not None else None
+        if arrays is None:
+            arrays = placed(one.values, one.signature)
+        if one.job.reference is not None:
+            kept[one.job.reference] = arrays
+        if one.is_right(arrays):
+            runs[one.number] = partial(one.built[one.signature.name], *arrays)
+    clock = clock_of(any(one.job.parallel for one in each))
+    return dict(zip(runs, in_turns(list(runs.values()), clock, rounds), strict=True))
+
+
+def _recorded(built: Library, signature: CallSignature, values: Sequence[Any], folder: str, tell: Tell) -> float:
+    kept = Reference(folder, (), ())
+    kept.save("in", values)
+    arrays = placed(values, signature)
+    start = time.process_time()
+    built[signature.name](*arrays)
+    took = time.process_time() - start
+    kept.save("out", arrays)
+    return took
+
+
+def _outcome(end: End) -> Outcome:
+    """The outcome of a copy that ended this way."""
+    if end.status is not Status.OK:
+        return Outcome(end.status, reason=end.reason, peak_memory=end.peak)
+    made: Outcome = replace(end.value, peak_memory=end.peak)
+    if made.status is Status.OK and made.outliers:
+        many = f"{len(made.outliers)} of {len(made.seconds)} runs took more than {OUTLYING} times the median"
+        return replace(made, reason=f"{many}: the machine was busy")
+    return made

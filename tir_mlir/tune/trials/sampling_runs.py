@@ -1,0 +1,72 @@
+"""How a program is timed: single runs, enough of them, no more than pays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+SHORTEST = 2e-3
+"""Seconds of a sample: a shorter run is repeated, so that reading the clock does not count."""
+FEWEST, MOST = 3, 15
+BUDGET = 0.05
+"""Seconds of all samples, if there are enough."""
+HOPELESS = 3
+"""What takes this many times as long as the best is not measured again."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How time is told: CPU time for one thread, wall time for several, which then need more samples."""
+
+    now: Callable[[], float]
+    fewest: int
+    budget: float
+
+    def once(self, run: Callable[[], None], times: int = 1) -> float:
+        """Seconds of one run, the mean of several in a row."""
+        start = self.now()
+        for _ in range(times):
+            run()
+        return (self.now() - start) / times
+
+
+def clock_of(parallel: bool) -> Clock:
+    """The clock for a program with or without parallel loops."""
+    return (
+        Clock(time.perf_counter, 2 * FEWEST + 1, 3 * BUDGET) if parallel else Clock(time.process_time, FEWEST, BUDGET)
+    )
+
+
+def repeats(seconds: float) -> int:
+    """How many runs make a sample, if one takes this long."""
+    return max(1, round(SHORTEST / max(seconds, 1e-7)))
+
+
+def sample(run: Callable[[], None], clock: Clock, best: float | None) -> tuple[list[float], bool]:
+    """Seconds of single runs, and whether it is hopeless against the best. The caches are warm: it has run before."""
+    first = clock.once(run)
+    if hopeless(first, best) and hopeless(again := clock.once(run), best):
+        return [first, again], True
+    times, found = repeats(first), []
+    if times == 1:
+        found.append(first)
+    while len(found) < clock.fewest or (len(found) < MOST and sum(found) * times < clock.budget):
+        found.append(clock.once(run, times))
+    return found, False
+
+
+def hopeless(seconds: float, best: float | None) -> bool:
+    """Whether a run takes more than three times as long as the best."""
+    return best is not None and seconds > HOPELESS * best
+
+
+def in_turns(runs: Sequence[Callable[[], None]], clock: Clock, rounds: int) -> list[list[float]]:
+    """Seconds by run and round. Each round begins with another one, so that none has a place of its own."""
+    times = [repeats(clock.once(run)) for run in runs]
+    found: list[list[float]] = [[] for _ in runs]
+    for turn in range(rounds):
+        for n in range(len(runs)):
+            at = (n + turn) % len(runs)
+            found[at].append(clock.once(runs[at], times[at]))
+    return found

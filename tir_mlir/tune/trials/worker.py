@@ -1,0 +1,145 @@
+"""A worker process: builds candidates that come through a pipe and has them measured, one after the other.
+
+To the worker: (what, payload), answered by messages (kind, ...) that end with ("done", result):
+
+    trial      Job                     -> ("ready", lane), waits for "go", ("done", Outcome)
+    compare    (jobs, rounds)          -> ("building", n) ..., ("ready", lane), waits for "go", ("done", seconds)
+    reference  (Job, folder, by)       -> ("ready", lane), waits for "go", ("done", Reference or Failure)
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.runtime.call import fast_entry
+from tir_mlir.runtime.library import Library
+from tir_mlir.tune.trials.forked import Died
+from tir_mlir.tune.trials.job import Job, Runner
+from tir_mlir.tune.trials.local_runner import LocalRunner
+from tir_mlir.tune.trials.outcome import Outcome, Status
+from tir_mlir.tune.trials.process_watch import die_with_parent
+from tir_mlir.tune.trials.reference import Reference
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no reference."""
+
+    status: Status
+    reason: str
+
+
+def main(handle: int) -> None:
+    """Serve the pipe at this file descriptor until it closes."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the coordinator decides
+    warnings.simplefilter("ignore")
+    fast_entry.entry()  # now, not in a thread of the first build
+    with Connection(handle) as pipe:
+        pipe.send(("hello",))
+        while _serve(pipe):
+            pass
+
+
+def _serve(pipe: Connection) -> bool:
+    """Answer one request; False at the end."""
+    try:
+        what, payload = pipe.recv()
+    except EOFError:
+        return False
+    except Exception as error:  # a runner whose class this process cannot import
+        reason = f"the worker cannot read the job: {type(error).__name__}: {error}; fix: define its runner in a module"
+        pipe.send(("done", Outcome(Status.REFUSED, reason=reason)))
+        return True
+    pipe.send(("done", _ANSWERS[what](payload, pipe)))
+    return True
+
+
+def runner_of(job: Job) -> Runner:
+    """What builds and measures a job."""
+    return job.runner if job.runner is not None else LocalRunner()
+
+
+def _built(job: Job) -> tuple[Library, dict[str, float]] | Outcome:
+    """The library of a job and the CPU seconds by stage, or why there is none."""
+    start = time.process_time()
+    status = Status.BUILD_ERROR
+    try:
+        built = runner_of(job).build(job)
+    except TirError as error:
+        reason = str(error)
+    except MemoryError as error:
+        status, reason = Status.OUT_OF_MEMORY, f"building it takes too much memory: {error}"
+    except Exception as error:  # a fault of ours, or of a runner: it costs this trial
+        reason = f"{type(error).__name__}: {error}"
+    else:
+        stages = {f"build.{stage}": took for stage, took in built.timing.cpu.items()}
+        return built, {"build.parse": time.process_time() - start - sum(stages.values()), **stages}
+    return Outcome(status, (), {"build": time.process_time() - start}, reason)
+
+
+def _turn(pipe: Connection, lane: str) -> None:
+    """Wait for this worker's turn on what candidates are measured on."""
+    pipe.send(("ready", lane))
+    pipe.recv()
+
+
+def _trial(job: Job, pipe: Connection) -> Outcome:
+    made = _built(job)
+    if isinstance(made, Outcome):
+        return made
+    built, stages = made
+    _turn(pipe, runner_of(job).lane)
+    try:
+        outcome = runner_of(job).measure(built, job)
+    except TirError as error:
+        return Outcome(Status.BUILD_ERROR, (), stages, str(error))
+    except OSError as error:
+        return Outcome(Status.CRASHED, (), stages, f"it cannot be measured: {error}")
+    return replace(outcome, stages={**stages, **outcome.stages})
+
+
+def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[float]]:
+    jobs, rounds = payload
+    built: dict[int, Library] = {}
+    for n, job in enumerate(jobs):
+        pipe.send(("building", n))
+        made = _built(job)
+        if not isinstance(made, Outcome):
+            built[n] = made[0]
+    found: list[list[float]] = [[] for _ in jobs]
+    if built:
+        runner = runner_of(jobs[0])
+        _turn(pipe, runner.lane)
+        times = runner.compare(list(built.values()), [jobs[n] for n in built], rounds)
+        for n, seconds in zip(built, times, strict=True):
+            found[n] = seconds
+    return found
+
+
+def _reference(payload: tuple[Job, str, str], pipe: Connection) -> Reference | Failure:
+    job, folder, by = payload
+    made = _built(job)
+    if isinstance(made, Outcome):
+        return Failure(made.status, made.reason)
+    _turn(pipe, LocalRunner().lane)
+    try:
+        return LocalRunner().reference(made[0], job, folder, by)
+    except Died as died:
+        return Failure(died.end.status, died.end.reason)
+    except (TirError, OSError) as error:
+        return Failure(Status.REFUSED, str(error))
+
+
+_ANSWERS: dict[str, Callable[[Any, Connection], Any]] = {
+    "trial": _trial,
+    "compare": _compare,
+    "reference": _reference,
+}
