@@ -9,7 +9,6 @@ import resource
 import select
 import signal
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import Pipe
@@ -19,7 +18,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.tune.trials.job import PATIENCE
 from tir_mlir.tune.trials.outcome import Status
-from tir_mlir.tune.trials.process_watch import cpu_seconds, die_with_parent, resident_bytes
+from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, die_with_parent, resident_bytes
 
 TICK = 0.02
 """Seconds between two looks at a running copy: it may pass a limit by what it takes in that time."""
@@ -50,7 +49,7 @@ def run_forked(
 ) -> End:
     """Call `work(tell)` in a forked copy of this process; the value that it returns, or what went wrong.
 
-    `tell(x)` reports progress. seconds: the limit of CPU time per thread, and a third of that of wall time. memory:
+    `tell(x)` reports progress. seconds: the limit of CPU time per thread, and five times as much wall time. memory:
     the limit of bytes that it takes. hurry: why the limit is short, if it is; then passing it is SLOW, not TIMED_OUT.
     """
     ours, theirs = Pipe(duplex=False)
@@ -103,7 +102,7 @@ class _Watch:
         self.threads, self.hurry = threads, hurry
         self.told: Any = None
         self.start = resident_bytes(child)
-        self.began = time.monotonic()
+        self.patience = Patience(TICK)
 
     def until_the_end(self) -> End | None:
         """How it ended; None if it died."""
@@ -121,13 +120,13 @@ class _Watch:
             self.told = value
 
     def _over(self) -> End | None:
-        taken = resident_bytes(self.child) - self.start
+        waited, taken = self.patience.look(), resident_bytes(self.child) - self.start
         if taken > self.memory:
             return End(Status.OUT_OF_MEMORY, reason=f"running it takes more than {gigabytes(self.memory)} of memory")
         late = Status.SLOW if self.hurry else Status.TIMED_OUT
         if cpu_seconds(self.child) > self.seconds * self.threads:
             return End(late, reason=self.hurry or f"it runs longer than {self.seconds:g} s of CPU time")
-        if time.monotonic() - self.began > PATIENCE * self.seconds:
+        if waited > PATIENCE * self.seconds:
             return End(late, reason=self.hurry or f"it waits longer than {PATIENCE * self.seconds:g} s")
         return None
 

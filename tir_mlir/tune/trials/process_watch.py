@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -28,6 +29,20 @@ def resident_bytes(process: int) -> int:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):
         return 0
+
+
+class Patience:
+    """Wall seconds that a process is waited for. Time in which the watcher was stopped itself does not count."""
+
+    def __init__(self, tick: float):
+        self.most, self.waited, self.looked = 4 * tick, 0.0, time.monotonic()
+
+    def look(self) -> float:
+        """The seconds so far; called once a tick."""
+        now = time.monotonic()
+        self.waited += min(now - self.looked, self.most)
+        self.looked = now
+        return self.waited
 
 
 def die_with_parent() -> None:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from multiprocessing import Pipe
 from typing import Any
 
@@ -17,7 +16,7 @@ from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.tune.trials.forked import gigabytes
 from tir_mlir.tune.trials.job import PATIENCE, Limits
 from tir_mlir.tune.trials.outcome import Status
-from tir_mlir.tune.trials.process_watch import cpu_seconds, resident_bytes
+from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, resident_bytes
 
 TICK = 0.05
 """Seconds between two looks at a worker."""
@@ -42,7 +41,7 @@ class WorkerProcess:
         self.pipe, theirs = Pipe()
         self._words = tempfile.TemporaryFile()
         self._process = _start(theirs, self._words)
-        self._stage = time.monotonic(), 0.0, 0
+        self._stage = Patience(TICK), 0.0, 0
         self._last: tuple[Any, ...] = ()
         try:
             self.receive(Limits(build=START))
@@ -99,17 +98,18 @@ class WorkerProcess:
         self._words.close()
 
     def _begin(self) -> None:
-        self._stage = time.monotonic(), cpu_seconds(self.id), self.resident
+        self._stage = Patience(TICK), cpu_seconds(self.id), self.resident
 
     def _over(self, limits: Limits) -> WorkerLost | None:
-        began, used, size = self._stage
+        patience, used, size = self._stage
+        waited = patience.look()
         if self.resident - size > limits.memory:
             reason = f"building it takes more than {gigabytes(limits.memory)} of memory"
             return WorkerLost(Status.OUT_OF_MEMORY, reason, self._last)
         if cpu_seconds(self.id) - used > limits.build:
             reason = f"building it takes longer than {limits.build:g} s of CPU time"
             return WorkerLost(Status.TIMED_OUT, reason, self._last)
-        if time.monotonic() - began > PATIENCE * limits.build:
+        if waited > PATIENCE * limits.build:
             reason = f"building it waits longer than {PATIENCE * limits.build:g} s"
             return WorkerLost(Status.TIMED_OUT, reason, self._last)
         return None

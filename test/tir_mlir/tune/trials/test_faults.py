@@ -64,9 +64,9 @@ def test_a_hang_ends_at_its_limit(pool):
     assert time.process_time() - start < 1  # the coordinator waits, it does not spin
 
 
-def test_a_kernel_that_waits_ends_at_three_times_its_limit(pool):
+def test_a_kernel_that_waits_ends_at_five_times_its_limit(pool):
     found = outcome(pool, "planted_wait", limits=Limits(run=0.1))
-    assert (found.status, found.reason) == (Status.TIMED_OUT, "it waits longer than 0.3 s")
+    assert (found.status, found.reason) == (Status.TIMED_OUT, "it waits longer than 0.5 s")
 
 
 def test_a_hang_is_slow_if_the_best_is_known(pool):
