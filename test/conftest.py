@@ -15,7 +15,12 @@ SLOW = (
     *("tir_mlir/equivalence", "tir_mlir/opt", "passes/schedule/fixes"),
     *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
     *("passes/linalg/test_to_linalg.py", "passes/lower/loops/test_peel_tails.py"),
-    *("tir_mlir/schedule/test_interrupted.py", "passes/lower/test_random_programs.py", "passes/lower/test_chapter.py"),
+    *(
+        "tir_mlir/schedule/test_interrupted.py",
+        "tir_mlir/tune/trials/test_pool.py",
+        "passes/lower/test_random_programs.py",
+        "passes/lower/test_chapter.py",
+    ),
 )
 """Folders and files whose tests are marked slow: they span everything, start processes or draw at random."""
 sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not

@@ -49,8 +49,8 @@ def run_forked(
 ) -> End:
     """Call `work(tell)` in a forked copy of this process; the value that it returns, or what went wrong.
 
-    `tell(x)` reports progress. seconds: the limit of CPU time per thread, and five times as much wall time. memory:
-    the limit of bytes that it takes. hurry: why the limit is short, if it is; then passing it is SLOW, not TIMED_OUT.
+    `tell(x)` reports progress. seconds: the limit of CPU time per thread; of waiting, five times that. memory: the
+    limit of bytes that it takes. hurry: why the limit is short, if it is; then passing it is SLOW, not TIMED_OUT.
     """
     ours, theirs = Pipe(duplex=False)
     parent = os.getpid()
@@ -102,7 +102,7 @@ class _Watch:
         self.threads, self.hurry = threads, hurry
         self.told: Any = None
         self.start = resident_bytes(child)
-        self.patience = Patience(TICK)
+        self.patience = Patience(child, TICK)
 
     def until_the_end(self) -> End | None:
         """How it ended; None if it died."""

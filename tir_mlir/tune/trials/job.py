@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tir_mlir.tune.trials.reference import Reference
 
 PATIENCE = 5
-"""Wall seconds per second of a limit: a limit is one of CPU time, so that a busy machine ends no trial."""
+"""Seconds of waiting per second of a limit: a limit is one of CPU time, so that a busy machine ends no trial."""
 
 
 def _half_of_memory() -> int:
@@ -35,7 +35,7 @@ def _half_of_memory() -> int:
 @dataclass(frozen=True)
 class Limits:
     """What a trial may take. build: CPU seconds of its build. run: CPU seconds per thread of all its runs. Five times
-    as many wall seconds end a trial that waits. memory: bytes that building or running it takes."""
+    as many seconds of waiting end a trial. memory: bytes that building or running it takes."""
 
     build: float = 30.0
     run: float = 10.0

@@ -96,7 +96,9 @@ class Pool:
         stand_in: computes the results if the unscheduled program passes the limits: a schedule that is verified.
         Raises TuneError with the reason if there are no results.
         """
-        key = hashlib.sha256(repr((job.text, job.function, job.sizes, job.seed)).encode()).hexdigest()[:16]
+        key = hashlib.sha256(
+            repr((job.text, job.kernels, job.libs, job.function, job.sizes, job.seed)).encode()
+        ).hexdigest()[:16]
         with self._lock:
             mine = key not in self._references
             future = self._references.setdefault(key, Future())

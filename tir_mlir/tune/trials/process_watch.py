@@ -17,10 +17,18 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 def cpu_seconds(process: int) -> float:
     """CPU seconds of a process and all its threads, to 10 ms; 0.0 if it is gone or the system does not tell."""
     try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+        fields = _fields(process)
         return (int(fields[11]) + int(fields[12])) / _TICKS
-    except (OSError, ValueError, IndexError):
+    except (ValueError, IndexError):
         return 0.0
+
+
+def _fields(process: int) -> list[str]:
+    """What Linux tells of a process, from its state on."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return []
 
 
 def resident_bytes(process: int) -> int:
@@ -32,15 +40,20 @@ def resident_bytes(process: int) -> int:
 
 
 class Patience:
-    """Wall seconds that a process is waited for. Time in which the watcher was stopped itself does not count."""
+    """Wall seconds that a process waits for something else than a processor.
 
-    def __init__(self, tick: float):
-        self.most, self.waited, self.looked = 4 * tick, 0.0, time.monotonic()
+    Time in which it is ready to run, or stopped, does not count, nor that in which the watcher was stopped itself.
+    """
+
+    def __init__(self, process: int, tick: float):
+        self.process, self.most = process, 4 * tick
+        self.waited, self.looked = 0.0, time.monotonic()
 
     def look(self) -> float:
         """The seconds so far; called once a tick."""
         now = time.monotonic()
-        self.waited += min(now - self.looked, self.most)
+        if _fields(self.process)[:1] not in (["R"], ["T"]):
+            self.waited += min(now - self.looked, self.most)
         self.looked = now
         return self.waited
 

@@ -64,4 +64,4 @@ def _beyond(want: np.ndarray, got: np.ndarray, tolerance: float) -> np.ndarray:
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(want - got) <= tolerance * (np.abs(want) + scale)
     same = (want == got) | (np.isnan(want) & np.isnan(got))
-    return ~(near | same)
+    return ~((near & finite) | same)

@@ -41,7 +41,7 @@ class WorkerProcess:
         self.pipe, theirs = Pipe()
         self._words = tempfile.TemporaryFile()
         self._process = _start(theirs, self._words)
-        self._stage = Patience(TICK), 0.0, 0
+        self._stage = Patience(self.id, TICK), 0.0, 0
         self._last: tuple[Any, ...] = ()
         try:
             self.receive(Limits(build=START))
@@ -98,7 +98,7 @@ class WorkerProcess:
         self._words.close()
 
     def _begin(self) -> None:
-        self._stage = Patience(TICK), cpu_seconds(self.id), self.resident
+        self._stage = Patience(self.id, TICK), cpu_seconds(self.id), self.resident
 
     def _over(self, limits: Limits) -> WorkerLost | None:
         patience, used, size = self._stage
