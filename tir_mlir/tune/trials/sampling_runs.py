@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 SHORTEST = 2e-3
 """Seconds of a sample: a shorter run is repeated, so that reading the clock does not count."""
-FEWEST, MOST = 3, 15
-BUDGET = 0.05
+FEWEST, MOST = 3, 9
+BUDGET = 0.03
 """Seconds of all samples, if there are enough."""
 HOPELESS = 3
 """What takes this many times as long as the best is not measured again."""

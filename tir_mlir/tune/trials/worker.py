@@ -9,6 +9,7 @@ To the worker: (what, payload), answered by messages (kind, ...) that end with (
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
 import warnings
@@ -42,6 +43,8 @@ def main(handle: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the coordinator decides
     warnings.simplefilter("ignore")
     fast_entry.entry()  # now, not in a thread of the first build
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 100)  # a build makes much that lives as long as it does: collecting takes 7 % of it
     with Connection(handle) as pipe:
         pipe.send(("hello",))
         while _serve(pipe):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -83,8 +82,7 @@ class WorkerProcess:
 
     def pause(self, paused: bool) -> None:
         """Stop it, or let it go on."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.id, signal.SIGSTOP if paused else signal.SIGCONT)
+        self._process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
 
     def kill(self) -> None:
         """End it from another thread: whoever waits for its message gets WorkerLost."""

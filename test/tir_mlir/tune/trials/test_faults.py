@@ -30,7 +30,7 @@ class Module:
 
 
 def outcome(pool, name, **options):
-    return pool.submit(job(name, **options)).result(60)
+    return pool.submit(job(name, **options)).result(300)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_an_eater_of_memory_ends_at_its_limit(pool):
 
 
 def test_buffers_beyond_the_limit_are_not_allocated(pool):
-    found = pool.submit(job_of(parse(BUFFER), limits=Limits(memory=128 << 20))).result(60)
+    found = pool.submit(job_of(parse(BUFFER), limits=Limits(memory=128 << 20))).result(300)
     assert found.status is Status.OUT_OF_MEMORY
     assert found.reason == "it allocates 0.25 GiB for its own buffers; the limit is 0.125 GiB"
 
@@ -101,7 +101,7 @@ def test_a_worker_that_is_killed_costs_one_trial():
             time.sleep(0.01)
         (worker,) = pool.workers
         os.kill(worker, signal.SIGKILL)
-        assert lost.result(60).status is Status.CRASHED
+        assert lost.result(300).status is Status.CRASHED
         assert lost.result().reason.startswith("its worker was killed by SIGKILL (by the system, short of memory, or")
-        assert [each.result(60).status for each in kept] == [Status.OK] * 2
+        assert [each.result(300).status for each in kept] == [Status.OK] * 2
         assert pool.workers != [worker]

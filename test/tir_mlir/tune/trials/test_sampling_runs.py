@@ -17,7 +17,7 @@ class Program:
 
     @property
     def clock(self):
-        return Clock(lambda: self.time, 3, 0.05)
+        return Clock(lambda: self.time, 3, 0.03)
 
 
 def test_a_long_run_is_measured_three_times():
@@ -28,8 +28,8 @@ def test_a_long_run_is_measured_three_times():
 def test_a_short_run_is_repeated_within_a_sample():
     program = Program(1e-4)
     found, stopped = sample(program, program.clock, None)
-    assert found == pytest.approx([1e-4] * 15) and not stopped
-    assert program.runs == 1 + 15 * repeats(1e-4) == 1 + 15 * 20
+    assert found == pytest.approx([1e-4] * 9) and not stopped
+    assert program.runs == 1 + 9 * repeats(1e-4) == 1 + 9 * 20
 
 
 def test_three_times_the_best_is_not_measured_further():
@@ -54,7 +54,7 @@ def test_threads_are_timed_on_the_wall_by_more_runs():
 
 def test_turns_begin_with_another_program_each_round():
     order = []
-    clock = Clock(lambda: 1.0 * len(order), 3, 0.05)
+    clock = Clock(lambda: 1.0 * len(order), 3, 0.03)
     found = in_turns([lambda n=n: order.append(n) for n in range(3)], clock, rounds=3)
     assert found == [[1.0] * 3] * 3
     assert order[3:] == [0, 1, 2, 1, 2, 0, 2, 0, 1]

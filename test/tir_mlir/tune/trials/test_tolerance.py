@@ -64,3 +64,10 @@ def test_integers_rounded_from_floats_may_rarely_differ_by_one():
     assert first_difference(want, few, "int8", 0.0) == ((7,), 1)
     assert first_difference(want, far, "int8", 0.0, rounded=True) == ((7,), 1)
     assert first_difference(want, many.astype("i1"), "int8", 0.0, rounded=True) == ((0,), 1000)
+
+
+def test_results_of_denormal_size_are_compared():
+    want = np.full(8, 1e-40, "f4")
+    got = want.copy()
+    got[3] = 0
+    assert first_difference(want, got, "float32", 1e-6) == ((3,), 1)
