@@ -129,13 +129,17 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.ir schedule schedules schedules.convolutions schedules.products schedules.rows "
         "target"
     ),
+    "tune.report": "dialect.diagnostics schedule schedules.products",
+    "tune.search": (
+        "dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules script target tune.records "
+        "tune.report tune.spaces tune.trials"
+    ),
     "tune.spaces": "passes.schedule.queries",
     "tune.trials": (
         "build dialect.diagnostics dialect.ir equivalence intrin.kernels runtime runtime.call runtime.drivers "
         "runtime.tools target"
     ),
     "testing": "dialect.diagnostics schedule schedule.trace script",
-    "tune": "dialect.diagnostics tune.records",
     "tune.records": (
         "dialect.computation dialect.diagnostics dialect.ir dialect.verify intrin.kernels runtime runtime.llvm "
         "schedule schedule.trace schedules.programs script script.parser target tune.spaces"

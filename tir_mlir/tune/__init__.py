@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from tir_mlir.dialect.diagnostics import TuneWarning as TuneWarning
     from tir_mlir.tune.records.database import Database as Database
     from tir_mlir.tune.records.record import Record as Record
+    from tir_mlir.tune.search.best import Best as Best
+    from tir_mlir.tune.search.tune_entry import tune as tune
 
 _HOME: dict[str, str] = {
+    "Best": "tir_mlir.tune.search.best",
     "Database": "tir_mlir.tune.records.database",
     "Record": "tir_mlir.tune.records.record",
     "TuneError": "tir_mlir.dialect.diagnostics",
     "TuneWarning": "tir_mlir.dialect.diagnostics",
+    "tune": "tir_mlir.tune.search.tune_entry",
 }
 
 

@@ -1,0 +1,89 @@
+"""The finals: measured in turns, verified, never slower than the library's choice."""
+
+from __future__ import annotations
+
+import pytest
+from harness.searches import Copy, FakeLab, bowl, three_by_four
+
+from tir_mlir.errors import NotChecked, TuneError, TuneWarning
+from tir_mlir.tune.search.candidates import drawn
+from tir_mlir.tune.search.finals import LIBRARY, NotEqual, finals, verified
+from tir_mlir.tune.spaces.deciders import Defaults, Fixed
+from tir_mlir.tune.trials.outcome import Outcome, Status
+
+
+def candidate(number, x, y):
+    made = drawn(Copy, three_by_four, Fixed({"B.x": x, "B.y": y}))
+    made.number = number
+    return made
+
+
+def library():
+    return drawn(Copy, three_by_four, Defaults(), origin=LIBRARY)
+
+
+def checked(schedule):
+    return "checked"
+
+
+def test_all_are_measured_in_turns_at_once():
+    lab = FakeLab()
+    found = finals([candidate(5, 2, 20), candidate(3, 2, 10)], library(), lab, 4, checked)
+    (together,) = lab.compared
+    assert [tuple(d.values()) for d in together] == [(1, 10), (2, 20), (2, 10)]
+    assert {name: len(seconds) for name, seconds in found.seconds.items()} == {LIBRARY: 4, "trial 5": 4, "trial 3": 4}
+
+
+def test_the_fastest_of_the_finals_wins():
+    found = finals([candidate(3, 2, 10), candidate(5, 2, 20)], library(), FakeLab(), 4, checked)
+    assert (found.winner.number, found.best, found.library, found.verified) == (5, 1e-3, 3e-3, "checked")
+
+
+@pytest.mark.parametrize("factor, number", [(1.2, None), (1.0, None), (0.995, None), (0.98, 5)])
+def test_what_is_not_faster_than_the_library_loses(factor, number):
+    lab = FakeLab(lambda d: 1e-3 * (factor if d["B.x"] == 2 else 1))
+    assert finals([candidate(5, 2, 20)], library(), lab, 4, checked).winner.number == number
+
+
+def test_a_winner_that_fails_verification_is_dropped_and_the_next_one_taken():
+    def verify(schedule):
+        if bowl({c.name: c.value for c in schedule.executor.decider.choices}) == 1e-3:
+            raise NotEqual("B[3] differs")
+        return "checked"
+
+    with pytest.warns(TuneWarning, match=r"trial 5 is not equal to the program: B\[3\] differs; the next one is taken"):
+        found = finals([candidate(5, 2, 20), candidate(3, 2, 10)], library(), FakeLab(), 4, verify)
+    assert found.winner.number == 3 and found.seconds["trial 5"]
+
+
+def test_if_none_passes_there_is_no_winner():
+    def verify(schedule):
+        raise NotEqual("B[3] differs")
+
+    with pytest.warns(TuneWarning), pytest.raises(TuneError, match="neither the library's choice nor .* B.3. differs"):
+        finals([candidate(5, 2, 20)], library(), FakeLab(), 4, verify)
+
+
+def test_what_cannot_be_verified_is_told():
+    def verify(schedule):
+        raise NotChecked("erf has no exact semantics")
+
+    found = finals([candidate(5, 2, 20)], library(), FakeLab(), 4, verify)
+    assert (found.winner.number, found.verified) == (5, "")
+    assert found.notes == ["trial 5 is not verified: erf has no exact semantics; its results were compared on data"]
+
+
+def test_a_finalist_that_fails_is_out():
+    lab = FakeLab(lambda d: Outcome(Status.CRASHED) if d["B.y"] == 20 else bowl(d))
+    assert finals([candidate(5, 2, 20), candidate(3, 2, 10)], library(), lab, 4, checked).winner.number == 3
+
+
+def test_without_a_candidate_that_runs_there_is_an_error():
+    lab = FakeLab(lambda d: Outcome(Status.CRASHED))
+    with pytest.raises(TuneError, match="none of the best candidates could be run again"):
+        finals([candidate(5, 2, 20)], library(), lab, 4, checked)
+
+
+def test_verification_is_that_of_the_schedule():
+    made = candidate(1, 1, 10)
+    assert verified(made.schedule).startswith("checked at copy")

@@ -1,0 +1,149 @@
+"""Searches as users run them, on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tir_mlir import build, schedules, tune
+from tir_mlir.errors import TuneError
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
+
+pytestmark = pytest.mark.slow
+N = 128
+
+
+@I.ir_module
+class Product:
+    @T.prim_func
+    def mm(A: T.Buffer((N, N), "float32"), B: T.Buffer((N, N), "float32"), C: T.Buffer((N, N), "float32")):
+        for i, j, k in T.grid(N, N, N):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+
+def product(sch):
+    schedules.gemm(sch, "C", threads=1, free=True)
+
+
+@pytest.fixture(scope="module")
+def work_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("tuned")
+
+
+@pytest.fixture(scope="module")
+def best(work_dir):
+    return tune.tune(Product, trials=8, work_dir=work_dir, space=product, seed=1, threads=1)
+
+
+def test_all_trials_are_told(best):
+    assert len(best.trials) == 8 and sum(t.ok for t in best.trials) >= 5
+    assert best.trials[0].origin == "defaults"
+
+
+def test_the_result_is_not_slower_than_the_librarys_choice(best):
+    assert best.seconds <= best.library_seconds and best.gain >= 1
+    assert len(best.finals) >= 2 and len({len(seconds) for seconds in best.finals.values()}) == 1
+
+
+def test_the_result_is_verified_and_right(best):
+    assert best.verified.startswith("checked at mm")
+    a, b = (np.random.default_rng(n).random((N, N), dtype=np.float32) for n in (1, 2))
+    c = np.zeros_like(a)
+    build(best.schedule)["mm"](a, b, c)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-4)
+
+
+def test_the_decisions_make_the_schedule(best):
+    from tir_mlir.tune.search.candidates import drawn
+    from tir_mlir.tune.spaces.deciders import Fixed
+
+    assert drawn(Product, product, Fixed(best.decisions)).schedule.mod.equal(best.schedule.mod)
+
+
+def test_it_prints_a_table(best):
+    assert str(best).splitlines()[1].startswith("library's schedule") and "trials: 8" in str(best)
+
+
+def test_every_trial_is_a_record(best, work_dir):
+    records = tune.Database(work_dir, threads=1).records(Product)
+    assert len(records) == 9  # and the winner, with the times of the finals
+    assert tune.Database(work_dir, threads=1).best(Product).decisions == best.record.decisions
+
+
+def test_the_study_is_optunas(best):
+    assert len(best.study.trials) == 8 and best.study.best_value <= best.trials[0].median
+
+
+def test_the_same_call_runs_nothing_more(best, work_dir):
+    again = tune.tune(Product, trials=8, work_dir=work_dir, space=product, seed=1, threads=1)
+    assert sorted(t.number for t in again.trials) == list(range(8))
+    assert len(tune.Database(work_dir, threads=1).records(Product)) == 10  # the winner, again
+
+
+def test_options_are_checked_before_anything_runs():
+    for options, said in (
+        ({"trials": 0}, "trials is a number >= 1, not 0"),
+        ({"timeout": -1}, "timeout is a number of seconds, more than 0, not -1"),
+        ({"space": 3}, "space is a function that takes a Schedule, not 3"),
+        ({"sampler": "best"}, "unknown sampler 'best'"),
+    ):
+        with pytest.raises(TuneError, match=said):
+            tune.tune(Product, **options)
+    with pytest.raises(TuneError, match="tune takes an IRModule, a PrimFunc or an MLIR module, not int"):
+        tune.tune(3)
+
+
+SEARCH = """
+import sys
+sys.path.insert(0, {folder!r})
+import test_tune
+from tir_mlir import tune
+best = tune.tune(test_tune.Product, trials=500, work_dir={work_dir!r}, space=test_tune.product, seed=1, threads=1)
+print(best.interrupted, len(best.trials), best.gain >= 1)
+"""
+
+
+def started(work_dir):
+    code = SEARCH.format(folder=os.path.dirname(__file__), work_dir=str(work_dir))
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while finished(work_dir) < 2 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.1)
+    assert finished(work_dir) >= 2
+    return process
+
+
+def finished(work_dir):
+    journal = work_dir / "study.journal"
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    return sum(json.loads(line).get("state") == 1 for line in lines if line.endswith("}"))
+
+
+def test_ctrl_c_keeps_everything_and_returns_the_best(tmp_path):
+    process = started(tmp_path)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, _ = process.communicate(timeout=120)
+    interrupted, count, good = out.split()
+    assert (interrupted, good) == ("True", "True") and int(count) >= 2
+
+
+def test_a_killed_search_goes_on(tmp_path):
+    process = started(tmp_path)
+    process.kill()
+    process.communicate()
+    done = finished(tmp_path)
+    best = tune.tune(Product, trials=done + 3, work_dir=tmp_path, space=product, seed=1, threads=1)
+    states = [t.state.name for t in best.study.trials]
+    assert len(best.trials) == done + 3 == len(states) and "RUNNING" not in states

@@ -1,0 +1,133 @@
+"""`python -m tir_mlir.tune`: its options, its errors, what it prints."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir.errors import TuneError
+from tir_mlir.tune import tune_command
+from tir_mlir.tune.tune_command import main, options_of, parser, program_of, selected
+
+PROGRAM = """
+from tir_mlir.script import ir as I, tir as T
+
+N = 16
+{extra}
+@I.ir_module
+class Two:
+    @T.prim_func
+    def f(A: T.Buffer((N,), "float32"), B: T.Buffer((N,), "float32")):
+        for i in range(N):
+            with T.block("B"):
+                vi = T.axis.spatial(N, i)
+                B[vi] = A[vi]
+
+    @T.prim_func
+    def g(A: T.Buffer((N,), "float32"), B: T.Buffer((N,), "float32")):
+        for i in range(N):
+            with T.block("B"):
+                vi = T.axis.spatial(N, i)
+                B[vi] = A[vi]
+
+def made():
+    return Two["g"]
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text(PROGRAM.format(extra=""))
+    return str(path)
+
+
+class Found:
+    interrupted = False
+
+    def __str__(self):
+        return "the table"
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What `tune` is called with."""
+    calls = []
+
+    def tune(program, **options):
+        calls.append((program, options))
+        return Found()
+
+    monkeypatch.setattr(tune_command, "tune", tune)
+    return calls
+
+
+def test_the_functions_of_a_file_are_read_and_nothing_is_executed(tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text(PROGRAM.format(extra="raise SystemExit\n"))
+    assert list(program_of(str(path))) == ["f", "g"]
+
+
+def test_a_name_of_a_file_is_executed(file):
+    assert list(program_of(f"{file}:Two")) == ["f", "g"]
+    assert program_of(f"{file}:made").name == "g"
+
+
+def test_a_function_is_selected(file):
+    assert list(selected(program_of(file), "g")) == ["g"]
+    with pytest.raises(TuneError, match="the program has no function 'h'; it has f, g"):
+        selected(program_of(file), "h")
+
+
+def test_the_options_are_those_of_tune(asked, file):
+    assert main([file, "--trials", "7", "--seed", "1", "--work-dir", "w", "--no-resume", "--size", "n=512"]) == 0
+    ((_, options),) = asked
+    assert (options["trials"], options["seed"], options["work_dir"], options["resume"]) == (7, 1, "w", False)
+    assert options["sizes"] == {"n": 512} and options["space"] is None
+
+
+def test_a_space_is_a_function_of_a_file(file):
+    assert options_of(parser().parse_args([file, "--space", f"{file}:made"]))["space"].__name__ == "made"
+
+
+def test_the_result_is_printed(asked, file, capsys):
+    main([file])
+    assert capsys.readouterr().out == "the table\n"
+
+
+def test_after_ctrl_c_the_code_is_130(asked, file, monkeypatch):
+    monkeypatch.setattr(Found, "interrupted", True)
+    assert main([file]) == 130
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["{file}", "--function", "h"], "tune: error: the program has no function 'h'; it has f, g"),
+        (["{file}", "--space", "{file}:nothing"], "two.py has no 'nothing'"),
+        (["{file}", "--space", "nothing"], "'nothing' is not FILE.py:NAME"),
+        (["nowhere.py"], "nowhere.py:1:1: error: cannot be read: No such file or directory"),
+        (["nowhere.py:x"], "tune: error: nowhere.py is no file"),
+        (["{file}", "--size", "n"], "'n' is not NAME=NUMBER"),
+        (["{file}", "--trials", "many"], "argument --trials: invalid int value: 'many'"),
+    ],
+)
+def test_errors_are_lines_and_the_code_is_1(asked, file, capsys, arguments, said):
+    try:
+        code = main([a.format(file=file) for a in arguments])
+    except SystemExit as exit:
+        code = exit.code
+    assert code == 1 and said in capsys.readouterr().err and not asked
+
+
+def test_what_a_file_raises_is_told(tmp_path, capsys):
+    path = tmp_path / "bad.py"
+    path.write_text("1 / 0\n")
+    assert main([f"{path}:x"]) == 1
+    assert "bad.py raised ZeroDivisionError: division by zero" in capsys.readouterr().err
+
+
+def test_a_malformed_program_is_told_with_its_line(tmp_path, capsys):
+    path = tmp_path / "bad.py"
+    path.write_text(PROGRAM.format(extra="").replace("A[vi]", "A[vk]", 1))
+    assert main([str(path)]) == 1
+    assert "bad.py:13:27: error: unknown name vk" in capsys.readouterr().err

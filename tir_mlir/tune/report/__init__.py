@@ -1,0 +1,1 @@
+"""What a search shows: tables, live progress."""

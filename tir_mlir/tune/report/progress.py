@@ -1,0 +1,118 @@
+"""Live progress of a search: a bar and the table of the best so far, in a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from tir_mlir.tune.report.table import duration
+
+SHOWN = 5
+"""Candidates in the live table."""
+BAR = 40
+
+
+class Shown(Protocol):
+    """What is shown of a candidate, see `TrialResult`."""
+
+    number: int
+    origin: str
+    decisions: dict[str, int]
+    status: str
+    reason: str
+
+    @property
+    def median(self) -> float | None: ...
+
+    @property
+    def ok(self) -> bool: ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def begin(self, title: str, trials: int) -> None:
+        pass
+
+    def tested(self, trial: Any, best: Any) -> None:
+        pass
+
+    def phase(self, text: str) -> None:
+        pass
+
+
+class Progress:
+    """A bar, the counts of how candidates ended, and the fastest ones, redrawn as the search goes on."""
+
+    def __init__(self, console: Console | None = None):
+        self.console = console or Console(stderr=True)
+        self.title, self.trials, self.text = "", 0, ""
+        self.done: list[Shown] = []
+        self._start = time.monotonic()
+        self._live: Live | None = None
+
+    def __enter__(self) -> Progress:
+        self._live = Live(get_renderable=self.drawn, console=self.console, refresh_per_second=4, transient=False)
+        self._live.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._live is not None:
+            self._live.__exit__(*error)
+
+    def begin(self, title: str, trials: int) -> None:
+        """Show another search: of the function `title`."""
+        self.title, self.trials, self.done, self._start = title, trials, [], time.monotonic()
+
+    def tested(self, trial: Shown, best: Shown | None) -> None:
+        """A candidate is done."""
+        self.done.append(trial)
+
+    def phase(self, text: str) -> None:
+        """What the search does now."""
+        self.text = text
+
+    def drawn(self) -> Group:
+        """What is shown now."""
+        share = min(1.0, len(self.done) / max(1, self.trials))
+        bar = "━" * round(BAR * share) + "╌" * (BAR - round(BAR * share))
+        passed = time.monotonic() - self._start
+        head = f"{self.title} {bar} {len(self.done)}/{self.trials} trials, {passed:.0f} s, {self.text}"
+        ends = Counter(t.status for t in self.done)
+        counts = ", ".join(f"{n} {status}" for status, n in ends.most_common())
+        return Group(Text(head), Text(counts), self._table())
+
+    def _table(self) -> Table:
+        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
+        for name in ("trial", "from", "time", "decisions"):
+            table.add_column(
+                name, justify="right" if name in ("trial", "time") else "left", no_wrap=name != "decisions"
+            )
+        fastest = sorted((t for t in self.done if t.ok), key=lambda t: t.median or 0.0)
+        for trial in fastest[:SHOWN]:
+            decided = " ".join(f"{name}={value}" for name, value in trial.decisions.items())
+            table.add_row(str(trial.number), trial.origin, duration(trial.median), decided)
+        return table
+
+
+@contextmanager
+def listener_of(progress: Any) -> Iterator[Any]:
+    """What shows progress: True for a live table, False for nothing, None for one in a terminal only, or an object."""
+    if progress is None:
+        progress = sys.stderr is not None and sys.stderr.isatty()
+    if progress is False:
+        yield Silent()
+    elif progress is True:
+        with Progress() as shown:
+            yield shown
+    else:
+        yield progress

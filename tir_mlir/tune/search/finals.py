@@ -1,0 +1,100 @@
+"""The finals: the best candidates and the library's choice, measured again in turns; the winner is verified."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tir_mlir.dialect.diagnostics import NotChecked, TuneError, TuneWarning
+from tir_mlir.schedule import Schedule
+from tir_mlir.tune.search.candidates import Candidate
+from tir_mlir.tune.search.lab import Lab
+
+FINALISTS = 3
+ROUNDS = 15
+GAIN = 1.01
+"""How much faster than the library's choice a candidate must be; else the library's choice is taken."""
+LIBRARY = "library"
+
+
+@dataclass
+class Finals:
+    """The winner, and the seconds of all finalists by round. verified: what `sch.verify()` said; "" if not asked."""
+
+    winner: Candidate
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    verified: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def best(self) -> float | None:
+        """Seconds of the winner: the fastest of its rounds."""
+        return min(self.seconds.get(label(self.winner), ()), default=None)
+
+    @property
+    def library(self) -> float | None:
+        """Seconds of the library's choice: the fastest of its rounds."""
+        return min(self.seconds.get(LIBRARY, ()), default=None)
+
+
+def label(candidate: Candidate) -> str:
+    """The name of a finalist."""
+    return LIBRARY if candidate.origin == LIBRARY else f"trial {candidate.number}"
+
+
+def finals(
+    candidates: Sequence[Candidate],
+    library: Candidate | None,
+    lab: Lab,
+    rounds: int = ROUNDS,
+    verify: Callable[[Schedule], str] | None = None,
+) -> Finals:
+    """Measure candidates and the library's choice in turns; verify the fastest, and on failure the next one.
+
+    The library's choice wins unless another one is faster by 1 %. Raises TuneError if none can be run, or none passes
+    verification.
+    """
+    entered = [c for c in (library, *candidates) if c is not None and c.schedule is not None]
+    if not entered:
+        raise TuneError("no candidate ran: there is no best schedule; fix: see the reasons of the trials")
+    times = lab.compare([c.schedule for c in entered if c.schedule is not None], rounds)
+    ran = [(min(seconds), c) for seconds, c in zip(times, entered, strict=True) if seconds]
+    if not ran:
+        raise TuneError("none of the best candidates could be run again; fix: see the reasons of the trials")
+    found = Finals(ran[0][1], {label(c): seconds for seconds, c in zip(times, entered, strict=True)})
+    limit = next((seconds / GAIN for seconds, c in ran if c is library), float("inf"))
+    for _, candidate in sorted(((s, c) for s, c in ran if s <= limit or c is library), key=lambda each: each[0]):
+        found.winner = candidate
+        if _passes(candidate, found, verify or verified):
+            return found
+    raise TuneError(
+        "neither the library's choice nor a faster candidate passes verification; " + "; ".join(found.notes)
+    )
+
+
+def _passes(candidate: Candidate, found: Finals, verify: Callable[[Schedule], str]) -> bool:
+    assert candidate.schedule is not None
+    try:
+        found.verified = verify(candidate.schedule)
+        return True
+    except NotChecked as reason:
+        found.verified = ""
+        found.notes.append(f"{label(candidate)} is not verified: {reason}; its results were compared on data")
+        return True
+    except NotEqual as difference:
+        found.notes.append(f"{label(candidate)} is not equal to the program: {difference}")
+        warnings.warn(f"{found.notes[-1]}; the next one is taken", TuneWarning, stacklevel=4)
+        return False
+
+
+class NotEqual(Exception):
+    """A schedule that changes the result of its program."""
+
+
+def verified(schedule: Schedule) -> str:
+    """Verify a schedule, scaled. Returns what was checked; raises NotChecked, and NotEqual with the difference."""
+    result = schedule.verify("scaled")
+    if not result:
+        raise NotEqual(str(result.difference))
+    return str(result).splitlines()[1]

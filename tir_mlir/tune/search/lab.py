@@ -1,0 +1,57 @@
+"""Where candidates are built and measured: the worker processes of `trials`, and the reference of one program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.target import Target
+from tir_mlir.tune.trials.job import Job, Limits, job_of
+from tir_mlir.tune.trials.outcome import Outcome
+from tir_mlir.tune.trials.pool import Pool
+from tir_mlir.tune.trials.reference import Reference
+
+
+class Lab(Protocol):
+    """Builds and measures scheduled programs."""
+
+    def start(self, schedule: Schedule, best: float | None) -> Future[Outcome]:
+        """Begin to build and measure. best: seconds of the best so far."""
+        ...
+
+    def compare(self, schedules: Sequence[Schedule], rounds: int) -> list[list[float]]:
+        """Seconds of programs that are run in turns, by program; none for one that fails."""
+        ...
+
+
+class PoolLab:
+    """A lab of worker processes on this machine, whose results are compared with those of the unscheduled program."""
+
+    def __init__(self, pool: Pool, sizes: Mapping[str, int], **options: Any):
+        self.pool, self.sizes, self.options = pool, sizes, options
+        self.reference: Reference | None = None
+
+    def refer_to(self, program: Any, stand_in: Schedule | None) -> None:
+        """Compute what candidates are compared with. Raises TuneError if there is no way to."""
+        job = self._job(program, None)
+        self.reference = self.pool.reference(job, None if stand_in is None else self._job(stand_in, None))
+
+    def start(self, schedule: Schedule, best: float | None) -> Future[Outcome]:
+        return self.pool.submit(self._job(schedule, best))
+
+    def compare(self, schedules: Sequence[Schedule], rounds: int) -> list[list[float]]:
+        return self.pool.compare([self._job(schedule, None) for schedule in schedules], rounds)
+
+    def _job(self, program: Any, best: float | None) -> Job:
+        return job_of(program, sizes=self.sizes, best=best, reference=self.reference, **self.options)
+
+
+def job_options(
+    target: Target | str | None, threads: int | None, timeout: float | None, seed: int | None
+) -> dict[str, Any]:
+    """The fields of all jobs of a search. timeout: CPU seconds that a build, and the runs, may take."""
+    limits = Limits() if timeout is None else Limits(build=timeout, run=timeout)
+    named = "llvm" if target is None else target
+    return {"target": named, "threads": threads, "limits": limits, "seed": seed or 0}

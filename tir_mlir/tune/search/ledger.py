@@ -1,0 +1,238 @@
+"""The ledger of a search: an optuna study in a file or a database, which outlives the process.
+
+A trial is one entry when it starts (RUNNING, with all its decisions) and two when it ends. Suggestions are made by a
+study in memory, see `proposals`: a file is written three times a trial, not once a decision.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.tune.search.samplers import load_optuna, quiet
+from tir_mlir.tune.search.suggestions import Choice
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.storages import BaseStorage
+    from optuna.trial import FrozenTrial
+
+JOURNAL = "study.journal"
+OUTCOME, DECISIONS, OWNER = "outcome", "decisions", "owner"
+MEMORY = "memory"
+_AT_WORK: set[str] = set()
+"""The ledgers of this process that are open."""
+
+
+class Ledger:
+    """The trials of one program and one space, kept in a study."""
+
+    def __init__(self, storage: BaseStorage, name: str, place: str, resume: bool = True):
+        self.place, self.name = place, name
+        self.shared = place != MEMORY
+        """Whether other processes may add trials."""
+        self.token = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}:{uuid.uuid4().hex[:8]}"
+        _AT_WORK.add(self.token)
+        optuna = load_optuna()
+        with self._kept():
+            self.name = name = _numbered(name, set(optuna.get_all_study_names(storage)), resume)
+            self.study: Study = optuna.create_study(
+                storage=storage, study_name=name, load_if_exists=True, direction="minimize"
+            )
+
+    def trials(self) -> list[FrozenTrial]:
+        """All trials, by number."""
+        with self._kept():
+            return self.study.get_trials(deepcopy=False)
+
+    def start(self, choices: list[Choice], decisions: dict[str, int], origin: str) -> int:
+        """Enter a candidate that is about to run. Returns the number of its trial."""
+        with self._kept():
+            study = self.study
+            template = frozen(choices, "RUNNING", {DECISIONS: decisions, OWNER: self.token, "origin": origin})
+            trial_id = study._storage.create_new_trial(study._study_id, template_trial=template)
+            return study._storage.get_trial_number_from_id(trial_id)
+
+    def finish(self, number: int, seconds: float | None, outcome: dict[str, Any]) -> None:
+        """Enter how a trial ended: COMPLETE with its seconds, or PRUNED. One that ended meanwhile stays."""
+        optuna = load_optuna()
+        with self._kept():
+            study = self.study
+            trial_id = study._storage.get_trial_id_from_study_id_trial_number(study._study_id, number)
+            state = optuna.trial.TrialState.PRUNED if seconds is None else optuna.trial.TrialState.COMPLETE
+            with suppress(optuna.exceptions.UpdateFinishedTrialError):
+                study._storage.set_trial_user_attr(trial_id, OUTCOME, outcome)
+                study._storage.set_trial_state_values(trial_id, state, None if seconds is None else [seconds])
+
+    def orphans(self) -> list[FrozenTrial]:
+        """The running trials of processes of this machine that are no more."""
+        running = (t for t in self.trials() if t.state.name == "RUNNING")
+        return [t for t in running if OWNER in t.user_attrs and not is_alive(str(t.user_attrs[OWNER]))]
+
+    def take_up(self, number: int) -> None:
+        """Make a running trial this process's own."""
+        with self._kept():
+            study = self.study
+            trial_id = study._storage.get_trial_id_from_study_id_trial_number(study._study_id, number)
+            study._storage.set_trial_user_attr(trial_id, OWNER, self.token)
+
+    def close(self) -> None:
+        """End the work: trials that still run may be taken up."""
+        _AT_WORK.discard(self.token)
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Errors of the storage as TuneErrors that say how to go on."""
+        try:
+            with quiet():
+                yield
+        except TuneError:
+            raise
+        except OSError as error:
+            raise TuneError(
+                f"the study in {self.place} cannot be kept: {error.strerror or error}; fix: make space or rights "
+                "there, then run again with the same work_dir: what was tried is taken up"
+            ) from error
+        except Exception as error:
+            if not type(error).__module__.startswith(("sqlalchemy", "psycopg", "optuna", "redis", "json")):
+                raise
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise TuneError(
+                f"the study in {self.place} cannot be reached: {said[0]}; fix: see to the storage, then run again with "
+                "the same storage and work_dir: what was tried is taken up"
+            ) from error
+
+
+def open_ledger(name: str, work_dir: Path | None, storage: str | BaseStorage | None, resume: bool = True) -> Ledger:
+    """The ledger of a search: in `storage` (a URL, or a storage of optuna), else in work_dir, else in memory.
+
+    resume=False: a new one, beside those of earlier searches. Raises TuneError if it cannot be opened.
+    """
+    opened, place = _storage(work_dir, storage)
+    return Ledger(opened, name, place, resume)
+
+
+def _storage(work_dir: Path | None, storage: str | BaseStorage | None) -> tuple[BaseStorage, str]:
+    optuna = load_optuna()
+    if storage is not None:
+        place = without_password(storage) if isinstance(storage, str) else type(storage).__name__
+        return (_by_url(storage, place) if isinstance(storage, str) else storage), place
+    if work_dir is None:
+        return optuna.storages.InMemoryStorage(), MEMORY
+    path = work_dir / JOURNAL
+    journal = optuna.storages.journal
+    try:
+        work_dir.mkdir(parents=True, exist_ok=True)
+        lock = journal.JournalFileSymlinkLock(str(path))
+        backend = journal.JournalFileBackend(str(path), lock_obj=lock)
+        mend(path, lock)
+        return optuna.storages.JournalStorage(backend), str(path)
+    except OSError as error:
+        raise TuneError(f"the study cannot be kept in {path}: {error.strerror}; fix: another work_dir") from error
+    except ValueError as error:
+        raise TuneError(f"{path} is no journal of optuna: {error}; fix: another work_dir, or remove it") from error
+
+
+def _by_url(storage: str, place: str) -> BaseStorage:
+    optuna = load_optuna()
+    try:
+        return optuna.storages.get_storage(storage)
+    except Exception as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise TuneError(
+            f"the storage {place} cannot be opened: {said[0]}; fix: a URL of SQLAlchemy, such as postgresql://..."
+        ) from error
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown."""
+    scheme, sign, rest = url.partition("://")
+    login, at, host = rest.rpartition("@")
+    return f"{scheme}{sign}{login.partition(':')[0]}{at}{host}"
+
+
+def mend(path: Path, lock: Any) -> None:
+    """Cut a last line that its writer did not finish: optuna would append to it, and read neither."""
+    with open(path, "r+b") as file:
+        if _ends_well(file):
+            return
+        lock.acquire()  # no writer is at work now
+        try:
+            if not _ends_well(file):
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+        finally:
+            lock.release()
+
+
+def _ends_well(file: BinaryIO) -> bool:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 1))
+    return not size or file.read(1) == b"\n"
+
+
+def frozen(choices: list[Choice], state: str, attrs: dict[str, Any], value: float | None = None) -> FrozenTrial:
+    """A trial of optuna with these decisions."""
+    optuna = load_optuna()
+    return optuna.trial.create_trial(
+        state=optuna.trial.TrialState[state],
+        value=value,
+        params={c.name: c.position for c in choices},
+        distributions={c.name: optuna.distributions.IntDistribution(0, c.count - 1) for c in choices},
+        user_attrs=attrs,
+    )
+
+
+def choices_of(trial: FrozenTrial) -> list[Choice]:
+    """The decisions of a trial of a ledger, in order."""
+    decisions: dict[str, int] = trial.user_attrs.get(DECISIONS, {})
+    return [
+        Choice(name, trial.params[name], _count(trial.distributions[name]), value)
+        for name, value in decisions.items()
+        if name in trial.params
+    ]
+
+
+def _count(distribution: Any) -> int:
+    return distribution.high + 1
+
+
+def _numbered(name: str, taken: set[str], resume: bool) -> str:
+    """The name of the last search, `name#2` after `name`; of the next one if not `resume`."""
+    number = next(n for n in count(1) if (f"{name}#{n}" if n > 1 else name) not in taken)
+    number -= resume and number > 1
+    return f"{name}#{number}" if number > 1 else name
+
+
+def is_alive(token: str) -> bool:
+    """Whether the search with this token (host:process:start of the process:search) may still run.
+
+    One of another machine may.
+    """
+    host, number, started, _ = (token.split(":") + [""] * 4)[:4]
+    if host != socket.gethostname() or not number.isdigit():
+        return True
+    if int(number) == os.getpid():
+        return token in _AT_WORK
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return _started(int(number)) == started
+
+
+def _started(process: int) -> str:
+    """The start of a process in ticks since boot; "" where the system does not tell."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""

@@ -1,0 +1,220 @@
+"""The loop of a search: propose, build and measure, remember; until the trials are spent or the user stops it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.tune.search.candidates import Candidate
+from tir_mlir.tune.search.lab import Lab
+from tir_mlir.tune.search.ledger import DECISIONS, OUTCOME, Ledger
+from tir_mlir.tune.search.proposals import Proposals
+from tir_mlir.tune.search.stages import Stage
+from tir_mlir.tune.spaces.deciders import Fixed
+from tir_mlir.tune.trials.outcome import Outcome, Status
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
+TICK = 0.5
+"""Seconds between two looks at the clock while candidates run."""
+REPEATED = "repeated"
+
+
+class Listener(Protocol):
+    """Is told how a search goes on."""
+
+    def begin(self, title: str, trials: int) -> None: ...
+
+    def tested(self, trial: TrialResult, best: TrialResult | None) -> None: ...
+
+    def phase(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What became of one candidate. seconds: of single runs. origin: who proposed it."""
+
+    number: int
+    origin: str
+    decisions: dict[str, int]
+    status: str
+    seconds: tuple[float, ...] = ()
+    stages: dict[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def median(self) -> float | None:
+        """Seconds of a run; None if it was not measured."""
+        return median(self.seconds) if self.seconds else None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ran, and computed the right result."""
+        return self.status == Status.OK.value and bool(self.seconds)
+
+    def __str__(self) -> str:
+        took = f"{1e3 * self.median:.4g} ms" if self.median is not None else ""
+        what = ", ".join(part for part in (self.status, took, self.reason) if part)
+        return f"trial {self.number} ({self.origin}): {what}"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When a search ends. trials: of the study, those of earlier runs included. seconds: of this run."""
+
+    trials: int
+    seconds: float | None = None
+    lanes: int = 1
+    """How many candidates are built at once."""
+
+
+Recorder = Callable[[Candidate, TrialResult], None]
+
+
+class Session:
+    """A search under way: what was tried, and what is running."""
+
+    def __init__(
+        self, proposals: Proposals, ledger: Ledger, lab: Lab, budget: Budget, record: Recorder, listener: Listener
+    ):
+        self.proposals, self.ledger, self.lab, self.budget = proposals, ledger, lab, budget
+        self._record, self.listener = record, listener
+        self.results: list[TrialResult] = []
+        self.interrupted = False
+        self._running: dict[Future[Outcome], Candidate] = {}
+        self._seen: set[int] = set()
+        self._start = time.monotonic()
+        self.stages: Sequence[Stage] = [Stage("", budget.trials)]
+        self._stage = 0
+
+    @property
+    def best(self) -> TrialResult | None:
+        """The fastest one so far."""
+        return min((r for r in self.results if r.ok), key=lambda r: r.median or 0.0, default=None)
+
+    def resume(self) -> None:
+        """Take up what earlier runs left: their results are known, and what was running runs again."""
+        self._learn()
+        for trial in self.ledger.orphans():
+            self.ledger.take_up(trial.number)
+            self._seen.add(trial.number)
+            decisions = trial.user_attrs.get(DECISIONS, {})
+            self.proposals.enqueue(Fixed(decisions), str(trial.user_attrs.get("origin", "")), trial.number)
+
+    def run(self) -> None:
+        """Search until the budget is spent, the space has no more, or Ctrl-C, which keeps everything."""
+        try:
+            while self._launched() or self._running:
+                self._land()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            self._running.clear()
+            with suppress(TuneError):
+                for number in self.proposals.unneeded:
+                    self.ledger.finish(number, None, {"status": REPEATED})
+            self.ledger.close()
+
+    def _launched(self) -> bool:
+        """Start candidates while there is room. Whether one was started."""
+        started = False
+        while len(self._running) < self.budget.lanes and self._has_budget():
+            self._enter_stage()
+            candidate = self.proposals.next()
+            if candidate is None and self._stage + 1 == len(self.stages):
+                break
+            if candidate is None:  # of this block; the others may have some
+                self._focus(self._stage + 1)
+                continue
+            started = True
+            self._launch(candidate)
+        return started
+
+    def begin_stages(self, stages: Sequence[Stage]) -> None:
+        """Search in these stages."""
+        self.stages = stages
+        self._focus(0)
+
+    def _enter_stage(self) -> None:
+        """Go on to the stage that the number of trials is in."""
+        under_way = len(self.results) + len(self._running)
+        due = next((n for n, s in enumerate(self.stages) if under_way < s.until), len(self.stages) - 1)
+        if due > self._stage:
+            self._focus(due)
+
+    def _focus(self, number: int) -> None:
+        self._stage = number
+        best = self.best
+        self.proposals.focus(self.stages[number].prefix, best.decisions if best else {})
+
+    def _has_budget(self) -> bool:
+        late = self.budget.seconds is not None and time.monotonic() - self._start > self.budget.seconds
+        return not late and len(self.results) + len(self._running) < self.budget.trials
+
+    def _launch(self, candidate: Candidate) -> None:
+        if candidate.number is None:
+            candidate.number = self.ledger.start(candidate.choices, candidate.decisions, candidate.origin)
+            self._seen.add(candidate.number)
+        if candidate.schedule is None:
+            self._finish(candidate, Outcome(Status.REFUSED, reason=candidate.reason))
+            return
+        best = self.best
+        self._running[self.lab.start(candidate.schedule, best.median if best else None)] = candidate
+
+    def _land(self) -> None:
+        """Wait for a candidate, and take in what is done."""
+        done, _ = wait(self._running, timeout=TICK, return_when=FIRST_COMPLETED)
+        for future in done:
+            self._finish(self._running.pop(future), future.result())
+        if done and self.ledger.shared:
+            self._learn()
+
+    def _finish(self, candidate: Candidate, outcome: Outcome) -> None:
+        assert candidate.number is not None
+        stages = {"schedule": candidate.seconds, **outcome.stages}
+        given = candidate.number, candidate.origin, candidate.decisions, outcome.status.value
+        result = TrialResult(*given, outcome.seconds, stages, outcome.reason)
+        self.results.append(result)
+        told = result.median if outcome.status in (Status.OK, Status.SLOW) else None
+        self.proposals.tell(candidate, told)
+        self.ledger.finish(candidate.number, told, as_attribute(result))
+        self._record(candidate, result)
+        self.listener.tested(result, self.best)
+
+    def _learn(self) -> None:
+        """Take in the trials that other runs and other processes finished."""
+        for trial in self.ledger.trials():
+            if trial.number in self._seen or not trial.state.is_finished():
+                continue
+            self._seen.add(trial.number)
+            result = of_trial(trial)
+            if result is not None and result.status != REPEATED:
+                self.results.append(result)
+                self.proposals.learn(trial)
+
+
+def as_attribute(result: TrialResult) -> dict[str, Any]:
+    """The part of a result that is no parameter of its trial, as JSON."""
+    return {
+        "status": result.status, "seconds": list(result.seconds), "stages": result.stages, "reason": result.reason
+    }  # fmt: skip
+
+
+def of_trial(trial: FrozenTrial) -> TrialResult | None:
+    """The result that a finished trial of a ledger keeps; None if it keeps none."""
+    attrs = trial.user_attrs
+    found = attrs.get(OUTCOME)
+    if not isinstance(found, dict) or DECISIONS not in attrs:
+        return None
+    seconds = tuple(map(float, found.get("seconds", ())))
+    return TrialResult(
+        trial.number, str(attrs.get("origin", "")), dict(attrs[DECISIONS]), str(found.get("status", "")), seconds,
+        dict(found.get("stages", {})), str(found.get("reason", "")),
+    )  # fmt: skip

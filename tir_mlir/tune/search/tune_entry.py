@@ -1,0 +1,95 @@
+"""`tune.tune`: the door of the search."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.dialect.ir import held_module
+from tir_mlir.schedule import Schedule
+from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.target import Target
+from tir_mlir.tune.report.progress import Progress, listener_of
+from tir_mlir.tune.search.best import Best
+from tir_mlir.tune.search.candidates import Space
+from tir_mlir.tune.search.samplers import sampler_of
+from tir_mlir.tune.search.tuner import Options, Tuner
+from tir_mlir.tune.search.whole_program import BestOfModule, tune_module
+from tir_mlir.tune.trials.pool import Pool
+
+if TYPE_CHECKING:
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
+
+
+def tune(
+    program: Any,
+    *,
+    trials: int = 64,
+    work_dir: str | os.PathLike[str] | None = None,
+    space: Space | None = None,
+    storage: str | BaseStorage | None = None,
+    sampler: str | BaseSampler = "tpe",
+    seed: int | None = None,
+    timeout: float | None = None,
+    stop_after: float | None = None,
+    builders: int | None = None,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    sizes: Mapping[str, int] | None = None,
+    resume: bool = True,
+    progress: bool | Progress | Callable[..., Any] | None = None,
+) -> Best | BestOfModule:
+    """Search for the best schedule of a program. Returns a `Best`, which prints as a table.
+
+        best = tune.tune(program, trials=64, work_dir="tuned")
+        best.schedule.show()
+
+    First the library's choice (`schedules.auto`) is tried, then what was best for this operator at other sizes, then
+    what the sampler suggests. Results are compared with those of the unscheduled program. At the end the three best and
+    the library's choice are measured again in turns, and the winner is verified: the result is never slower than the
+    library's choice.
+
+    Functions with several blocks are searched block by block, by their work, then together; the functions of a module
+    one by one, by their time.
+
+    program: an IRModule, a PrimFunc or an MLIR module. trials: how many candidates, those of an interrupted run
+    included. work_dir: where records and the study are kept; None: nowhere. space: a function over a Schedule with
+    `sample_*` steps; default: the library's schedules with their parameters free. storage: a URL of an optuna storage,
+    or one; default: a journal in work_dir. sampler: "tpe", "random", "gp", "cmaes", "qmc", "nsga2", or one of optuna.
+    seed: of the sampler and the data. timeout: CPU seconds that building and running one candidate may take.
+    stop_after: seconds after which no candidate is started. builders: processes that build side by side, default one a
+    core. target, threads: as for `schedules`. sizes: values of shape variables that are measured. resume: go on with
+    what work_dir or storage has of this search; False: start again. progress: whether to show it; default: in a
+    terminal.
+
+    Ctrl-C ends the search, keeps everything, and returns the best so far after the finals, which a second Ctrl-C skips.
+    Raises TuneError: a wrong option, optuna or a sampler's package missing, a storage that is gone, a disk that is
+    full; what was tried is kept, and the same call goes on.
+    """
+    options = Options(
+        trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
+        builders, target, threads, resume, dict(sizes or {}),
+    )  # fmt: skip
+    if not isinstance(resume, bool):
+        raise TuneError(f"resume is True or False, not {resume!r}")
+    sampler_of(sampler, seed)  # before anything is started
+    module = _module(program)
+    with listener_of(progress) as listener, Pool(builders) as pool:
+        if len(module) > 1:
+            return tune_module(module, options, listener, pool)
+        return Tuner(module, options, listener, pool).run()
+
+
+def _module(program: Any) -> IRModule:
+    """The program as a module. Raises TuneError for anything else."""
+    held = held_module(program)
+    if held is None or isinstance(program, Schedule):
+        raise TuneError(f"tune takes an IRModule, a PrimFunc or an MLIR module, not {type(program).__name__}")
+    module = program.alone if isinstance(program, PrimFunc) else IRModule(held)
+    if not len(module):
+        raise TuneError("the module has no function with a body")
+    return module

@@ -1,0 +1,260 @@
+"""`tune`: search for the best schedule of one function."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError, TuneError, TuneWarning, short_repr
+from tir_mlir.dialect.ir import held_module
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.script.module import IRModule, module_text
+from tir_mlir.target import Target, chosen
+from tir_mlir.tune.records.database import Database
+from tir_mlir.tune.records.record import Record, Subject, subject
+from tir_mlir.tune.report.numpy_product import numpy_seconds
+from tir_mlir.tune.search.best import Best
+from tir_mlir.tune.search.candidates import Candidate, Space, drawn
+from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals
+from tir_mlir.tune.search.lab import PoolLab, job_options
+from tir_mlir.tune.search.ledger import Ledger, open_ledger
+from tir_mlir.tune.search.proposals import Proposals
+from tir_mlir.tune.search.samplers import sampler_of
+from tir_mlir.tune.search.session import Budget, Listener, Session, TrialResult
+from tir_mlir.tune.search.stages import stages
+from tir_mlir.tune.spaces.deciders import Defaults, Fixed
+from tir_mlir.tune.trials.pool import Pool
+
+if TYPE_CHECKING:
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
+
+NEIGHBORS = 6
+"""Records of other sizes that are replayed first."""
+UNKNOWN = 1.0
+"""Seconds that a program counts with that was not measured."""
+LIBRARY_SPACE = "library"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search; see `tune`."""
+
+    trials: int = 64
+    work_dir: Path | None = None
+    space: Space | None = None
+    storage: str | BaseStorage | None = None
+    sampler: str | BaseSampler = "tpe"
+    seed: int | None = None
+    timeout: float | None = None
+    stop_after: float | None = None
+    builders: int | None = None
+    target: Target | str | None = None
+    threads: int | None = None
+    resume: bool = True
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, least in (("trials", 1), ("builders", 1), ("threads", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value is None and name != "trials":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise TuneError(f"{name} is a number >= {least}, not {short_repr(value)}")
+        for name in ("timeout", "stop_after"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
+                raise TuneError(f"{name} is a number of seconds, more than 0, not {short_repr(value)}")
+        if self.space is not None and not callable(self.space):
+            raise TuneError(f"space is a function that takes a Schedule, not {short_repr(self.space)}")
+
+    @property
+    def space_name(self) -> str:
+        """The name of the space in records and studies."""
+        if self.space is None:
+            return LIBRARY_SPACE
+        made = getattr(self.space, "__qualname__", type(self.space).__qualname__)
+        return f"{getattr(self.space, '__module__', '')}.{made}"
+
+
+class Tuner:
+    """The search for one function: its parts, and their order."""
+
+    def __init__(self, program: Any, options: Options, listener: Listener, pool: Pool):
+        self.program, self.options, self.listener = program, options, listener
+        self.target = chosen(options.target)
+        self.library = library_space(self.target, options.threads)
+        self.space = options.space or self.library
+        self.about: Subject = subject(program, options.target, options.threads)
+        self.database = None if options.work_dir is None else Database(options.work_dir, threads=options.threads)
+        jobs = job_options(options.target, options.threads, options.timeout, options.seed)
+        self.lab = PoolLab(pool, options.sizes, **jobs)
+        self.records: dict[int, Record] = {}
+
+    @cached_property
+    def baseline(self) -> Candidate:
+        """The library's choice."""
+        return drawn(self.program, self.library, Defaults(), origin=LIBRARY)
+
+    def library_seconds(self) -> float:
+        """Seconds of the library's choice, or a very long time if it cannot be run."""
+        if self.baseline.schedule is None:
+            return UNKNOWN
+        return self.lab.start(self.baseline.schedule, None).result().median or UNKNOWN
+
+    def run(self) -> Best:
+        """Search, then the finals."""
+        options = self.options
+        self.listener.begin(", ".join(IRModule(held_module(self.program)).functions), options.trials)
+        self.listener.phase("reference")
+        self.lab.refer_to(self.program, self.baseline.schedule)
+        ledger = open_ledger(self._study_name(), options.work_dir, options.storage, options.resume)
+        proposals = Proposals(self.program, self.space, sampler_of(options.sampler, options.seed), options.seed)
+        session = self._session(proposals, ledger)
+        self.listener.phase("search")
+        session.resume()
+        self._first(proposals)
+        known = len(session.results) + len(proposals.waiting)
+        session.begin_stages(stages(self._defaults().choices, self._work, options.trials, known))
+        session.run()
+        return self._best(session, ledger)
+
+    def _defaults(self) -> Candidate:
+        """The default candidate of the space: its decisions tell the blocks."""
+        return self.baseline if self.options.space is None else drawn(self.program, self.space, Defaults())
+
+    def _work(self, block: str) -> float:
+        """How many iterations a block has; symbolic extents count as those that are measured, or as many."""
+        plain = Schedule(self.program)
+        try:
+            extents = [it.dom.extent for it in block_info(plain, plain.get_block(block)).iter_vars]
+        except ScheduleError:  # no block has this name
+            return 0.0
+        many = max([LARGE, *self.options.sizes.values()])
+        return float(prod(many if extent is None else extent for extent in extents))
+
+    def _study_name(self) -> str:
+        about, options = self.about, self.options
+        facts = repr((about.target, sorted(about.versions.items()), options.space_name, sorted(options.sizes.items())))
+        return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
+
+    def _session(self, proposals: Proposals, ledger: Ledger) -> Session:
+        options = self.options
+        budget = Budget(options.trials, options.stop_after, options.builders or os.cpu_count() or 1)
+        return Session(proposals, ledger, self.lab, budget, self._record, self.listener)
+
+    def _first(self, proposals: Proposals) -> None:
+        """What to try before the sampler is asked: the defaults, then what was best for neighbors."""
+        proposals.enqueue(Defaults(), LIBRARY if self.options.space is None else "defaults")
+        if self.database is None:
+            return
+        near = self.database.nearest(
+            self.program, self.options.target, NEIGHBORS, threads=self.options.threads, space=self.options.space_name
+        )
+        for record in near:
+            proposals.enqueue(Fixed(record.decisions), "neighbor")
+
+    def _record(self, candidate: Candidate, result: TrialResult) -> None:
+        record = self.about.record(
+            space=self.options.space_name,
+            decisions=result.decisions,
+            trace=[] if candidate.schedule is None else candidate.schedule.trace.as_json(),
+            text=_text(candidate),
+            status=result.status,
+            seconds=result.seconds,
+            stages=result.stages,
+            reason=result.reason,
+        )
+        self.records[result.number] = record
+        if self.database is not None:
+            self.database.add(record)
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def _best(self, session: Session, ledger: Ledger) -> Best:
+        ranked = sorted((r for r in session.results if r.ok), key=lambda r: r.median or 0.0)
+        candidates = [self._again(r) for r in ranked[: FINALISTS + 1]]
+        for same in (c for c in candidates if _text(c) == _text(self.baseline)):
+            self.baseline.choices, self.baseline.number = same.choices, same.number
+        others = [c for c in candidates if c.schedule is not None and _text(c) != _text(self.baseline)]
+        found = self._finals(others[:FINALISTS], session.interrupted)
+        found.notes[:0] = self._notes(session)
+        record = self._kept(found, session)
+        others = {} if session.interrupted else self._references()
+        return Best(found, record, session.results, ledger.study, others, session.interrupted)
+
+    def _references(self) -> dict[str, float]:
+        """Seconds of what others have for this program, where it is one that they know."""
+        if not self.target.runs_here:
+            return {}
+        self.listener.phase("NumPy")
+        seconds = numpy_seconds(self.program, self.options.threads or self.target.cores)
+        return {} if seconds is None else {"NumPy": seconds}
+
+    def _notes(self, session: Session) -> list[str]:
+        notes = []
+        if session.interrupted:
+            done = f"{len(session.results)} of {self.options.trials} trials"
+            notes.append(f"stopped by Ctrl-C after {done}; the same call goes on, if it has a work_dir or a storage")
+        if session.proposals.exhausted:
+            notes.append(f"the space has no more candidates than these {len(session.results)}")
+        return notes
+
+    def _again(self, result: TrialResult) -> Candidate:
+        candidate = drawn(self.program, self.space, Fixed(result.decisions), origin=result.origin)
+        candidate.number = result.number
+        return candidate
+
+    def _finals(self, candidates: list[Candidate], interrupted: bool) -> Finals:
+        """The finals; after Ctrl-C they run as well, and a second one skips them."""
+        self.listener.phase("finals: a second Ctrl-C skips them" if interrupted else "finals")
+        try:
+            return finals(candidates, self.baseline, self.lab, ROUNDS)
+        except KeyboardInterrupt:
+            winner = next(iter(candidates), self.baseline)
+            text = "the finals were skipped: the best is that of single measurements, and is not verified"
+            warnings.warn(text, TuneWarning, stacklevel=4)
+            return Finals(winner, notes=[text])
+
+    def _kept(self, found: Finals, session: Session) -> Record:
+        """The record of the winner, with its times of the finals."""
+        winner = found.winner
+        label_of = f"trial {winner.number}" if winner.origin != LIBRARY else LIBRARY
+        seconds = tuple(found.seconds.get(label_of, ()))
+        before = self.records.get(-1 if winner.number is None else winner.number)
+        record = self.about.record(
+            space=self.options.space_name if before or self.options.space is None else LIBRARY_SPACE,
+            decisions=winner.decisions,
+            trace=[] if winner.schedule is None else winner.schedule.trace.as_json(),
+            text=_text(winner),
+            seconds=seconds or (before.seconds if before else ()),
+            stages=before.stages if before else {},
+            verified=found.verified,
+        )
+        if self.database is not None and record.seconds:
+            self.database.add(record)
+        return record
+
+
+def _text(candidate: Candidate) -> str:
+    module = None if candidate.schedule is None else held_module(candidate.schedule)
+    return "" if module is None else module_text(module)
+
+
+def library_space(target: Target, threads: int | None) -> Callable[..., Any]:
+    """The schedules of the library with their parameters free."""
+    from tir_mlir import schedules
+
+    def library(sch: Any) -> None:
+        schedules.auto(sch, target, threads)
+
+    return library

@@ -1,0 +1,178 @@
+"""The command line of the search."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tir_mlir.dialect.diagnostics import TirError, TuneError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.opt import input as opt_input
+from tir_mlir.opt.diagnostics import DriverError, Reader, of_error, show
+from tir_mlir.script.module import IRModule
+from tir_mlir.tune.search.tune_entry import tune
+
+DESCRIPTION = """Search for the best schedule of a program, and keep it in a folder of records.
+
+FILE is TVMScript (.py; only its prim_funcs are read, nothing else of it is executed) or MLIR (.mlir), or FILE.py:NAME:
+the file is executed, and NAME is the program, an IRModule or a PrimFunc, or a function that returns one.
+
+Ctrl-C ends the search and keeps everything; a second one skips the last measurements. The same command goes on."""
+
+EPILOG = """the records are used by:
+  with tir_mlir.tune.Database("tuned"):
+      lib = tir_mlir.build(program)
+
+exit code: 0, 1 after an error, 130 after Ctrl-C."""
+INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        print(f"tune: error: {message} (python -m tir_mlir.tune --help)", file=sys.stderr)
+        raise SystemExit(1)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options: those of `tune.tune`."""
+    made = _Parser(
+        "python -m tir_mlir.tune",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("file", metavar="FILE", help="the program")
+    made.add_argument("--function", metavar="NAME", help="tune this function of the program only")
+    made.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
+                      help="Python file to run first, to register tensor intrinsics")  # fmt: skip
+    _search(made.add_argument_group("search"))
+    _keeping(made.add_argument_group("keeping"))
+    _machine(made.add_argument_group("machine"))
+    return made
+
+
+def _search(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--trials", type=int, default=64, metavar="N", help="candidates to try, default 64")
+    group.add_argument(
+        "--space", metavar="FILE.py:NAME", help="function over a Schedule; default: the library's schedules"
+    )
+    group.add_argument("--sampler", default="tpe", metavar="NAME", help="tpe (default), random, gp, cmaes, qmc, nsga2")
+    group.add_argument("--seed", type=int, metavar="N", help="seed of the sampler and the data")
+    group.add_argument(
+        "--size", action="append", default=[], type=_size, metavar="NAME=N", help="value of a shape variable"
+    )
+
+
+def _keeping(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--work-dir", default="tuned", metavar="DIR", help='folder of records and studies, default "tuned"'
+    )
+    group.add_argument("--storage", metavar="URL", help="database of the study, instead of a journal in the folder")
+    group.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True,
+                       help="go on with what an earlier run of this search left; the default")  # fmt: skip
+
+
+def _machine(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--target", metavar="NAME", help="a predefined CPU; default: this machine")
+    group.add_argument("--threads", type=int, metavar="N", help="threads of the program; default: the cores")
+    group.add_argument(
+        "--builders", type=int, metavar="N", help="processes that build side by side; default: the cores"
+    )
+    group.add_argument("--timeout", type=float, metavar="S", help="CPU seconds to build, and to run, one candidate")
+    group.add_argument("--stop-after", type=float, metavar="S", help="seconds after which no candidate is started")
+    group.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None,
+                       help="live table; default: in a terminal")  # fmt: skip
+
+
+def _size(text: str) -> tuple[str, int]:
+    name, equals, value = text.partition("=")
+    if not name.isidentifier() or not value.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=NUMBER")
+    return name, int(value)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run with these arguments, by default those of the process. Returns the exit code."""
+    args = parser().parse_args(argv)
+    warnings.showwarning = _warned
+    try:
+        for path in args.imports:
+            executed(path)
+        program = selected(program_of(args.file), args.function)
+        best = tune(program, **options_of(args))
+    except KeyboardInterrupt:
+        print("tune: interrupted; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+    except DriverError as error:
+        for diagnostic in error.diagnostics:
+            show(diagnostic, Reader(args.file, ""))
+        return 1
+    except (TirError, OSError) as error:
+        print(f"tune: error: {error}", file=sys.stderr)
+        return 1
+    print(best)
+    return INTERRUPTED if best.interrupted else 0
+
+
+def options_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `tune.tune`. Raises TuneError for a space that is not there."""
+    names = ("trials", "sampler", "seed", "work_dir", "storage", "resume", "target", "threads", "builders", "timeout",
+             "stop_after", "progress")  # fmt: skip
+    given = {name: getattr(args, name) for name in names}
+    return given | {"space": named(args.space) if args.space else None, "sizes": dict(args.size)}
+
+
+def program_of(place: str) -> Any:
+    """The program in a file, or the one that a file makes. Raises DriverError, TuneError."""
+    if ".py:" in place:
+        made = named(place)
+        return made() if callable(made) and not isinstance(made, IRModule) else made
+    with entered():
+        (chunk,) = opt_input.read(place, False)
+        try:
+            module = opt_input.module_of(chunk)
+            opt_input.as_program(module)
+        except TirError as error:
+            raise DriverError(*of_error(error)) from error
+        return IRModule(module)
+
+
+def selected(program: Any, function: str | None) -> Any:
+    """One function of a program, alone."""
+    if function is None:
+        return program
+    if not isinstance(program, IRModule) or function not in program:
+        known = ", ".join(program) if isinstance(program, IRModule) else "no functions"
+        raise TuneError(f"the program has no function {function!r}; it has {known}")
+    return program[function].alone
+
+
+def named(place: str) -> Any:
+    """What `FILE.py:NAME` names: the file is executed. Raises TuneError."""
+    path, colon, name = place.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise TuneError(f"{place!r} is not FILE.py:NAME")
+    found = executed(path)
+    if name not in found:
+        raise TuneError(f"{path} has no {name!r}")
+    return found[name]
+
+
+def executed(path: str) -> dict[str, Any]:
+    """The names that a Python file defines. Raises TuneError with the line for what it raises."""
+    if not Path(path).is_file():
+        raise TuneError(f"{path} is no file")
+    try:
+        return runpy.run_path(path, run_name=Path(path).stem)
+    except Exception as error:
+        raise TuneError(f"{path} raised {type(error).__name__}: {error}") from error
+
+
+def _warned(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    print(f"tune: warning: {message}", file=sys.stderr)
