@@ -24,9 +24,8 @@ the file is executed, and NAME is the program, an IRModule or a PrimFunc, or a f
 
 Ctrl-C ends the search and keeps everything; a second one skips the last measurements. The same command goes on."""
 
-EPILOG = """the records are used by:
-  with tir_mlir.tune.Database("tuned"):
-      lib = tir_mlir.build(program)
+EPILOG = """the best record of a program:
+  tir_mlir.tune.Database("tuned").best(program)
 
 exit code: 0, 1 after an error, 130 after Ctrl-C."""
 INTERRUPTED = 130
