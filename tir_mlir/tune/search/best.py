@@ -38,7 +38,8 @@ class Best:
         self.schedule: Schedule = found.winner.schedule
         """The best schedule."""
         self.decisions = dict(found.winner.decisions)
-        self.record, self.trials, self.study = record, trials, study
+        self.record, self.study = record, study
+        self.trials = sorted(trials, key=lambda trial: trial.number)
         self.finals, self.verified, self.notes = found.seconds, found.verified, list(found.notes)
         self.seconds = found.best or self._median(found.winner.number)
         self.library_seconds = found.library or self._median(0)
