@@ -74,6 +74,8 @@ class Pool:
 
         A job that fails has none. All have one runner.
         """
+        if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:
+            raise TuneError(f"rounds is a number of measurements of each job, at least 1, not {rounds!r}")
         if len({job.runner for job in jobs}) > 1:
             raise TuneError("compare takes jobs of one runner: times of different machines are not compared")
         found: list[list[float]] = [[] for _ in jobs]

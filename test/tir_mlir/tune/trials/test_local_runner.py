@@ -6,8 +6,10 @@ import pytest
 
 from tir_mlir import Schedule, schedules
 from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.runtime.cache import crash_notes
 from tir_mlir.script.parser import parse
 from tir_mlir.tune.trials import Limits, Status, job_of
+from tir_mlir.tune.trials.local_runner import LocalRunner
 
 PRODUCT = """
 @I.ir_module
@@ -112,6 +114,12 @@ def test_the_library_schedule_is_faster_than_the_program(pool):
     reference = pool.reference(job_of(program))
     plain, tuned = pool.compare([job_of(each, reference=reference) for each in (program, sch)], rounds=9)
     assert len(plain) == len(tuned) == 9 and min(tuned) < min(plain)
+
+
+def test_a_build_leaves_no_note_of_a_crash(monkeypatch):
+    """As a build with the cache does, for the next build of the program, until it has ended."""
+    monkeypatch.setattr(crash_notes, "record_build", lambda *_: pytest.fail("a note is kept"))
+    assert LocalRunner().build(job_of(product())).functions == ["main"]
 
 
 def test_nothing_else_than_a_program_is_a_job():

@@ -104,6 +104,12 @@ def test_compare_of_two_machines_is_refused(pool):
         pool.compare([job("planted_fill", runner=Board(name)) for name in ("pi", "rock")])
 
 
+@pytest.mark.parametrize("rounds", [0, 1.5, True])
+def test_rounds_is_a_number(pool, rounds):
+    with pytest.raises(TuneError, match="rounds is a number of measurements of each job, at least 1, not"):
+        pool.compare([], rounds)
+
+
 def test_compare_of_nothing_is_nothing(pool):
     assert pool.compare([]) == []
 
@@ -157,9 +163,10 @@ def test_close_ends_what_runs_and_cancels_what_waits():
 
 def test_workers_build_side_by_side_and_measure_in_turn():
     with Pool(2) as pool:
+        while len(pool.workers) < 2:
+            time.sleep(0.01)
         found = [pool.submit(job("planted_fill")) for _ in range(6)]
         assert [each.result(300).status for each in found] == [Status.OK] * 6
-        assert len(pool.workers) == 2
 
 
 def test_a_script_without_a_guard_runs_once(tmp_path):
