@@ -134,6 +134,50 @@ def test_many_processes_add_at_once(tmp_path, db, about):
     assert [process.returncode for process in started] == [0] * 4 and len(db.records(PROGRAM)) == 101
 
 
+KILLED = (
+    ADD
+    + """
+while True:
+    Database({db!r}).add(one)
+"""
+)
+
+
+@pytest.mark.slow
+def test_a_killed_writer_loses_one_record_at_most(db, about):
+    db.add(made(about, 0.5))
+    code = KILLED.format(path=sys.path, file=str(files(db)[0]), db=str(db.path))
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while len(db) < 40:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    unfinished = [p for p in files(db)[0].parent.iterdir() if p.name.startswith("new-")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(db.records(PROGRAM)) == len(files(db)) >= 40 and len(unfinished) <= 1
+
+
+SHORT = """
+import resource, sys; sys.path[:0] = {path!r}
+from tir_mlir.tune.records.database import Database
+from tir_mlir.tune.records.record_json import decode
+one = decode(open({file!r}).read())
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+Database({db!r}).add(one)
+"""
+
+
+@pytest.mark.slow
+def test_a_record_that_was_written_in_part_is_removed(db, about):
+    """The system cuts the file after 100 bytes."""
+    db.add(made(about, 0.5))
+    code = SHORT.format(path=sys.path, file=str(files(db)[0]), db=str(db.path))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "TuneError: a record was not kept in" in done.stderr and "File too large" in done.stderr
+    assert [p.suffix for p in files(db)[0].parent.iterdir()] == [".json"] and len(db.records(PROGRAM)) == 1
+
+
 # --- damage -----------------------------------------------------------------------------------------------------------
 
 
