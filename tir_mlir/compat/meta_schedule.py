@@ -19,6 +19,7 @@ from tir_mlir.tune.records.program_identity import identity
 from tir_mlir.tune.records.replay import replayed
 
 _CORES = re.compile(r"(?:^|\s)--?num-cores[= ](\S+)")
+_LIBRARY = "library"  # the name of its space in records
 _STRATEGIES = {"replay_trace": "random", "replay_func": "random", "evolutionary": "tpe"}
 
 
@@ -47,7 +48,12 @@ class ScheduleFn:
 
 
 class JSONDatabase(Database):
-    """The records of a search in a directory: `work_dir`. Both paths of TVM's files are taken as that directory."""
+    """The records of a search in a directory: `work_dir`. Both paths of TVM's files are taken as that directory.
+
+    only_given_space: whether the library's schedule is left out, as for a search over a space of the user.
+    """
+
+    only_given_space = False
 
     def __init__(self, path_workload: Any = None, path_tuning_record: Any = None, *, work_dir: Any = None, **_: Any):
         if work_dir is None and path_workload is not None:
@@ -79,7 +85,8 @@ def tune_tir(
 
     With a TuneConfig, as in older versions of TVM, the best Schedule is returned; else the database, for `compile_tir`.
     target: "llvm" with `--num-cores=1` or another number of threads. space: a ScheduleFn, or a function over a
-    Schedule; default: the space of `tir_mlir.tune`. Trials run one by one, so `num_trials_per_iter` has no effect.
+    Schedule, of which the best schedule is returned even where the library's is faster; default: the space of
+    `tir_mlir.tune`. Trials run one by one, so `num_trials_per_iter` has no effect.
     Raises TuneError for a target other than the CPU, and those of `tune.tune`.
     """
     threads = _threads(target)
@@ -95,13 +102,20 @@ def tune_tir(
         threads=threads,
         **options,
     )
-    return best.schedule if config is not None else JSONDatabase(work_dir=folder)
+    database = JSONDatabase(work_dir=folder)
+    database.only_given_space = space is not None
+    if config is None:
+        return database
+    return best.schedule if space is None else compile_tir(database, mod, target)
 
 
 def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
     """The best schedule that a database has of a program, with its trace; None, with a warning, without a record."""
     function = _function(mod)
+    given = getattr(database, "only_given_space", False)
     for record in database.candidates(identity(function), None, _threads(target)):
+        if given and record.space == _LIBRARY:
+            continue  # `tune` measures the library's schedule as well
         try:
             return replayed(record, function)
         except TirError as error:

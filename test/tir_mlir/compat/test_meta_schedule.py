@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,12 @@ def searches(monkeypatch):
             space="mine", decisions={}, trace=sch.trace.as_json(), text=sch.mod.text(), seconds=(1e-3,)
         )
         tune.Database(work_dir).add(record)
-        return SimpleNamespace(schedule=sch)
+        plain = Schedule(program)
+        if space is not None:  # the library's choice is measured, too, and here it is faster
+            tune.Database(work_dir).add(
+                replace(record, space="library", trace=[], text=plain.mod.text(), seconds=(1e-6,))
+            )
+        return SimpleNamespace(schedule=sch if space is None else plain)
 
     monkeypatch.setattr(tune, "tune", found, raising=False)
     return calls
@@ -86,6 +93,18 @@ def test_the_form_of_the_slides_returns_a_schedule(tvm, ms, searches, tmp_path):
         config=ms.TuneConfig(max_trials_global=64, num_trials_per_iter=64),
     )  # fmt: skip
     assert isinstance(tuned, tvm.tir.Schedule) and searches[0]["trials"] == 64 and searches[0]["threads"] is None
+
+
+@pytest.mark.parametrize("form", ["slides", "course"])
+def test_the_best_of_the_given_space_is_returned(ms, searches, tmp_path, form):
+    mod = parse(PROGRAM)
+    given = {"space": ms.ScheduleFn(stochastic), "work_dir": str(tmp_path)}
+    if form == "slides":
+        sch = ms.tune_tir(mod, "llvm", ms.TuneConfig(4), **given)
+    else:
+        sch = ms.tir_integration.compile_tir(ms.tune_tir(mod, "llvm", max_trials_global=4, **given), mod, "llvm")
+    assert "sample_perfect_tile" in sch.trace.as_python()
+    assert len(ms.database.JSONDatabase(work_dir=str(tmp_path)).query_schedule(mod, "llvm").trace) == 0  # of all
 
 
 def test_strategies_are_samplers(ms, searches, tmp_path):
