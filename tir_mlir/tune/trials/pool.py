@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import queue
 import tempfile
 import threading
@@ -25,6 +26,8 @@ HERE = "local"
 """The lane of this machine: what runs there needs its other workers to be quiet."""
 LARGE = 2 << 30
 """Bytes; a worker that has grown to this is replaced after its trial."""
+TRIES = 2
+"""How often what is no trial is asked for, if its worker is lost."""
 AFTER = 60.0
 """Seconds after the limit of a runner, in which it must have noticed."""
 
@@ -80,12 +83,16 @@ class Pool:
             raise TuneError("compare takes jobs of one runner: times of different machines are not compared")
         found: list[list[float]] = [[] for _ in jobs]
         left = list(range(len(jobs)))
+        losses = 0
         while left:
             task = _Task("compare", ([jobs[n] for n in left], rounds), _largest([jobs[n].limits for n in left]))
             try:
                 times = self._put(task).future.result()
             except WorkerLost as lost:
-                del left[lost.last[1] if lost.last[:1] == ("building",) else 0]
+                if lost.last[:1] == ("building",):
+                    del left[lost.last[1]]
+                elif (losses := losses + 1) == TRIES:
+                    raise TuneError(f"candidates cannot be compared: {lost.reason}") from None
                 continue
             for n, seconds in zip(left, times, strict=True):
                 found[n] = seconds
@@ -148,7 +155,7 @@ class Pool:
         tries = [(job, UNSCHEDULED)] + ([(stand_in, STAND_IN)] if stand_in is not None else [])
         for tried, by in tries:
             here = replace(tried, target="llvm", runner=None, reference=None, best=None, seed=job.seed)
-            made = self._put(_Task("reference", (here, str(folder), by), here.limits)).future.result()
+            made = self._tried(here, str(folder), by)
             if isinstance(made, Reference):
                 return made
             late = made.status in (Status.TIMED_OUT, Status.OUT_OF_MEMORY)
@@ -156,6 +163,17 @@ class Pool:
                 fix = "; fix: a larger limit, or a verified schedule as stand_in" if late else ""
                 raise TuneError(f"{by} has no result to compare candidates with: {made.status}: {made.reason}{fix}")
         raise AssertionError("unreachable")
+
+    def _tried(self, job: Job, folder: str, by: str) -> Reference | Outcome:
+        """A reference, or why there is none; tried again if its worker is lost."""
+        lost = None
+        for _ in range(TRIES):
+            try:
+                return self._put(_Task("reference", (job, folder, by), job.limits)).future.result()
+            except WorkerLost as error:
+                lost = error
+        assert lost is not None
+        return Outcome(lost.status, reason=lost.reason)
 
     def _put(self, task: _Task) -> _Task:
         with self._lock:
@@ -192,7 +210,10 @@ class Pool:
                 task.future.set_result(Outcome(lost.status, reason=lost.reason))
             else:
                 task.future.set_exception(lost)
-        except Exception as error:  # a job that does not pickle, no process can be started
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            fix = "fix: define the class of its runner in a module"
+            task.future.set_exception(TuneError(f"the job cannot be sent to a worker: {error}; {fix}"))
+        except Exception as error:  # no process can be started
             task.future.set_exception(error if isinstance(error, TuneError) else TuneError(str(error)))
         worker = self._workers[slot]
         if worker is not None and worker.resident > LARGE:

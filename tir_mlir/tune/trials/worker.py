@@ -4,7 +4,7 @@ To the worker: (what, payload), answered by messages (kind, ...) that end with (
 
     trial      Job                     -> ("ready", lane), waits for "go", ("done", Outcome)
     compare    (jobs, rounds)          -> ("building", n) ..., ("ready", lane), waits for "go", ("done", seconds)
-    reference  (Job, folder, by)       -> ("ready", lane), waits for "go", ("done", Reference or Failure)
+    reference  (Job, folder, by)       -> ("ready", lane), waits for "go", ("done", Reference or Outcome)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -27,14 +27,6 @@ from tir_mlir.tune.trials.local_runner import LocalRunner
 from tir_mlir.tune.trials.outcome import Outcome, Status
 from tir_mlir.tune.trials.process_watch import die_with_parent
 from tir_mlir.tune.trials.reference import Reference
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why there is no reference."""
-
-    status: Status
-    reason: str
 
 
 def main(handle: int) -> None:
@@ -127,18 +119,18 @@ def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[floa
     return found
 
 
-def _reference(payload: tuple[Job, str, str], pipe: Connection) -> Reference | Failure:
+def _reference(payload: tuple[Job, str, str], pipe: Connection) -> Reference | Outcome:
     job, folder, by = payload
     made = _built(job)
     if isinstance(made, Outcome):
-        return Failure(made.status, made.reason)
+        return made
     _turn(pipe, LocalRunner().lane)
     try:
         return LocalRunner().reference(made[0], job, folder, by)
     except Died as died:
-        return Failure(died.end.status, died.end.reason)
+        return Outcome(died.end.status, reason=died.end.reason)
     except (TirError, OSError) as error:
-        return Failure(Status.REFUSED, str(error))
+        return Outcome(Status.REFUSED, reason=str(error))
 
 
 _ANSWERS: dict[str, Callable[[Any, Connection], Any]] = {

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from harness.failing_kernels import job, stores
@@ -67,7 +69,9 @@ def test_a_runner_of_a_function_is_refused(pool):
     class Local(Board):
         pass
 
-    with pytest.raises(TuneError, match="Local"):
+    with pytest.raises(
+        TuneError, match=r"cannot be sent to a worker: .*Local.*; fix: define the class of its runner in"
+    ):
         answer(pool, runner=Local("pi"))
     assert answer(pool).status is Status.OK
 
@@ -128,6 +132,20 @@ def test_another_kernel_is_another_reference(pool):
 def test_a_program_that_crashes_has_no_reference(pool):
     with pytest.raises(TuneError, match="unscheduled program has no result .*: crashed: .* killed by SIGSEGV"):
         pool.reference(job("planted_wild"))
+
+
+def test_a_reference_whose_worker_is_killed_is_computed_again():
+    with Pool(1) as pool, ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(pool.reference, job("planted_wait", limits=Limits(run=1.0)))
+        while not pool.workers or not children(pool.workers[0]):
+            time.sleep(0.01)
+        os.kill(pool.workers[0], signal.SIGKILL)
+        with pytest.raises(TuneError, match="has no result to compare candidates with: timed out: it waits longer"):
+            waiting.result(300)
+
+
+def children(process):
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()
 
 
 def test_a_schedule_stands_in_for_a_program_that_takes_too_long(pool):
