@@ -80,9 +80,10 @@ class Silent:
 def session(
     space: Any = three_by_four, *, lab: Any = None, trials: int = 8, sampler: str = "tpe", work_dir: Any = None,
     seed: int = 1, listener: Any = None, record: Any = None, lanes: int = 1, storage: Any = None,
+    ledger: Any = None,
 ) -> Session:  # fmt: skip
     """A session over the small program, before its first candidate."""
     proposals = Proposals(Copy, space, sampler_of(sampler, seed), seed)
-    ledger = open_ledger("copy", work_dir, storage)
+    ledger = ledger or open_ledger("copy", work_dir, storage)
     keep = record or (lambda candidate, result: None)
     return Session(proposals, ledger, lab or FakeLab(), Budget(trials, None, lanes), keep, listener or Silent())

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.tune.search.heartbeats import Heartbeats, open_database
 from tir_mlir.tune.search.samplers import load_optuna, quiet
 from tir_mlir.tune.search.suggestions import Choice
 
@@ -46,6 +47,7 @@ class Ledger:
             self.study: Study = optuna.create_study(
                 storage=storage, study_name=name, load_if_exists=True, direction="minimize"
             )
+            self.heartbeats = Heartbeats(self.study)
 
     def trials(self) -> list[FrozenTrial]:
         """All trials, by number."""
@@ -58,6 +60,7 @@ class Ledger:
             study = self.study
             template = frozen(choices, "RUNNING", {DECISIONS: decisions, OWNER: self.token, "origin": origin})
             trial_id = study._storage.create_new_trial(study._study_id, template_trial=template)
+            self.heartbeats.begin(trial_id)
             return study._storage.get_trial_number_from_id(trial_id)
 
     def finish(self, number: int, seconds: float | None, outcome: dict[str, Any]) -> None:
@@ -67,14 +70,32 @@ class Ledger:
             study = self.study
             trial_id = study._storage.get_trial_id_from_study_id_trial_number(study._study_id, number)
             state = optuna.trial.TrialState.PRUNED if seconds is None else optuna.trial.TrialState.COMPLETE
+            self.heartbeats.end(trial_id)
             with suppress(optuna.exceptions.UpdateFinishedTrialError):
                 study._storage.set_trial_user_attr(trial_id, OUTCOME, outcome)
                 study._storage.set_trial_state_values(trial_id, state, None if seconds is None else [seconds])
 
     def orphans(self) -> list[FrozenTrial]:
         """The running trials of processes of this machine that are no more."""
-        running = (t for t in self.trials() if t.state.name == "RUNNING")
-        return [t for t in running if OWNER in t.user_attrs and not is_alive(str(t.user_attrs[OWNER]))]
+        return [t for t in self.trials() if t.state.name == "RUNNING" and _is_left(t)]
+
+    def claim(self) -> list[FrozenTrial]:
+        """The running trials that their processes left, of whatever machine, failed: this process is to run them again.
+
+        Nobody else gets them. None without heartbeats: then `orphans` are taken up under their numbers.
+        """
+        if not self.heartbeats.enabled:
+            return []
+        running = [t for t in self.trials() if t.state.name == "RUNNING" and OWNER in t.user_attrs]
+        with self._kept():
+            return self.heartbeats.left(_is_left, running)
+
+    def elsewhere(self, trials: list[FrozenTrial]) -> int:
+        """How many of all trials other processes run, as far as their heartbeats tell."""
+        if not self.heartbeats.enabled:
+            return 0
+        owners = [t.user_attrs.get(OWNER) for t in trials if t.state.name == "RUNNING"]
+        return sum(owner is not None and owner != self.token for owner in owners)
 
     def take_up(self, number: int) -> None:
         """Make a running trial this process's own."""
@@ -85,6 +106,7 @@ class Ledger:
 
     def close(self) -> None:
         """End the work: trials that still run may be taken up."""
+        self.heartbeats.close()
         _AT_WORK.discard(self.token)
 
     @contextmanager
@@ -143,7 +165,9 @@ def _storage(work_dir: Path | None, storage: str | BaseStorage | None) -> tuple[
 def _by_url(storage: str, place: str) -> BaseStorage:
     optuna = load_optuna()
     try:
-        return optuna.storages.get_storage(storage)
+        if storage.startswith(("redis", "journal")):
+            return optuna.storages.get_storage(storage)
+        return open_database(storage)
     except Exception as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise TuneError(
@@ -209,6 +233,10 @@ def _numbered(name: str, taken: set[str], resume: bool) -> str:
     number = next(n for n in count(1) if (f"{name}#{n}" if n > 1 else name) not in taken)
     number -= resume and number > 1
     return f"{name}#{number}" if number > 1 else name
+
+
+def _is_left(trial: FrozenTrial) -> bool:
+    return OWNER in trial.user_attrs and not is_alive(str(trial.user_attrs[OWNER]))
 
 
 def is_alive(token: str) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TICK = 0.5
 """Seconds between two looks at the clock while candidates run."""
+LOOK = 5.0
+"""Seconds between two looks for trials that another process left."""
 REPEATED = "repeated"
 
 
@@ -91,6 +93,7 @@ class Session:
         self._running: dict[Future[Outcome], Candidate] = {}
         self._seen: set[int] = set()
         self._start = time.monotonic()
+        self._elsewhere, self._looked = 0, 0.0
         self.stages: Sequence[Stage] = [Stage("", budget.trials)]
         self._stage = 0
 
@@ -101,17 +104,29 @@ class Session:
 
     def resume(self) -> None:
         """Take up what earlier runs left: their results are known, and what was running runs again."""
+        self._take_up()
         self._learn()
         for trial in self.ledger.orphans():
             self.ledger.take_up(trial.number)
             self._seen.add(trial.number)
-            decisions = trial.user_attrs.get(DECISIONS, {})
-            self.proposals.enqueue(Fixed(decisions), str(trial.user_attrs.get("origin", "")), trial.number)
+            self._again(trial, trial.number)
+
+    def _again(self, trial: FrozenTrial, number: int | None) -> None:
+        """Try what another process began, under this number, or under a new one."""
+        decisions = trial.user_attrs.get(DECISIONS, {})
+        self.proposals.enqueue(Fixed(decisions), str(trial.user_attrs.get("origin", "")), number)
+
+    def _take_up(self) -> None:
+        """Try again what other processes left, as far as their heartbeats tell."""
+        self._looked = time.monotonic()
+        for trial in self.ledger.claim():
+            self._seen.add(trial.number)
+            self._again(trial, None)
 
     def run(self) -> None:
         """Search until the budget is spent, the space has no more, or Ctrl-C, which keeps everything."""
         try:
-            while self._launched() or self._running:
+            while self._launched() or self._running or self._awaited():
                 self._land()
         except KeyboardInterrupt:
             self.interrupted = True
@@ -156,7 +171,14 @@ class Session:
 
     def _has_budget(self) -> bool:
         late = self.budget.seconds is not None and time.monotonic() - self._start > self.budget.seconds
-        return not late and len(self.results) + len(self._running) < self.budget.trials
+        return not late and len(self.results) + len(self._running) + self._elsewhere < self.budget.trials
+
+    def _awaited(self) -> bool:
+        """Whether trials of other processes are waited for: to learn what comes of them, or to take them up."""
+        if not self._elsewhere:
+            return False
+        time.sleep(TICK)
+        return True
 
     def _launch(self, candidate: Candidate) -> None:
         if candidate.number is None:
@@ -173,7 +195,9 @@ class Session:
         done, _ = wait(self._running, timeout=TICK, return_when=FIRST_COMPLETED)
         for future in done:
             self._finish(self._running.pop(future), future.result())
-        if done and self.ledger.shared:
+        if time.monotonic() - self._looked > LOOK:
+            self._take_up()
+        if self.ledger.shared and (done or self._elsewhere):
             self._learn()
 
     def _finish(self, candidate: Candidate, outcome: Outcome) -> None:
@@ -189,8 +213,10 @@ class Session:
         self.listener.tested(result, self.best)
 
     def _learn(self) -> None:
-        """Take in the trials that other runs and other processes finished."""
-        for trial in self.ledger.trials():
+        """Take in the trials that other runs and other processes finished, and how many run elsewhere."""
+        trials = self.ledger.trials()
+        self._elsewhere = self.ledger.elsewhere(trials)
+        for trial in trials:
             if trial.number in self._seen or not trial.state.is_finished():
                 continue
             self._seen.add(trial.number)

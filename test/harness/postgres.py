@@ -1,0 +1,29 @@
+"""A PostgreSQL server for tests, from the wheel `pgserver`; where they run as root it has a user of its own."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """A server with an empty database: its URL. Skips the test where there is no server, or it does not start."""
+    pgserver = pytest.importorskip("pgserver")
+    pytest.importorskip("psycopg2", reason="no driver of PostgreSQL")
+    with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                running = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        except Exception as error:  # no right to make a user, no shared memory: whatever the system refuses
+            pytest.skip(f"PostgreSQL does not start here: {type(error).__name__}: {error}")
+        try:
+            yield running.get_uri()
+        finally:
+            running.cleanup()
