@@ -36,7 +36,7 @@ def recorded_program(record: Record, program: ir.Module) -> ir.Module:
             _check_code(module, program)
             _rename_functions(module, program)
             structure.check_program(module)
-            verify(module)
+            verify(module, source=True, written=True)
         except TuneError:
             raise
         except TirError as error:

@@ -6,6 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from programs.attention import attention
+from programs.convolutions import Conv
+from programs.convolutions import program as convolution
 from programs.matmul import matmul
 from programs.products import product
 
@@ -13,6 +16,7 @@ from tir_mlir import IndexMap, Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
+from tir_mlir.script.structural_equal import canonical
 from tir_mlir.tune.records.record import subject
 from tir_mlir.tune.records.recorded_program import recorded_program
 
@@ -60,6 +64,39 @@ def test_swapped_names_stay_apart():
     np.testing.assert_array_equal(y, 2 * x)
 
 
+def test_versions_for_ranges_of_a_size_are_valid():
+    """Each version writes a part of the output, under its condition."""
+    sch = Schedule(product("m", 16, "k"))
+    sch.version_loop(sch.get_loops("C")[0], [3])
+    sch.split(sch.get_loops("C_i0")[0], [None, 3])
+    sch.decompose_reduction("C_i0", sch.get_loops("C_i0")[-1])
+    record = subject(product("m", 16, "k")).record(space="", decisions={}, text=sch.mod.text())
+    script = IRModule(recorded_program(record, product("rows", 16, "k").mlir)).script()
+    assert "rows <= 3" in script or "rows < 4" in script
+
+
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        pytest.param(lambda: attention(2, 16, 32, 8), "QKV", marks=pytest.mark.slow),
+        (lambda: convolution(Conv(16, 32, (14, 14), pad=1)), "XW"),
+        (lambda: product(64, 64, 64, "int8"), "ABC"),
+    ],
+)
+def test_schedules_of_the_library_under_other_names(program, names):
+    sch = Schedule(program())
+    schedules.auto(sch)
+    record = subject(program()).record(space="library", decisions={}, text=sch.mod.text())
+    module = IRModule.from_mlir(re.sub(rf'tir.name = "([{names}])"', r'tir.name = "\1_given"', sch_source(program)))
+    made = recorded_program(record, module.mlir)
+    assert canonical(made, names=False) == canonical(sch.mod.mlir, names=False)
+    assert all(f'tir.name = "{name}_given"' in str(made) for name in names)
+
+
+def sch_source(program) -> str:
+    return Schedule(program()).mod.text()
+
+
 def test_a_buffer_of_the_record_makes_way_for_a_parameter():
     sch = Schedule(scale())
     sch.cache_read("scale", 0, "local")
@@ -69,7 +106,11 @@ def test_a_buffer_of_the_record_makes_way_for_a_parameter():
 
 
 def test_shape_variables_are_renamed():
-    record = recorded(product("m", 16, "k"))
+    sch = Schedule(product("m", 16, "k"))
+    i, j, _ = sch.get_loops("C")
+    sch.parallel(sch.split(i, [None, 4])[0])
+    sch.vectorize(j)
+    record = subject(product("m", 16, "k")).record(space="", decisions={}, text=sch.mod.text())
     lib = build(recorded_program(record, product("rows", 16, "depth").mlir))
     assert str(lib).count("rows") == 2 and str(lib).count("depth") == 2
     rng = np.random.default_rng(0)
