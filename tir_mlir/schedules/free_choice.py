@@ -34,6 +34,10 @@ class Free:
         value = self.sch.sample_categorical(ordered, [w / sum(weights) for w in weights], name=f"{self.prefix}.{name}")
         return self.sch.get(value)
 
+    def threads(self, default: int) -> int:
+        """The number of threads: that of the schedule, half of it, or one."""
+        return self.choice("threads", {1, max(1, default // 2)}, default)
+
     def flag(self, name: str, default: bool) -> bool:
         """A parameter that is on or off."""
         return bool(self.choice(name, (0, 1), int(default)))

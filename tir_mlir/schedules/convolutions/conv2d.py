@@ -9,19 +9,19 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
-from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles
+from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.convolutions.depthwise_conv import depthwise
 from tir_mlir.schedules.convolutions.padding import Pad, decompose_pad, find_pads, join_rows
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.target import Target, chosen
 
-UNROLLED = 8
-"""The maximum number of unrolled reduction steps: enough for one row of a typical kernel window."""
 
-
-def conv2d(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def conv2d(
+    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+) -> None:
     """Schedule a convolution for a CPU: NCHW or NHWC, any stride, dilation, window and order of axes.
 
         for n, o, h, w, c, y, x in T.grid(...):              for n, p_0, c_0: pack the patches of pixels p
@@ -34,18 +34,19 @@ def conv2d(sch: Schedule, block: Any, target: Target | str | None = None, thread
     into a fill and a copy; padding inside the convolution block is not supported.
     block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic. Depthwise and
     grouped convolutions are only vectorized. target: default this machine; threads: default its number of cores.
-    Raises ScheduleError if the block is not a convolution.
+    free: as in `gemm`. Raises ScheduleError if the block is not a convolution.
     """
     target = chosen(target)
     block = sch.get_block(block) if isinstance(block, str) else block
     what = convolution(sch, block)
-    threads = min(threads or target.cores, max(1, prod(e or LARGE for e in what.extents.values()) // THREAD_WORK))
+    options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
+    threads = options.threads(min(threads or target.cores, max(1, work // THREAD_WORK)))
     padding = find_pads(sch, block, what)
     if what.is_product:
-        plan = conv_tiles(what, target, threads)
+        plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
         Conv2d(sch, block, what, plan, threads).run(padding)
     else:
-        depthwise(sch, block, what, target, threads)
+        depthwise(sch, block, what, target, threads, options)
     for pad in padding:
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
 
@@ -92,11 +93,11 @@ class Conv2d:
             self.sch.parallel(loop)
 
     def _unroll(self, sums: Sequence[Any]) -> None:
-        """Unroll the innermost reduction loops, up to UNROLLED steps."""
+        """Unroll the innermost reduction loops, up to those of the plan."""
         steps = 1
         for loop in reversed(sums):
             steps *= extent_of(self.sch, loop) or LARGE
-            if steps > UNROLLED:
+            if steps > self.plan.unrolled:
                 return
             self.sch.unroll(loop)
 

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from tir_mlir.schedules.convolutions.convolution import Convolution
+from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.products.free_products import free_tile
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.target import Target
 
+UNROLLED = 8
+"""The maximum number of unrolled reduction steps: enough for one row of a typical kernel window."""
 FEWEST = 4
 """The minimum number of panels per thread for parallelizing over panels."""
 
@@ -16,12 +20,13 @@ FEWEST = 4
 @dataclass(frozen=True)
 class ConvTiles:
     """mr x nr: register tile; depth: iterations of the longest reduction per pass; panels: number of panels, of nr
-    columns each, packed at once."""
+    columns each, packed at once; unrolled: the maximum number of unrolled reduction steps."""
 
     mr: int
     nr: int
     depth: int
     panels: int
+    unrolled: int = UNROLLED
 
 
 def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles:
@@ -34,6 +39,18 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     step = nr * size * window  # bytes of a panel per iteration of the longest reduction
     depth = _dividing_tile(deep, max(1, target.l1 * 2 // 3 // step))
     return ConvTiles(mr, nr, depth, _even_tile(n and ceil(n / nr), max(1, target.l2 // 2 // (depth * step)), threads))
+
+
+def free_conv_tiles(free: Free, what: Convolution, plan: ConvTiles, target: Target) -> ConvTiles:
+    """A plan with its parameters sampled; the same one if they are not free."""
+    if not free:
+        return plan
+    m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
+    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr)
+    depth = free.choice("depth", [d for d in (8, 16, 32, 64, 128, 256, deep or 0) if 0 < d <= (deep or 0)], plan.depth)
+    panels = [p for p in (1, 2, 4, 8, 16) if n is None or (p - 1) * nr < n]
+    unrolled = free.choice("unroll", (1, 4, 8, 16), plan.unrolled)
+    return ConvTiles(mr, nr, depth, free.choice("panels", panels, plan.panels), unrolled)
 
 
 def _even_tile(extent: int | None, most: int, workers: int = 1) -> int:

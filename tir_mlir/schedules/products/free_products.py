@@ -8,8 +8,9 @@ from math import ceil
 
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.contraction import Contraction, Operand
 from tir_mlir.schedules.products.gemm_panels import Panels, must_pack
+from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
 
 MOST_ROWS = 12
@@ -55,3 +56,27 @@ def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, thr
     return replace(
         plan, mr=mr, nr=nr, kc=kc, steps=steps, packed=packed, by_columns=by_columns, block=block, prefetch=prefetch
     )
+
+
+def free_tiles(free: Free, what: Contraction, plan: Tiles, target: Target) -> Tiles:
+    """The same for tiles in blocks of the caches."""
+    if not free:
+        return plan
+    m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
+    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr)
+    kc = free.choice("depth", depths(k or LARGE, plan.kc), plan.kc)
+    counts = (1, 2, 4, 8, 16, 32, 64)
+    high, wide = (ceil((extent or LARGE) / tile) for extent, tile in ((m, mr), (n, nr)))
+    rows = free.choice("rows", [c for c in counts if c <= high], ceil(plan.mc / plan.mr))
+    columns = free.choice("columns", [c for c in counts if c <= wide], ceil(plan.nc / plan.nr))
+    return Tiles(mr, nr, kc, rows * mr, columns * nr)
+
+
+def free_packing(free: Free, name: str, default: bool, must: bool) -> bool:
+    """Whether to pack an operand, unless it must be."""
+    return True if must else free.flag(name, default)
+
+
+def must_widen(operand: Operand, what: Contraction) -> bool:
+    """Whether an operand must be copied as it is of a narrower type, or dequantised."""
+    return operand.dtype != what.dtype or operand.dequantized

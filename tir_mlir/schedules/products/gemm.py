@@ -13,11 +13,11 @@ from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.few_rows_dots import few_rows_dots
-from tir_mlir.schedules.products.free_products import free_panels
+from tir_mlir.schedules.products.free_products import free_packing, free_panels, free_tiles, must_widen
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
 from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
-from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, must_pack, panels
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
 from tir_mlir.schedules.products.packing import REUSE, exceeds_l2, pack_left, pack_right, packs_left, packs_right
@@ -65,10 +65,10 @@ def gemm(
         return None
     if 1 in (what.extent(what.m), what.extent(what.n)):
         _refuse_packed(packed, "a product with one row or column reads each element once")
-        gemv(sch, block, target, threads)
+        gemv(sch, block, target, threads, free)
         return None
     products = prod(what.extent(a) or LARGE for a in what.batch)
-    threads = _threads(what, target, threads)
+    threads = options.threads(_threads(what, target, threads))
     if threads > 1 and _even_shares(products, threads):
         packing = gemm(sch, block, target, 1, packed, free)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
@@ -82,9 +82,9 @@ def gemm(
         what, producers = mark_dequantized(sch, block, what)
         if _in_registers(sch, what, producers):
             inline(sch, producers[-1])
-            few_rows_gemm(sch, block, what, target, threads)
+            few_rows_gemm(sch, block, what, target, threads, options)
             return None
-        if dot_gemm(sch, block, what, dot, target, threads):
+        if dot_gemm(sch, block, what, dot, target, threads, options):
             _inline_all(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed, options)
@@ -112,15 +112,16 @@ def _float_gemm(
     what, producers = mark_dequantized(sch, block, what)
     if packed is None and _in_registers(sch, what, producers):
         inline(sch, producers[-1])
-        few_rows_gemm(sch, block, what, target, threads)
+        few_rows_gemm(sch, block, what, target, threads, free)
         return None
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
         what = replace(what, right=replace(what.right, dequantized=False))
-    if packed is None and not free and sums_in_place(what):
-        few_rows_gemm(sch, block, what, target, threads)
+    if packed is None and sums_in_place(what) and free.flag("in_place", True):
+        few_rows_gemm(sch, block, what, target, threads, free)
         return None
-    if packed is None and not free and not what.batch and reads_in_place(what):
+    thin = (what.extent(what.m) or LARGE) <= THIN
+    if packed is None and not what.batch and reads_in_place(what) and (not thin or free.flag("thin", True)):
         _gemm_by_rows(sch, block, what, target, threads, free)
         return None
     packing = _tiled_gemm(sch, block, what, target, threads, packed, free)
@@ -161,7 +162,7 @@ def _tiled_gemm(
     def packing(plan: Panels | Tiles) -> Packing | None:
         return None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
 
-    if target.registers >= MANY_REGISTERS:
+    if target.registers >= MANY_REGISTERS and not free.flag("blocked", False):
         wide = free_panels(free, what, panels(what, target, threads), target, threads)
         if few:
             wide = replace(wide, packed=False, by_columns=threads > 1)
@@ -169,9 +170,9 @@ def _tiled_gemm(
         PanelGemm(sch, block, what, wide, target, threads, packed).run()
     else:
         m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
-        plan = tiles(m, n, k, what.bits, target, threads)
+        plan = free_tiles(free, what, tiles(m, n, k, what.bits, target, threads), target)
         result = packing(plan)
-        Gemm(sch, block, what, plan, target, threads, packed).run()
+        Gemm(sch, block, what, plan, target, threads, packed, free).run()
     return result
 
 
@@ -196,10 +197,10 @@ class Gemm:
 
     def __init__(
         self, sch: Schedule, block: Any, what: Contraction, plan: Tiles, target: Target, threads: int,
-        packed: str | None,
+        packed: str | None, free: Free,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
-        self.packed = packed
+        self.packed, self.free = packed, free
         self.k = what.extent(what.k) or LARGE
 
     def run(self) -> None:
@@ -217,9 +218,11 @@ class Gemm:
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
-        if what.right.name != self.packed and packs_right(what, plan, self.target):
+        right = free_packing(self.free, "pack_right", packs_right(what, plan, self.target), must_pack(what))
+        left = free_packing(self.free, "pack_left", packs_left(what, plan, self.target), must_widen(what.left, what))
+        if what.right.name != self.packed and right:
             pack_right(sch, what, plan, parts, k_0 or j_0, self.threads)
-        if what.left.name != self.packed and packs_left(what, plan, self.target):
+        if what.left.name != self.packed and left:
             pack_left(sch, what, plan, parts, i_0, self.target.lanes(what.left.bits))
         sch.unroll(i_2)
         sch.vectorize(j_2)
@@ -227,7 +230,7 @@ class Gemm:
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
-        if exceeds_l2(what, self.target):
+        if self.free.flag("prefetch", exceeds_l2(what, self.target)):
             sch.annotate(i_1, "prefetch", what.out)
         if self.threads > 1:
             sch.parallel(i_0)

@@ -10,6 +10,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product, is_shifted
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.grouped_packing import (
     copy_operand,
@@ -51,7 +52,7 @@ def dot_for(what: Contraction, target: Target) -> Dot | None:
     return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
 
 
-def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int) -> bool:
+def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int, free: Free) -> bool:
     """Schedule a product of 8 or 16-bit operands, summed in 32 bits. Returns False, unchanged, if it cannot be padded.
 
         for i, j, k in T.grid(m, n, k):                 pack B[j_0, k_0, j_1, k_1]
@@ -67,7 +68,7 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
     reduction of symbolic extent cannot be padded, as it may be empty.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
-    plan = tile(what, dot, target, threads)
+    plan = _free_tile(free, what, dot, target, tile(what, dot, target, threads))
     padding = {what.n: plan.vectors * dot.lanes, what.k: dot.group}
     try:
         sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
@@ -99,7 +100,7 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
     vectorize_tile(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
     vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
-    if exceeds_l2(what, target):
+    if free.flag("prefetch", exceeds_l2(what, target)):
         sch.annotate(i_1, "prefetch", what.out)
     if threads > 1:
         sch.parallel(j_0 if plan.by_columns else i_0)
@@ -132,6 +133,21 @@ def _by_columns(rows: int, length: int, panels: int, width: int, target: Target,
     """Whether to pack panels just before their use: half of L2 holds all rows of the left operand, and a panel, of
     `length` bytes a row; and there are panels for all threads."""
     return 2 * max(rows, width) * length <= target.l2 and (threads == 1 or panels >= CHUNKS_PER_THREAD * threads)
+
+
+def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: Tile) -> Tile:
+    """The tile with its sizes sampled, if they are free."""
+    if not free:
+        return plan
+    wide = min(4, ceil((what.extent(what.n) or TYPICAL) / dot.lanes))
+    vectors = free.choice("tile_vectors", range(1, wide + 1), plan.vectors)
+    most = max(1, (target.registers - 1 - dot.spare - vectors) // vectors)
+    rows = free.choice("tile_rows", range(max(1, most // 2), most + 1), min(plan.rows, most))
+    m = what.extent(what.m) or TYPICAL
+    if free.flag("by_columns", plan.by_columns):
+        return Tile(rows, vectors, ceil(m / rows) * rows, True)
+    blocks = [c for c in (1, 2, 4, 8, 16, 32) if (c - 1) * rows < m]
+    return Tile(rows, vectors, rows * free.choice("block", blocks, plan.block // plan.rows), False)
 
 
 def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, num_elements
 from tir_mlir.schedules.products.dequantized import LaneSplit, lane_split
 from tir_mlir.schedules.products.tile_sizes import STREAMS
@@ -19,7 +20,7 @@ UNPACK = 5
 """Instructions that dequantise a vector."""
 
 
-def few_rows_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int) -> None:
+def few_rows_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free) -> None:
     """Schedule a product of few rows whose right operand the block dequantises itself.
 
         for i, j, k in T.grid(m, n, k):                    for j_0 (parallel), i_0:
@@ -38,7 +39,7 @@ def few_rows_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, 
     i, j, *steps = sch.get_loops(parts)[len(what.batch) :]
     lanes, inner = steps[plan.lanes], [] if plan.shared is None else [steps[plan.shared]]
     k_0, *between = (x for n, x in enumerate(steps) if n not in (plan.lanes, plan.shared))
-    mr, nr = _tile(what, target)
+    mr, nr = _free_tile(free, what, target)
     i_0, i_1 = sch.split(i, [None, mr])
     piece = even_tile(what.extent(what.n) or LARGE, LARGE, nr, threads)
     j_0, j_1, j_2 = sch.split(j, [None, ceil(piece / nr), nr])
@@ -72,6 +73,14 @@ def _spread(sch: Schedule, block: Any, what: Contraction, plan: LaneSplit) -> No
 
 def _is(read: str, what: Contraction) -> bool:
     return str(read) in (what.left.name, what.out)
+
+
+def _free_tile(free: Free, what: Contraction, target: Target) -> tuple[int, int]:
+    """Rows and columns of the tile, sampled if they are free."""
+    mr, nr = _tile(what, target)
+    nr = free.choice("tile_columns", range(1, STREAMS + 1), nr)
+    most = max(1, min(STREAMS, (target.registers - 2 - nr) // nr))
+    return free.choice("tile_rows", range(1, min(most, what.extent(what.m) or LARGE) + 1), min(mr, most)), nr
 
 
 def _tile(what: Contraction, target: Target) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.schedules.products.dequantized import inline_dequantizer, lane_split
 from tir_mlir.target import Target, chosen
@@ -18,7 +19,9 @@ STREAMS = 8
 """The number of matrix rows read concurrently: enough for prefetching, few enough for registers."""
 
 
-def gemv(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def gemv(
+    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+) -> None:
     """Schedule a (batched) matrix-vector product for a CPU; the matrix may be transposed.
 
         for i, k in T.grid(n, k):              i contiguous: C[i..] += 8 rows of the matrix, vectorized over i
@@ -27,28 +30,43 @@ def gemv(sch: Schedule, block: Any, target: Target | str | None = None, threads:
     A matrix that a block computes from fewer bytes, such as packed integers and scales by group, is computed again in
     registers: that block is inlined. The product may also read such arrays itself.
     block: the product, each iter bound to its own loop; axes of extent 1 are allowed, as in 1 x n. Extents may be
-    symbolic. target: default this machine; threads: default its number of cores. Raises ScheduleError if the block is
-    not a matrix-vector product.
+    symbolic. target: default this machine; threads: default its number of cores. free: as in `gemm`.
+    Raises ScheduleError if the block is not a matrix-vector product.
     """
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
+    options = Free(sch, block, free)
     what = matrix_vector(sch, block)
     if inline_dequantizer(sch, block, what.matrix):
         what = matrix_vector(sch, block)
     elements = (what.extent(what.n) or LARGE) * (what.extent(what.k) or LARGE)
-    threads = min(threads or target.cores, ceil(elements / THREAD_WORK))
+    threads = options.threads(min(threads or target.cores, ceil(elements / THREAD_WORK)))
     loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
-    (_over_result if what.matrix.axes[-1] == what.n else _over_sum)(sch, block, what, loops, target, threads)
+    streams = options.choice("streams", (2, 4, 8, 12, 16), STREAMS)
+    if what.matrix.axes[-1] == what.n:
+        _over_result(sch, block, what, loops, target, threads, streams, options)
+    else:
+        _over_sum(sch, block, what, loops, target, threads, streams)
 
 
-def _over_result(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int) -> None:
+def _over_result(
+    sch: Schedule,
+    block: Any,
+    what: MatVec,
+    loops: dict[str, Any],
+    target: Target,
+    threads: int,
+    streams: int,
+    free: Free,
+) -> None:
     """The matrix is contiguous along the result: accumulate rows into a slice of the result that stays in L1."""
     lanes = target.lanes(what.bits)
     piece = even_tile(what.extent(what.n) or LARGE, max(lanes, target.l1 * 8 // (2 * what.bits)), lanes, threads)
-    n_0, n_1, n_2 = sch.split(loops[what.n], [None, ceil(piece / lanes), lanes])
-    k_0, k_1 = sch.split(loops[what.k], [None, STREAMS])
+    vectors = [v for v in (16, 64, 256, 1024) if v * lanes <= (what.extent(what.n) or LARGE)]
+    n_0, n_1, n_2 = sch.split(loops[what.n], [None, free.choice("piece", vectors, ceil(piece / lanes)), lanes])
+    k_0, k_1 = sch.split(loops[what.k], [None, streams])
     sch.reorder(n_0, k_0, n_1, k_1, n_2)
     sch.unroll(k_1)
     sch.vectorize(n_2)
@@ -58,7 +76,9 @@ def _over_result(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any],
         sch.parallel(n_0)
 
 
-def _over_sum(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int) -> None:
+def _over_sum(
+    sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int, streams: int
+) -> None:
     """The matrix is contiguous along the reduction: one vector of partial sums per row."""
     if what.extent(what.k) is None:  # it may be 0, and the partial sums would be unwritten
         sch.vectorize(loops[what.k])
@@ -72,8 +92,8 @@ def _over_sum(sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], ta
     lanes = steps[plan.lanes]
     inner = [] if plan.shared is None else [steps[plan.shared]]
     k_0, *between = (x for n, x in enumerate(steps) if n not in (plan.lanes, plan.shared))
-    piece = even_tile(what.extent(what.n) or LARGE, LARGE, STREAMS, threads)
-    n_0, n_1, n_2 = sch.split(n, [None, ceil(piece / STREAMS), STREAMS])
+    piece = even_tile(what.extent(what.n) or LARGE, LARGE, streams, threads)
+    n_0, n_1, n_2 = sch.split(n, [None, ceil(piece / streams), streams])
     sch.reorder(n_0, n_1, k_0, *between, n_2, *inner, lanes)
     sch.reverse_compute_at(block, n_1)
     sch.set_scope(parts, 0, "local")

@@ -11,6 +11,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extents, iters, loops_by_iter, widest_bits
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.packing import pack
@@ -32,6 +33,7 @@ def attention(
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
+    free: bool = False,
 ) -> None:
     """Schedule attention, or two products with row-wise operators between them, so that scores stay in the cache.
 
@@ -45,14 +47,15 @@ def attention(
     block: the last block; the others are its transitive producers, with any elementwise blocks between them (a scale, a
     mask, a bias, weights that are divided before the second product). Any number of batch axes, any head size; numbers
     of queries and keys may be symbolic, as for a cache that grows. Each iter must be bound to its own loop.
-    target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`.
+    target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`; free: as in
+    `gemm`.
     Raises ScheduleError unless there are two products, of which the second depends on the first, with reductions over
     the same rows.
     """
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
-    schedule_attention(sch, block, target, threads, reciprocal)
+    schedule_attention(sch, block, target, threads, reciprocal, free=free)
 
 
 def schedule_attention(
@@ -62,6 +65,7 @@ def schedule_attention(
     threads: int | None,
     reciprocal: bool,
     fixed: Collection[str] = (),
+    free: bool = False,
 ) -> None:
     """The same as `attention`, without the producers in `fixed`."""
     what = attention_of(sch, block, fixed)
@@ -73,7 +77,8 @@ def schedule_attention(
         )
     if what.members[-1].info.name in what.products:  # sums stay in registers only in allocated buffers
         what = _with_copy(sch, block, fixed) or what
-    AttentionSchedule(sch, what, target, threads or target.cores).run(reciprocal)
+    options = Free(sch, block, free)
+    AttentionSchedule(sch, what, target, options.threads(threads or target.cores), options).run(reciprocal)
 
 
 def _with_copy(sch: Schedule, block: Any, fixed: Collection[str]) -> Attention | None:
@@ -143,8 +148,8 @@ def _over_rows(members: list[Member], products: dict[str, Contraction], outside:
 class AttentionSchedule:
     """The state of scheduling one attention."""
 
-    def __init__(self, sch: Schedule, what: Attention, target: Target, threads: int):
-        self.sch, self.what, self.target, self.threads = sch, what, target, threads
+    def __init__(self, sch: Schedule, what: Attention, target: Target, threads: int, free: Free):
+        self.sch, self.what, self.target, self.threads, self.free = sch, what, target, threads, free
         self.last = what.members[-1]
         known = extents(self.last.info)
         self.queries = known[what.rows] or LARGE
@@ -156,7 +161,8 @@ class AttentionSchedule:
         longest = max(prod(e or 1 for e in self._inner(m).values()) for m in self.what.members)
         bits = max(widest_bits(m.info) for m in self.what.members)
         most = max(8, min(ROWS, self.target.l2 * 8 // (2 * bits * longest) // 8 * 8))
-        return even_tile(self.queries, most, next(unit for unit in (8, 4, 2, 1) if unit <= self.queries))
+        default = even_tile(self.queries, most, next(unit for unit in (8, 4, 2, 1) if unit <= self.queries))
+        return self.free.choice("rows", [r for r in (8, 16, 32, 64) if r <= self.queries], default)
 
     def _inner(self, member: Member) -> dict[str, int | None]:
         """The extents of the results of a member for one row."""
@@ -215,6 +221,7 @@ class AttentionSchedule:
             sch.vectorize(nest[what.k])
             return
         mr, vectors = register_tile(self.tile, what.extent(what.n), lanes, self.target, fewest_loads=True, whole=True)
+        mr, vectors = self._free_tile(member.info.name, mr, vectors)
         nr = vectors * lanes
         if what.right.axes[-1] != what.n:
             pack(sch, what, what.right, what.n, nr, member.block, outer[-2] if len(outer) > 1 else None, 1)
@@ -228,6 +235,13 @@ class AttentionSchedule:
         *_, rows, columns = sch.get_loops(init)
         sch.unroll(rows)
         sch.vectorize(columns)
+
+    def _free_tile(self, name: str, mr: int, vectors: int) -> tuple[int, int]:
+        """The register tile of a product, sampled if it is free: whole rows of a tile, masked vectors of any width."""
+        vectors = self.free.choice(f"{name}.tile_vectors", (1, 2, 4), vectors)
+        most = max(1, (self.target.registers - 1 - vectors) // vectors)
+        rows = [r for r in range(1, min(most, 8) + 1) if self.tile % r == 0]
+        return self.free.choice(f"{name}.tile_rows", rows, mr if mr in rows else rows[-1]), vectors
 
     def _vectorize(self, member: Member, nest: dict[str, Any]) -> None:
         """A row-wise block: rows outside, vectors along the rows."""

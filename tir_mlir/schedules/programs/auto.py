@@ -23,7 +23,11 @@ Attempt = tuple[str, Callable[[], object]]
 
 
 def auto(
-    sch: Schedule, target: Target | str | None = None, threads: int | None = None, reciprocal: bool = True
+    sch: Schedule,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    reciprocal: bool = True,
+    free: bool = False,
 ) -> dict[str, str | None]:
     """Schedule every block of a program by the function of `tir_mlir.schedules` that fits it.
 
@@ -38,13 +42,14 @@ def auto(
     independent ones run in parallel (`independent`). A function that refuses a block leaves it to the next one that
     fits. Blocks that were scheduled before, or that none fits, stay as they are, the latter with a ScheduleWarning that
     names them.
-    target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`.
+    target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`; free: sample
+    the sizes and choices of all these schedules, as decisions for a search (see `gemm`).
     Returns the name of the function for each block of the program, None for those left as they are.
     """
     target = chosen(target)
     found: dict[str, str | None] = {}
     for name in _functions(sch):
-        found |= AutoSchedule(sch, name, target, threads, reciprocal).run()
+        found |= AutoSchedule(sch, name, target, threads, reciprocal, free).run()
     return found
 
 
@@ -56,8 +61,9 @@ def _functions(sch: Schedule) -> list[str]:
 class AutoSchedule:
     """The state of scheduling all blocks of one function."""
 
-    def __init__(self, sch: Schedule, function: str, target: Target, threads: int | None, reciprocal: bool):
+    def __init__(self, sch: Schedule, function: str, target: Target, threads: int | None, reciprocal: bool, free: bool):
         self.sch, self.target, self.threads, self.reciprocal = sch, target, threads, reciprocal
+        self.free = free
         root = sch.get_block("root", function)
         self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
         self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
@@ -90,29 +96,30 @@ class AutoSchedule:
     def _attempts(self, name: str) -> Iterator[Attempt]:
         """The functions that may schedule a block, best first."""
         sch, target, threads, block = self.sch, self.target, self.threads, self.blocks[name]
+        free = self.free
         kind = self.kinds[name]
         if kind in (Kind.PRODUCT, Kind.ELEMENTWISE):
             outside = self._fixed(name, frozenset())
             if attention_of(sch, block, outside):
                 yield (
                     "attention",
-                    lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside),
+                    lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free),
                 )
         if kind is Kind.PRODUCT:
-            yield "gemm", lambda: gemm(sch, block, target, threads)
-            yield "gemv", lambda: gemv(sch, block, target, threads)
+            yield "gemm", lambda: gemm(sch, block, target, threads, free=free)
+            yield "gemv", lambda: gemv(sch, block, target, threads, free)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
-            yield "conv2d", lambda: conv2d(sch, block, target, threads)
+            yield "conv2d", lambda: conv2d(sch, block, target, threads, free)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
-            yield "reduction", lambda: reduction(sch, block, target, threads)
+            yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:
             fixed = self._fixed(name, frozenset({Kind.PRODUCT, Kind.CONVOLUTION}))
             if row_group(sch, block, fixed):
-                yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed)
+                yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
             light = fixed | {n for n, k in self.kinds.items() if k is not Kind.ELEMENTWISE}
-            yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light)
+            yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
         if kind is not Kind.SCHEDULED:
-            yield "independent", lambda: independent(sch, block, target, threads)
+            yield "independent", lambda: independent(sch, block, target, threads, free)
 
     def _fixed(self, name: str, heavy: frozenset[Kind]) -> frozenset[str]:
         """The blocks that are not fused into this one: those of heavy kinds, those scheduled already, and those that

@@ -19,6 +19,7 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.rows.repeated_values import ROWS, allow_reciprocals, is_repeated
 from tir_mlir.schedules.rows.transpose import transpose, transposition
 from tir_mlir.schedules.threads import inline, parallelize
@@ -36,6 +37,7 @@ def elementwise(
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
+    free: bool = False,
 ) -> None:
     """Schedule a chain of elementwise operators (and broadcasts) that ends in `block`: fused, vectorized, parallel.
 
@@ -45,9 +47,9 @@ def elementwise(
     Costly values of a column (`X[i, j] / sqrt(S[j])`) are computed once for a few rows. Each iter must be bound to its
     own loop; extents may be symbolic. Reductions and producers that cannot be inlined are left unchanged. With
     transposed inputs, same as `transpose`. target: default this machine; threads: default its number of cores;
-    reciprocal: see `rowwise`. Raises ScheduleError if `block` itself is a reduction.
+    reciprocal: see `rowwise`; free: as in `gemm`. Raises ScheduleError if `block` itself is a reduction.
     """
-    elementwise_chain(sch, block, target, threads, reciprocal)
+    elementwise_chain(sch, block, target, threads, reciprocal, free=free)
 
 
 def elementwise_chain(
@@ -57,6 +59,7 @@ def elementwise_chain(
     threads: int | None,
     reciprocal: bool,
     fixed: Collection[str] = (),
+    free: bool = False,
 ) -> None:
     """The same as `elementwise`, without the producers in `fixed`."""
     target = chosen(target)
@@ -68,7 +71,7 @@ def elementwise_chain(
     _inline_producers(sch, block, fixed)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     if transposition(info) is not None:
-        transpose(sch, block, target, threads)
+        transpose(sch, block, target, threads, free)
         return
     order = [a[0] for a in info.writes[0].axes if len(a) == 1]
     order = [*(n for n in loops if n not in order), *order]
@@ -76,8 +79,10 @@ def elementwise_chain(
         return
     if order != list(loops):
         sch.reorder(*(loops[n] for n in order))
-    threads = min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK))
+    options = Free(sch, block, free)
+    threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     few = _loops_to_fuse(info, order, target.lanes(widest_bits(info)))
+    few = options.choice("fused", range(1, few + 1), few)
     *outer, inner = (loops[n] for n in order[: len(order) - few + 1])
     shared = bool(outer) and is_repeated(sch, block, order[-few - 1], order[-few:], reciprocal)
     if few > 1:
@@ -87,16 +92,16 @@ def elementwise_chain(
         first, inner = sch.split(inner, [None, min(piece, target.l1)])
         outer = [first]
     if shared:
-        outer[-1] = _rows_inside(sch, outer[-1], inner)
+        outer[-1] = _rows_inside(sch, outer[-1], inner, options.choice("rows", (1, 2, 4, 8), ROWS))
     sch.vectorize(inner)
     if reciprocal:
         allow_reciprocals(sch, block)
     parallelize(sch, outer, threads)
 
 
-def _rows_inside(sch: Schedule, row: Any, inner: Any) -> Any:
+def _rows_inside(sch: Schedule, row: Any, inner: Any, rows: int) -> Any:
     """Move a few rows, unrolled, into the innermost loop, so that they share its values. Returns the outer loop."""
-    outer, row = sch.split(row, [None, min(ROWS, extent_of(sch, row) or ROWS)])
+    outer, row = sch.split(row, [None, min(rows, extent_of(sch, row) or rows)])
     sch.reorder(inner, row)
     sch.unroll(row)
     return outer

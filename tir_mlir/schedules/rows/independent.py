@@ -9,12 +9,15 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import along_memory, block_info, iters, loops_by_iter, num_instances
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, with_producers
 from tir_mlir.schedules.threads import parallelize
 from tir_mlir.target import Target, chosen
 
 
-def independent(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def independent(
+    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+) -> None:
     """Run the instances of a block with loops or branches inside (top-k, a scan of a row) in parallel.
 
         for i, j: M[i] = max(M[i], X[i, j])               for i (parallel):
@@ -23,10 +26,10 @@ def independent(sch: Schedule, block: Any, target: Target | str | None = None, t
 
     Parallel over the leading spatial iters; what is inside a block stays as it is. Producers that pass once over their
     input, row by row, are computed with the row. Each iter must be bound to its own loop; extents may be symbolic.
-    target: default this machine; threads: default its number of cores. Raises ScheduleError if the first iter is not
-    spatial, or if the instances are not independent.
+    target: default this machine; threads: default its number of cores. free: as in `gemm`. Raises
+    ScheduleError if the first iter is not spatial, or if the instances are not independent.
     """
-    threads = threads or chosen(target).cores
+    threads = Free(sch, block, free).threads(threads or chosen(target).cores)
     if isinstance(block, str):
         block = sch.get_block(block)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)

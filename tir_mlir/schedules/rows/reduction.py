@@ -17,6 +17,7 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -26,7 +27,9 @@ STREAMS = 8
 """The number of rows read concurrently if lanes are results that do not fit in registers."""
 
 
-def reduction(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def reduction(
+    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+) -> None:
     """Schedule a reduction (sum, product, maximum, minimum, ...) over any axes.
 
         for i, k: C[i] += A[i, k]   ->   for i (parallel): C[i] += A[i, k], vectorized over k: a partial sum per lane
@@ -35,7 +38,7 @@ def reduction(sch: Schedule, block: Any, target: Target | str | None = None, thr
 
     Each iter must be bound to its own loop; extents may be symbolic. Elementwise producers are inlined. A reduction
     with several outputs (argmax) is parallelized but stays scalar. target: default this machine; threads: default its
-    number of cores. Raises ScheduleError if `block` is not a reduction.
+    number of cores. free: as in `gemm`. Raises ScheduleError if `block` is not a reduction.
     """
     target = chosen(target)
     if isinstance(block, str):
@@ -47,14 +50,15 @@ def reduction(sch: Schedule, block: Any, target: Target | str | None = None, thr
         if not iters(block_info(sch, producer), "R") and len(sch.get_consumers(producer)) == 1:
             inline(sch, producer)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
-    threads = min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK))
+    options = Free(sch, block, free)
+    threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     order = along_memory(info, list(loops))
     rows, sums = ([n for n in order if n in iters(info, kind)] for kind in "SR")
     if len(info.writes) != 1:
         sch.reorder(*(loops[n] for n in (*rows, *sums)))
         parallelize(sch, [loops[n] for n in rows], threads)
     elif rows and order[-1] == rows[-1]:
-        _over_results(sch, block, info, loops, rows, sums, target, threads)
+        _over_results(sch, block, info, loops, rows, sums, target, threads, options)
     else:
         _over_sum(sch, block, info, loops, rows, sums, threads)
 
@@ -92,18 +96,22 @@ def _over_results(
     sums: list[str],
     target: Target,
     threads: int,
+    free: Free,
 ) -> None:
     """Vectorize over the results: accumulate rows into a slice of the results that stays in registers or in L1."""
     lanes = target.lanes(widest_bits(info))
     lane = loops[rows[-1]]
     most = max(lanes, target.l1 * 8 // (2 * widest_bits(info)))
     piece = even_tile(extents(info)[rows[-1]] or LARGE, most, lanes, threads)
+    sizes = [v * lanes for v in (4, 16, 64, 256) if v * lanes <= (extents(info)[rows[-1]] or LARGE)]
+    piece = free.choice("piece", sizes, piece)
     lane_0, lane_1 = sch.split(lane, [None, piece])
     outer, inner = [*(loops[n] for n in rows[:-1]), lane_0], [loops[n] for n in sums]
-    if piece <= lanes * target.registers // 2:  # in registers, and memory is read in order
+    streams = free.choice("streams", (1, 2, 4, 8, 16), 1 if piece <= lanes * target.registers // 2 else STREAMS)
+    if streams == 1:  # in registers, and memory is read in order
         sch.reorder(*outer, *inner, lane_1)
     else:
-        inner[-1], row = sch.split(inner[-1], [None, STREAMS])
+        inner[-1], row = sch.split(inner[-1], [None, streams])
         sch.reorder(*outer, *inner, lane_1, row)
         sch.unroll(row)
     sch.vectorize(lane_1)

@@ -15,6 +15,7 @@ from tir_mlir.schedules.block_queries import (
     num_instances,
     widest_bits,
 )
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.threads import inline, parallelize
@@ -32,6 +33,7 @@ def rowwise(
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
+    free: bool = False,
 ) -> None:
     """Schedule a block and its transitive producers, with reductions along rows (softmax, norms), row by row.
 
@@ -42,9 +44,9 @@ def rowwise(
 
     block: the last block; each iter of every block must be bound to its own loop; extents may be symbolic. A row may
     have several axes. If rows are contiguous in the result, vectors span several rows. target: default this machine;
-    threads: default its number of cores. Raises ScheduleError if there is no reduction along rows.
+    threads: default its number of cores. free: as in `gemm`. Raises ScheduleError if there is no reduction along rows.
     """
-    schedule_rows(sch, block, target, threads, reciprocal)
+    schedule_rows(sch, block, target, threads, reciprocal, free=free)
 
 
 def row_group(sch: Schedule, block: Any, fixed: Collection[str]) -> bool:
@@ -59,6 +61,7 @@ def schedule_rows(
     threads: int | None,
     reciprocal: bool,
     fixed: Collection[str] = (),
+    free: bool = False,
 ) -> None:
     """The same as `rowwise`, without the producers in `fixed`."""
     target = chosen(target)
@@ -68,8 +71,9 @@ def schedule_rows(
     _inline(sch, block, rows, fixed)
     members = with_producers(sch, block, fixed)
     work = sum(num_instances(m.info) for m in members)
-    threads = min(threads or target.cores, max(1, work // ROW_WORK))
-    outer = RowwiseSchedule(sch, members, rows, target).run()
+    options = Free(sch, block, free)
+    threads = options.threads(min(threads or target.cores, max(1, work // ROW_WORK)))
+    outer = RowwiseSchedule(sch, members, rows, target, options).run()
     for member in members if reciprocal else ():
         allow_reciprocals(sch, member.block)
     parallelize(sch, outer, threads)
@@ -86,14 +90,15 @@ def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str]) 
 class RowwiseSchedule:
     """The state of scheduling a block and its producers."""
 
-    def __init__(self, sch: Schedule, members: list[Member], rows: list[str], target: Target):
+    def __init__(self, sch: Schedule, members: list[Member], rows: list[str], target: Target, free: Free):
         self.sch, self.members, self.rows = sch, members, rows
         self.last = members[-1]
         info = self.last.info
         lane = last_axis(info)
         tiled = lane in rows and (extents(info)[lane] or 0) > 1
         self.lane = lane if tiled else None
-        self.width = VECTORS * target.lanes(max(widest_bits(m.info) for m in members))
+        vectors = free.choice("vectors", (2, 4, 8, 16), VECTORS) if tiled else VECTORS
+        self.width = vectors * target.lanes(max(widest_bits(m.info) for m in members))
 
     def run(self) -> list[Any]:
         """Schedule all blocks. Returns the loops over rows, outer to inner."""
@@ -147,12 +152,13 @@ def softmax(
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
+    free: bool = False,
 ) -> None:
     """Schedule a softmax, or another operator that normalizes its input by reductions along rows.
 
     block: the last block; its producers (maximum, exponential, sum) are found from it. Same as `rowwise`.
     """
-    rowwise(sch, block, target, threads, reciprocal)
+    rowwise(sch, block, target, threads, reciprocal, free)
 
 
 def layer_norm(
@@ -161,9 +167,10 @@ def layer_norm(
     target: Target | str | None = None,
     threads: int | None = None,
     reciprocal: bool = True,
+    free: bool = False,
 ) -> None:
     """Schedule a layer norm, RMS norm or group norm: rows normalized by their mean and variance.
 
     block: the last block; its producers (the sums) are found from it. Same as `rowwise`.
     """
-    rowwise(sch, block, target, threads, reciprocal)
+    rowwise(sch, block, target, threads, reciprocal, free)

@@ -20,6 +20,7 @@ from tir_mlir.schedules.block_queries import (
     widest_bits,
 )
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.threads import parallelize
 from tir_mlir.target import Target, chosen
 
@@ -61,7 +62,9 @@ def _is_transposed(read: RegionInfo, lane: str) -> bool:
     return len(last) == 1 and last != (lane,) and (lane,) in read.axes
 
 
-def transpose(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+def transpose(
+    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+) -> None:
     """Schedule a transpose, or an elementwise block with transposed inputs, in tiles.
 
         for i, j: B[i, j] = A[j, i]   ->   for i_0 (parallel), j_0:
@@ -69,8 +72,8 @@ def transpose(sch: Schedule, block: Any, target: Target | str | None = None, thr
 
     Inputs of a computation (`2 * A[j, i] + X[i, j]`) are transposed into a tile first, then the block is vectorized.
     Each iter must be bound to its own loop; extents may be symbolic. target: default this machine; threads: default
-    its number of cores. Raises ScheduleError unless the block reads an input, with 8 or more rows and columns, along
-    an axis other than the last one of its output.
+    its number of cores. free: as in `gemm`. Raises ScheduleError unless the block reads an input, with 8 or more rows
+    and columns, along an axis other than the last one of its output.
     """
     target = chosen(target)
     if isinstance(block, str):
@@ -82,10 +85,13 @@ def transpose(sch: Schedule, block: Any, target: Target | str | None = None, thr
             f'block "{info.name}" transposes no input of {SQUARE} x {SQUARE} elements or more; '
             "use tir_mlir.schedules.elementwise"
         )
-    threads = min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK))
+    options = Free(sch, block, free)
+    threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     loops = loops_by_iter(sch, block)
     lanes = max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info)))
-    row_0, row_1 = sch.split(loops[what.across], [None, LINES])
+    lanes = options.choice("lanes", (SQUARE, 2 * SQUARE, 4 * SQUARE), lanes)
+    lines = options.choice("lines", (16, 32, 64, 128), LINES)
+    row_0, row_1 = sch.split(loops[what.across], [None, lines])
     lane_0, lane_1 = sch.split(loops[what.lane], [None, lanes])
     outer = [*(loops[a] for a in what.rest), row_0]
     sch.reorder(*outer, lane_0, row_1, lane_1)
