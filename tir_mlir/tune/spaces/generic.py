@@ -1,0 +1,194 @@
+"""Generic rules: a space for any block, whatever it computes. Steps that are not legal for it are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import InternalError, ScheduleError
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import along_memory, block_info, extent_of, extents, iters, last_axis, widest_bits
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.threads import parallelize
+from tir_mlir.target import Target, chosen
+from tir_mlir.tune.spaces.tensor_tiles import fitting, tensorized
+
+TILES = (1, 4, 8, 16, 32, 64)
+"""Candidates for the tile of a spatial loop."""
+STEPS = (1, 2, 4, 8, 16)
+"""Candidates for the inner part of a reduction loop."""
+VECTORS = (1, 2, 4)
+"""Candidates for the vectors of the innermost tile."""
+FEW = 64
+"""The number of results up to which a reduction may be split into partial results."""
+
+
+def generic(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+    """Schedule a block by generic rules, each of them a decision: a space for blocks that no library schedule takes.
+
+        for i, j: P[i, j] = f(A[i, j])                 for i_0, j_0 (parallel):
+        for i, j, k: C[i, j] = max(C[i, j],     ->         for k_0: copies of the tiles that are read
+                       P[i, k] - B[k, j])                       for i_1, k_1 (unrolled), j_1 (vectorized): C = max(..)
+
+    Producers are inlined; a reduction with few results is split into partial results; the loops are tiled, with guards
+    where the tiles do not divide; the results are accumulated in a cache, and what is read is copied; the innermost
+    loops are unrolled and vectorized, or replaced by a tensor intrinsic that fits; the outermost run in parallel. A
+    step that is not legal for the block is left out, so every point of the space is a schedule of the same program.
+
+    block: any block, whose loops are serial. target: default this machine; threads: default its number of cores.
+    """
+    block = sch.get_block(block) if isinstance(block, str) else block
+    target = chosen(target)
+    if any(str(sch.get(loop).kind) != "serial" for loop in sch.get_loops(block)):
+        return
+    GenericSpace(sch, block, target, threads or target.cores).run()
+
+
+def attempt(sch: Schedule, steps: Callable[[], Any]) -> Any:
+    """Run steps, all or none of them; None if one is refused. Errors: InternalError."""
+    try:
+        return sch.executor.all_or_nothing(steps)
+    except InternalError:
+        raise
+    except ScheduleError:
+        return None
+
+
+class GenericSpace:
+    """The state of scheduling one block."""
+
+    def __init__(self, sch: Schedule, block: Any, target: Target, threads: int):
+        self.sch, self.block, self.target = sch, block, target
+        self.free = Free(sch, block, True)
+        self.threads = self.free.threads(threads)
+
+    def run(self) -> None:
+        self._inline_producers()
+        self._split_reduction()
+        info, loops = block_info(self.sch, self.block), self.sch.get_loops(self.block)
+        if len(loops) != len(info.iter_vars) or not loops:
+            self._loops_alone(loops)
+            return
+        by_name = dict(zip((i.name for i in info.iter_vars), loops, strict=True))
+        if any(i.kind == "O" for i in info.iter_vars) or not self._tensorize(by_name):
+            self._tile(by_name)
+
+    # --- rules --------------------------------------------------------------------------------------------------------
+
+    def _inline_producers(self) -> None:
+        for producer in self.sch.get_producers(self.block):
+            name = block_info(self.sch, producer).name
+            if self.sch.can_compute_inline(producer) and self.free.flag(f"inline_{name}", True):
+                attempt(self.sch, lambda producer=producer: self.sch.compute_inline(producer))
+
+    def _split_reduction(self) -> None:
+        """Sum up in partial results, one for each lane, if there are few results."""
+        sch, info = self.sch, block_info(self.sch, self.block)
+        sums, known = iters(info, "R"), extents(info)
+        loops = sch.get_loops(self.block)
+        results = prod(known[n] or LARGE for n in iters(info, "S"))
+        if not sums or results > FEW or len(loops) != len(known) or len(info.writes) != 1:
+            return
+        lanes = self.target.lanes(widest_bits(info))
+        parts = self.free.choice("partial_results", [c for c in (lanes, 4 * lanes) if c <= (known[sums[-1]] or 0)], 1)
+        if parts == 1:
+            return
+        loop = loops[list(known).index(sums[-1])]
+
+        def split() -> Any:
+            return sch.rfactor(sch.split(loop, [None, parts])[1], len(info.writes[0].axes))
+
+        self.block = attempt(sch, split) or self.block
+
+    def _tensorize(self, loops: dict[str, Any]) -> bool:
+        """Tile by an intrinsic that fits. Returns whether the block is scheduled."""
+        names = fitting(self.sch, self.block, loops)
+        which = self.free.choice("tensorize", range(len(names) + 1), 1 if names else 0)
+        if not which:
+            return False
+        outer = attempt(self.sch, lambda: tensorized(self.sch, self.block, loops, names[which - 1]))
+        if outer:
+            attempt(self.sch, lambda: parallelize(self.sch, outer, self.threads))
+        return outer is not None
+
+    def _tile(self, loops: dict[str, Any]) -> None:
+        """Tile all loops: spatial tiles, the outer reduction, the inner one, the innermost tile."""
+        sch, info = self.sch, block_info(self.sch, self.block)
+        known, lane = extents(info), self._lane()
+        spatial = [n for n in loops if n not in iters(info, "R") and n != lane] + ([lane] if lane in loops else [])
+        sums = [n for n in along_memory(info, iters(info, "R"))]
+        factors = {n: self._factor(n, known[n], n == lane, n in sums) for n in loops}
+
+        def split() -> tuple[dict[str, Any], dict[str, Any]]:
+            parts = {n: sch.split(loops[n], [None, f]) for n, f in factors.items() if f > 1}
+            first = {n: parts[n][0] if n in parts else loops[n] for n in loops}
+            second = {n: parts[n][1] for n in parts}
+            order = [first[n] for n in (*spatial, *sums)]
+            order += [second[n] for n in (*spatial, *sums) if n in second and n != lane]
+            order += [second[lane]] if lane in second else []
+            if len(order) > 1:
+                sch.reorder(*order)
+            return first, second
+
+        found = attempt(sch, split)
+        if found is None:
+            self._loops_alone(list(loops.values()))
+            return
+        first, second = found
+        outer, steps = [first[n] for n in spatial], [first[n] for n in sums]
+        self._cache(outer, steps)
+        self._vectorize(second.get(lane or ""), [second[n] for n in (*sums, *spatial) if n in second and n != lane])
+        attempt(sch, lambda: parallelize(sch, outer, self.threads))
+
+    def _lane(self) -> str | None:
+        """The iter to vectorize: that of the last dimension of the result, else of the contiguous reduction."""
+        info = block_info(self.sch, self.block)
+        kinds = [i.name for i in info.iter_vars if i.kind != "O"]
+        last = last_axis(info)
+        if last in kinds and (extents(info)[last] or LARGE) > 1:
+            return last
+        sums = along_memory(info, iters(info, "R"))
+        return sums[-1] if sums else None
+
+    def _factor(self, name: str, extent: int | None, lane: bool, reduced: bool) -> int:
+        size = extent or LARGE
+        if lane:
+            lanes = self.target.lanes(widest_bits(block_info(self.sch, self.block)))
+            wide = [v * lanes for v in VECTORS if v * lanes <= size] or [size]
+            return self.free.choice(f"vector_{name}", wide, wide[0])
+        candidates = [c for c in (STEPS if reduced else TILES) if c <= size]
+        return self.free.choice(f"{'steps' if reduced else 'tile'}_{name}", candidates, 1)
+
+    def _cache(self, outer: list[Any], steps: list[Any]) -> None:
+        """Accumulate results in a cache, and copy what is read, tile by tile."""
+        sch, info = self.sch, block_info(self.sch, self.block)
+        if steps and outer and len(info.writes) == 1 and self.free.flag("cache_write", True):
+            attempt(sch, lambda: sch.reverse_compute_at(sch.cache_write(self.block, 0, "local"), outer[-1]))
+        written = {str(w) for w in info.writes}
+        at = (steps or outer)[-1:]
+        for name in dict.fromkeys(str(r) for r in info.reads if str(r) not in written):
+            if at and self.free.flag(f"cache_{name}", False):
+                attempt(sch, lambda name=name: sch.compute_at(sch.cache_read(self.block, name, "global"), at[0]))
+        if steps:
+            attempt(sch, lambda: sch.decompose_reduction(self.block, steps[0]))
+
+    def _vectorize(self, lane: Any, inner: list[Any]) -> None:
+        sch = self.sch
+        if lane is not None:
+            attempt(sch, lambda: sch.vectorize(lane))
+        unrolled = 1
+        for loop in inner:
+            unrolled *= extent_of(sch, loop) or LARGE
+        if inner and unrolled <= FEW and self.free.flag("unroll", True):
+            for loop in inner:
+                attempt(sch, lambda loop=loop: sch.unroll(loop))
+
+    def _loops_alone(self, loops: list[Any]) -> None:
+        """Loops that are not the iters, or that refuse tiles: the first one in parallel, the last vectorized."""
+        sch = self.sch
+        if loops and self.threads > 1:
+            attempt(sch, lambda: sch.parallel(loops[0]))
+        if len(loops) > 1 and self.free.flag("vectorize", True):
+            attempt(sch, lambda: sch.vectorize(loops[-1]))

@@ -1,0 +1,30 @@
+"""The default space: the schedules of the library with their parameters free, generic rules for the rest."""
+
+from __future__ import annotations
+
+import warnings
+
+from tir_mlir import schedules
+from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning
+from tir_mlir.schedule import Schedule
+from tir_mlir.target import Target
+from tir_mlir.tune.spaces.generic import generic
+
+
+def library(sch: Schedule, target: Target | str | None = None, threads: int | None = None) -> None:
+    """Schedule every block of a program, with all parameters as decisions: `schedules.auto(sch, free=True)`, and
+    `generic` for the blocks that no function of `tir_mlir.schedules` takes.
+
+    The defaults of the decisions give the library's own schedule of the blocks that it takes.
+    """
+    functions = [sch.func_working_on] if sch.func_working_on else list(sch.mod.functions)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"schedules\.auto leaves block", ScheduleWarning)
+        picked = schedules.auto(sch, target, threads, free=True)
+    for name in reversed([n for n, function in picked.items() if function is None]):
+        for function in functions:
+            try:
+                block = sch.get_block(name, function)
+            except ScheduleError:  # of another function, or gone
+                continue
+            generic(sch, block, target, threads)
