@@ -134,7 +134,9 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules script target tune.records "
         "tune.report tune.spaces tune.trials"
     ),
-    "tune.spaces": "passes.schedule.queries",
+    "tune.spaces": (
+        "dialect.computation dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules target"
+    ),
     "tune.trials": (
         "build dialect.diagnostics dialect.ir equivalence intrin.kernels runtime runtime.call runtime.drivers "
         "runtime.tools target"
