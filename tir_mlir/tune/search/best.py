@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.schedule import Schedule
 from tir_mlir.tune.records.record import Record
+from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
 from tir_mlir.tune.report.table import table_of
 from tir_mlir.tune.search.finals import LIBRARY, Finals
 from tir_mlir.tune.search.session import TrialResult
@@ -61,6 +62,15 @@ class Best:
     def statuses(self) -> list[str]:
         """How each candidate ended."""
         return [t.status for t in self.trials]
+
+    def plot(self) -> SearchPlots:
+        """Draw the history of the search, the importance of its decisions, and the time by stage.
+
+            best.plot().save("search.html")
+
+        Raises TuneError if plotly is not installed.
+        """
+        return SearchPlots({"": plots_of(self.trials, self.library_seconds)})
 
     def _median(self, number: int | None) -> float | None:
         return next((t.median for t in self.trials if t.number == number), None)

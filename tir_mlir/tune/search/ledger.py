@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import socket
 import uuid
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 JOURNAL = "study.journal"
-OUTCOME, DECISIONS, OWNER = "outcome", "decisions", "owner"
+OUTCOME, DECISIONS, OWNER, PLACES = "outcome", "decisions", "owner", "places"
 MEMORY = "memory"
+METRIC = "seconds of a run"
 _AT_WORK: set[str] = set()
 """The ledgers of this process that are open."""
 
@@ -35,7 +37,9 @@ _AT_WORK: set[str] = set()
 class Ledger:
     """The trials of one program and one space, kept in a study."""
 
-    def __init__(self, storage: BaseStorage, name: str, place: str, resume: bool = True):
+    def __init__(
+        self, storage: BaseStorage, name: str, place: str, resume: bool = True, about: Mapping[str, Any] | None = None
+    ):
         self.place, self.name = place, name
         self.shared = place != MEMORY
         """Whether other processes may add trials."""
@@ -48,6 +52,17 @@ class Ledger:
                 storage=storage, study_name=name, load_if_exists=True, direction="minimize"
             )
             self.heartbeats = Heartbeats(self.study)
+            self._describe(about or {})
+
+    def _describe(self, about: Mapping[str, Any]) -> None:
+        """Say what the study is about, for those who look at it with tools of optuna."""
+        known = self.study.user_attrs
+        for key in about.keys() - known.keys():
+            self.study.set_user_attr(key, about[key])
+        if self.study.metric_names is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", load_optuna().exceptions.ExperimentalWarning)
+                self.study.set_metric_names([METRIC])
 
     def trials(self) -> list[FrozenTrial]:
         """All trials, by number."""
@@ -58,7 +73,7 @@ class Ledger:
         """Enter a candidate that is about to run. Returns the number of its trial."""
         with self._kept():
             study = self.study
-            template = frozen(choices, "RUNNING", {DECISIONS: decisions, OWNER: self.token, "origin": origin})
+            template = entry(choices, {DECISIONS: decisions, OWNER: self.token, "origin": origin})
             trial_id = study._storage.create_new_trial(study._study_id, template_trial=template)
             self.heartbeats.begin(trial_id)
             return study._storage.get_trial_number_from_id(trial_id)
@@ -132,13 +147,20 @@ class Ledger:
             ) from error
 
 
-def open_ledger(name: str, work_dir: Path | None, storage: str | BaseStorage | None, resume: bool = True) -> Ledger:
+def open_ledger(
+    name: str,
+    work_dir: Path | None,
+    storage: str | BaseStorage | None,
+    resume: bool = True,
+    about: Mapping[str, Any] | None = None,
+) -> Ledger:
     """The ledger of a search: in `storage` (a URL, or a storage of optuna), else in work_dir, else in memory.
 
-    resume=False: a new one, beside those of earlier searches. Raises TuneError if it cannot be opened.
+    resume=False: a new one, beside those of earlier searches. about: attributes of the study. Raises TuneError if it
+    cannot be opened.
     """
     opened, place = _storage(work_dir, storage)
-    return Ledger(opened, name, place, resume)
+    return Ledger(opened, name, place, resume, about)
 
 
 def _storage(work_dir: Path | None, storage: str | BaseStorage | None) -> tuple[BaseStorage, str]:
@@ -202,8 +224,19 @@ def _ends_well(file: BinaryIO) -> bool:
     return not size or file.read(1) == b"\n"
 
 
+def entry(choices: list[Choice], attrs: dict[str, Any]) -> FrozenTrial:
+    """A running trial of a ledger: its parameters are the values, as people read them; PLACES has the positions."""
+    optuna = load_optuna()
+    return optuna.trial.create_trial(
+        state=optuna.trial.TrialState.RUNNING,
+        params={c.name: c.value for c in choices},
+        distributions={c.name: optuna.distributions.IntDistribution(*_bounds(c)) for c in choices},
+        user_attrs=attrs | {PLACES: {c.name: [c.position, c.count] for c in choices}},
+    )
+
+
 def frozen(choices: list[Choice], state: str, attrs: dict[str, Any], value: float | None = None) -> FrozenTrial:
-    """A trial of optuna with these decisions."""
+    """A trial of optuna with these decisions, for a sampler: its parameters are positions."""
     optuna = load_optuna()
     return optuna.trial.create_trial(
         state=optuna.trial.TrialState[state],
@@ -217,15 +250,18 @@ def frozen(choices: list[Choice], state: str, attrs: dict[str, Any], value: floa
 def choices_of(trial: FrozenTrial) -> list[Choice]:
     """The decisions of a trial of a ledger, in order."""
     decisions: dict[str, int] = trial.user_attrs.get(DECISIONS, {})
-    return [
-        Choice(name, trial.params[name], _count(trial.distributions[name]), value)
-        for name, value in decisions.items()
-        if name in trial.params
-    ]
+    places: dict[str, tuple[int, int]] = trial.user_attrs.get(PLACES, {})
+    found = []
+    for name, value in decisions.items():
+        if name in places:
+            domain: Any = trial.distributions[name]
+            found.append(Choice(name, *places[name], value, domain.low, domain.high))
+    return found
 
 
-def _count(distribution: Any) -> int:
-    return distribution.high + 1
+def _bounds(choice: Choice) -> tuple[int, int]:
+    low, high = choice.low, choice.high
+    return choice.value if low is None else low, choice.value if high is None else high
 
 
 def _numbered(name: str, taken: set[str], resume: bool) -> str:

@@ -17,12 +17,17 @@ _NUMBER = re.compile(r"#\d+$")
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision: which of `count` candidates was taken, at what position, and its value."""
+    """One decision: which of `count` candidates was taken, at what position, and its value.
+
+    low, high: the least and the greatest value among the candidates; None: not known.
+    """
 
     name: str
     position: int
     count: int
     value: int
+    low: int | None = None
+    high: int | None = None
 
 
 class Repeated(BaseException):
@@ -105,7 +110,8 @@ class Deciding:
         name = name if times == 1 else f"{name}#{times}"
         position = self.inner.choose(name, candidates, weights)
         value = int(candidates[position])
-        self.choices.append(Choice(name, position, len(candidates), value))
+        low, high = int(min(candidates)), int(max(candidates))
+        self.choices.append(Choice(name, position, len(candidates), value, low, high))
         self.tried = self.tried.after(name, value) if self.tried else None
         if self.tried and self.tried.is_complete:
             raise Repeated(self.tried.tag)

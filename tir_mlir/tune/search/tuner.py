@@ -117,7 +117,7 @@ class Tuner:
         self.listener.begin(", ".join(IRModule(held_module(self.program)).functions), options.trials)
         self.listener.phase("reference")
         self.lab.refer_to(self.program, self.baseline.schedule)
-        ledger = open_ledger(self._study_name(), options.work_dir, options.storage, options.resume)
+        ledger = open_ledger(self._study_name(), options.work_dir, options.storage, options.resume, self._description())
         proposals = Proposals(self.program, self.space, sampler_of(options.sampler, options.seed), options.seed)
         session = self._session(proposals, ledger)
         self.listener.phase("search")
@@ -146,6 +146,12 @@ class Tuner:
         about, options = self.about, self.options
         facts = repr((about.target, sorted(about.versions.items()), options.space_name, sorted(options.sizes.items())))
         return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
+
+    def _description(self) -> dict[str, Any]:
+        """What the study is about, to be read by people."""
+        module = IRModule(held_module(self.program))
+        about = {"program": module.script(), "function": ", ".join(module.functions), "target": self.about.target}
+        return about | {"space": self.options.space_name}
 
     def _session(self, proposals: Proposals, ledger: Ledger) -> Session:
         options = self.options

@@ -11,6 +11,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, module_text
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, subject
+from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
 from tir_mlir.tune.report.table import duration, in_columns
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.candidates import Candidate, Space, drawn
@@ -77,6 +78,10 @@ class BestOfModule:
     @property
     def interrupted(self) -> bool:
         return any(best.interrupted for best in self.functions.values())
+
+    def plot(self) -> SearchPlots:
+        """Draw the searches of the functions, see `Best.plot`."""
+        return SearchPlots({name: plots_of(b.trials, b.library_seconds) for name, b in self.functions.items()})
 
     def __str__(self) -> str:
         rows = [("function", "library's schedule", "best found", "gain", "trials")]

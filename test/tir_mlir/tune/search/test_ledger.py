@@ -20,7 +20,7 @@ from tir_mlir.tune.search.ledger import (
 )
 from tir_mlir.tune.search.suggestions import Choice
 
-CHOICES = [Choice("x", 2, 4, 16), Choice("y", 0, 1, 5)]
+CHOICES = [Choice("x", 2, 4, 16, 2, 64), Choice("y", 0, 1, 5, 5, 5)]
 DECIDED = {"x": 16, "y": 5}
 
 
@@ -145,4 +145,4 @@ def test_optuna_opens_the_study_as_it_is(tmp_path):
     ledger.finish(started(ledger), 0.5, {"status": "ok"})
     backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / JOURNAL))
     study = optuna.load_study(study_name="s", storage=optuna.storages.JournalStorage(backend))
-    assert study.best_trial.params == {"x": 2, "y": 0} and OWNER in study.best_trial.user_attrs
+    assert study.best_trial.params == DECIDED and OWNER in study.best_trial.user_attrs
