@@ -190,6 +190,39 @@ def test_the_search_of_the_slides_asks_for_a_gpu(seed, tvm):
         notebook.run(slides(seed, "from tvm import meta_schedule"))
 
 
+SEARCHED = """
+@tvm.script.ir_module
+class MyModuleMatmul:
+    @T.prim_func
+    def main(A: T.Buffer((48, 48), "float32"), B: T.Buffer((48, 48), "float32"), C: T.Buffer((48, 48), "float32")):
+        for i, j, k in T.grid(48, 48, 48):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = 0.0
+                C[vi, vj] += A[vi, vk] * B[vk, vj]
+"""
+
+
+@pytest.mark.slow
+def test_the_search_of_the_slides_on_a_cpu(seed, tvm, tmp_path, monkeypatch, capsys):
+    """As printed, but for the target and its device, and with fewer trials."""
+    monkeypatch.chdir(tmp_path)
+    notebook = Notebook("document 003")
+    notebook.run("import numpy as np\nimport tvm\nfrom tvm.script import tir as T\n")
+    notebook.run(SEARCHED)
+    notebook.run(
+        "A_nd, B_nd, C_nd = (tvm.nd.array(np.ones((48, 48), 'float32')) for _ in range(3))\nnum_flop = 2 * 48**3\n"
+    )
+    printed = slides(seed, "from tvm import meta_schedule")
+    for old, new in (('"nvidia/tesla-p100"', '"llvm"'), ("tvm.cuda(0)", "tvm.cpu(0)"), ("=64", "=2")):
+        assert old in printed
+        printed = printed.replace(old, new)
+    notebook.run(printed)
+    assert "MetaSchedule: " in capsys.readouterr().out and (tmp_path / "tune_tmp").is_dir()
+    np.testing.assert_array_equal(notebook["C_nd"].numpy(), 48)
+
+
 # ---- the text on TensorIR
 
 

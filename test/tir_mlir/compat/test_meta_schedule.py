@@ -147,3 +147,23 @@ def test_new_and_old_homes_are_one(tvm, ms):
 def test_a_function_is_needed(ms):
     with pytest.raises(TuneError, match="ScheduleFn takes a function over a Schedule, not 3"):
         ms.ScheduleFn(3)
+
+
+# --- real searches ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.nightly
+def test_a_search_over_a_stochastic_schedule(tvm, ms, tmp_path):
+    mod = parse(PROGRAM)
+    database = ms.tune_tir(
+        mod=mod, target="llvm --num-cores=1", max_trials_global=3, num_trials_per_iter=3, work_dir=str(tmp_path),
+        space=ms.space_generator.ScheduleFn(stochastic),
+    )  # fmt: skip
+    sch = ms.tir_integration.compile_tir(database, mod, "llvm --num-cores=1")
+    assert "sample_perfect_tile" in sch.trace.as_python() and sch.verify()
+    assert {r.space.rpartition(".")[2] for r in database.records(mod)} >= {"stochastic"}
+    rng = np.random.default_rng(0)
+    a, b = rng.random((32, 24), np.float32), rng.random((24, 40), np.float32)
+    c = tvm.nd.empty((32, 40), "float32")
+    tvm.build(sch.mod, target="llvm")["main"](tvm.nd.array(a), tvm.nd.array(b), c)
+    np.testing.assert_allclose(c.numpy(), a @ b, rtol=1e-5)
