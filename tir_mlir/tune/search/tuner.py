@@ -32,6 +32,7 @@ from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.session import Budget, Listener, Session, TrialResult
 from tir_mlir.tune.search.stages import stages
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
+from tir_mlir.tune.spaces.library import library
 from tir_mlir.tune.trials.pool import Pool
 
 if TYPE_CHECKING:
@@ -257,10 +258,9 @@ def _text(candidate: Candidate) -> str:
 
 
 def library_space(target: Target, threads: int | None) -> Callable[..., Any]:
-    """The schedules of the library with their parameters free."""
-    from tir_mlir import schedules
+    """The schedules of the library with their parameters free, and generic rules for what they leave."""
 
-    def library(sch: Any) -> None:
-        schedules.auto(sch, target, threads)
+    def space(sch: Any) -> None:
+        library(sch, target, threads)
 
-    return library
+    return space

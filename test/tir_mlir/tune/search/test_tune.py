@@ -12,10 +12,13 @@ import time
 import numpy as np
 import pytest
 
-from tir_mlir import build, schedules, tune
+from tir_mlir import Schedule, build, schedules, tune
 from tir_mlir.errors import TuneError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.target import chosen
+from tir_mlir.tune.search.tuner import library_space
+from tir_mlir.tune.spaces.deciders import Defaults, Recording
 
 pytestmark = pytest.mark.slow
 N = 128
@@ -147,3 +150,9 @@ def test_a_killed_search_goes_on(tmp_path):
     best = tune.tune(Product, trials=done + 3, work_dir=tmp_path, space=product, seed=1, threads=1)
     states = [t.state.name for t in best.study.trials]
     assert len(best.trials) == done + 3 == len(states) and "RUNNING" not in states
+
+
+def test_the_default_space_is_the_library_with_free_parameters():
+    decider = Recording(Defaults())
+    library_space(chosen("avx512"), 1)(Schedule(Product, decider=decider))
+    assert {"C.tile_rows", "C.unroll", "C.packed"} <= set(decider.decisions)
