@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,13 +30,15 @@ class Contestant:
 class Contest:
     """All implementations of one workload on the same inputs.
 
-    `missing`: the reason why a contestant does not take part. `origin`: the source of our schedule.
+    `missing`: the reason why a contestant does not take part. `origin`: the source of our schedule. `inputs`: what all
+    of them take; the output is a contestant's own.
     """
 
     expected: np.ndarray
     contestants: dict[str, Contestant] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     origin: str = ""
+    inputs: Sequence[np.ndarray] = ()
 
 
 @dataclass(frozen=True)

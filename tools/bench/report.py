@@ -16,11 +16,11 @@ PEERS = ("numpy", "mkl", "torch", "tvm", "constant")
 _COLORS = {None: "", True: "[green]", False: "[red]"}
 
 
-def show(rows: Sequence[Row]) -> None:
+def show(rows: Sequence[Row], peers: Sequence[str] = PEERS) -> None:
     """Print rates with their share of the roof; a missed goal is red."""
     table = Table(title="medians, contestants in turn; in brackets the share of the roof", title_justify="left")
     table.add_column("", no_wrap=True)
-    for heading in ("threads", OURS, *PEERS, "roof"):
+    for heading in ("threads", OURS, *peers, "roof"):
         table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("unit", "goal"):
         table.add_column(heading, no_wrap=True)
@@ -30,7 +30,7 @@ def show(rows: Sequence[Row]) -> None:
             work = row.work
             table.add_section()
             table.add_row(f"[bold]{work}[/bold]")
-        figures = [cell(figure, row.peak) for figure in (row.ours, *(row.peers.get(name) for name in PEERS))]
+        figures = [cell(figure, row.peak) for figure in (row.ours, *(row.peers.get(name) for name in peers))]
         goal = _COLORS[row.met] + ", ".join(map(str, row.goals))
         name = f"  {row.shape}{' (by hand)' if row.origin == 'by hand' else ''}"
         roof = "" if row.peak is None else short(row.peak)

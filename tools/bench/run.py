@@ -19,11 +19,12 @@ import plot
 import readme_table
 import report
 import rows
+import searching
 from contest import OURS, Work, WrongResult, check
 from ours import in_words
 from roofline import Roofs
 from threads import counts, quiet, set_threads
-from works import all_works, programs
+from works import all_works, programs, tuned
 
 MINUTES = 18.0  # for the whole run; each work gets less time when it runs short
 
@@ -39,10 +40,13 @@ def main(root: Path) -> int:
     roofs = machine.roofs(args.threads)
     report.show_roofs(roofs)
     found = _works(args, roofs, end)
-    if args.only.search("build") and not args.programs:
+    if args.only.search("build") and not args.programs and not args.tune:
         found += builds.rows(root)
-    found = rows.with_means(found)
-    report.show(found)
+    found = [tuned.with_library(row) for row in found] if args.tune else rows.with_means(found)
+    report.show(found, tuned.COLUMNS if args.tune else report.PEERS)
+    if args.tune:
+        report.show_costs(args.searches.costs)
+        print(*tuned.bars(found), sep="\n")
     details = rows.write(args.out, found, {**facts, **_plain(roofs)})
     readme_table.write(args.out.with_suffix(".md"), found)
     print(f"written to {args.out}, {details} and {args.out.with_suffix('.md')}")
@@ -76,6 +80,8 @@ def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]
 
 
 def _table(args: argparse.Namespace) -> list[Work]:
+    if args.tune:
+        return tuned.works(args.searches)
     return programs.works() if args.programs else all_works(args.threads)
 
 
@@ -136,9 +142,24 @@ def _arguments(root: Path) -> argparse.Namespace:
         "--ladder", action="store_true", help="only time a matrix product after each primitive of its schedule"
     )
     parser.add_argument("--programs", action="store_true", help="measure the programs of docs/programs instead")
+    parser.add_argument(
+        "--tune", action="store_true", help="measure what searches find, and what they cost, on one thread instead"
+    )
+    parser.add_argument(
+        "--trials",
+        type=int,
+        default=searching.TRIALS,
+        help=f"trials of a search (default: {searching.TRIALS}); 0: measure what was found before",
+    )
+    parser.add_argument("--sampler", default="tpe", help="the sampler of searches (default: tpe)")
+    parser.add_argument(
+        "--tuned", type=Path, default=root / "build" / "tuned", help="where searches keep what they find"
+    )
     parser.add_argument("--costs", action="store_true", help="also measure the costs of tir_mlir itself")
-    parser.add_argument("--out", type=Path, default=root / "build" / "bench.json", help="output file (JSON)")
+    parser.add_argument("--out", type=Path, help="output file (default: build/bench.json, or build/tune.json)")
     args = parser.parse_args()
+    args.out = args.out or root / "build" / ("tune.json" if args.tune else "bench.json")
+    args.searches = searching.Searches(args.tuned, args.trials, args.sampler)
     names = [work.name for work in _table(args)]
     if not any(args.only.search(name) for name in [*names, "build"]):
         short = dict.fromkeys(name.split(",")[0] for name in [*names, "build"])

@@ -23,7 +23,7 @@ def contest(
 ) -> Contest:
     """Return our schedule, TVM on the same program where it has the same meaning, and the peers; the output is the last
     argument."""
-    found = Contest(expected, missing={name: why for name, why in peers.missing().items()})
+    found = Contest(expected, missing={name: why for name, why in peers.missing().items()}, inputs=inputs)
     same: list[str] = []
 
     def ours() -> Contestant:
