@@ -125,13 +125,18 @@ class Tuner:
         session.resume()
         self._first(proposals)
         known = len(session.results) + len(proposals.waiting)
-        session.begin_stages(stages(self._defaults().choices, self._work, options.trials, known))
+        session.begin_stages(stages(self.defaults.choices, self._work, options.trials, known))
         session.run()
         return self._best(session, ledger)
 
-    def _defaults(self) -> Candidate:
+    @cached_property
+    def defaults(self) -> Candidate:
         """The default candidate of the space: its decisions tell the blocks."""
-        return self.baseline if self.options.space is None else drawn(self.program, self.space, Defaults())
+        if self.options.space is None:
+            return self.baseline
+        made = drawn(self.program, self.space, Defaults())
+        made.number = 0
+        return made
 
     def _work(self, block: str) -> float:
         """How many iterations a block has; symbolic extents count as those that are measured, or as many."""
@@ -190,7 +195,7 @@ class Tuner:
     def _best(self, session: Session, ledger: Ledger) -> Best:
         ranked = sorted((r for r in session.results if r.ok), key=lambda r: r.median or 0.0)
         candidates = [self._again(r) for r in ranked[: FINALISTS + 1]]
-        for same in (c for c in candidates if _text(c) == _text(self.baseline)):
+        for same in (c for c in (*candidates, self.defaults) if _text(c) == _text(self.baseline)):
             self.baseline.choices, self.baseline.number = same.choices, same.number
         others = [c for c in candidates if c.schedule is not None and _text(c) != _text(self.baseline)]
         found = self._finals(others[:FINALISTS], session.interrupted)
