@@ -87,3 +87,17 @@ def test_without_a_candidate_that_runs_there_is_an_error():
 def test_verification_is_that_of_the_schedule():
     made = candidate(1, 1, 10)
     assert verified(made.schedule).startswith("checked at copy")
+
+
+def test_what_cannot_be_scaled_is_verified_at_its_own_sizes(monkeypatch):
+    made, asked = candidate(1, 1, 10), []
+    whole = made.schedule.verify
+
+    def verify(sizes):
+        asked.append(sizes)
+        if sizes == "scaled":
+            raise NotChecked("no smaller program has the same kinds of guards")
+        return whole(sizes)
+
+    monkeypatch.setattr(made.schedule, "verify", verify)
+    assert verified(made.schedule).startswith("checked at copy") and asked == ["scaled", "auto"]

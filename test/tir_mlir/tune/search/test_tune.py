@@ -12,10 +12,11 @@ import time
 import numpy as np
 import pytest
 
-from tir_mlir import Schedule, build, schedules, tune
+from tir_mlir import Schedule, build, schedules, te, tune
 from tir_mlir.errors import TuneError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
+from tir_mlir.script.module import IRModule
 from tir_mlir.target import chosen
 from tir_mlir.tune.search.tuner import library_space
 from tir_mlir.tune.spaces.deciders import Defaults, Recording
@@ -156,3 +157,33 @@ def test_the_default_space_is_the_library_with_free_parameters():
     decider = Recording(Defaults())
     library_space(chosen("avx512"), 1)(Schedule(Product, decider=decider))
     assert {"C.tile_rows", "C.unroll", "C.packed"} <= set(decider.decisions)
+
+
+# --- the default space -----------------------------------------------------------------------------------------------
+
+
+def sized(n):
+    a, b = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    r = te.reduce_axis((0, n), name="r")
+    return te.create_prim_func([a, b, te.compute((n, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")])
+
+
+def test_what_was_best_at_another_size_is_tried_after_the_librarys_choice(tmp_path):
+    first = tune.tune(sized(48), trials=4, work_dir=tmp_path, seed=1, threads=1)
+    second = tune.tune(sized(33), trials=3, work_dir=tmp_path, seed=1, threads=1)
+    assert [t.origin for t in first.trials] == ["library", "TPE", "TPE", "TPE"]
+    assert [t.origin for t in second.trials] == ["library", "neighbor", "neighbor"]
+
+
+def test_the_functions_of_a_module_are_tuned_and_put_together(tmp_path):
+    x = te.placeholder((64, 64), name="X")
+    twice = te.create_prim_func([x, te.compute((64, 64), lambda i, j: x[i, j] + x[i, j], name="Y")])
+    module = IRModule({"mm": sized(48), "twice": twice})
+    best = tune.tune(module, trials=8, work_dir=tmp_path, seed=1, threads=1)
+    assert list(best.functions) == ["mm", "twice"] and best.gain >= 1 and best.verified
+    assert all(name.startswith(("mm/C.", "twice/Y.")) for name in best.decisions)
+    assert str(best).splitlines()[-2].startswith("all")
+    lib, a = build(best.schedule), np.ones((64, 64), np.float32)
+    out = np.zeros_like(a)
+    lib["twice"](a, out)
+    assert (out == 2).all()
