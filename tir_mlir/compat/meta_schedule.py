@@ -92,7 +92,6 @@ def tune_tir(
     threads = _threads(target)
     given = config or TuneConfig(_trials(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
     folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
-    options = {"seed": seed, "builders": num_tuning_cores if isinstance(num_tuning_cores, int) else None}
     best = tune.tune(
         _function(mod),
         trials=min(given.max_trials_global, given.max_trials_per_task or given.max_trials_global),
@@ -100,7 +99,8 @@ def tune_tir(
         space=_space(space),
         sampler=_STRATEGIES[given.strategy],
         threads=threads,
-        **options,
+        seed=seed,
+        builders=num_tuning_cores if isinstance(num_tuning_cores, int) else None,
     )
     database = JSONDatabase(work_dir=folder)
     database.only_given_space = space is not None
