@@ -15,7 +15,7 @@ import pytest
 def server() -> Iterator[str]:
     """A server with an empty database: its URL. Skips the test where there is no server, or it does not start."""
     pgserver = pytest.importorskip("pgserver")
-    pytest.importorskip("psycopg2", reason="no driver of PostgreSQL")
+    pytest.importorskip("sqlalchemy")
     with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
         try:
             with warnings.catch_warnings():

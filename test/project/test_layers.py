@@ -130,9 +130,10 @@ ROWS: dict[str, str] = {
         "target"
     ),
     "tune.report": "dialect.diagnostics schedule schedules.products",
+    "tune.machines": "dialect.diagnostics tune.search tune.spaces tune.trials",
     "tune.search": (
-        "dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules script target tune.records "
-        "tune.report tune.spaces tune.trials"
+        "dialect.diagnostics dialect.ir dialect.verify passes.schedule.queries schedule schedules script script.parser "
+        "target tune.records tune.report tune.spaces tune.trials"
     ),
     "tune.spaces": (
         "dialect.computation dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules target"

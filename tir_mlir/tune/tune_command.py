@@ -7,6 +7,7 @@ import runpy
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,6 +16,8 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.opt import input as opt_input
 from tir_mlir.opt.diagnostics import DriverError, Reader, of_error, show
 from tir_mlir.script.module import IRModule
+from tir_mlir.tune.machines.worker import Worker
+from tir_mlir.tune.report.progress import listener_of
 from tir_mlir.tune.search.tune_entry import tune
 
 DESCRIPTION = """Search for the best schedule of a program, and keep it in a folder of records.
@@ -46,13 +49,14 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("file", metavar="FILE", help="the program")
+    made.add_argument("file", metavar="FILE", nargs="?", help="the program")
     made.add_argument("--function", metavar="NAME", help="tune this function of the program only")
     made.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
                       help="Python file to run first, to register tensor intrinsics")  # fmt: skip
     _search(made.add_argument_group("search"))
     _keeping(made.add_argument_group("keeping"))
     _machine(made.add_argument_group("machine"))
+    _worker(made.add_argument_group("worker"))
     return made
 
 
@@ -89,6 +93,13 @@ def _machine(group: argparse._ArgumentGroup) -> None:
                        help="live table; default: in a terminal")  # fmt: skip
 
 
+def _worker(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--worker", metavar="URL", help="no FILE: take part in the searches of this database (--storage)"
+    )
+    group.add_argument("--idle", type=float, metavar="S", help="end after so many seconds without work; default: never")
+
+
 def _size(text: str) -> tuple[str, int]:
     name, equals, value = text.partition("=")
     if not name.isidentifier() or not value.isdigit():
@@ -103,6 +114,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         for path in args.imports:
             executed(path)
+        if args.worker:
+            return work(args)
+        if args.file is None:
+            parser().error("the following arguments are required: FILE, or --worker URL")
         program = selected(program_of(args.file), args.function)
         best = tune(program, **options_of(args))
     except KeyboardInterrupt:
@@ -117,6 +132,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     print(best)
     return INTERRUPTED if best.interrupted else 0
+
+
+def work(args: argparse.Namespace) -> int:
+    """Be a worker."""
+    if args.file is not None:
+        parser().error("--worker takes its programs from the database, no FILE")
+    spaces: dict[str, Any] = {args.space.rpartition(":")[2]: named(args.space)} if args.space else {}
+    told = partial(print, "tune: takes part in", flush=True)
+    with listener_of(args.progress) as listener:
+        ran = Worker(args.worker, spaces, args.builders, args.idle, told).work(listener)
+    print(f"tune: {ran} trials")
+    return 0
 
 
 def options_of(args: argparse.Namespace) -> dict[str, Any]:

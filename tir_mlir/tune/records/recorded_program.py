@@ -33,7 +33,7 @@ def recorded_program(record: Record, program: ir.Module) -> ir.Module:
         try:
             module = parse_mlir(record.text, Source("record", record.text.splitlines(keepends=True)))
             structure.check(module)
-            _check_code(module, program)
+            check_code(module, program)
             _rename_functions(module, program)
             structure.check_program(module)
             verify(module, source=True, written=True)
@@ -44,9 +44,9 @@ def recorded_program(record: Record, program: ir.Module) -> ir.Module:
         return module
 
 
-def _check_code(module: ir.Module, program: ir.Module) -> None:
-    """Raise TuneError for code that the program does not have and no registered kernel provides."""
-    known = set(_declared(program))
+def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
+    """Raise TuneError for code that the program, if any, does not have and no registered kernel provides."""
+    known = set() if program is None else set(_declared(program))
     for symbol in _declared(module):
         if symbol not in known and find_kernel(symbol) is None:
             TensorIntrin.get(symbol, allow_missing=True)  # registers a built-in one, with its kernel
@@ -54,8 +54,7 @@ def _check_code(module: ir.Module, program: ir.Module) -> None:
                 raise TuneError(
                     f"it calls {symbol!r}, which is no registered kernel; fix: register the intrinsic first"
                 )
-    imported = [_imports(m) for m in (module, program)]
-    if not imported[0] <= imported[1]:
+    if not _imports(module) <= (set() if program is None else _imports(program)):
         raise TuneError(
             f"it brings code of its own ({_IMPORT}); fix: register an intrinsic with that kernel, tune again"
         )

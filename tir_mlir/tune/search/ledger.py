@@ -112,6 +112,11 @@ class Ledger:
         owners = [t.user_attrs.get(OWNER) for t in trials if t.state.name == "RUNNING"]
         return sum(owner is not None and owner != self.token for owner in owners)
 
+    def publish(self, name: str, value: Any) -> None:
+        """Keep an attribute of the study, a value of JSON."""
+        with self._kept():
+            self.study.set_user_attr(name, value)
+
     def take_up(self, number: int) -> None:
         """Make a running trial this process's own."""
         with self._kept():
@@ -161,6 +166,11 @@ def open_ledger(
     """
     opened, place = _storage(work_dir, storage)
     return Ledger(opened, name, place, resume, about)
+
+
+def open_storage(url: str) -> BaseStorage:
+    """The storage at a URL. Raises TuneError if it cannot be opened."""
+    return _by_url(url, without_password(url))
 
 
 def _storage(work_dir: Path | None, storage: str | BaseStorage | None) -> tuple[BaseStorage, str]:

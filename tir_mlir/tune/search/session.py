@@ -90,6 +90,8 @@ class Session:
         self._record, self.listener = record, listener
         self.results: list[TrialResult] = []
         self.interrupted = False
+        self.launched = 0
+        """How many trials were started here."""
         self._running: dict[Future[Outcome], Candidate] = {}
         self._seen: set[int] = set()
         self._start = time.monotonic()
@@ -181,6 +183,7 @@ class Session:
         return True
 
     def _launch(self, candidate: Candidate) -> None:
+        self.launched += 1
         if candidate.number is None:
             candidate.number = self.ledger.start(candidate.choices, candidate.decisions, candidate.origin)
             self._seen.add(candidate.number)

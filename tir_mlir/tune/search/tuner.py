@@ -31,6 +31,7 @@ from tir_mlir.tune.search.proposals import Proposals
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.session import Budget, Listener, Session, TrialResult
 from tir_mlir.tune.search.stages import stages
+from tir_mlir.tune.search.study_settings import SETTINGS, Settings, text_of
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.spaces.library import library
 from tir_mlir.tune.trials.pool import Pool
@@ -63,6 +64,8 @@ class Options:
     threads: int | None = None
     resume: bool = True
     sizes: Mapping[str, int] = field(default_factory=dict)
+    named: str = ""
+    """The name of the space in the process that began the search; "": its own name."""
 
     def __post_init__(self) -> None:
         for name, least in (("trials", 1), ("builders", 1), ("threads", 1), ("seed", 0)):
@@ -83,6 +86,8 @@ class Options:
         """The name of the space in records and studies."""
         if self.space is None:
             return LIBRARY_SPACE
+        if self.named:
+            return self.named
         made = getattr(self.space, "__qualname__", type(self.space).__qualname__)
         return f"{getattr(self.space, '__module__', '')}.{made}"
 
@@ -118,7 +123,9 @@ class Tuner:
         self.listener.begin(", ".join(IRModule(held_module(self.program)).functions), options.trials)
         self.listener.phase("reference")
         self.lab.refer_to(self.program, self.baseline.schedule)
-        ledger = open_ledger(self._study_name(), options.work_dir, options.storage, options.resume, self._description())
+        ledger = open_ledger(self.study_name, options.work_dir, options.storage, options.resume, self._description())
+        if ledger.heartbeats.enabled:
+            ledger.publish(SETTINGS, self.settings.as_json())
         proposals = Proposals(self.program, self.space, sampler_of(options.sampler, options.seed), options.seed)
         session = self._session(proposals, ledger)
         self.listener.phase("search")
@@ -128,6 +135,30 @@ class Tuner:
         session.begin_stages(stages(self.defaults.choices, self._work, options.trials, known))
         session.run()
         return self._best(session, ledger)
+
+    def take_part(self) -> Session:
+        """Search with the process that began this search, which tries the defaults and has the finals."""
+        options = self.options
+        self.lab.refer_to(self.program, self.baseline.schedule)
+        ledger = open_ledger(self.study_name, options.work_dir, options.storage)
+        proposals = Proposals(self.program, self.space, sampler_of(options.sampler, None), None)
+        session = self._session(proposals, ledger)
+        session.resume()
+        session.begin_stages(stages(self.defaults.choices, self._work, options.trials, len(session.results)))
+        session.run()
+        return session
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What a worker needs to take part."""
+        options, about = self.options, self.about
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(about.versions.items()))
+        return Settings(
+            text_of(self.program), options.trials, options.space_name,
+            tuple((c.name, c.count) for c in self.defaults.choices), options.target, options.threads,
+            tuple(sorted(options.sizes.items())), options.sampler if isinstance(options.sampler, str) else "tpe",
+            options.seed, options.timeout, about=f"{about.target}; {versions}",
+        )  # fmt: skip
 
     @cached_property
     def defaults(self) -> Candidate:
@@ -148,7 +179,9 @@ class Tuner:
         many = max([LARGE, *self.options.sizes.values()])
         return float(prod(many if extent is None else extent for extent in extents))
 
-    def _study_name(self) -> str:
+    @property
+    def study_name(self) -> str:
+        """The name of the study: of the program, the target with its threads, the versions, the space, the sizes."""
         about, options = self.about, self.options
         facts = repr((about.target, sorted(about.versions.items()), options.space_name, sorted(options.sizes.items())))
         return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"

@@ -1,0 +1,94 @@
+"""What a search is about, as attributes of its study: data, from which a worker on another machine takes part in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import TirError, TuneError
+from tir_mlir.dialect.ir import entered, held_module
+from tir_mlir.dialect.verify import structure, verify
+from tir_mlir.script.mlir_text import parse_mlir
+from tir_mlir.script.module import IRModule, module_text
+from tir_mlir.script.parser.source import Source
+from tir_mlir.target import Target
+from tir_mlir.tune.records.recorded_program import check_code
+
+SETTINGS = "tir_mlir"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Data of a search. program: its text. space: the name of its space. defaults: how many candidates each of the
+    default's decisions has, in order, by which a worker knows the space again. about: target and versions, in words.
+    boards: whether candidates run on boards. The rest is as for `tune.tune`."""
+
+    program: str
+    trials: int
+    space: str
+    defaults: tuple[tuple[str, int], ...] = ()
+    target: Target | str | None = None
+    threads: int | None = None
+    sizes: tuple[tuple[str, int], ...] = ()
+    sampler: str = "tpe"
+    seed: int | None = None
+    timeout: float | None = None
+    boards: bool = False
+    about: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """As a value of JSON."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        if isinstance(self.target, Target):
+            fields["target"] = dataclasses.asdict(self.target) | {"features": sorted(self.target.features)}
+        return {"format": FORMAT, **fields}
+
+
+def settings_of(attributes: Mapping[str, Any]) -> Settings | None:
+    """The settings that a study has; None if it has none. Raises TuneError for those of a newer version, or broken."""
+    found = attributes.get(SETTINGS)
+    if not isinstance(found, dict):
+        return None
+    if found.get("format") != FORMAT:
+        raise TuneError(f"its settings are of format {found.get('format')!r}, not {FORMAT}; fix: update tir-mlir here")
+    names = {f.name for f in dataclasses.fields(Settings)}
+    try:
+        given: dict[str, Any] = {key: value for key, value in found.items() if key in names}
+        for key in ("defaults", "sizes"):
+            given[key] = tuple((str(name), int(value)) for name, value in given[key])
+        if isinstance(given["target"], dict):
+            target: dict[str, Any] = {**given["target"], "features": frozenset(given["target"]["features"])}
+            given["target"] = Target(**target)
+        given["trials"] = int(given["trials"])
+        return Settings(**given)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TuneError(f"its settings are broken: {type(error).__name__}: {error}") from None
+
+
+def text_of(program: Any) -> str:
+    """A program as the text that `program_of` reads."""
+    module = held_module(program)
+    assert module is not None
+    return module_text(module)
+
+
+def program_of(text: str) -> IRModule:
+    """The program of settings, checked. Nothing of it is executed here; it may call registered kernels only.
+
+    Raises TuneError for a text that is no valid program, or that brings or calls other native code.
+    """
+    with entered():
+        try:
+            module = parse_mlir(text, Source("study", text.splitlines(keepends=True)))
+            structure.check(module)
+            check_code(module)
+            structure.check_program(module)
+            verify(module)
+        except TuneError:
+            raise
+        except TirError as error:
+            raise TuneError(f"its program is not valid: {str(error).splitlines()[0]}") from None
+        return IRModule(module)
