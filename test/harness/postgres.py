@@ -25,5 +25,7 @@ def server() -> Iterator[str]:
             pytest.skip(f"PostgreSQL does not start here: {type(error).__name__}: {error}")
         try:
             yield running.get_uri()
-        finally:
+        finally:  # nothing of it is kept: it need not write what it has
+            command = ["-w", "-m", "immediate", "stop"]
+            pgserver.pg_ctl(command, pgdata=running.pgdata, user=running.system_user)
             running.cleanup()
