@@ -15,7 +15,7 @@ from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.opt import input as opt_input
 from tir_mlir.opt.diagnostics import DriverError, Reader, of_error, show
-from tir_mlir.script.module import IRModule
+from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.tune.machines.worker import Worker
 from tir_mlir.tune.report.progress import listener_of
 from tir_mlir.tune.search.tune_entry import tune
@@ -158,7 +158,7 @@ def program_of(place: str) -> Any:
     """The program in a file, or the one that a file makes. Raises DriverError, TuneError."""
     if ".py:" in place:
         made = named(place)
-        return made() if callable(made) and not isinstance(made, IRModule) else made
+        return made if isinstance(made, (IRModule, PrimFunc)) or not callable(made) else made()
     with entered():
         (chunk,) = opt_input.read(place, False)
         try:

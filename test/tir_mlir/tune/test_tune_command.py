@@ -72,6 +72,12 @@ def test_a_name_of_a_file_is_executed(file):
     assert program_of(f"{file}:made").name == "g"
 
 
+def test_a_prim_func_that_is_named_is_the_program(tmp_path):
+    path = tmp_path / "one.py"
+    path.write_text(PROGRAM.format(extra="").replace("def made():", "alone = Two['f']\n\ndef made():"))
+    assert program_of(f"{path}:alone").name == "f"
+
+
 def test_a_function_is_selected(file):
     assert list(selected(program_of(file), "g")) == ["g"]
     with pytest.raises(TuneError, match="the program has no function 'h'; it has f, g"):
