@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except DriverError as error:
         for diagnostic in error.diagnostics:
-            show(diagnostic, Reader(args.file, ""))
+            show(diagnostic, Reader(str(args.file), ""))
         return 1
     except (TirError, OSError) as error:
         print(f"tune: error: {error}", file=sys.stderr)

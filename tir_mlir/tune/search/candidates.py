@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleWarning, TirError, TuneError
@@ -13,6 +16,7 @@ from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.schedule import Schedule
 from tir_mlir.tune.search.suggestions import Choice, Deciding, Repeated, Tried
 
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
 Space = Callable[[Schedule], Any]
 """A stochastic schedule: it may return a Schedule, else the one that it is given is meant."""
 
@@ -58,7 +62,7 @@ def drawn(program: Any, space: Space, decider: Decider, tried: Tried | None = No
     except Exception as error:
         decided = {c.name: c.value for c in deciding.choices}
         raise TuneError(
-            f"the space raised {type(error).__name__}: {error}, with the decisions {decided}; "
+            f"the space raised {type(error).__name__}{_place(error)}: {error}, with the decisions {decided}; "
             "fix: a space may refuse decisions by an error of its steps (ScheduleError) only"
         ) from error
     return Candidate(deciding.choices, schedule, reason, time.process_time() - start, origin)
@@ -69,6 +73,14 @@ def _in_a_line(error: TirError) -> str:
     said = str(getattr(error, "reason", "") or error).strip().splitlines()[0]
     call = getattr(error, "call", "")
     return f"{call}: {said}" if call else said
+
+
+def _place(error: Exception) -> str:
+    """Where the user's code was: ` at FILE:LINE` of the last call outside of packages; "" if there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = (f for f in reversed(frames) if not f.filename.startswith(_PACKAGE) and "site-packages" not in f.filename)
+    frame = next(own, None)
+    return "" if frame is None else f" at {frame.filename}:{frame.lineno}"
 
 
 def _scheduled(program: Any, space: Space, decider: Deciding) -> Schedule:

@@ -130,6 +130,15 @@ class Ledger:
         _AT_WORK.discard(self.token)
 
     @contextmanager
+    def closed_by_errors(self) -> Iterator[None]:
+        """Close the ledger if what is done here fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
     def _kept(self) -> Iterator[None]:
         """Errors of the storage as TuneErrors that say how to go on."""
         try:

@@ -122,8 +122,10 @@ class Tuner:
         options = self.options
         self.listener.begin(", ".join(IRModule(held_module(self.program)).functions), options.trials)
         self.listener.phase("reference")
-        self.lab.refer_to(self.program, self.baseline.schedule)
+        defaults = self.defaults  # errors of the space and of the storage are told before anything is built
         ledger = open_ledger(self.study_name, options.work_dir, options.storage, options.resume, self._description())
+        with ledger.closed_by_errors():
+            self.lab.refer_to(self.program, self.baseline.schedule)
         if ledger.heartbeats.enabled:
             ledger.publish(SETTINGS, self.settings.as_json())
         proposals = Proposals(self.program, self.space, sampler_of(options.sampler, options.seed), options.seed)
@@ -132,7 +134,7 @@ class Tuner:
         session.resume()
         self._first(proposals)
         known = len(session.results) + len(proposals.waiting)
-        session.begin_stages(stages(self.defaults.choices, self._work, options.trials, known))
+        session.begin_stages(stages(defaults.choices, self._work, options.trials, known))
         session.run()
         return self._best(session, ledger)
 
@@ -232,7 +234,7 @@ class Tuner:
             self.baseline.choices, self.baseline.number = same.choices, same.number
         others = [c for c in candidates if c.schedule is not None and _text(c) != _text(self.baseline)]
         found = self._finals(others[:FINALISTS], session.interrupted)
-        found.notes[:0] = self._notes(session)
+        found.notes[:0] = self._notes(session, found.winner)
         record = self._kept(found, session)
         others = {} if session.interrupted else self._references()
         return Best(found, record, session.results, ledger.study, others, session.interrupted)
@@ -245,8 +247,13 @@ class Tuner:
         seconds = numpy_seconds(self.program, self.options.threads or self.target.cores)
         return {} if seconds is None else {"NumPy": seconds}
 
-    def _notes(self, session: Session) -> list[str]:
+    def _notes(self, session: Session, winner: Candidate) -> list[str]:
         notes = []
+        if session.results and not any(r.ok for r in session.results):
+            first = min(session.results, key=lambda r: r.number)
+            notes.append(f"no candidate of the space ran; trial {first.number}: {first.status}: {first.reason}")
+        elif self.options.space is not None and winner is self.baseline and winner.number is None:
+            notes.append("the library's schedule is the best: no candidate of the space is faster")
         if session.interrupted:
             done = f"{len(session.results)} of {self.options.trials} trials"
             notes.append(f"stopped by Ctrl-C after {done}; the same call goes on, if it has a work_dir or a storage")

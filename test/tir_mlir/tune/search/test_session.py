@@ -95,7 +95,10 @@ def test_a_space_with_a_bug_is_told():
         sch.sample_categorical([3], [1.0], name="x")
         raise NameError("name 'tiel' is not defined")
 
-    with pytest.raises(TuneError, match="the space raised NameError: name 'tiel' .* the decisions {'x': 3}; fix: "):
+    with pytest.raises(
+        TuneError,
+        match=r"the space raised NameError at .*test_session\.py:\d+: name 'tiel' .* the decisions {'x': 3}; fix: ",
+    ):
         run(session(buggy))
 
 
