@@ -8,7 +8,8 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups, unwritten_reads
-from tir_mlir.dialect.ir import Block, attrs, is_block, parents
+from tir_mlir.dialect.analysis.accesses import READ, WRITE, touches
+from tir_mlir.dialect.ir import Block, attrs, is_block, ops, parents
 from tir_mlir.dialect.presburger import domain, only_where, question, region_map, smallest_point
 from tir_mlir.dialect.verify.violation import fail
 
@@ -18,7 +19,7 @@ def declared_regions(op: ir.Operation) -> None:
     block = Block(op)
     if attrs.READS not in op.attributes and attrs.WRITES not in op.attributes:
         return
-    if only_groups(block):
+    if only_groups(block) or _names_whole_buffers(block):
         return
     actuals = computed(block)
     for key, actual in zip((attrs.READS, attrs.WRITES), actuals, strict=True):
@@ -51,6 +52,23 @@ def declared_regions(op: ir.Operation) -> None:
                 f'block "{block.name}": {word} of {need.buffer.name} is smaller than the region that the block accesses'
                 f"{_element(need, rest)}{only_where(rest, op)}",
             )
+
+
+def _names_whole_buffers(block: Block) -> bool:
+    """Whether each buffer that a block accesses is declared as a whole, which covers any access inside the buffer."""
+    own = {op.results[0] for op in ops(block.op) if op.name == "memref.alloc"}
+    for key, kind in ((attrs.READS, READ), (attrs.WRITES, WRITE)):
+        if key not in block.op.attributes:
+            continue
+        whole = {r.buffer.value for r in declared(block, key, []) if _is_whole(r)}
+        if not whole.issuperset(t.buffer for t in touches(block.op) if t.kind == kind and t.buffer not in own):
+            return False
+    return True
+
+
+def _is_whole(region: Region) -> bool:
+    sizes = zip(region.extents, region.buffer.dims, strict=True)
+    return all(i.as_constant() == 0 for i in region.mins) and all(a.same(b) for a, b in sizes)
 
 
 def _element(need: Region, missing: isl.Map) -> str:

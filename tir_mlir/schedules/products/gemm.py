@@ -20,14 +20,24 @@ from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, must_pack, panels
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
-from tir_mlir.schedules.products.packing import REUSE, exceeds_l2, pack_left, pack_right, packs_left, packs_right
-from tir_mlir.schedules.products.row_versions import THIN, reads_in_place, sums_in_place, thin_gemm, version_rows
-from tir_mlir.schedules.products.tile_sizes import Tiles, register_tile, tiles
+from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
+from tir_mlir.schedules.products.row_versions import (
+    SUMMED,
+    THIN,
+    reads_in_place,
+    sums_in_place,
+    thin_gemm,
+    version_rows,
+)
+from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
+FEW_ROWS_WORK = 1 << 20
+"""The minimum number of elements of the right operand per thread, if it is used for few rows: threads share the caches
+and the memory that limit such a product, and starting them costs as much as reading many elements."""
 
 
 def gemm(
@@ -92,8 +102,9 @@ def gemm(
 
 def _threads(what: Contraction, target: Target, threads: int | None) -> int:
     """The number of threads that have enough work."""
-    work = prod(what.extent(a) or LARGE for a in what.extents)
-    return min(threads or target.cores, max(1, work // THREAD_WORK))
+    work, rows = prod(what.extent(a) or LARGE for a in what.extents), what.extent(what.m) or LARGE
+    least = max(THREAD_WORK, rows * FEW_ROWS_WORK if rows <= SUMMED else 0)
+    return min(threads or target.cores, max(1, work // least))
 
 
 def _few_dots(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int | None) -> bool:
@@ -137,10 +148,9 @@ def _gemm_by_rows(sch: Schedule, block: Any, what: Contraction, target: Target, 
     elif rows is not None:
         thin_gemm(sch, block, what, target, threads)
     else:
-        thin, few, many = version_rows(sch, block, what, [THIN, _few_rows(what, target)])
-        thin_gemm(sch, *thin, target, threads)
-        _tiled_gemm(sch, *few, target, threads, None, free, few=True)
+        few, many = version_rows(sch, block, what, [SUMMED])
         _tiled_gemm(sch, *many, target, threads, None, free)
+        thin_gemm(sch, *few, target, _threads(few[1], target, threads))
 
 
 def _inline_all(sch: Schedule, producers: list[Any]) -> None:
@@ -157,15 +167,12 @@ def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> boo
 
 def _tiled_gemm(
     sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
-    few: bool = False,
 ) -> Packing | None:  # fmt: skip
     def packing(plan: Panels | Tiles) -> Packing | None:
         return None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
 
     if target.registers >= MANY_REGISTERS and not free.flag("blocked", False):
         wide = free_panels(free, what, panels(what, target, threads), target, threads)
-        if few:
-            wide = replace(wide, packed=False, by_columns=threads > 1)
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed).run()
     else:
@@ -174,12 +181,6 @@ def _tiled_gemm(
         result = packing(plan)
         Gemm(sch, block, what, plan, target, threads, packed, free).run()
     return result
-
-
-def _few_rows(what: Contraction, target: Target) -> int:
-    """The number of rows up to which packing does not pay off."""
-    mr, _ = register_tile(None, what.extent(what.n), target.lanes(what.bits), target, fewest_loads=True)
-    return REUSE * mr - 1
 
 
 def _refuse_packed(packed: str | None, why: str) -> None:

@@ -10,6 +10,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import Contraction, Operand
 from tir_mlir.schedules.products.packing import REUSE, copy_in, pack
+from tir_mlir.schedules.products.row_versions import put_in_order
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.target import Target
 
@@ -120,7 +121,7 @@ class PanelGemm:
         """Accumulate in registers. Returns the loops (k_0: none or one), the block and the one that writes back."""
         sch, what, block = self.sch, self.what, self.block
         by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
-        sch.reorder(*(by_name[a] for a in (*what.batch, what.m, what.n, what.k)))
+        put_in_order(sch, by_name, (*what.batch, what.m, what.n, what.k))
         *batch, i, j, k = sch.get_loops(block)
         if self.plan.kc >= (what.extent(what.k) or LARGE):
             return batch, i, j, [], k, block, sch.cache_write(block, 0, "local")

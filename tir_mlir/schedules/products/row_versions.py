@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -12,11 +13,11 @@ from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.target import Target
 
 THIN = 3
-"""The maximum number of rows of a thin product, which is bound by memory bandwidth."""
+"""The maximum number of rows of a product that is bound by memory bandwidth."""
 SUMMED = 16
-"""The maximum number of rows of a product whose right operand it does not pay off to transpose."""
+"""The maximum number of rows of a product whose right operand it does not pay off to transpose or to pack."""
 STREAMS = 8
-"""Rows of the right operand that a thin product reads at once."""
+"""Rows of the right operand that a thin product reads at once: as many as the kernel of a matrix and a vector."""
 
 
 def reads_in_place(what: Contraction) -> bool:
@@ -37,14 +38,20 @@ def version_rows(sch: Schedule, block: Any, what: Contraction, limits: list[int]
     """Make versions of a product for at most so many rows, and one for more. Returns the block and the product of
     each, whose number of rows is the largest one."""
     loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
-    sch.reorder(*(loops[a] for a in (what.m, what.n, what.k)))
+    put_in_order(sch, loops, (what.m, what.n, what.k))
     versions = [sch.get_child_blocks(x)[0] for x in sch.version_loop(loops[what.m], limits)]
     rows = [replace(what, extents={**what.extents, what.m: limit}) for limit in limits]
     return list(zip(versions, [*rows, what], strict=True))
 
 
+def put_in_order(sch: Schedule, loops: dict[str, Any], axes: Sequence[str]) -> None:
+    """Reorder all loops of a nest, given from outer to inner by axis, unless they have the order of the axes."""
+    if list(loops) != list(axes):
+        sch.reorder(*(loops[a] for a in axes))
+
+
 def thin_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int) -> None:
-    """Schedule a product of one to three rows.
+    """Schedule a product of a few rows.
 
         for i, j, k in T.grid(m, n, k):             for j_0 (parallel), k_0, j_1, i:
             with T.block("C"): C += A * B    ->         for k_1 (8, unrolled), j_2 (vectors): C += A * B
@@ -53,8 +60,8 @@ def thin_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, thre
     """
     loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
     i, j, k = (loops[a] for a in (what.m, what.n, what.k))
-    sch.reorder(*(loops[a] for a in what.batch), i, j, k)
-    rows = what.extent(what.m) or THIN
+    put_in_order(sch, loops, (*what.batch, what.m, what.n, what.k))
+    rows = min(what.extent(what.m) or THIN, THIN)
     width = target.lanes(what.bits) * (2 if target.registers > 3 * STREAMS else 1)
     piece = even_tile(what.extent(what.n) or LARGE, max(width, target.l1 * 8 // (2 * rows * what.bits)), width, threads)
     j_0, j_1, j_2 = sch.split(j, [None, ceil(piece / width), width])

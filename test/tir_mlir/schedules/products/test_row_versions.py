@@ -62,8 +62,24 @@ def test_all_sizes_symbolic():
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
 def test_threads(target):
-    sch = check(256, 300, sizes=(256, 300), rows=(1, 3, 16, 40), target=target, threads=2)
-    assert sch.mod.script().count("T.parallel") >= 3, "a version is not parallel"
+    sch = check(2048, 1024, sizes=(2048, 1024), rows=(1, 3, 16, 40), target=target, threads=2)
+    few, _, many = sch.mod.script().rpartition("_version")
+    assert "T.parallel" in few
+    assert "T.parallel" in many
+
+
+def test_few_rows_of_a_small_matrix_use_one_thread():
+    sch = check(256, 300, sizes=(256, 300), rows=(1, 3, 16, 40), target=WIDE, threads=2)
+    few, _, many = sch.mod.script().rpartition("_version")
+    assert "T.parallel" not in few
+    assert "T.parallel" in many
+
+
+@pytest.mark.parametrize(("m", "size", "parallel"), [(2, 1024, False), (2, 2048, True), (16, 1024, False)])
+def test_threads_for_a_constant_number_of_few_rows(m, size, parallel):
+    sch = Schedule(product(m, size, size))
+    schedules.gemm(sch, "C", target=WIDE, threads=2)
+    assert ("T.parallel" in sch.mod.script()) == parallel
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
