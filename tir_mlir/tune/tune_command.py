@@ -79,6 +79,8 @@ def _keeping(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--storage", metavar="URL", help="database of the study, instead of a journal in the folder")
     group.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True,
                        help="go on with what an earlier run of this search left; the default")  # fmt: skip
+    group.add_argument("--plot", type=_page, metavar="PAGE.html",
+                       help="draw the history, the importance of decisions and the time by stage")  # fmt: skip
 
 
 def _machine(group: argparse._ArgumentGroup) -> None:
@@ -98,6 +100,12 @@ def _worker(group: argparse._ArgumentGroup) -> None:
         "--worker", metavar="URL", help="no FILE: take part in the searches of this database (--storage)"
     )
     group.add_argument("--idle", type=float, metavar="S", help="end after so many seconds without work; default: never")
+
+
+def _page(text: str) -> str:
+    if not text.endswith(".html"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .html")
+    return text
 
 
 def _size(text: str) -> tuple[str, int]:
@@ -120,6 +128,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser().error("the following arguments are required: FILE, or --worker URL")
         program = selected(program_of(args.file), args.function)
         best = tune(program, **options_of(args))
+        print(best)
+        if args.plot:
+            best.plot().save(args.plot)
     except KeyboardInterrupt:
         print("tune: interrupted; the same command goes on", file=sys.stderr)
         return INTERRUPTED
@@ -130,7 +141,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (TirError, OSError) as error:
         print(f"tune: error: {error}", file=sys.stderr)
         return 1
-    print(best)
     return INTERRUPTED if best.interrupted else 0
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tir_mlir.errors import TuneError
 from tir_mlir.tune import tune_command
+from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
 from tir_mlir.tune.tune_command import main, options_of, parser, program_of, selected
 
 PROGRAM = """
@@ -46,6 +47,9 @@ class Found:
 
     def __str__(self):
         return "the table"
+
+    def plot(self):
+        return SearchPlots({"": plots_of([])})
 
 
 @pytest.fixture
@@ -98,6 +102,17 @@ def test_a_space_is_a_function_of_a_file(file):
 def test_the_result_is_printed(asked, file, capsys):
     main([file])
     assert capsys.readouterr().out == "the table\n"
+
+
+def test_plots_are_saved(asked, file, tmp_path):
+    assert main([file, "--plot", str(tmp_path / "p.html")]) == 0
+    assert "Time by stage" in (tmp_path / "p.html").read_text()
+
+
+def test_the_name_of_plots_is_checked_before_the_search(asked, file, capsys):
+    with pytest.raises(SystemExit):
+        main([file, "--plot", "p.png"])
+    assert not asked and "'p.png' does not end in .html" in capsys.readouterr().err
 
 
 def test_after_ctrl_c_the_code_is_130(asked, file, monkeypatch):

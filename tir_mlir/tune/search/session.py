@@ -227,6 +227,7 @@ class Session:
             if result is not None and result.status != REPEATED:
                 self.results.append(result)
                 self.proposals.learn(trial)
+                self.listener.tested(result, self.best)
 
 
 def as_attribute(result: TrialResult) -> dict[str, Any]:

@@ -192,6 +192,18 @@ def test_a_storage_that_fails_ends_the_search_with_an_error_and_it_goes_on(tmp_p
     assert sorted(r.number for r in again.results) == list(range(12))
 
 
+def test_progress_counts_what_earlier_runs_found(tmp_path):
+    told = []
+
+    class Told(Silent):
+        def tested(self, trial, best):
+            told.append(trial.number)
+
+    run(session(trials=3, work_dir=tmp_path))
+    run(session(trials=5, work_dir=tmp_path, listener=Told()))
+    assert told == [0, 1, 2, 3, 4]
+
+
 def test_two_searches_share_a_study(tmp_path):
     """What one of them tried, the other does not."""
     labs = FakeLab(), FakeLab()
