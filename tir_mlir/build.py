@@ -38,7 +38,7 @@ from tir_mlir.runtime.tools import clang_codegen, llc_targets
 from tir_mlir.target import Target, host, named
 
 TARGETS = ("llvm",)
-DRIVERS = ("jit", "tools")
+DRIVERS = ("jit", "tools", "object")
 
 
 @dataclass
@@ -79,7 +79,8 @@ def build(
     Inside `with tir_mlir.tune.Database(path):`, programs without a schedule are built as the best record has them, else
     by `schedules.auto`; `lib.schedule_origin` tells.
     target: "llvm" for this machine, the name of a predefined CPU ("zen4"), or a Target with a triple. If this machine
-    lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`.
+    lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`; with driver="object" it
+    is an object file on every machine.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
     as gathers, when they run; a call with one outside raises OutOfBoundsError. Raises BuildError (unknown target,
@@ -92,6 +93,8 @@ def build(
     target = "llvm" if isinstance(target, Target) else target
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
+    if driver == "object" and wanted is None:
+        raise BuildError('driver="object" needs a target with a triple; fix: target="avx2", "neon", ..., or a Target')
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
         raise BuildError(f"libs is a list of paths of shared objects, not {short_repr(libs)}")
     for name, value in (("cache", cache), ("checked", checked)):
@@ -163,7 +166,7 @@ def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
 
 def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     """Build for a named CPU: callable if this machine supports it, else an object file."""
-    if driver != "jit" or llvm_c.llvm() is None:
+    if driver == "tools" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
     code = _code_target(wanted)
     known = llc_targets if object_code.has_generator(code.triple) else clang_codegen
@@ -171,11 +174,14 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     lowered, facts = _lower(request)
     vector_length.promise(lowered, wanted)
     clock = request.timing.clock
-    if (hindrance := wanted.hindrance) is None:
+    hindrance = wanted.hindrance
+    if hindrance is None and driver != "object":
         libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
         return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
-    made = CrossObject(lowered, request.found, wanted, code, hindrance, clock, facts["kernels"], facts["sites"])
+    made = CrossObject(
+        lowered, request.found, wanted, code, hindrance or 'driver="object"', clock, facts["kernels"], facts["sites"]
+    )
     return _library(request, made, lambda: lowered)
 
 

@@ -130,10 +130,14 @@ ROWS: dict[str, str] = {
         "target"
     ),
     "tune.report": "dialect.diagnostics schedule schedules.products",
+    "tune.boards": (
+        "build dialect.diagnostics dialect.ir intrin.kernels runtime runtime.cache runtime.call runtime.tools target "
+        "tune.trials"
+    ),
     "tune.machines": "dialect.diagnostics tune.search tune.spaces tune.trials",
     "tune.search": (
         "dialect.diagnostics dialect.ir dialect.verify passes.schedule.queries schedule schedules script script.parser "
-        "target tune.records tune.report tune.spaces tune.trials"
+        "target tune.boards tune.records tune.report tune.spaces tune.trials"
     ),
     "tune.spaces": (
         "dialect.computation dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules target"

@@ -91,6 +91,8 @@ def _machine(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--timeout", type=float, metavar="S", help="CPU seconds to build, and to run, one candidate")
     group.add_argument("--stop-after", type=float, metavar="S", help="seconds after which no candidate is started")
+    group.add_argument("--ssh", action="append", default=[], metavar="HOST",
+                       help="board that runs candidates, by its name for ssh; with --target; repeatable")  # fmt: skip
     group.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None,
                        help="live table; default: in a terminal")  # fmt: skip
 
@@ -151,7 +153,7 @@ def work(args: argparse.Namespace) -> int:
     spaces: dict[str, Any] = {args.space.rpartition(":")[2]: named(args.space)} if args.space else {}
     told = partial(print, "tune: takes part in", flush=True)
     with listener_of(args.progress) as listener:
-        ran = Worker(args.worker, spaces, args.builders, args.idle, told).work(listener)
+        ran = Worker(args.worker, spaces, args.builders, args.idle, told, tuple(args.ssh)).work(listener)
     print(f"tune: {ran} trials")
     return 0
 
@@ -159,7 +161,7 @@ def work(args: argparse.Namespace) -> int:
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `tune.tune`. Raises TuneError for a space that is not there."""
     names = ("trials", "sampler", "seed", "work_dir", "storage", "resume", "target", "threads", "builders", "timeout",
-             "stop_after", "progress")  # fmt: skip
+             "stop_after", "ssh", "progress")  # fmt: skip
     given = {name: getattr(args, name) for name in names}
     return given | {"space": named(args.space) if args.space else None, "sizes": dict(args.size)}
 

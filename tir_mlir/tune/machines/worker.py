@@ -18,7 +18,7 @@ from tir_mlir.tune.search.ledger import OUTCOME, open_storage, without_password
 from tir_mlir.tune.search.samplers import load_optuna, quiet
 from tir_mlir.tune.search.session import REPEATED, Listener
 from tir_mlir.tune.search.study_settings import Settings, program_of, settings_of
-from tir_mlir.tune.search.tuner import LIBRARY_SPACE, Options, Tuner
+from tir_mlir.tune.search.tuner import LIBRARY_SPACE, Options, Tuner, builders_of
 from tir_mlir.tune.spaces.deciders import Defaults
 from tir_mlir.tune.trials.pool import Pool
 
@@ -33,13 +33,15 @@ LOOK = 2.0
 @dataclass
 class Worker:
     """Takes part in searches. spaces: by name, for searches in a user's space. builders: as for `tune.tune`. idle:
-    seconds without work after which it ends; None: never. tell: is told what it does, a line each."""
+    seconds without work after which it ends; None: never. tell: is told what it does, a line each. ssh: its boards, for
+    searches on boards."""
 
     url: str
     spaces: Mapping[str, Space] = field(default_factory=dict)
     builders: int | None = None
     idle: float | None = None
     tell: Callable[[str], None] = lambda text: None
+    ssh: tuple[str, ...] = ()
     _refused: dict[str, str] = field(default_factory=dict)
     _spent: dict[str, int] = field(default_factory=dict)
     """By study without more candidates: the trials that it asked for then."""
@@ -50,7 +52,7 @@ class Worker:
         Raises TuneError if the database cannot be reached.
         """
         storage, ran, last = open_storage(self.url), 0, time.monotonic()
-        with Pool(self.builders) as pool:
+        with Pool(builders_of(self.builders, self.ssh)) as pool:
             while True:
                 for name, settings in self._open(storage):
                     tuner = self._tuner(name, settings, listener, pool)
@@ -109,10 +111,13 @@ class Worker:
         return tuner
 
     def _made(self, settings: Settings, listener: Listener, pool: Pool) -> Tuner:
+        if settings.boards != bool(self.ssh):
+            where = "on boards" if settings.boards else "where it was begun, without boards"
+            raise TuneError(f"it is measured {where}; fix: a worker {'with' if settings.boards else 'without'} --ssh")
         space = None if settings.space == LIBRARY_SPACE else self._space(settings.space)
         options = Options(
             settings.trials, None, space, self.url, settings.sampler, settings.seed, settings.timeout, None,
-            self.builders, settings.target, settings.threads, True, dict(settings.sizes), settings.space,
+            self.builders, settings.target, settings.threads, True, dict(settings.sizes), self.ssh, settings.space,
         )  # fmt: skip
         return Tuner(program_of(settings.program), options, listener, pool)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any, Protocol
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.target import Target
-from tir_mlir.tune.trials.job import Job, Limits, job_of
+from tir_mlir.tune.trials.job import Job, Limits, Runner, job_of
 from tir_mlir.tune.trials.outcome import Outcome
 from tir_mlir.tune.trials.pool import Pool
 from tir_mlir.tune.trials.reference import Reference
@@ -29,8 +30,9 @@ class Lab(Protocol):
 class PoolLab:
     """A lab of worker processes on this machine, whose results are compared with those of the unscheduled program."""
 
-    def __init__(self, pool: Pool, sizes: Mapping[str, int], **options: Any):
-        self.pool, self.sizes, self.options = pool, sizes, options
+    def __init__(self, pool: Pool, sizes: Mapping[str, int], boards: Sequence[Runner] = (), **options: Any):
+        self.pool, self.sizes, self.boards, self.options = pool, sizes, boards, options
+        self._busy = [0] * len(boards)
         self.reference: Reference | None = None
 
     def refer_to(self, program: Any, stand_in: Schedule | None) -> None:
@@ -39,10 +41,20 @@ class PoolLab:
         self.reference = self.pool.reference(job, None if stand_in is None else self._job(stand_in, None))
 
     def start(self, schedule: Schedule, best: float | None) -> Future[Outcome]:
-        return self.pool.submit(self._job(schedule, best))
+        if not self.boards:
+            return self.pool.submit(self._job(schedule, best))
+        at = self._busy.index(min(self._busy))
+        future = self.pool.submit(replace(self._job(schedule, best), runner=self.boards[at]))
+        self._busy[at] += 1
+        future.add_done_callback(lambda _: self._free(at))
+        return future
+
+    def _free(self, at: int) -> None:
+        self._busy[at] -= 1
 
     def compare(self, schedules: Sequence[Schedule], rounds: int) -> list[list[float]]:
-        return self.pool.compare([self._job(schedule, None) for schedule in schedules], rounds)
+        runner = self.boards[0] if self.boards else None  # one board: times of two are not compared
+        return self.pool.compare([replace(self._job(s, None), runner=runner) for s in schedules], rounds)
 
     def _job(self, program: Any, best: float | None) -> Job:
         return job_of(program, sizes=self.sizes, best=best, reference=self.reference, **self.options)

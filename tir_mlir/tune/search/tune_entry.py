@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import held_module
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.target import Target
+from tir_mlir.target import Target, chosen
+from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.report.progress import Progress, listener_of
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.candidates import Space
 from tir_mlir.tune.search.samplers import sampler_of
-from tir_mlir.tune.search.tuner import Options, Tuner
+from tir_mlir.tune.search.tuner import Options, Tuner, builders_of
 from tir_mlir.tune.search.whole_program import BestOfModule, tune_module
 from tir_mlir.tune.trials.pool import Pool
 
@@ -41,6 +42,7 @@ def tune(
     threads: int | None = None,
     sizes: Mapping[str, int] | None = None,
     resume: bool = True,
+    ssh: Sequence[str] = (),
     progress: bool | Progress | Callable[..., Any] | None = None,
 ) -> Best | BestOfModule:
     """Search for the best schedule of a program. Returns a `Best`, which prints as a table.
@@ -64,7 +66,7 @@ def tune(
     stop_after: seconds after which no candidate is started. builders: processes that build side by side, default one a
     core. target, threads: as for `schedules`. sizes: values of shape variables that are measured. resume: go on with
     what work_dir or storage has of this search; False: start again. progress: whether to show it; default: in a
-    terminal.
+    terminal. ssh: names of boards, as ssh takes them, on which candidates run; target is their CPU.
 
     Ctrl-C ends the search, keeps everything, and returns the best so far after the finals, which a second Ctrl-C skips.
     Raises TuneError: a wrong option, optuna or a sampler's package missing, a storage that is gone, a disk that is
@@ -72,16 +74,26 @@ def tune(
     """
     options = Options(
         trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
-        builders, target, threads, resume, dict(sizes or {}),
+        builders, target, threads, resume, dict(sizes or {}), _hosts(ssh, target),
     )  # fmt: skip
     if not isinstance(resume, bool):
         raise TuneError(f"resume is True or False, not {resume!r}")
     sampler_of(sampler, seed)  # before anything is started
     module = _module(program)
-    with listener_of(progress) as listener, Pool(builders) as pool:
+    with listener_of(progress) as listener, Pool(builders_of(builders, options.ssh)) as pool:
         if len(module) > 1:
             return tune_module(module, options, listener, pool)
         return Tuner(module, options, listener, pool).run()
+
+
+def _hosts(ssh: Sequence[str], target: Target | str | None) -> tuple[str, ...]:
+    """The names of boards. Raises TuneError for other values, and for boards without a target."""
+    if isinstance(ssh, str):
+        raise TuneError(f"ssh is a list of names of machines, not {ssh!r}; fix: ssh=[{ssh!r}]")
+    boards_of(ssh)
+    if ssh and not chosen(target).triple:
+        raise TuneError('boards need the target of their CPU; fix: target="neon", or a Target with a triple')
+    return tuple(ssh)
 
 
 def _module(program: Any) -> IRModule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -19,6 +19,7 @@ from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.script.module import IRModule, module_text
 from tir_mlir.target import Target, chosen
+from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, Subject, subject
 from tir_mlir.tune.report.numpy_product import numpy_seconds
@@ -64,6 +65,7 @@ class Options:
     threads: int | None = None
     resume: bool = True
     sizes: Mapping[str, int] = field(default_factory=dict)
+    ssh: tuple[str, ...] = ()
     named: str = ""
     """The name of the space in the process that began the search; "": its own name."""
 
@@ -103,7 +105,7 @@ class Tuner:
         self.about: Subject = subject(program, options.target, options.threads)
         self.database = None if options.work_dir is None else Database(options.work_dir, threads=options.threads)
         jobs = job_options(options.target, options.threads, options.timeout, options.seed)
-        self.lab = PoolLab(pool, options.sizes, **jobs)
+        self.lab = PoolLab(pool, options.sizes, boards_of(options.ssh), **jobs)
         self.records: dict[int, Record] = {}
 
     @cached_property
@@ -159,7 +161,7 @@ class Tuner:
             text_of(self.program), options.trials, options.space_name,
             tuple((c.name, c.count) for c in self.defaults.choices), options.target, options.threads,
             tuple(sorted(options.sizes.items())), options.sampler if isinstance(options.sampler, str) else "tpe",
-            options.seed, options.timeout, about=f"{about.target}; {versions}",
+            options.seed, options.timeout, bool(options.ssh), about=f"{about.target}; {versions}",
         )  # fmt: skip
 
     @cached_property
@@ -185,7 +187,9 @@ class Tuner:
     def study_name(self) -> str:
         """The name of the study: of the program, the target with its threads, the versions, the space, the sizes."""
         about, options = self.about, self.options
-        facts = repr((about.target, sorted(about.versions.items()), options.space_name, sorted(options.sizes.items())))
+        where = ["boards"] if options.ssh else []
+        given = sorted(about.versions.items()), options.space_name, sorted(options.sizes.items()), *where
+        facts = repr((about.target, *given))
         return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
 
     def _description(self) -> dict[str, Any]:
@@ -196,7 +200,7 @@ class Tuner:
 
     def _session(self, proposals: Proposals, ledger: Ledger) -> Session:
         options = self.options
-        budget = Budget(options.trials, options.stop_after, options.builders or os.cpu_count() or 1)
+        budget = Budget(options.trials, options.stop_after, builders_of(options.builders, options.ssh))
         return Session(proposals, ledger, self.lab, budget, self._record, self.listener)
 
     def _first(self, proposals: Proposals) -> None:
@@ -241,7 +245,7 @@ class Tuner:
 
     def _references(self) -> dict[str, float]:
         """Seconds of what others have for this program, where it is one that they know."""
-        if not self.target.runs_here:
+        if not self.target.runs_here or self.options.ssh:
             return {}
         self.listener.phase("NumPy")
         seconds = numpy_seconds(self.program, self.options.threads or self.target.cores)
@@ -300,6 +304,11 @@ class Tuner:
 def _text(candidate: Candidate) -> str:
     module = None if candidate.schedule is None else held_module(candidate.schedule)
     return "" if module is None else module_text(module)
+
+
+def builders_of(builders: int | None, ssh: Sequence[str]) -> int:
+    """How many processes build: those that were asked for, else one a core, and one a board, which waits for it."""
+    return builders or (os.cpu_count() or 1) + len(ssh)
 
 
 def library_space(target: Target, threads: int | None) -> Callable[..., Any]:

@@ -52,7 +52,7 @@ class LocalRunner:
         if (size := built.scratch) > job.limits.memory:
             text = f"it allocates {gigabytes(size)} for its own buffers; the limit is {gigabytes(job.limits.memory)}"
             return Outcome(Status.OUT_OF_MEMORY, reason=text)
-        signature, values = _arguments(built, job)
+        signature, values = arguments_of(built, job)
         seconds, hurry = job.limits.run, ""
         if job.best is not None and (short := max(1.0, HURRY * job.best)) < seconds:
             seconds, hurry = short, f"ended after {short:g} s, and the best takes {job.best:.3g} s"
@@ -66,7 +66,7 @@ class LocalRunner:
         while left:
             limit = sum(jobs[n].limits.run for n in left)
             memory, threads = max(jobs[n].limits.memory for n in left), max(threads_of(jobs[n]) for n in left)
-            each = [_Candidate(n, jobs[n], built[n], *_arguments(built[n], jobs[n])) for n in left]
+            each = [_Candidate(n, jobs[n], built[n], *arguments_of(built[n], jobs[n])) for n in left]
             work = partial(_in_turns, each, rounds)
             end = run_forked(work, limit, memory, threads)
             if end.status is Status.OK:
@@ -78,7 +78,7 @@ class LocalRunner:
 
     def reference(self, built: Library, job: Job, folder: str, by: str) -> Reference:
         """Run a program once and keep its arguments and results. Raises Died, and TuneError for missing sizes."""
-        signature, values = _arguments(built, job)
+        signature, values = arguments_of(built, job)
         module = _module(job)
         end = run_forked(
             partial(_recorded, built, signature, values, folder), job.limits.run, job.limits.memory, threads_of(job)
@@ -106,7 +106,7 @@ def _module(job: Job) -> ir.Module:
         return ir.Module.parse(job.text)
 
 
-def _arguments(built: Library, job: Job) -> tuple[CallSignature, list[Any]]:
+def arguments_of(built: Library, job: Job) -> tuple[CallSignature, list[Any]]:
     """The signature and the arguments; those of the reference, if it has one."""
     signature = signature_of(built, job.function)
     if job.reference is not None:

@@ -1,0 +1,161 @@
+"""The program that a board runs: a candidate, the agent, and the parameters of this call, linked statically.
+
+object file of the candidate + agent.c + parameters.c  ->  one executable for Linux on the target's CPU
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.cache.store import cached
+from tir_mlir.runtime.call.function import PREFIX
+from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.target import Target
+
+AGENT = Path(__file__).with_name("agent.c")
+_SCALARS = {"float64": "double", "float32": "float", "bool": "_Bool"}
+_COMPILE = ("-c", "-O2", "-fno-sanitize=all", "-std=gnu11")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a function: its signature and its arguments, a file a buffer."""
+
+    signature: CallSignature
+    values: tuple[Any, ...]
+
+    @property
+    def buffers(self) -> list[np.ndarray]:
+        """The arrays, in order."""
+        return [np.ascontiguousarray(v) for v in self.values if isinstance(v, np.ndarray)]
+
+    @property
+    def key(self) -> str:
+        """A name for the contents of the arrays."""
+        made = hashlib.sha256()
+        for array in self.buffers:
+            made.update(array.tobytes())
+        return made.hexdigest()[:16]
+
+
+def linux_triple(target: Target) -> str:
+    """The triple of a target for the C compiler, with a C library that can be linked statically.
+
+    Raises BuildError for a target that is no CPU under Linux.
+    """
+    if not target.triple or "linux" not in target.triple:
+        raise BuildError(
+            f"a board runs Linux on a named CPU; the target has the triple {target.triple!r}; "
+            'fix: target="neon", "avx2", ... or a Target with a triple'
+        )
+    return f"{target.triple.split('-')[0]}-linux-musl"
+
+
+def linked(built: Library, call: Call, target: Target) -> bytes:
+    """The executable of a candidate. Raises BuildError for a call of something that is not linked, MissingTool."""
+    toolchain.require(("zig",), "a program for a board")
+    triple = linux_triple(target)
+    with files.folder() as folder:
+        path = {name: str(Path(folder, name)) for name in ("f.o", "agent.o", "parameters.o", "program")}
+        built.export(path["f.o"])
+        parts = {"agent.o": AGENT.read_text(), "parameters.o": source(call)}
+        files.write_whole({Path(path[name]): _object(text, triple) for name, text in parts.items()})
+        objects = [path[name] for name in ("f.o", *parts)]
+        options = ["cc", "-target", triple, "-static", "-s", *objects, "-lm", "-o", path["program"]]
+        done = toolchain.attempt("zig", options)
+        if unknown := re.findall(r"undefined symbol: (\S+)", done.stderr):
+            names = ", ".join(map(repr, dict.fromkeys(unknown)))
+            raise BuildError(f"the program calls {names}, which boards do not have; fix: kernels in MLIR or C")
+        if done.returncode:
+            raise BuildError(f"linking the program for the board failed: {done.stderr.strip()[:500]}")
+        return Path(path["program"]).read_bytes()
+
+
+def _object(text: str, triple: str) -> bytes:
+    """The object file of a C source, from the cache if it was compiled before."""
+    key = [text, triple, *_COMPILE]
+    return bytes.fromhex(cached("c", key, lambda: _compiled(text, triple).hex()))
+
+
+def _compiled(text: str, triple: str) -> bytes:
+    with files.folder() as folder:
+        given, result = Path(folder, "source.c"), Path(folder, "source.o")
+        files.write_whole({given: text.encode()})
+        toolchain.run("zig", ["cc", "-target", triple, *_COMPILE, str(given), "-o", str(result)])
+        return result.read_bytes()
+
+
+def source(call: Call) -> str:
+    """The parameters of a call in C: descriptors of row-major arrays, scalars by value.
+
+    Raises BuildError for others.
+    """
+    params, kinds, words, bound = call.signature.params, [], [], []
+    sizes: list[int] = []
+    written: list[str] = []
+    for number, (param, value) in enumerate(zip(params, call.values, strict=True)):
+        if isinstance(param, ScalarParam):
+            kind = _SCALARS.get(param.dtype, f"{param.dtype}_t")
+            kinds.append(kind)
+            words.append(_literal(kind, value))
+            continue
+        words.append(f"&d{number}")
+        kinds.append("void *")
+        bound.append((number, _descriptor(number, param, value), len(sizes)))
+        sizes.append(value.nbytes)
+        written.append(str(int(param.written)))
+    name = PREFIX + call.signature.name
+    binds = " ".join(f"d{n}.allocated = d{n}.aligned = data[{at}];" for n, _, at in bound)
+    return "\n".join([
+        "#include <stdint.h>",
+        f"extern void candidate({', '.join(kinds) or 'void'}) __asm__({json.dumps(name)});",
+        *(text for _, text, _ in bound),
+        f"const int tir_count = {len(sizes)};",
+        f"const uint64_t tir_bytes[] = {{{', '.join(map(str, [*sizes, 0]))}}};",
+        f"const char tir_written[] = {{{', '.join([*written, '0'])}}};",
+        f"void tir_bind(void **data) {{ {binds} }}",
+        f"void tir_call(void) {{ candidate({', '.join(words)}); }}\n",
+    ])  # fmt: skip
+
+
+def _descriptor(number: int, param: BufferParam, value: np.ndarray) -> str:
+    if param.strides is not None or param.offset:
+        raise BuildError(
+            f"the parameter {param.name} has strides of its own, and boards take row-major arrays; "
+            "fix: tune the function with row-major parameters"
+        )
+    rank = value.ndim
+    strides = [int(np.prod(value.shape[n + 1 :])) for n in range(rank)]
+    lengths = f"int64_t sizes[{rank}], strides[{rank}];" if rank else ""
+    tail = f", {{{', '.join(map(str, value.shape))}}}, {{{', '.join(map(str, strides))}}}" if rank else ""
+    return f"static struct {{ void *allocated, *aligned; int64_t offset; {lengths} }} d{number} = {{0, 0, 0{tail}}};"
+
+
+def _literal(kind: str, value: Any) -> str:
+    if kind in ("double", "float"):
+        return f"({kind}){float(value).hex()}" if np.isfinite(value) else f"({kind})({float(value)!r})"
+    return f"({kind}){int(value)}" + ("u" if kind.startswith("u") else "")
+
+
+def results(data: bytes, call: Call) -> Sequence[Any]:
+    """The arguments after the call, from the bytes of the written buffers."""
+    found, at = [], 0
+    for param, value in zip(call.signature.params, call.values, strict=True):
+        if isinstance(param, BufferParam) and param.written:
+            part = np.frombuffer(data[at : at + value.nbytes], value.dtype).reshape(value.shape)
+            found.append(part)
+            at += value.nbytes
+        else:
+            found.append(value)
+    return found

@@ -1,0 +1,159 @@
+"""Runs candidates on a board: built and linked here, sent there over SSH, run there, results compared here."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from mlir import ir
+
+from tir_mlir.build import build
+from tir_mlir.dialect.diagnostics import BuildError, TuneError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.intrin.kernels.registry import emit, register_kernel
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.tools.toolchain import status
+from tir_mlir.target import chosen
+from tir_mlir.tune.boards.board_program import Call, linked, results
+from tir_mlir.tune.boards.ssh_connection import SshConnection
+from tir_mlir.tune.trials.job import PATIENCE, Job
+from tir_mlir.tune.trials.local_runner import arguments_of
+from tir_mlir.tune.trials.outcome import Outcome, Status
+from tir_mlir.tune.trials.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
+
+FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}"/tir_mlir'
+"""Where a board keeps arguments; those that were not used for a week are removed."""
+NO_DATA, NO_MEMORY = 3, 4
+SLACK = 30.0
+"""Seconds for the way to a board and back."""
+_ENDS = {24: Status.TIMED_OUT, 14: Status.TIMED_OUT}
+_RESULTS = re.compile(rb"results (\d+)\n")
+
+
+@dataclass(frozen=True)
+class SshRunner:
+    """A board by its name for ssh. program: instead of ssh and its options."""
+
+    host: str
+    program: tuple[str, ...] = ()
+
+    @property
+    def lane(self) -> str:
+        return f"board {self.host}"
+
+    def build(self, job: Job) -> Library:
+        """The object file for the target, linked to a program. Raises BuildError for what boards do not run."""
+        if job.parallel:
+            raise BuildError("the program has parallel loops, and boards have no OpenMP runtime; fix: threads=1")
+        if job.libs:
+            raise BuildError(f"the program needs {', '.join(job.libs)}, which is not sent to boards; fix: without libs")
+        for kernel in job.kernels:
+            register_kernel(kernel.symbol, partial(emit, kernel.text), override=True, needs=kernel.needs)
+        with entered():
+            module = ir.Module.parse(job.text)
+        target = chosen(job.target)
+        built = build(module, target, driver="object", cache=False)
+        signature, values = arguments_of(built, job)
+        call = Call(signature, tuple(values))
+        _PROGRAMS[built] = call, linked(built, call, target)
+        return built
+
+    def measure(self, built: Library, job: Job) -> Outcome:
+        """Run it on the board, compare its results here, and time it there."""
+        start = time.process_time()
+        outcome, data = self._trial(built, job)
+        if data is None:
+            return outcome
+        call = _PROGRAMS[built][0]
+        wrong = job.reference.difference(results(data, call), call.signature) if job.reference is not None else None
+        stages = {"measure.board": time.process_time() - start}
+        if wrong:
+            return Outcome(Status.WRONG, (), stages, wrong)
+        return replace(outcome, stages=stages)
+
+    def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
+        """Time candidates in turns on the board; without those that are wrong or fail."""
+        right = [n for n, each in enumerate(built) if self.measure(each, jobs[n]).status is Status.OK]
+        found: list[list[float]] = [[] for _ in jobs]
+        for turn in range(rounds):
+            for at in range(len(right)):
+                n = right[(at + turn) % len(right)]
+                code, out, said = self._run(built[n], jobs[n], "turn")
+                if code:
+                    raise TuneError(f"the board {self.host} did not run a candidate again: {_reason(code, said)}")
+                found[n] += _times(out)
+        return found
+
+    def _trial(self, built: Library, job: Job) -> tuple[Outcome, bytes | None]:
+        """How it ran, and the contents of its results; None if it did not."""
+        code, out, said = self._run(built, job, "trial")
+        found = _RESULTS.match(out)
+        if code or found is None:
+            number = code - 128
+            kind = Status.OUT_OF_MEMORY if code == NO_MEMORY else _ENDS.get(number, Status.CRASHED)
+            return Outcome(kind, reason=f"on {self.host}: {_reason(code, said)}"), None
+        end = found.end() + int(found[1])
+        text = out[end:]
+        slow = b"slow" in text
+        kind, reason = (Status.SLOW, "more than three times as long as the best") if slow else (Status.OK, "")
+        return Outcome(kind, tuple(_times(text)), reason=reason), out[found.end() : end]
+
+    def _run(self, built: Library, job: Job, mode: str) -> tuple[int, bytes, str]:
+        """Run the program of a candidate once; its arguments are sent first if the board does not have them."""
+        call, program = _PROGRAMS[built]
+        limits, seconds = job.limits, math.ceil(job.limits.run)
+        wait = math.ceil(PATIENCE * limits.run)
+        words = [seconds, wait, limits.memory + sum(a.nbytes for a in call.buffers), mode]
+        words += [SHORTEST, FEWEST, MOST, BUDGET, job.best or 0]
+        given = " ".join(shlex.quote(str(word)) for word in words)
+        command = (
+            f'd={FOLDER}/{call.key}; p="$d/p$$"; [ -f "$d/all" ] || exit {NO_DATA}; touch "$d"; cat > "$p" && '
+            f'chmod 700 "$p" && "$p" "$d" {given}; c=$?; rm -f "$p"; exit $c'
+        )
+        connection = SshConnection(self.host, self.program)
+        answer = connection.run(command, program, wait + SLACK)
+        if answer[0] == NO_DATA:
+            self._send(connection, call)
+            answer = connection.run(command, program, wait + SLACK)
+        return answer
+
+    def _send(self, connection: SshConnection, call: Call) -> None:
+        """Send the arguments, all or nothing. Raises TuneError if the board does not take them."""
+        clean = f"find {FOLDER} -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {{}} +"
+        connection.run(f"mkdir -p {FOLDER}/{call.key} && {clean}")
+        for number, array in enumerate(call.buffers):
+            place = f"{FOLDER}/{call.key}/in{number}"
+            code, _, said = connection.run(f"cat > {place}.$$ && mv {place}.$$ {place}", array.tobytes(), 600.0)
+            if code:
+                raise TuneError(f"the board {self.host} does not take the arguments: {said}; fix: make space there")
+        connection.run(f"touch {FOLDER}/{call.key}/all")
+
+
+_PROGRAMS: weakref.WeakKeyDictionary[Library, tuple[Call, bytes]] = weakref.WeakKeyDictionary()
+"""By library that was built here: the call, and the program for the board."""
+
+
+def _times(text: bytes) -> list[float]:
+    return [float(line.split()[1]) for line in text.splitlines() if line.startswith(b"run ")]
+
+
+def _reason(code: int, said: str) -> str:
+    if code == NO_MEMORY:
+        return "its arguments do not fit into the memory"
+    if _ENDS.get(code - 128) is Status.TIMED_OUT:
+        return "it runs longer than the limit"
+    text = f"the run was {status(128 - code)}" if 128 < code < 160 else f"the run ended with {status(code)}"
+    return text + (f": {said.splitlines()[-1]}" if said else "")
+
+
+def boards_of(hosts: Sequence[str]) -> list[SshRunner]:
+    """The boards with these names. Raises TuneError for no name, or the same one twice."""
+    if len(set(hosts)) < len(hosts) or not all(isinstance(h, str) and h and not h.startswith("-") for h in hosts):
+        raise TuneError(f"ssh is a list of different names of machines, not {list(hosts)!r}")
+    return [SshRunner(host) for host in hosts]
