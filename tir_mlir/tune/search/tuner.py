@@ -22,7 +22,7 @@ from tir_mlir.target import Target, chosen
 from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, Subject, subject
-from tir_mlir.tune.report.numpy_product import numpy_seconds
+from tir_mlir.tune.report.matmul_libraries import matmul_seconds
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.candidates import Candidate, Space, drawn
 from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals
@@ -247,9 +247,8 @@ class Tuner:
         """Seconds of what others have for this program, where it is one that they know."""
         if not self.target.runs_here or self.options.ssh:
             return {}
-        self.listener.phase("NumPy")
-        seconds = numpy_seconds(self.program, self.options.threads or self.target.cores)
-        return {} if seconds is None else {"NumPy": seconds}
+        self.listener.phase("other libraries")
+        return matmul_seconds(self.program, self.options.threads or self.target.cores)
 
     def _notes(self, session: Session, winner: Candidate) -> list[str]:
         notes = []

@@ -138,10 +138,14 @@ print(best.interrupted, len(best.trials), best.gain >= 1)
 """
 
 
+PATIENCE = 600
+"""Seconds after which a search is taken to hang: the processes of a busy machine may stand still for minutes."""
+
+
 def started(work_dir):
     code = SEARCH.format(folder=os.path.dirname(__file__), work_dir=str(work_dir))
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while finished(work_dir) < 2 and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.1)
     assert finished(work_dir) >= 2
@@ -154,20 +158,43 @@ def finished(work_dir):
     return sum(json.loads(line).get("state") == 1 for line in lines if line.endswith("}"))
 
 
+def members(session):
+    """The processes of a session that run."""
+    listed = subprocess.run(["ps", "-A", "-o", "sess=,stat=,args="], capture_output=True, text=True, check=True)
+    lines = [line.split(None, 2) for line in listed.stdout.splitlines()]
+    return [args for sess, state, args in lines if sess == str(session) and not state.startswith("Z")]
+
+
 def test_ctrl_c_keeps_everything_and_returns_the_best(tmp_path):
     process = started(tmp_path)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=PATIENCE)
     interrupted, count, good = out.split()
     assert (interrupted, good) == ("True", "True") and int(count) >= 2
+    assert not members(process.pid)
 
 
-def test_a_killed_search_goes_on(tmp_path):
-    process = started(tmp_path)
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """The folder of a search that was ended by kill -9, and its session."""
+    work_dir = tmp_path_factory.mktemp("killed")
+    process = started(work_dir)
+    assert len(members(process.pid)) >= 2  # and a worker
     process.kill()
     process.communicate()
-    done = finished(tmp_path)
-    best = tune.tune(Product, trials=done + 3, work_dir=tmp_path, space=product, seed=1, threads=1)
+    return work_dir, process.pid
+
+
+def test_a_killed_search_leaves_no_process(killed):
+    deadline = time.monotonic() + PATIENCE
+    while members(killed[1]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not members(killed[1])
+
+
+def test_a_killed_search_goes_on(killed):
+    done = finished(killed[0])
+    best = tune.tune(Product, trials=done + 3, work_dir=killed[0], space=product, seed=1, threads=1)
     states = [t.state.name for t in best.study.trials]
     assert len(best.trials) == done + 3 == len(states) and "RUNNING" not in states
 

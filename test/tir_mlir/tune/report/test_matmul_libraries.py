@@ -1,11 +1,13 @@
-"""NumPy's time for products of matrices."""
+"""The times of other libraries for products of matrices."""
 
 from __future__ import annotations
+
+import importlib.util
 
 import pytest
 
 from tir_mlir import te
-from tir_mlir.tune.report.numpy_product import _arguments, numpy_seconds
+from tir_mlir.tune.report.matmul_libraries import _arguments, matmul_seconds
 
 
 def product(shape_a, shape_b, out, axes, dtype="float32", k=16):
@@ -38,6 +40,22 @@ def test_what_matmul_does_not_compute_is_not_compared():
     assert _arguments(te.create_prim_func([a, te.compute((8,), lambda i: a[i] + 1.0, name="B")]), 1) is None
 
 
+INSTALLED = [name for name, module in (("NumPy", "numpy"), ("PyTorch", "torch")) if importlib.util.find_spec(module)]
+
+
 @pytest.mark.slow
-def test_numpy_is_timed():
-    assert 1e-8 < numpy_seconds(plain(), 1) < 1
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_libraries_that_are_installed_are_timed(dtype):
+    found = matmul_seconds(plain(dtype), 1)
+    assert list(found) == INSTALLED and all(1e-8 < seconds < 1 for seconds in found.values())
+
+
+@pytest.mark.slow
+def test_libraries_take_batches_and_views():
+    batch = product((3, 8, 16), (3, 4, 16), (3, 8, 4), lambda a, b, r, n, i, j: a[n, i, r] * b[n, j, r])
+    assert list(matmul_seconds(batch, 1)) == INSTALLED
+
+
+def test_a_library_that_is_not_installed_is_left_out(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert matmul_seconds(plain(), 1) == {}
