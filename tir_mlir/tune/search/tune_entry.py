@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.dialect.ir import held_module
+from tir_mlir.dialect.diagnostics import TuneError, short_repr
+from tir_mlir.dialect.ir import entered, funcs, held_module
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.target import Target, chosen
@@ -80,6 +80,7 @@ def tune(
         raise TuneError(f"resume is True or False, not {resume!r}")
     sampler_of(sampler, seed)  # before anything is started
     module = _module(program)
+    _check_sizes(module, options.sizes)
     with listener_of(progress) as listener, Pool(builders_of(builders, options.ssh)) as pool:
         if len(module) > 1:
             return tune_module(module, options, listener, pool)
@@ -105,3 +106,22 @@ def _module(program: Any) -> IRModule:
     if not len(module):
         raise TuneError("the module has no function with a body")
     return module
+
+
+def _check_sizes(module: IRModule, sizes: Mapping[str, int]) -> None:
+    """Raises TuneError for a shape variable without a size, a name that is none, or a value that is no size."""
+    held = held_module(module)
+    assert held is not None
+    with entered():
+        known = sorted({name for func in funcs(held) for name in func.symbols})
+    there = ", ".join(known) or "none"
+    for name, value in sizes.items():
+        if name not in known:
+            raise TuneError(f"sizes has {short_repr(name)}, which is no shape variable; the program has {there}")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise TuneError(f"the size {name} is a number >= 1, not {short_repr(value)}")
+    if missing := [name for name in known if name not in sizes]:
+        values = ", ".join(f"{name!r}: ..." for name in known)
+        raise TuneError(
+            f"a program is measured at sizes, and {', '.join(missing)} has none; fix: pass sizes={{{values}}}"
+        )

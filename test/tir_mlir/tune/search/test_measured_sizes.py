@@ -1,0 +1,36 @@
+"""Sizes of shape variables, which a search measures at: checked before anything is built."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir import tune
+from tir_mlir.errors import TuneError
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+def twice(x: T.handle, y: T.handle):
+    n = T.int32()
+    m = T.int32()
+    X = T.match_buffer(x, (n, m), "float32")
+    Y = T.match_buffer(y, (n, m), "float32")
+    for i, j in T.grid(n, m):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj] * T.float32(2)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({}, r"measured at sizes, and m, n has none; fix: pass sizes=\{'m': \.\.\., 'n': \.\.\.\}"),
+        ({"n": 4}, "measured at sizes, and m has none"),
+        ({"n": 4, "m": 4, "q": 4}, "sizes has 'q', which is no shape variable; the program has m, n"),
+        ({"n": 4, "m": 0}, "the size m is a number >= 1, not 0"),
+        ({"n": 4, "m": "4"}, "the size m is a number >= 1, not '4'"),
+    ],
+)
+def test_wrong_sizes_are_refused(sizes, said):
+    with pytest.raises(TuneError, match=said):
+        tune.tune(twice, trials=1, sizes=sizes)
