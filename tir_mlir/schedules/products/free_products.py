@@ -17,8 +17,12 @@ MOST_ROWS = 12
 """The maximum number of rows of a free tile."""
 MOST_VECTORS = 4
 """The maximum number of vectors of a row of a free tile."""
-DEPTHS = (128, 256, 384, 512, 768, 1024, 2048)
-"""Candidates for the reduction steps per pass."""
+PASSES = (1, 2, 3, 4, 6, 8)
+"""Candidates for the number of passes over the reduction."""
+SHORTEST = 128
+"""The minimum number of reduction steps of one of several passes."""
+UNROLLED = (1, 2, 4)
+"""Candidates for the reduction steps that are unrolled."""
 
 
 def free_tile(
@@ -35,8 +39,17 @@ def free_tile(
 
 
 def depths(k: int, default: int) -> Iterable[int]:
-    """Candidates for the reduction steps per pass, up to the whole reduction."""
-    return [d for d in (*DEPTHS, k) if d <= k and k < LARGE] or [default]
+    """Candidates for the reduction steps per pass: those of even passes.
+
+        1024: 128 256 512 1024        127: 127        1021: 256 511 1021
+
+    A shorter last pass has code of its own: it is not faster, and takes up to six times as long to build.
+    """
+    if k >= LARGE:
+        return [default]
+    even = [k // p for p in PASSES if k % p == 0 and k // p >= SHORTEST]
+    halves = [d for p in (2, 4) if (d := ceil(k / p)) >= SHORTEST] if len(even) < 2 else []
+    return [k, *even, *halves]
 
 
 def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, threads: int) -> Panels:
@@ -46,7 +59,7 @@ def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, thr
     m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
     mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr)
     kc = free.choice("depth", depths(k or LARGE, plan.kc), plan.kc)
-    steps = free.choice("unroll", (1, 2, 4, 8) if k else (plan.steps,), plan.steps)
+    steps = free.choice("unroll", UNROLLED if k else (plan.steps,), plan.steps)
     packed = plan.packed if must_pack(what) else free.flag("packed", plan.packed)
     by_columns = free.flag("by_columns", plan.by_columns) if threads > 1 else plan.by_columns
     tiles = ceil((m or LARGE) / mr)

@@ -9,6 +9,8 @@ from programs.products import batched, matrix_vector, product, widened
 from programs.quantized import Weights, dequantized_product, packed_weights
 
 from tir_mlir import Schedule, schedules
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.products.free_products import depths
 from tir_mlir.target import Target
 from tir_mlir.tune.spaces.deciders import Defaults, Recording
 
@@ -121,4 +123,22 @@ def test_a_long_reduction_may_be_split():
     sch = Schedule(product(64, 64, 512), decider=Defaults())
     schedules.gemm(sch, "C", Target(vector_bits=512, registers=32, l1=32 << 10, l2=1 << 20, l3=32 << 20), 1, free=True)
     depth = next(i for i in sch.trace if i.arguments.get("name") == "C.depth")
-    assert depth.arguments["candidates"] == [128, 256, 384, 512]
+    assert depth.arguments["candidates"] == [128, 256, 512]
+
+
+@pytest.mark.parametrize(
+    ("k", "candidates"),
+    [
+        (1024, {128, 256, 512, 1024}),
+        (1000, {250, 500, 1000}),
+        (127, {127}),
+        (1021, {256, 511, 1021}),
+        (300, {150, 300}),
+    ],
+)
+def test_passes_over_the_reduction_are_even(k, candidates):
+    assert set(depths(k, k)) == candidates
+
+
+def test_a_reduction_of_symbolic_length_has_its_default_depth():
+    assert list(depths(LARGE, 96)) == [96]
