@@ -14,6 +14,8 @@ from programs.products import widened
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.intrin.dot_products import dot_product
+from tir_mlir.schedules.products.contraction import contraction
+from tir_mlir.schedules.products.gemm_dots import tile
 from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2, AVX512_VNNI, NEON, NEON_DOTPROD, SSE2, Target, host
 from tir_mlir.target.host import architecture, features
@@ -144,6 +146,17 @@ def test_few_rows_go_the_general_way():
 def test_threads_share_the_rows():
     a, b = arrays("int8", (150, 90), (90, 160))
     assert "T.parallel" in check(widened(150, 160, 90), a, b, wide(a, b), target=PLAIN, threads=2)
+
+
+@pytest.mark.parametrize(
+    ("size", "target", "found"), [(1024, AVX512_VNNI, (4, 4)), (1000, AVX512_VNNI, (5, 3)), (1024, AVX2, (6, 2))]
+)
+def test_tiles_have_as_many_accumulators_as_keep_the_units_busy(size, target, found):
+    sch = Schedule(widened(size, size, size))
+    what, dot = contraction(sch, "C"), dot_product(target, "int8", "int8", "int32")
+    assert dot is not None
+    plan = tile(what, dot, target, 1)
+    assert (plan.rows, plan.vectors) == found
 
 
 def test_a_batch():
