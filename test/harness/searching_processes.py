@@ -14,6 +14,8 @@ from typing import Any
 
 SPREAD = (0, 1, 2, 3)
 GRACE = 1
+PATIENCE = 600
+"""A grace that no process passes that stands still on a busy machine."""
 
 
 def space(sch: Any) -> None:
@@ -27,21 +29,21 @@ def seconds(decisions: dict[str, int]) -> float:
     return 1e-3 * (1 + sum(decisions.values()))
 
 
-def searching(url: str, study: str, trials: int, seed: int, **options: Any) -> Any:
-    """A session of a study in a database."""
+def searching(url: str, study: str, trials: int, seed: int, grace: int = GRACE, **options: Any) -> Any:
+    """A session of a study in a database. grace: seconds without a sign of life until a trial counts as left."""
     from harness.searches import FakeLab, session
 
     from tir_mlir.tune.search.heartbeats import open_database
     from tir_mlir.tune.search.ledger import Ledger
 
-    ledger = Ledger(open_database(url, GRACE, GRACE), study, "test")
+    ledger = Ledger(open_database(url, grace, grace), study, "test")
     made = session(space, lab=FakeLab(seconds), trials=trials, sampler="random", seed=seed, ledger=ledger, **options)
     made.resume()
     return made
 
 
 def _search(url: str, study: str, trials: int, seed: int) -> None:
-    made = searching(url, study, trials, seed)
+    made = searching(url, study, trials, seed, PATIENCE)
     made.run()
     print(len(made.lab.asked), flush=True)
 

@@ -36,8 +36,8 @@ def together(url, name, count, trials):
     return kept
 
 
-def test_twelve_processes_lose_no_trial(database):
-    together(database, "twelve", 12, 48)
+def test_processes_lose_no_trial(database):
+    together(database, "few", 4, 16)
 
 
 @pytest.mark.nightly

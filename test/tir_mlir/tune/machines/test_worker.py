@@ -78,6 +78,7 @@ def test_another_space_of_the_same_name(url):
         assert Worker(url, {"three_by_four": other}, builders=1, idle=0).work(Silent()) == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "changes, reason",
     [
