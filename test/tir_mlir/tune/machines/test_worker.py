@@ -55,6 +55,7 @@ def test_a_worker_goes_on_with_a_search(url):
     assert len(owners) == 2 or len(best.trials) == 6
 
 
+@pytest.mark.nightly
 def test_the_command_line_of_a_worker(url, tmp_path, capsys):
     """With the library's space nothing but the URL is given."""
     begun(url, 2, space=None)
@@ -69,6 +70,7 @@ def test_a_space_that_the_worker_does_not_have(url):
         assert Worker(url, builders=1, idle=0).work(Silent()) == 0
 
 
+@pytest.mark.nightly
 def test_another_space_of_the_same_name(url):
     def other(sch):
         sch.sample_categorical([0, 1], [0.5, 0.5], name="B.x")
@@ -78,7 +80,7 @@ def test_another_space_of_the_same_name(url):
         assert Worker(url, {"three_by_four": other}, builders=1, idle=0).work(Silent()) == 0
 
 
-@pytest.mark.few(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "changes, reason",
     [

@@ -123,6 +123,7 @@ for number in range(25):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_many_processes_add_at_once(tmp_path, db, about):
     db.add(made(about, 0.5))
     code = ADD.format(path=sys.path, file=str(files(db)[0]), db=str(db.path))

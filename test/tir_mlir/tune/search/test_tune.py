@@ -90,6 +90,7 @@ def test_the_study_is_optunas(best):
     assert len(best.study.trials) == 8 and best.study.best_value <= best.trials[0].median
 
 
+@pytest.mark.nightly
 def test_the_same_call_runs_nothing_more(best, work_dir):
     again = tune.tune(Product, trials=8, work_dir=work_dir, space=product, seed=1, threads=1)
     assert sorted(t.number for t in again.trials) == list(range(8))
@@ -115,6 +116,7 @@ def test_a_space_that_refuses_everything_says_why():
     assert "nothing" in best.notes[0]
 
 
+@pytest.mark.nightly
 def test_a_space_that_is_slower_than_the_library_is_told():
     best = tune.tune(Product, trials=1, space=lambda sch: None, threads=1)
     assert best.is_library and "no candidate of the space is faster" in best.notes[0]
@@ -192,6 +194,7 @@ def test_a_killed_search_leaves_no_process(killed):
     assert not members(killed[1])
 
 
+@pytest.mark.nightly
 def test_a_killed_search_goes_on(killed):
     done = finished(killed[0])
     best = tune.tune(Product, trials=done + 3, work_dir=killed[0], space=product, seed=1, threads=1)
@@ -214,6 +217,7 @@ def sized(n):
     return te.create_prim_func([a, b, te.compute((n, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")])
 
 
+@pytest.mark.nightly
 def test_what_was_best_at_another_size_is_tried_after_the_librarys_choice(tmp_path):
     first = tune.tune(sized(48), trials=4, work_dir=tmp_path, seed=1, threads=1)
     second = tune.tune(sized(33), trials=3, work_dir=tmp_path, seed=1, threads=1)
@@ -221,6 +225,7 @@ def test_what_was_best_at_another_size_is_tried_after_the_librarys_choice(tmp_pa
     assert [t.origin for t in second.trials] == ["library", "neighbor", "neighbor"]
 
 
+@pytest.mark.nightly
 def test_the_functions_of_a_module_are_tuned_and_put_together(tmp_path):
     x = te.placeholder((64, 64), name="X")
     twice = te.create_prim_func([x, te.compute((64, 64), lambda i, j: x[i, j] + x[i, j], name="Y")])

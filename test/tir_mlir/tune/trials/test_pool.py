@@ -187,6 +187,7 @@ def test_workers_build_side_by_side_and_measure_in_turn():
         assert [each.result(300).status for each in found] == [Status.OK] * 6
 
 
+@pytest.mark.nightly
 def test_a_script_without_a_guard_runs_once(tmp_path):
     """As in a notebook: a worker does not import the user's main module."""
     path = tmp_path / "script.py"
