@@ -76,7 +76,8 @@ def main(url: str, study: str, processes: int, trials: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.path[0] = os.path.dirname(sys.path[0])
+    tests = os.path.dirname(sys.path[0])
+    sys.path[:1] = [os.path.dirname(tests), tests]  # the package before the folder of its tests, which has its name
     if sys.argv[5:] == ["stuck"]:
         _stick(*sys.argv[1:3])
     sys.exit(main(*sys.argv[1:3], *map(int, sys.argv[3:5])))
