@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ PROGRAM = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", 
 """No password is asked for, no host waited for long, a connection that is lost is noticed within half a minute."""
 LOST = 255
 """The exit code of ssh for errors of its own."""
+LONGEST = 107 - len("/") - 40 - len(".0123456789abcdef")
+"""Bytes of the name of a folder of sockets: that of a socket has at most 107, and ssh adds a hash and a suffix."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class SshConnection:
 
         Raises TuneError if the machine cannot be reached, or does not answer within `seconds`.
         """
-        start = [*(self.program or (*PROGRAM, *_shared())), self.host, f"sh -c {shlex.quote(command)}"]
+        start = [*(self.program or (*PROGRAM, *shared())), self.host, f"sh -c {shlex.quote(command)}"]
         with tempfile.TemporaryFile() as words:  # a pipe would be held open by the process that keeps the connection
             try:
                 done = subprocess.run(start, input=given, stdout=-1, stderr=words, timeout=seconds, check=False)
@@ -45,13 +48,15 @@ class SshConnection:
         return done.returncode, done.stdout, said
 
 
-def _shared() -> list[str]:
-    """Options by which commands share one connection for a minute: they start in milliseconds."""
-    folder = Path(tempfile.gettempdir()) / f"tir-ssh-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError:
-        return []
-    if folder.stat().st_uid != os.getuid():
-        return []
-    return ["-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o", f"ControlPath={folder}/%C"]
+def shared() -> list[str]:
+    """Options by which commands share one connection for a minute: they start in milliseconds. None without a place."""
+    for place in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
+        folder = Path(place) / f"tir-ssh-{os.getuid()}"
+        if len(os.fsencode(folder)) > LONGEST or set(place) & {'"', "\\"}:
+            continue
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.stat().st_uid == os.getuid() and not folder.stat().st_mode & 0o077:
+                sockets = str(folder).replace("%", "%%") + "/%C"
+                return ["-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o", f'ControlPath="{sockets}"']
+    return []

@@ -1,0 +1,64 @@
+"""Searches on a real SSH server, named as users name a board: a Host of the configuration of ssh."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from harness import sshd
+from programs.products import product
+
+from tir_mlir import tune
+from tir_mlir.tune.boards.ssh_connection import SshConnection, shared
+
+pytestmark = [pytest.mark.slow, sshd.missing]
+HOSTS = ("board", "other")
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch):
+    """A board; its server ends with the test, and so do the connections that are kept."""
+    with sshd.board(tmp_path, HOSTS) as made:
+        monkeypatch.setenv("PATH", f"{made.bin}{os.pathsep}{os.environ['PATH']}")
+        yield made
+        for host in HOSTS:
+            subprocess.run(["ssh", *shared(), "-O", "exit", host], capture_output=True, check=False)
+
+
+def searched(trials=4, **options):
+    given = {"ssh": ["board"], "target": "sse2", "threads": 1, "builders": 1, "seed": 0} | options
+    return tune.tune(product(64, 64, 64, "float32"), trials=trials, **given)
+
+
+def test_commands_share_one_connection(board):
+    connection = SshConnection("board")
+    assert connection.run("cat; exit 3", b"\0\xff")[:2] == (3, b"\0\xff")
+    for _ in range(3):
+        assert connection.run("true")[0] == 0
+    assert board.logins == 1
+
+
+@pytest.mark.parametrize("name", ["a b%C", "long" * 20])
+def test_folders_of_sockets(board, monkeypatch, name):
+    """A space and a sign of ssh in the name are no matter; one that is too long for a socket is not taken."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        place = Path(short, name)
+        place.mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        assert all(SshConnection("board").run("true")[0] == 0 for _ in range(2))
+        assert board.logins == 1
+        assert bool(list(place.glob("*/*"))) is (name == "a b%C")
+        subprocess.run(["ssh", *shared(), "-O", "exit", "board"], capture_output=True, check=False)
+
+
+def test_a_search(board):
+    """From the first candidate to the finals; the folder of arguments has spaces in its name."""
+    best = searched()
+    assert len(best.trials) == 4 and "ok" in best.statuses
+    assert not {"build error", "crashed", "wrong"} & set(best.statuses)
+    assert best.seconds <= best.library_seconds and best.verified
+    (arguments,) = (board.cache / "tir_mlir").iterdir()
+    assert {p.name for p in arguments.iterdir()} == {"all", "in0", "in1", "in2"}
