@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.tune.trials.outcome import MachineLost
 
 PROGRAM = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10")
 """No password is asked for, no host waited for long, a connection that is lost is noticed within half a minute."""
@@ -30,21 +31,21 @@ class SshConnection:
     def run(self, command: str, given: bytes = b"", seconds: float = 60.0) -> tuple[int, bytes, str]:
         """Run a command of the shell there: its exit code, what it printed, what it printed as errors.
 
-        Raises TuneError if the machine cannot be reached, or does not answer within `seconds`.
+        Raises MachineLost if the machine cannot be reached, or does not answer within `seconds`; TuneError without ssh.
         """
         start = [*(self.program or (*PROGRAM, *shared())), self.host, f"sh -c {shlex.quote(command)}"]
         with tempfile.TemporaryFile() as words:  # a pipe would be held open by the process that keeps the connection
             try:
                 done = subprocess.run(start, input=given, stdout=-1, stderr=words, timeout=seconds, check=False)
             except subprocess.TimeoutExpired:
-                raise TuneError(f"the board {self.host} does not answer within {seconds:g} s") from None
+                raise MachineLost(f"the board {self.host} does not answer within {seconds:g} s") from None
             except OSError as error:
                 raise TuneError(f"{start[0]} does not start: {error}; fix: install an SSH client") from None
             words.seek(0)
             said = words.read().decode(errors="replace").strip()
         if done.returncode == LOST:
             last = (said.splitlines() or ["no message"])[-1]
-            raise TuneError(f"the board {self.host} cannot be reached: {last}; fix: `ssh {self.host} true` works")
+            raise MachineLost(f"the board {self.host} cannot be reached: {last}; fix: `ssh {self.host} true` works")
         return done.returncode, done.stdout, said
 
 

@@ -24,7 +24,7 @@ from tir_mlir.tune.boards.board_program import Call, linked, results
 from tir_mlir.tune.boards.ssh_connection import SshConnection
 from tir_mlir.tune.trials.job import PATIENCE, Job
 from tir_mlir.tune.trials.local_runner import arguments_of
-from tir_mlir.tune.trials.outcome import Outcome, Status
+from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
 from tir_mlir.tune.trials.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
 
 FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}"/tir_mlir'
@@ -45,6 +45,7 @@ class SshRunner:
 
     @property
     def lane(self) -> str:
+        """What it is called in records."""
         return f"board {self.host}"
 
     def build(self, job: Job) -> Library:
@@ -74,7 +75,7 @@ class SshRunner:
         wrong = job.reference.difference(results(data, call), call.signature) if job.reference is not None else None
         stages = {"measure.board": time.process_time() - start}
         if wrong:
-            return Outcome(Status.WRONG, (), stages, wrong)
+            return Outcome(Status.WRONG, (), stages, wrong, machine=self.lane)
         return replace(outcome, stages=stages)
 
     def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
@@ -97,12 +98,12 @@ class SshRunner:
         if code or found is None:
             number = code - 128
             kind = Status.OUT_OF_MEMORY if code == NO_MEMORY else _ENDS.get(number, Status.CRASHED)
-            return Outcome(kind, reason=f"on {self.host}: {_reason(code, said)}"), None
+            return Outcome(kind, reason=f"on {self.host}: {_reason(code, said)}", machine=self.lane), None
         end = found.end() + int(found[1])
         text = out[end:]
         slow = b"slow" in text
         kind, reason = (Status.SLOW, "more than three times as long as the best") if slow else (Status.OK, "")
-        return Outcome(kind, tuple(_times(text)), reason=reason), out[found.end() : end]
+        return Outcome(kind, tuple(_times(text)), reason=reason, machine=self.lane), out[found.end() : end]
 
     def _run(self, built: Library, job: Job, mode: str) -> tuple[int, bytes, str]:
         """Run the program of a candidate once; its arguments are sent first if the board does not have them."""
@@ -124,14 +125,14 @@ class SshRunner:
         return answer
 
     def _send(self, connection: SshConnection, call: Call) -> None:
-        """Send the arguments, all or nothing. Raises TuneError if the board does not take them."""
+        """Send the arguments, all or nothing. Raises MachineLost if the board does not take them."""
         clean = f"find {FOLDER} -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {{}} +"
         connection.run(f"mkdir -p {FOLDER}/{call.key} && {clean}")
         for number, array in enumerate(call.buffers):
             place = f"{FOLDER}/{call.key}/in{number}"
             code, _, said = connection.run(f"cat > {place}.$$ && mv {place}.$$ {place}", array.tobytes(), 600.0)
             if code:
-                raise TuneError(f"the board {self.host} does not take the arguments: {said}; fix: make space there")
+                raise MachineLost(f"the board {self.host} does not take the arguments: {said}; fix: make space there")
         connection.run(f"touch {FOLDER}/{call.key}/all")
 
 

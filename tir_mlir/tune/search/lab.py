@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.target import Target
+from tir_mlir.tune.boards.crew import Crew
 from tir_mlir.tune.trials.job import Job, Limits, Runner, job_of
-from tir_mlir.tune.trials.outcome import Outcome
+from tir_mlir.tune.trials.outcome import Outcome, Status
 from tir_mlir.tune.trials.pool import Pool
 from tir_mlir.tune.trials.reference import Reference
 
@@ -37,9 +38,11 @@ class PoolLab:
     """
 
     def __init__(self, pool: Pool, sizes: Mapping[str, int], boards: Sequence[Runner] = (), **options: Any):
-        self.pool, self.sizes, self.boards, self.options = pool, sizes, boards, options
-        self._busy = [0] * len(boards)
+        self.pool, self.sizes, self.options = pool, sizes, options
+        self._crew = Crew(boards)
         self.reference: Reference | None = None
+        self.place = ""
+        """What programs were compared on last, if not on this machine."""
         self._known: dict[tuple[str, Reference | None], Future[Outcome]] = {}
 
     def refer_to(self, program: Any, stand_in: Schedule | None) -> None:
@@ -50,30 +53,30 @@ class PoolLab:
     def start(self, schedule: Schedule, best: float | None) -> Future[Outcome]:
         job = self._job(schedule, best)
         key = job.text, job.reference
-        if key in self._known:
+        if key in self._known and not _is_lost(self._known[key]):
             return _answered(self._known[key])
         self._known[key] = started = self._submit(job)
         return started
 
     def _submit(self, job: Job) -> Future[Outcome]:
-        """Give a job to the pool, for the board with the least to do, if there are boards."""
-        if not self.boards:
-            return self.pool.submit(job)
-        at = self._busy.index(min(self._busy))
-        future = self.pool.submit(replace(job, runner=self.boards[at]))
-        self._busy[at] += 1
-        future.add_done_callback(lambda _: self._free(at))
-        return future
-
-    def _free(self, at: int) -> None:
-        self._busy[at] -= 1
+        """Give a job to the pool, or to a board, if there are boards."""
+        return self._crew.submit(self.pool, job) if self._crew else self.pool.submit(job)
 
     def compare(self, schedules: Sequence[Schedule], rounds: int) -> list[list[float]]:
-        runner = self.boards[0] if self.boards else None  # one board: times of two are not compared
-        return self.pool.compare([replace(self._job(s, None), runner=runner) for s in schedules], rounds)
+        jobs = [self._job(s, None) for s in schedules]
+        if not self._crew:
+            return self.pool.compare(jobs, rounds)
+        self.place, times = self._crew.compare(self.pool, jobs, rounds)
+        return times
 
     def _job(self, program: Any, best: float | None) -> Job:
         return job_of(program, sizes=self.sizes, best=best, reference=self.reference, **self.options)
+
+
+def _is_lost(known: Future[Outcome]) -> bool:
+    """Whether nothing is known about a candidate, because its board was lost."""
+    done = known.done() and not known.cancelled() and known.exception() is None
+    return done and known.result().status is Status.LOST
 
 
 def _answered(known: Future[Outcome]) -> Future[Outcome]:

@@ -41,7 +41,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What became of one candidate. seconds: of single runs. origin: who proposed it."""
+    """What became of one candidate. seconds: of single runs. origin: who proposed it. machine: "" or a board."""
 
     number: int
     origin: str
@@ -50,6 +50,7 @@ class TrialResult:
     seconds: tuple[float, ...] = ()
     stages: dict[str, float] = field(default_factory=dict)
     reason: str = ""
+    machine: str = ""
 
     @property
     def median(self) -> float | None:
@@ -207,7 +208,7 @@ class Session:
         assert candidate.number is not None
         stages = {"schedule": candidate.seconds, **outcome.stages}
         given = candidate.number, candidate.origin, candidate.decisions, outcome.status.value
-        result = TrialResult(*given, outcome.seconds, stages, outcome.reason)
+        result = TrialResult(*given, outcome.seconds, stages, outcome.reason, outcome.machine)
         self.results.append(result)
         told = result.median if outcome.status in (Status.OK, Status.SLOW) else None
         self.proposals.tell(candidate, told)
@@ -233,7 +234,8 @@ class Session:
 def as_attribute(result: TrialResult) -> dict[str, Any]:
     """The part of a result that is no parameter of its trial, as JSON."""
     return {
-        "status": result.status, "seconds": list(result.seconds), "stages": result.stages, "reason": result.reason
+        "status": result.status, "seconds": list(result.seconds), "stages": result.stages, "reason": result.reason,
+        **({"machine": result.machine} if result.machine else {}),
     }  # fmt: skip
 
 
@@ -247,4 +249,5 @@ def of_trial(trial: FrozenTrial) -> TrialResult | None:
     return TrialResult(
         trial.number, str(attrs.get("origin", "")), dict(attrs[DECISIONS]), str(found.get("status", "")), seconds,
         dict(found.get("stages", {})), str(found.get("reason", "")),
+        str(found.get("machine", "")),
     )  # fmt: skip

@@ -6,7 +6,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -215,7 +215,8 @@ class Tuner:
             proposals.enqueue(Fixed(record.decisions), "neighbor")
 
     def _record(self, candidate: Candidate, result: TrialResult) -> None:
-        record = self.about.record(
+        about = replace(self.about, machine=result.machine or self.about.machine)
+        record = about.record(
             space=self.options.space_name,
             decisions=result.decisions,
             trace=[] if candidate.schedule is None else candidate.schedule.trace.as_json(),
@@ -286,7 +287,8 @@ class Tuner:
         label_of = f"trial {winner.number}" if winner.origin != LIBRARY else LIBRARY
         seconds = tuple(found.seconds.get(label_of, ()))
         before = self.records.get(-1 if winner.number is None else winner.number)
-        record = self.about.record(
+        about = replace(self.about, machine=self.lab.place or self.about.machine)
+        record = about.record(
             space=self.options.space_name if before or self.options.space is None else LIBRARY_SPACE,
             decisions=winner.decisions,
             trace=[] if winner.schedule is None else winner.schedule.trace.as_json(),

@@ -68,7 +68,7 @@ class Runner(Protocol):
         ...
 
     def measure(self, built: Library, job: Job) -> Outcome:
-        """Run, check, and time. Raises TirError; a fault of the candidate is an outcome."""
+        """Run, check, and time. Raises TirError, MachineLost; a fault of the candidate is an outcome."""
         ...
 
     def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:

@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass, field
 from statistics import median
 
+from tir_mlir.dialect.diagnostics import TuneError
+
 OUTLYING = 2
 """A run that takes this many times the median was disturbed."""
 
@@ -22,9 +24,15 @@ class Status(str, enum.Enum):
     WRONG = "wrong"
     SLOW = "slow"
     """Stopped early: hopeless against the best."""
+    LOST = "lost"
+    """What it was to be measured on cannot be reached: nothing is known about it."""
 
     def __str__(self) -> str:
         return self.value
+
+
+class MachineLost(TuneError):
+    """What candidates are measured on cannot be reached, or does not take them."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,8 @@ class Outcome:
 
     seconds: of single runs; of CPU time for a program of one thread, of wall time for parallel loops. stages: CPU
     seconds by stage (`build.lower`, `build.compile`, `measure.run`). reason: why it is not ok, or what was odd about
-    the times. peak_memory: bytes that running took, None if it was not run or the system does not tell.
+    the times. peak_memory: bytes that running took, None if it was not run or the system does not tell. machine: what
+    it was measured on; "": this machine.
     """
 
     status: Status
@@ -41,6 +50,7 @@ class Outcome:
     stages: dict[str, float] = field(default_factory=dict)
     reason: str = ""
     peak_memory: int | None = None
+    machine: str = ""
 
     @property
     def median(self) -> float | None:

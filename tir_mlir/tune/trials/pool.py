@@ -75,7 +75,7 @@ class Pool:
     def compare(self, jobs: Sequence[Job], rounds: int = 15) -> list[list[float]]:
         """Measure candidates again, in turns, in one process: seconds by job and round, for times that are compared.
 
-        A job that fails has none. All have one runner.
+        A job that fails has none. All have one runner. Raises TuneError, MachineLost if what they run on is lost.
         """
         if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:
             raise TuneError(f"rounds is a number of measurements of each job, at least 1, not {rounds!r}")
@@ -88,6 +88,8 @@ class Pool:
             task = _Task("compare", ([jobs[n] for n in left], rounds), _largest([jobs[n].limits for n in left]))
             try:
                 times = self._put(task).future.result()
+                if isinstance(times, TuneError):
+                    raise times
             except WorkerLost as lost:
                 if lost.last[:1] == ("building",):
                     del left[lost.last[1]]

@@ -3,7 +3,8 @@
 To the worker: (what, payload), answered by messages (kind, ...) that end with ("done", result):
 
     trial      Job                     -> ("ready", lane), waits for "go", ("done", Outcome)
-    compare    (jobs, rounds)          -> ("building", n) ..., ("ready", lane), waits for "go", ("done", seconds)
+    compare    (jobs, rounds)          -> ("building", n) ..., ("ready", lane), waits for "go",
+                                          ("done", seconds or TuneError)
     reference  (Job, folder, by)       -> ("ready", lane), waits for "go", ("done", Reference or Outcome)
 """
 
@@ -18,13 +19,13 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.tune.trials.forked import Died
 from tir_mlir.tune.trials.job import Job, Runner
 from tir_mlir.tune.trials.local_runner import LocalRunner
-from tir_mlir.tune.trials.outcome import Outcome, Status
+from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
 from tir_mlir.tune.trials.process_watch import die_with_parent
 from tir_mlir.tune.trials.reference import Reference
 
@@ -94,6 +95,8 @@ def _trial(job: Job, pipe: Connection) -> Outcome:
     _turn(pipe, runner_of(job).lane)
     try:
         outcome = runner_of(job).measure(built, job)
+    except MachineLost as error:
+        return Outcome(Status.LOST, (), stages, str(error))
     except TirError as error:
         return Outcome(Status.BUILD_ERROR, (), stages, str(error))
     except OSError as error:
@@ -101,7 +104,7 @@ def _trial(job: Job, pipe: Connection) -> Outcome:
     return replace(outcome, stages={**stages, **outcome.stages})
 
 
-def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[float]]:
+def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[float]] | TuneError:
     jobs, rounds = payload
     built: dict[int, Library] = {}
     for n, job in enumerate(jobs):
@@ -113,7 +116,10 @@ def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[floa
     if built:
         runner = runner_of(jobs[0])
         _turn(pipe, runner.lane)
-        times = runner.compare(list(built.values()), [jobs[n] for n in built], rounds)
+        try:
+            times = runner.compare(list(built.values()), [jobs[n] for n in built], rounds)
+        except TuneError as error:
+            return error
         for n, seconds in zip(built, times, strict=True):
             found[n] = seconds
     return found

@@ -110,7 +110,7 @@ def test_candidates_are_timed_in_turns(pool, tmp_path):
 def test_a_board_that_is_gone(pool, tmp_path):
     job = job_of(gemm(), target=TARGET, runner=replace(board(tmp_path), host="gone"))
     found = pool.submit(job).result(300)
-    assert found.status is Status.BUILD_ERROR
+    assert found.status is Status.LOST
     assert found.reason.startswith("the board gone cannot be reached: ssh: connect to host gone port 22: No route")
 
 
