@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tir_mlir.tune.boards.ssh_connection import shared
+
 SERVER = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 NEEDED = SERVER and shutil.which("ssh") and shutil.which("ssh-keygen")
 missing = pytest.mark.skipif(not NEEDED, reason="no ssh, sshd and ssh-keygen here")
@@ -60,6 +62,9 @@ def board(folder: Path, names: tuple[str, ...] = ("board",)) -> Iterator[Board]:
         _wait(port, server)
         yield made
     finally:
+        for name in names:  # connections that are kept
+            end = [str(made.bin / "ssh"), *shared(), "-O", "exit", name]
+            subprocess.run(end, capture_output=True, check=False)
         server.terminate()
         server.wait()
 

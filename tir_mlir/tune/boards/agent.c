@@ -53,7 +53,8 @@ static void *filled(const char *folder, int number) {
 }
 
 static void limit(const char *cpu, const char *wait, const char *bytes) {
-  struct rlimit seconds = {strtoul(cpu, 0, 10), strtoul(cpu, 0, 10)}, memory = {strtoull(bytes, 0, 10), 0};
+  struct rlimit seconds = {strtoul(cpu, 0, 10), strtoul(cpu, 0, 10) + 1}; /* SIGXCPU tells why, SIGKILL does not */
+  struct rlimit memory = {strtoull(bytes, 0, 10), 0};
   memory.rlim_max = memory.rlim_cur;
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CPU, &seconds);

@@ -16,17 +16,14 @@ from tir_mlir.errors import TuneError, TuneWarning
 from tir_mlir.tune.boards.ssh_connection import SshConnection, shared
 
 pytestmark = [pytest.mark.slow, sshd.missing]
-HOSTS = ("board", "other")
 
 
 @pytest.fixture
 def board(tmp_path, monkeypatch):
-    """A board; its server ends with the test, and so do the connections that are kept."""
-    with sshd.board(tmp_path, HOSTS) as made:
+    """A board."""
+    with sshd.board(tmp_path) as made:
         monkeypatch.setenv("PATH", f"{made.bin}{os.pathsep}{os.environ['PATH']}")
         yield made
-        for host in HOSTS:
-            subprocess.run(["ssh", *shared(), "-O", "exit", host], capture_output=True, check=False)
 
 
 def small():
@@ -71,12 +68,14 @@ def test_a_search(board, tmp_path):
     assert machines == {"board board"}
 
 
+@pytest.mark.nightly
 def test_a_board_that_is_gone_is_left_out_of_a_search(board):
     with pytest.warns(TuneWarning, match="board gone is left out after 3 failures in a row: the board gone"):
         best = searched(trials=8, ssh=["gone", "board"], program=small())
     assert "lost" not in best.statuses and best.record.machine == "board board"
 
 
+@pytest.mark.nightly
 def test_a_search_without_boards_goes_on_later(board, tmp_path):
     """The trials that were under way are run by the next call."""
     given = {"program": small(), "trials": 2, "work_dir": tmp_path / "tuned"}
