@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from tir_mlir.dialect.diagnostics import HandleError, InternalError, ScheduleError, ScheduleWarning
 from tir_mlir.schedule import Schedule
@@ -28,6 +29,7 @@ def auto(
     threads: int | None = None,
     reciprocal: bool = True,
     free: bool = False,
+    leave: Callable[[Any], bool] | None = None,
 ) -> dict[str, str | None]:
     """Schedule every block of a program by the function of `tir_mlir.schedules` that fits it.
 
@@ -43,13 +45,14 @@ def auto(
     fits. Blocks that were scheduled before, or that none fits, stay as they are, the latter with a ScheduleWarning that
     names them.
     target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`; free: sample
-    the sizes and choices of all these schedules, as decisions for a search (see `gemm`).
+    the sizes and choices of all these schedules, as decisions for a search (see `gemm`); leave: tells of
+    an elementwise block or a reduction, not a product or convolution, whether to leave it as it is, with no warning.
     Returns the name of the function for each block of the program, None for those left as they are.
     """
     target = chosen(target)
     found: dict[str, str | None] = {}
     for name in _functions(sch):
-        found |= AutoSchedule(sch, name, target, threads, reciprocal, free).run()
+        found |= AutoSchedule(sch, name, target, threads, reciprocal, free, leave).run()
     return found
 
 
@@ -61,9 +64,18 @@ def _functions(sch: Schedule) -> list[str]:
 class AutoSchedule:
     """The state of scheduling all blocks of one function."""
 
-    def __init__(self, sch: Schedule, function: str, target: Target, threads: int | None, reciprocal: bool, free: bool):
+    def __init__(
+        self,
+        sch: Schedule,
+        function: str,
+        target: Target,
+        threads: int | None,
+        reciprocal: bool,
+        free: bool,
+        leave: Callable[[Any], bool] | None = None,
+    ):
         self.sch, self.target, self.threads, self.reciprocal = sch, target, threads, reciprocal
-        self.free = free
+        self.free, self.leave = free, leave or (lambda block: False)
         root = sch.get_block("root", function)
         self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
         self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
@@ -77,6 +89,9 @@ class AutoSchedule:
 
     def _schedule(self, name: str) -> None:
         """Schedule a block by the first function that takes it; what that changes of other blocks counts as theirs."""
+        if self.kinds[name] in (Kind.ELEMENTWISE, Kind.REDUCTION) and self.leave(self.blocks[name]):
+            self.picked[name] = None
+            return
         before, why = self._nests(), "no function of tir_mlir.schedules fits it"
         for function, attempt in self._attempts(name):
             try:

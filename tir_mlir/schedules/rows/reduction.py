@@ -10,6 +10,7 @@ from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import (
     along_memory,
     block_info,
+    extent_of,
     extents,
     iters,
     loops_by_iter,
@@ -18,11 +19,14 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.rows.fused_row import fused_row
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 16
 """The minimum number of elements per thread."""
+STEPS = (1, 2, 4, 8, 16)
+"""Candidates for the vectors of a step along a sum, and so for its accumulators."""
 STREAMS = 8
 """The number of rows read concurrently if lanes are results that do not fit in registers."""
 
@@ -57,14 +61,29 @@ def reduction(
     if len(info.writes) != 1:
         sch.reorder(*(loops[n] for n in (*rows, *sums)))
         parallelize(sch, [loops[n] for n in rows], threads)
-    elif rows and order[-1] == rows[-1]:
+    elif rows and _takes_results(info, order[-1] == rows[-1], sums, target, options):
         _over_results(sch, block, info, loops, rows, sums, target, threads, options)
     else:
-        _over_sum(sch, block, info, loops, rows, sums, threads)
+        _over_sum(sch, block, info, loops, rows, sums, target, threads, options)
+
+
+def _takes_results(info: BlockInfo, default: bool, sums: list[str], target: Target, free: Free) -> bool:
+    """Whether lanes are results: those along memory; if free, also those of sums shorter than a vector."""
+    if default or (extents(info)[sums[-1]] or LARGE) > target.lanes(widest_bits(info)):
+        return default
+    return free.flag("over_results", False)
 
 
 def _over_sum(
-    sch: Schedule, block: Any, info: BlockInfo, loops: dict[str, Any], rows: list[str], sums: list[str], threads: int
+    sch: Schedule,
+    block: Any,
+    info: BlockInfo,
+    loops: dict[str, Any],
+    rows: list[str],
+    sums: list[str],
+    target: Target,
+    threads: int,
+    free: Free,
 ) -> None:
     """Vectorize over the reduction."""
     if len(loops) > 1:
@@ -83,7 +102,12 @@ def _over_sum(
         sch.vectorize(inner[-1])
         sch.parallel(lead)
         return
-    sch.vectorize(loops[sums[-1]])
+    lanes = target.lanes(widest_bits(info))
+    lane = loops[sums[-1]]
+    if len(sums) > 1 and free.flag("fused", False):
+        lane = fused_row(sch, block, [loops[n] for n in sums])
+    step = free.choice("step", [v * lanes for v in STEPS if v * lanes < (extent_of(sch, lane) or LARGE)], 0)
+    sch.vectorize(sch.split(lane, [None, step])[1] if step else lane)
     parallelize(sch, [loops[n] for n in rows], threads)
 
 

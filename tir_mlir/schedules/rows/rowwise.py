@@ -18,6 +18,7 @@ from tir_mlir.schedules.block_queries import (
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
+from tir_mlir.schedules.rows.row_passes import RowPasses
 from tir_mlir.schedules.threads import inline, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -44,7 +45,8 @@ def rowwise(
 
     block: the last block; each iter of every block must be bound to its own loop; extents may be symbolic. A row may
     have several axes. If rows are contiguous in the result, vectors span several rows. target: default this machine;
-    threads: default its number of cores. free: as in `gemm`. Raises ScheduleError if there is no reduction along rows.
+    threads: default its number of cores. free: as in `gemm`: rows handled together, producers inlined, axes of a row
+    fused, sums joined with what they read. Raises ScheduleError if there is no reduction along rows.
     """
     schedule_rows(sch, block, target, threads, reciprocal, free=free)
 
@@ -67,11 +69,11 @@ def schedule_rows(
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
+    options = Free(sch, block, free)
     rows = row_axes(with_producers(sch, block, fixed))
-    _inline(sch, block, rows, fixed)
+    _inline(sch, block, rows, fixed, options)
     members = with_producers(sch, block, fixed)
     work = sum(num_instances(m.info) for m in members)
-    options = Free(sch, block, free)
     threads = options.threads(min(threads or target.cores, max(1, work // ROW_WORK)))
     outer = RowwiseSchedule(sch, members, rows, target, options).run()
     for member in members if reciprocal else ():
@@ -79,11 +81,13 @@ def schedule_rows(
     parallelize(sch, outer, threads)
 
 
-def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str]) -> None:
-    """Inline elementwise blocks that have a single consumer."""
+def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str], free: Free) -> None:
+    """Inline elementwise blocks that have a single consumer; if free, any of them, or none."""
     for member in reversed(with_producers(sch, block, fixed)[:-1]):
         whole = member.own(rows)
-        if not member.reduces and member.readers == 1 and whole and len(whole) < len(member.info.iter_vars):
+        if member.reduces or not whole or len(whole) == len(member.info.iter_vars):
+            continue
+        if free.flag(f"inline_{member.info.name}", member.readers == 1):
             inline(sch, member.block)
 
 
@@ -98,7 +102,9 @@ class RowwiseSchedule:
         tiled = lane in rows and (extents(info)[lane] or 0) > 1
         self.lane = lane if tiled else None
         vectors = free.choice("vectors", (2, 4, 8, 16), VECTORS) if tiled else VECTORS
-        self.width = vectors * target.lanes(max(widest_bits(m.info) for m in members))
+        lanes = target.lanes(max(widest_bits(m.info) for m in members))
+        self.width = vectors * lanes
+        self.passes = RowPasses(sch, rows, free, lanes) if free and not tiled else None
 
     def run(self) -> list[Any]:
         """Schedule all blocks. Returns the loops over rows, outer to inner."""
@@ -111,9 +117,13 @@ class RowwiseSchedule:
             outer, inner = [*outer, lane_0], [*inner, lane_1]
         if len(outer) + len(inner) > 1:
             sch.reorder(*outer, *inner)
+        if self.passes and outer:
+            outer[-1], inner = self.passes.group_rows(outer[-1], inner)
         for member in reversed(self.members[:-1]):
             self._place_producer(member, outer)
         self._vectorize(self.last, inner)
+        if self.passes:
+            self.passes.run()
         return outer
 
     def _place_producer(self, member: Member, outer: list[Any]) -> None:
@@ -137,6 +147,9 @@ class RowwiseSchedule:
     def _vectorize(self, member: Member, inner: list[Any]) -> None:
         """Vectorize the innermost loop: over the reduction, or over several rows."""
         if not inner or len(member.info.writes) != 1:
+            return
+        if self.passes:
+            self.passes.add(member, inner)
             return
         sch = self.sch
         sch.vectorize(inner[-1])

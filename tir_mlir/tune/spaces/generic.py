@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import InternalError, ScheduleError
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.attempt import attempt
 from tir_mlir.schedules.block_queries import along_memory, block_info, extent_of, extents, iters, last_axis, widest_bits
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
@@ -44,16 +43,6 @@ def generic(sch: Schedule, block: Any, target: Target | str | None = None, threa
     if any(str(sch.get(loop).kind) != "serial" for loop in sch.get_loops(block)):
         return
     GenericSpace(sch, block, target, threads or target.cores).run()
-
-
-def attempt(sch: Schedule, steps: Callable[[], Any]) -> Any:
-    """Run steps, all or none of them; None if one is refused. Errors: InternalError."""
-    try:
-        return sch.executor.all_or_nothing(steps)
-    except InternalError:
-        raise
-    except ScheduleError:
-        return None
 
 
 class GenericSpace:

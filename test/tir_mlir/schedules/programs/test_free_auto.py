@@ -22,7 +22,7 @@ def space(sch):
     schedules.auto(sch, SMALL, 2, free=True)
 
 
-@pytest.mark.parametrize(("axis", "names"), [(1, set()), (0, {"out.vectors"})])
+@pytest.mark.parametrize(("axis", "names"), [(1, {"out.rows", "out.inline_power"}), (0, {"out.vectors"})])
 def test_points_of_a_softmax(axis, names):
     x = RNG.standard_normal((17, 127), np.float32)
     e = np.exp(x - x.max(axis, keepdims=True))
@@ -30,7 +30,7 @@ def test_points_of_a_softmax(axis, names):
     assert found >= names
 
 
-@pytest.mark.parametrize(("axis", "names"), [(1, {"threads"}), (0, {"threads", "piece", "streams"})])
+@pytest.mark.parametrize(("axis", "names"), [(1, {"threads", "step"}), (0, {"threads", "piece", "streams"})])
 def test_points_of_a_reduction(axis, names):
     x = RNG.integers(-4, 5, (555, 257)).astype("float32")
     found = check_points(reduced((555, 257), (axis,)), space, [x], x.sum(axis))

@@ -7,7 +7,7 @@ import pytest
 from harness.spaces import check_points
 from programs.matmul import matmul_add
 from programs.products import product
-from programs.rowwise import reduced
+from programs.rowwise import reduced, softmax
 from programs.stencil import blur
 from programs.tensorized import buffers, func
 
@@ -138,3 +138,36 @@ def test_the_defaults_are_the_schedule_of_the_library():
     library(sch, SMALL, 2)
     schedules.auto(plain, SMALL, 2)
     assert sch.mod.script() == plain.mod.script()
+
+
+def default_space(sch):
+    library(sch, SMALL, 1)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("shape", [(1, 127), (15, 17), (127, 15), (17, 1)])
+def test_points_where_rules_may_take_the_blocks_of_a_softmax(shape):
+    x = RNG.standard_normal(shape, np.float32)
+    e = np.exp(x - x.max(1, keepdims=True))
+    names = check_points(softmax(shape), default_space, [x], e / e.sum(1, keepdims=True), rtol=1e-5)
+    assert {"out.generic", "total.generic"} <= names
+
+
+def test_rules_take_a_block_that_a_decision_gives_them():
+    decider = Recording(Fixed({"C.generic": 1}))
+    default_space(Schedule(reduced((15, 127), (1,)), decider=decider))
+    assert "C.partial_results" in decider.decisions and "C.step" not in decider.decisions
+    decider = Recording(Defaults())
+    default_space(Schedule(reduced((15, 127), (1,)), decider=decider))
+    assert decider.decisions["C.generic"] == 0 and "C.step" in decider.decisions
+
+
+def test_products_are_not_given_to_rules():
+    decider = Recording(Defaults())
+    default_space(Schedule(matmul_add(127, 70, 40), decider=decider))
+    assert {n for n in decider.decisions if n.endswith(".generic")} == {"D.generic"}
+
+
+def test_a_block_that_is_left_has_no_warning(recwarn):
+    assert schedules.auto(Schedule(reduced((15, 127), (1,))), SMALL, 1, leave=lambda block: True)["C"] is None
+    assert not recwarn.list

@@ -1,0 +1,90 @@
+"""Free parameters of passes over a row: rows handled together, axes of a row as one loop, passes in one loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.attempt import attempt
+from tir_mlir.schedules.block_queries import extent_of, iters
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.producers import Member
+from tir_mlir.schedules.rows.fused_row import fused_row
+
+ROWS = (2, 4, 8, 16, 32)
+"""Candidates for the rows that are handled together."""
+VECTORS = (1, 4, 8)
+"""Candidates for the vectors of a step of passes that are joined."""
+
+
+class RowPasses:
+    """The passes of a schedule over rows, each of them a block that runs along a row, with the decisions about them.
+
+        for j: e[j] = exp(X[i, j])            for j_0:
+        for k: sum[i] += e[k]          ->         for j_1: e[j] = exp(X[i, j]), vectorized
+                                                  for k_1: sum[i] += e[k], vectorized
+
+    The default of each decision leaves the passes as they are, vectorized over the whole row. A pass that may not join
+    another one stays alone.
+    """
+
+    def __init__(self, sch: Schedule, rows: list[str], free: Free, lanes: int):
+        self.sch, self.rows, self.free, self.lanes = sch, rows, free, lanes
+        self.passes: list[tuple[Member, Any]] = []
+
+    def group_rows(self, row: Any, inner: list[Any]) -> tuple[Any, list[Any]]:
+        """Handle a few rows together, pass by pass. Returns the loop over groups and the loops inside."""
+        rows = self.free.choice("rows", [r for r in ROWS if r <= (extent_of(self.sch, row) or LARGE)], 1)
+        if rows == 1:
+            return row, inner
+        outer, row = self.sch.split(row, [None, rows])
+        return outer, [row, *inner]
+
+    def add(self, member: Member, loops: list[Any]) -> None:
+        """Add a pass of a block, which is placed; `loops`: those along the row, or around it, outer to inner."""
+        along = self._along(member, loops)
+        fuse = len(along) > 1 and self.free.flag(f"fuse_{member.info.name}", False)
+        self.passes.append((member, fused_row(self.sch, member.block, along) if fuse else loops[-1]))
+
+    def _along(self, member: Member, loops: list[Any]) -> list[Any]:
+        """The innermost loops of a pass that make up a row: of a reduction the sums, of others those inside a row."""
+        sums = len(iters(member.info, "R"))
+        inside = sums or len(member.info.iter_vars) - sum(a in self.rows for a in member.along.values())
+        return loops[len(loops) - inside :]
+
+    def run(self) -> None:
+        """Join and vectorize the passes."""
+        joined: set[str] = set()
+        for n, (member, loop) in enumerate(self.passes):
+            if not member.reduces and n and member.info.name not in joined:
+                joined |= self._join(member, loop)
+        for member, loop in self.passes:
+            if member.info.name not in joined:
+                self.sch.vectorize(loop)
+
+    def _join(self, member: Member, loop: Any) -> set[str]:
+        """Join the reduction that reads what a block writes with its pass. Returns the blocks joined."""
+        written = {str(w) for w in member.info.writes}
+        for reader, _ in self.passes:
+            if not reader.reduces or len(iters(reader.info, "R")) != 1:
+                continue
+            if not any(str(r) in written for r in reader.info.reads):
+                continue
+            vectors = self.free.choice(f"join_{reader.info.name}", VECTORS, 0)
+            if vectors and self._joined(reader, loop, vectors * self.lanes):
+                return {reader.info.name, member.info.name}
+        return set()
+
+    def _joined(self, reader: Member, loop: Any, width: int) -> bool:
+        """Run a reduction with a step of the pass that it reads, if that is legal."""
+        sch = self.sch
+
+        def steps() -> bool:
+            outer, inner = sch.split(loop, [None, width])
+            sch.reverse_compute_at(reader.block, outer, preserve_unit_loops=True)
+            sch.vectorize(inner)
+            sch.vectorize(sch.get_loops(reader.block)[-1])
+            return True
+
+        return bool(attempt(sch, steps))
