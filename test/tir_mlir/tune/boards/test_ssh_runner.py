@@ -43,12 +43,14 @@ def tried(pool, folder, program, reference=True, target=TARGET, emulator=(), **o
     return pool.submit(job).result(300)
 
 
+@pytest.mark.nightly
 def test_a_candidate_runs_and_its_results_are_right(pool, tmp_path):
     found = tried(pool, tmp_path, gemm())
     assert (found.status, found.reason) == (Status.OK, "")
     assert 3 <= len(found.seconds) <= 9 and all(0 < s < 1 for s in found.seconds)
 
 
+@pytest.mark.nightly
 def test_arguments_are_sent_once_and_programs_do_not_stay(pool, tmp_path):
     tried(pool, tmp_path, gemm())
     (folder,) = (tmp_path / ".cache" / "tir_mlir").iterdir()
@@ -59,6 +61,7 @@ def test_arguments_are_sent_once_and_programs_do_not_stay(pool, tmp_path):
 
 
 @arm().missing
+@pytest.mark.nightly
 def test_an_arm_board(pool, tmp_path):
     emulator = (arm().path, "-cpu", "max")
     found = tried(pool, tmp_path, gemm("neon"), target="neon", emulator=emulator)
@@ -75,6 +78,7 @@ def main(A: T.Buffer((17, 29), "float32"), B: T.Buffer((29, 35), "float32"), C: 
 """
 
 
+@pytest.mark.nightly
 def test_a_wrong_result_is_told(pool, tmp_path):
     found = tried(pool, tmp_path, parse(WRONG))
     assert found.status is Status.WRONG and "C[0, 0] is" in found.reason
@@ -91,22 +95,26 @@ def main(A: T.Buffer((64,), "float32"), n: T.int64):
 """
 
 
+@pytest.mark.nightly
 def test_a_run_without_end_is_ended(pool, tmp_path):
     found = tried(pool, tmp_path, parse(SPIN), reference=None, limits=Limits(run=1), sizes={"n": 1})
     assert (found.status, found.reason) == (Status.TIMED_OUT, "on board: it runs longer than the limit")
 
 
+@pytest.mark.nightly
 def test_what_is_hopeless_is_given_up(pool, tmp_path):
     found = tried(pool, tmp_path, gemm(), best=1e-9)
     assert found.status is Status.SLOW and len(found.seconds) == 1
 
 
+@pytest.mark.nightly
 def test_candidates_are_timed_in_turns(pool, tmp_path):
     jobs = [job_of(each, target=TARGET, runner=board(tmp_path)) for each in (gemm(), product(17, 35, 29, "float32"))]
     fast, slow = pool.compare(jobs, 4)
     assert len(fast) == len(slow) == 4 and min(fast) > 0
 
 
+@pytest.mark.nightly
 def test_a_board_that_is_gone(pool, tmp_path):
     job = job_of(gemm(), target=TARGET, runner=replace(board(tmp_path), host="gone"))
     found = pool.submit(job).result(300)
@@ -134,6 +142,7 @@ def test_names_of_boards(hosts):
         boards_of(hosts)
 
 
+@pytest.mark.nightly
 def test_a_search_on_a_board(tmp_path, monkeypatch):
     """From the first candidate to the finals: the winner is no slower on the board than the library's choice."""
     monkeypatch.setattr("tir_mlir.tune.search.tuner.boards_of", lambda hosts: [board(tmp_path) for _ in hosts])

@@ -56,6 +56,7 @@ def test_folders_of_sockets(board, monkeypatch, name):
         subprocess.run(["ssh", *shared(), "-O", "exit", "board"], capture_output=True, check=False)
 
 
+@pytest.mark.nightly
 def test_a_search(board, tmp_path):
     """From the first candidate to the finals; the folder of arguments has spaces in its name."""
     best = searched(work_dir=tmp_path / "tuned")

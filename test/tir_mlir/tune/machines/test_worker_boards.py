@@ -47,6 +47,7 @@ def measured_on(url):
     return {o["machine"] for o in outcomes if o.get("status") == "ok"}
 
 
+@pytest.mark.nightly
 def test_a_worker_with_a_board_of_its_own(url, boards, capsys):
     given = {"trials": 4, "storage": url, "threads": 1, "builders": 1, "target": "sse2"}
     tune.tune(product(17, 35, 29, "float32"), ssh=["board"], stop_after=1e-9, **given)
