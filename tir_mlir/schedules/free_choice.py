@@ -23,14 +23,12 @@ class Free:
         return self.free
 
     def choice(self, name: str, candidates: Iterable[int], default: int) -> int:
-        """A parameter: one of the candidates or the default, which is as likely as all others together."""
+        """One of the candidates or the default: as likely as all others together, and twice as likely as one."""
         ordered = sorted({default, *candidates})
         if not self.free or len(ordered) == 1:
             return default
-        others = len(ordered) - 1
-        weights = [float(others) if c == default else 1.0 for c in ordered]
-        if others == 1:  # equal weights would leave the default undefined
-            weights = [2.0 if c == default else 1.0 for c in ordered]
+        most = max(2.0, len(ordered) - 1.0)  # more than any other, also if there is only one
+        weights = [most if c == default else 1.0 for c in ordered]
         value = self.sch.sample_categorical(ordered, [w / sum(weights) for w in weights], name=f"{self.prefix}.{name}")
         return self.sch.get(value)
 

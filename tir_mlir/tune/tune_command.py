@@ -205,7 +205,7 @@ def named(place: str) -> Any:
 def executed(path: str) -> dict[str, Any]:
     """The names that a Python file defines. Raises TuneError with the line for what it raises."""
     if not Path(path).is_file():
-        raise TuneError(f"{path} is no file")
+        raise TuneError(f"there is no file {path}")
     try:
         return runpy.run_path(path, run_name=Path(path).stem)
     except Exception as error:

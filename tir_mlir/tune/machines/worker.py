@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning
 from tir_mlir.tune.search.candidates import Space, drawn
-from tir_mlir.tune.search.ledger import OUTCOME, open_storage, without_password
+from tir_mlir.tune.search.ledger import OUTCOME, is_of_storage, open_storage, without_password
 from tir_mlir.tune.search.samplers import load_optuna, quiet
 from tir_mlir.tune.search.session import REPEATED, Listener
 from tir_mlir.tune.search.study_settings import Settings, program_of, settings_of
@@ -84,7 +84,7 @@ class Worker:
                     ):
                         found.append((study.study_name, settings))
         except Exception as error:
-            if not type(error).__module__.startswith(("sqlalchemy", "psycopg", "optuna")):
+            if not is_of_storage(error):
                 raise
             said = str(error).strip().splitlines() or [type(error).__name__]
             place = without_password(self.url)

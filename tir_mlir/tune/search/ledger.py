@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.tune.search.heartbeats import Heartbeats, open_database
+from tir_mlir.tune.search.interrupts import interrupts_deferred
 from tir_mlir.tune.search.samplers import load_optuna, quiet
 from tir_mlir.tune.search.suggestions import Choice
 
@@ -140,9 +141,9 @@ class Ledger:
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
-        """Errors of the storage as TuneErrors that say how to go on."""
+        """Errors of the storage as TuneErrors that say how to go on. Ctrl-C waits: no lock is left behind."""
         try:
-            with quiet():
+            with interrupts_deferred(), quiet():
                 yield
         except TuneError:
             raise
@@ -152,7 +153,7 @@ class Ledger:
                 "there, then run again with the same work_dir: what was tried is taken up"
             ) from error
         except Exception as error:
-            if not type(error).__module__.startswith(("sqlalchemy", "psycopg", "optuna", "redis", "json")):
+            if not is_of_storage(error):
                 raise
             said = str(error).strip().splitlines() or [type(error).__name__]
             raise TuneError(
@@ -200,7 +201,7 @@ def _storage(work_dir: Path | None, storage: str | BaseStorage | None) -> tuple[
     except OSError as error:
         raise TuneError(f"the study cannot be kept in {path}: {error.strerror}; fix: another work_dir") from error
     except ValueError as error:
-        raise TuneError(f"{path} is no journal of optuna: {error}; fix: another work_dir, or remove it") from error
+        raise TuneError(f"{path} is not a journal of optuna: {error}; fix: another work_dir, or remove it") from error
 
 
 def _by_url(storage: str, place: str) -> BaseStorage:
@@ -210,10 +211,17 @@ def _by_url(storage: str, place: str) -> BaseStorage:
             return optuna.storages.get_storage(storage)
         return open_database(storage)
     except Exception as error:
+        if not (is_of_storage(error) or isinstance(error, (ImportError, OSError, ValueError))):
+            raise
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise TuneError(
             f"the storage {place} cannot be opened: {said[0]}; fix: a URL of SQLAlchemy, such as postgresql://..."
         ) from error
+
+
+def is_of_storage(error: Exception) -> bool:
+    """Whether an error is one of a storage of optuna, or of what it is built on."""
+    return type(error).__module__.startswith(("sqlalchemy", "psycopg", "optuna", "redis", "json"))
 
 
 def without_password(url: str) -> str:

@@ -117,7 +117,7 @@ def _check_sizes(module: IRModule, sizes: Mapping[str, int]) -> None:
     there = ", ".join(known) or "none"
     for name, value in sizes.items():
         if name not in known:
-            raise TuneError(f"sizes has {short_repr(name)}, which is no shape variable; the program has {there}")
+            raise TuneError(f"sizes has {short_repr(name)}, which is not a shape variable; the program has {there}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise TuneError(f"the size {name} is a number >= 1, not {short_repr(value)}")
     if missing := [name for name in known if name not in sizes]:

@@ -241,8 +241,8 @@ class Tuner:
         found = self._finals(others[:FINALISTS], session.interrupted)
         found.notes[:0] = self._notes(session, found.winner)
         record = self._kept(found, session)
-        others = {} if session.interrupted else self._references()
-        return Best(found, record, session.results, ledger.study, others, session.interrupted)
+        libraries = {} if session.interrupted else self._references()
+        return Best(found, record, session.results, ledger.study, libraries, session.interrupted)
 
     def _references(self) -> dict[str, float]:
         """Seconds of what others have for this program, where it is one that they know."""

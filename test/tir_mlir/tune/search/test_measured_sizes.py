@@ -26,7 +26,7 @@ def twice(x: T.handle, y: T.handle):
     [
         ({}, r"measured at sizes, and m, n has none; fix: pass sizes=\{'m': \.\.\., 'n': \.\.\.\}"),
         ({"n": 4}, "measured at sizes, and m has none"),
-        ({"n": 4, "m": 4, "q": 4}, "sizes has 'q', which is no shape variable; the program has m, n"),
+        ({"n": 4, "m": 4, "q": 4}, "sizes has 'q', which is not a shape variable; the program has m, n"),
         ({"n": 4, "m": 0}, "the size m is a number >= 1, not 0"),
         ({"n": 4, "m": "4"}, "the size m is a number >= 1, not '4'"),
     ],

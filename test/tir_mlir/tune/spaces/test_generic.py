@@ -12,6 +12,7 @@ from programs.stencil import blur
 from programs.tensorized import buffers, func
 
 from tir_mlir import Schedule, schedules
+from tir_mlir.dialect.computation import intrinsics
 from tir_mlir.script import tir as T
 from tir_mlir.target import Target
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed, Recording
@@ -20,6 +21,11 @@ from tir_mlir.tune.spaces.library import library
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
 RNG = np.random.default_rng(7)
+
+
+@pytest.fixture(autouse=True)
+def no_other_intrinsics(monkeypatch):
+    monkeypatch.setattr(intrinsics, "_known", {})
 
 
 def numbers(*shape: int) -> np.ndarray:

@@ -1,0 +1,63 @@
+"""Ctrl-C while the study is written."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+
+from tir_mlir.tune.search.interrupts import interrupts_deferred
+
+
+def ctrl_c():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_waits_for_the_end():
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts_deferred():
+        ctrl_c()
+        done.append("written")
+    assert done and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_one_does_not_wait():
+    with pytest.raises(KeyboardInterrupt), interrupts_deferred():
+        ctrl_c()
+        ctrl_c()
+        pytest.fail("the second one was deferred too")
+
+
+def test_an_error_comes_first():
+    with pytest.raises(ValueError, match="disk"), interrupts_deferred():
+        ctrl_c()
+        raise ValueError("disk")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_of_the_user_stays():
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        with interrupts_deferred():
+            ctrl_c()
+            assert seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_have_no_handlers():
+    errors = []
+
+    def run():
+        try:
+            with interrupts_deferred():
+                pass
+        except ValueError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert not errors
