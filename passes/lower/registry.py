@@ -19,6 +19,19 @@ def programs(module: ir.Module) -> list[Func]:
     return [f for f in funcs(module) if attrs.ID in f.op.attributes or not is_private(f.op)]
 
 
+def called_programs(module: ir.Module) -> set[str]:
+    """The names of the tensor programs that others of the module call. Each stays a function of its own: inlined, the
+    programs of a model would be one function, whose compile time grows faster than its size."""
+    own = programs(module)
+    found = {
+        ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        for func in own
+        for op in walk.ops(func.op)
+        if op.name == "func.call"
+    }
+    return found & {func.name for func in own}
+
+
 def is_private(func: ir.Operation) -> bool:
     """Whether a function has private visibility."""
     if "sym_visibility" not in func.attributes:

@@ -15,7 +15,7 @@ from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.loops.registers import REGISTERS
 from tir_mlir.passes.lower.memory import checks
-from tir_mlir.passes.lower.registry import LOWERINGS, location_text
+from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, location_text
 
 CPU_TARGETS = ("llvm", "cpu")
 
@@ -40,7 +40,7 @@ def lower_to_llvm(
         raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
     clock = PassTimer(timing)
     with entered():
-        promised = abi.noalias_functions(module)
+        promised, called = abi.noalias_functions(module), called_programs(module)
         bf16 = _has_bf16(module)
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
@@ -55,7 +55,7 @@ def lower_to_llvm(
         parts = said["tir-lower-nest-functions"]
         promised |= {name: part.ranks for name, part in parts.items() if part.caller in promised}
         abi.set_noalias(module, promised)
-        abi.keep_apart(module, {*parts, *(part.caller for part in parts.values())})
+        abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called})
         if sites is not None:
             sites += said["tir-lower-checks"]
         _check_converted(module)
