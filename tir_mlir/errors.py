@@ -9,6 +9,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     BufferNameError,
     BuildError,
     ForkError,
+    GraphError,
     HandleError,
     IndexMapError,
     InternalError,
@@ -42,7 +43,7 @@ from tir_mlir.dialect.diagnostics.errors import (
 )
 
 __all__ = [
-    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError",
+    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError", "GraphError",
     "HandleError", "IndexMapError", "InternalError", "InterpreterError", "IntrinError", "LinalgError",
     "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted",
     "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError",

@@ -211,6 +211,10 @@ class ForkError(TirError, RuntimeError):
     """A forked process that cannot use MLIR: another thread was inside MLIR at the time of the fork."""
 
 
+class GraphError(TirError, ValueError):
+    """A graph, or an operator of one, that is not well-formed: operands or attributes that do not fit."""
+
+
 class LoweringError(TirError):
     """A program that a lowering pass does not support."""
 

@@ -146,6 +146,9 @@ ROWS: dict[str, str] = {
         "build dialect.diagnostics dialect.ir equivalence intrin.kernels runtime runtime.call runtime.drivers "
         "runtime.tools target"
     ),
+    "topi": "dialect.diagnostics te",
+    "topi.nn": "te topi",
+    "graph.operators": "topi",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune.records": (
         "dialect.computation dialect.diagnostics dialect.ir dialect.verify intrin.kernels runtime runtime.llvm "

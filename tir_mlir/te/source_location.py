@@ -16,11 +16,12 @@ from tir_mlir.script.parser.source import Source
 
 N = TypeVar("N", bound=ast.AST)
 _PACKAGE = __name__.partition(".")[0]
+_OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph"))
 
 
 def placed(node: N) -> N:
     """Set the location of a node to the user's line that is running."""
-    frame = user_frame(f"{_PACKAGE}.te", f"{_PACKAGE}.script") or sys._getframe(1)
+    frame = user_frame(*_OURS) or sys._getframe(1)
     line, end_line, column, end = _position(frame)
     made: Any = node
     made.lineno, made.end_lineno, made.col_offset, made.end_col_offset = line, end_line, column, end

@@ -1,0 +1,1 @@
+"""Whole models: graphs of operators."""

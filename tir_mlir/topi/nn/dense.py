@@ -1,0 +1,37 @@
+"""Fully connected layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.operands import axis_of, described, one_type, ranked, refuse
+from tir_mlir.topi.products import matmul
+from tir_mlir.topi.sizes import same
+
+
+def dense(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None) -> te.Tensor:
+    """data @ weight.T + bias: (.., k) x (m, k) -> (.., m).
+
+    float16 and bfloat16 are summed in float32. out_dtype: default that of the operands.
+    """
+    x, w = ranked("nn.dense", "data", data, 1, 99), ranked("nn.dense", "weight", weight, 2)
+    if not same(x.shape[-1], w.shape[1]):
+        raise refuse(
+            "nn.dense",
+            f"{described('data', x)} has rows of {x.shape[-1]}, {described('weight', w)} of {w.shape[1]}",
+            "weight is (outputs, inputs): transpose it, or use matmul",
+        )
+    product = matmul(x, w, transp_b=True, out_dtype=out_dtype)
+    return product if bias is None else bias_add(product, bias)
+
+
+def bias_add(data: Any, bias: Any, axis: int = -1) -> te.Tensor:
+    """data + bias along one axis: the bias is a vector as long as that axis."""
+    x, b = ranked("nn.bias_add", "data", data, 1, 99), ranked("nn.bias_add", "bias", bias, 1)
+    one_type("nn.bias_add", data=x, bias=b)
+    at = axis_of("nn.bias_add", axis, x.ndim)
+    if not same(x.shape[at], b.shape[0]):
+        told = f"{described('bias', b)} at axis {at} of {described('data', x)}"
+        raise refuse("nn.bias_add", told, f"pass a bias of {x.shape[at]} elements, or another axis")
+    return te.compute(x.shape, lambda *i: x(*i) + b(i[at]), name="T_add")

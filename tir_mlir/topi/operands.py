@@ -1,0 +1,112 @@
+"""Checks of operands and attributes, and the errors that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir import te
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.te.expr import t_call
+from tir_mlir.topi.sizes import Size, shown
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+def refuse(op: str, problem: str, fix: str) -> GraphError:
+    """The error of an operator: what is wrong, and the way out."""
+    return GraphError(f"{op}: {problem}\n  fix: {fix}")
+
+
+def described(name: str, tensor: te.Tensor) -> str:
+    """`data float32 (n, 64)`."""
+    return f"{name} {tensor.dtype} {shown(tensor.shape)}"
+
+
+def tensor(op: str, name: str, value: Any) -> te.Tensor:
+    """The operand, if it is a tensor."""
+    if not isinstance(value, te.Tensor):
+        raise refuse(op, f"{name} is {short_repr(value)}", f"pass a tensor as {name}: te.placeholder(shape, dtype)")
+    return value
+
+
+def ranked(op: str, name: str, value: Any, least: int, most: int | None = None) -> te.Tensor:
+    """The operand, if it is a tensor of a rank in least..most (default: least)."""
+    given = tensor(op, name, value)
+    high = least if most is None else most
+    if not least <= given.ndim <= high:
+        wanted = f"{least}" if least == high else f"{least} to {high}" if high < 99 else f"at least {least}"
+        axes = "axis" if wanted == "1" else "axes"
+        raise refuse(
+            op, f"{described(name, given)} has {given.ndim} axes", f"pass {name} with {wanted} {axes}: reshape it"
+        )
+    return given
+
+
+def of_type(op: str, name: str, given: te.Tensor, types: Sequence[str], what: str) -> te.Tensor:
+    """The operand, if its type is one of `types`, described by `what`."""
+    if given.dtype not in types:
+        raise refuse(op, f"{described(name, given)} is not {what}", f'cast it first: astype({name}, "{types[0]}")')
+    return given
+
+
+def is_float(dtype: str) -> bool:
+    """Whether a type is one of floats."""
+    return dtype in FLOATS
+
+
+def floats(op: str, name: str, value: Any) -> te.Tensor:
+    """The operand, if it is a tensor of floats."""
+    return of_type(op, name, tensor(op, name, value), ("float32", *FLOATS), "of floats")
+
+
+def one_type(op: str, **operands: te.Tensor) -> str:
+    """The type that all operands have."""
+    types = {x.dtype for x in operands.values()}
+    if len(types) > 1:
+        told = ", ".join(described(name, x) for name, x in operands.items())
+        raise refuse(op, f"the operands have different types: {told}", "cast one of them with astype")
+    return types.pop()
+
+
+def constant(value: Any, dtype: str) -> te.Expr:
+    """A number of a type."""
+    if isinstance(value, te.Expr):
+        return value if value.dtype == dtype else value.astype(dtype)
+    number = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    if is_float(dtype):
+        number = float(number)
+        if number in (float("inf"), float("-inf")):
+            return te.infinity(dtype) if number > 0 else -te.infinity(dtype)
+    return t_call(dtype, bool(number) if dtype == "bool" else number)
+
+
+def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
+    """An axis as a number in 0..ndim - 1."""
+    if isinstance(axis, np.integer):
+        axis = int(axis)
+    if not isinstance(axis, int) or isinstance(axis, bool) or not -ndim <= axis < ndim:
+        raise refuse(op, f"{name}={short_repr(axis)} of a tensor with {ndim} axes", f"use {-ndim}..{ndim - 1}")
+    return axis % ndim
+
+
+def axes_of(op: str, axes: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
+    """Axes as different numbers in 0..ndim - 1, in order; None: all."""
+    if axes is None:
+        return tuple(range(ndim))
+    given = axes if isinstance(axes, (tuple, list)) else (axes,)
+    found = tuple(axis_of(op, a, ndim, name) for a in given)
+    if len(set(found)) != len(found):
+        raise refuse(op, f"{name}={short_repr(axes)} names an axis twice", "name each axis once")
+    return found
+
+
+def extent(op: str, size: Any) -> Size:
+    """A size of a shape attribute: a number or an expression of sizes."""
+    if isinstance(size, np.integer):
+        return int(size)
+    if isinstance(size, te.Expr) or (isinstance(size, int) and not isinstance(size, bool)):
+        return size
+    raise refuse(op, f"{short_repr(size)} in a shape", "a size is an integer, a te.var or an expression of them")

@@ -1,0 +1,91 @@
+"""The same elements in another shape or order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.dialect.diagnostics import short_repr
+from tir_mlir.topi.operands import axes_of, described, extent, refuse, tensor
+from tir_mlir.topi.sizes import Size, exact_quotient, is_one, same, shown, total
+
+
+def reshape(a: Any, newshape: Any) -> te.Tensor:
+    """The elements in row-major order in another shape: (2, 6) -> (3, 4).
+
+    newshape: sizes; -1, at most once, is what is left; 0 is the size of the input at that axis.
+    """
+    x = tensor("reshape", "a", a)
+    shape = _target_shape(x, newshape)
+    return te.compute(shape, lambda *i: x(*_unravelled(x.shape, shape, i)), name="T_reshape")
+
+
+def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
+    wanted = [extent("reshape", s) for s in (newshape if isinstance(newshape, (tuple, list)) else (newshape,))]
+    told = f"{described('a', x)} to {shown(wanted)}"
+    for at, size in enumerate(wanted):
+        if isinstance(size, int) and size == 0 and total(x.shape) != 0:
+            if at >= x.ndim:
+                raise refuse("reshape", f"{told}: 0 at axis {at}, which the input has not", "write the size")
+            wanted[at] = x.shape[at]
+    free = [at for at, size in enumerate(wanted) if isinstance(size, int) and size < 0]
+    if len(free) > 1 or any(wanted[at] != -1 for at in free):
+        raise refuse("reshape", f"{told}: a size is -1 at most once", "write the other sizes")
+    if free:
+        rest = exact_quotient(x.shape, [s for at, s in enumerate(wanted) if at != free[0]])
+        if rest is None:
+            raise refuse("reshape", f"{told}: the size for -1 is no integer for all sizes", "write the size")
+        wanted[free[0]] = rest
+    if not same(total(x.shape), total(wanted)):
+        problem = f"{told}: {total(x.shape)} elements are not {total(wanted)}"
+        raise refuse("reshape", problem, "use a shape of as many elements, or -1 for one size")
+    return tuple(wanted)
+
+
+def _unravelled(source: Sequence[Size], shape: Sequence[Size], index: Sequence[Any]) -> tuple[Any, ...]:
+    """The index in `source` of the element at an index of `shape`, of as many elements: axes are matched in the
+    smallest groups of equal products, so that an axis that stays is indexed by its own index."""
+    result: list[Any] = []
+    for left, right in _groups(source, shape):
+        flat: Any = 0
+        for at in right:
+            if not is_one(shape[at]):
+                flat = index[at] if isinstance(flat, int) else flat * shape[at] + index[at]
+        inner = [at for at in left if not is_one(source[at])]
+        values: dict[int, Any] = {}
+        for n, at in enumerate(inner):
+            below = total([source[b] for b in inner[n + 1 :]])
+            value = flat if is_one(below) else flat // below
+            values[at] = value if n == 0 else value % source[at]
+        result += [values.get(at, 0) for at in left]
+    return tuple(result)
+
+
+def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[int], list[int]]]:
+    """Runs of axes of both with equal products, as short as can be told."""
+    groups: list[tuple[list[int], list[int]]] = []
+    left: list[int] = []
+    right: list[int] = []
+    rest = list(range(len(shape)))
+    for at in range(len(source)):
+        left.append(at)
+        for count in range(len(rest) + 1):
+            if same(total([source[x] for x in left]), total([shape[x] for x in [*right, *rest[:count]]])):
+                groups.append((left, [*right, *rest[:count]]))
+                left, right, rest = [], [], rest[count:]
+                break
+    tail = [*right, *rest]
+    if left or tail:
+        groups.append((left, tail))
+    return groups
+
+
+def transpose(a: Any, axes: Any = None) -> te.Tensor:
+    """Axes in another order: axis i of the result is axis axes[i] of the input. axes: default reversed."""
+    x = tensor("transpose", "a", a)
+    order = tuple(range(x.ndim))[::-1] if axes is None else axes_of("transpose", axes, x.ndim, "axes")
+    if len(order) != x.ndim:
+        raise refuse("transpose", f"axes={short_repr(axes)} of {described('a', x)}", f"name all {x.ndim} axes")
+    shape = tuple(x.shape[o] for o in order)
+    return te.compute(shape, lambda *i: x(*(i[order.index(d)] for d in range(x.ndim))), name="T_transpose")
