@@ -211,10 +211,6 @@ class ForkError(TirError, RuntimeError):
     """A forked process that cannot use MLIR: another thread was inside MLIR at the time of the fork."""
 
 
-class GraphError(TirError, ValueError):
-    """A graph, or an operator of one, that is not well-formed: operands or attributes that do not fit."""
-
-
 class LoweringError(TirError):
     """A program that a lowering pass does not support."""
 
@@ -225,6 +221,10 @@ class BuildError(TirError):
 
 class ToolError(BuildError):
     """An external tool is missing or failed; names the command and the reproducer."""
+
+
+class GraphError(TirError, ValueError):
+    """An ill-formed graph of operators, or one that cannot be imported, transformed or compiled."""
 
 
 class TuneError(TirError):

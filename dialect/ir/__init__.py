@@ -48,7 +48,7 @@ from tir_mlir.dialect.ir.touched import (
     touch,
     touch_users,
 )
-from tir_mlir.dialect.ir.traversal import direct_ops, visit
+from tir_mlir.dialect.ir.traversal import TENSOR_LEVEL, direct_ops, is_program, visit
 from tir_mlir.dialect.ir.views import (
     Block,
     Buffer,
@@ -205,5 +205,7 @@ __all__ = [
     "used_buffers",
     "used_dims",
     "direct_ops",
+    "TENSOR_LEVEL",
+    "is_program",
     "visit",
 ]

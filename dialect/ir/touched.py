@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from tir_mlir.dialect.ir.traversal import is_program
+
 if TYPE_CHECKING:
     from tir_mlir.dialect.ir.contents import FunctionContents, Nest
 
@@ -23,7 +25,7 @@ class KnownModule:
 
     def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
         self.functions = [op.operation for op in module.body.operations]
-        self.bodies = [op for op in self.functions if op.name == "func.func" and len(op.regions[0].blocks)]
+        self.bodies = [op for op in self.functions if is_program(op)]
         self.contents = contents
         self._numbers = {op: number for number, op in enumerate(self.bodies)}
         self._outer: KnownModule | None = None

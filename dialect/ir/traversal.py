@@ -33,3 +33,12 @@ def direct_ops(root: ir.Operation) -> list[ir.Operation]:
 
     visit(root, look)
     return found[1:]
+
+
+TENSOR_LEVEL = "graph.kind"
+"""An attribute of functions on tensors, which are not programs of TensorIR."""
+
+
+def is_program(op: ir.Operation) -> bool:
+    """Whether an op of a module is a function of TensorIR with a body."""
+    return op.name == "func.func" and len(op.regions[0].blocks) > 0 and TENSOR_LEVEL not in op.attributes

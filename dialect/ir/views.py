@@ -17,7 +17,7 @@ from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import answers, remembered
 from tir_mlir.dialect.ir.touched import size_names
-from tir_mlir.dialect.ir.traversal import direct_ops
+from tir_mlir.dialect.ir.traversal import direct_ops, is_program
 
 
 def is_loop(op: Any) -> bool:
@@ -352,9 +352,9 @@ class Func(View):
 
 
 def funcs(module: ir.Module | ir.Operation) -> list[Func]:
-    """The functions of a module with a body."""
+    """The functions of TensorIR of a module with a body; those on tensors are views of `dialect.graph`."""
     root = module.operation if isinstance(module, ir.Module) else module
-    return [Func(op) for op in direct_ops(root) if op.name == "func.func" and len(op.regions[0].blocks)]
+    return [Func(op) for op in direct_ops(root) if is_program(op)]
 
 
 def parent_op(op: ir.Operation) -> ir.Operation:

@@ -22,6 +22,7 @@ ROWS: dict[str, str] = {
     "dialect.analysis": "dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.computation": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.diagnostics": "",
+    "dialect.graph": "dialect.diagnostics dialect.ir",
     "dialect.index_maps": "dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.ir": "dialect.diagnostics",
     "dialect.presburger": "dialect.diagnostics dialect.ir",
@@ -96,6 +97,7 @@ ROWS: dict[str, str] = {
     ),
     "script.printer": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script.language",
     "te": "dialect.diagnostics dialect.ir script script.parser",
+    "graph": "dialect.diagnostics dialect.graph dialect.ir graph.operators script te",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.computation dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger "

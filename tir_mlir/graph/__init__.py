@@ -1,1 +1,1 @@
-"""Whole models: graphs of operators."""
+"""Models as graphs of operators: how they are written, imported, transformed, and compiled to one native function."""

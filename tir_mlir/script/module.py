@@ -29,7 +29,7 @@ class IRModule:
         with entered():
             self.mlir = ir.Module.create()
             for name, func in (mlir or {}).items():
-                _copy_into(self.mlir, func, name)
+                copy_function(self.mlir, func, name)
 
     @staticmethod
     def from_mlir(text_or_path: str) -> IRModule:
@@ -217,7 +217,7 @@ def _unpickled(kind: type[IRModule], text: str) -> IRModule:
     return kind(parsed_module(text))
 
 
-def _copy_into(module: ir.Module, func: PrimFunc, name: str) -> None:
+def copy_function(module: ir.Module, func: PrimFunc, name: str) -> None:
     """Clone a function under a new name with fresh ids, and the declarations of its callees."""
     source = func.module.mlir
     present = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations}

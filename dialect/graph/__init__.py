@@ -1,0 +1,18 @@
+"""Graphs of operators in MLIR: the encoding of functions on tensors, typed views of them, and their creation."""
+
+from tir_mlir.dialect.graph import create, encoding
+from tir_mlir.dialect.graph.tensor_types import TensorType
+from tir_mlir.dialect.graph.views import Node, TensorFunc, graphs, is_tensor_func, node_of, tensor_func, tensor_funcs
+
+__all__ = [
+    "Node",
+    "TensorFunc",
+    "TensorType",
+    "create",
+    "encoding",
+    "graphs",
+    "is_tensor_func",
+    "node_of",
+    "tensor_func",
+    "tensor_funcs",
+]

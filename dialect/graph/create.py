@@ -1,0 +1,209 @@
+"""Create graphs, their nodes, and the functions that nodes call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import arith, bufferization, func, linalg, memref, tensor
+
+from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.graph.tensor_types import TensorType
+from tir_mlir.dialect.graph.views import Node, TensorFunc, tensor_funcs
+from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes
+
+
+def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFunc:
+    """An empty graph at the end of a module: no inputs, no outputs. Errors: a name that is taken is numbered."""
+    made = _function(module, name, [], [], private=kind != encoding.GRAPH)
+    attrs.put(made, encoding.KIND, kind)
+    body = made.regions[0].blocks.append()
+    with ir.InsertionPoint(body):
+        ir.Operation.create("func.return")
+    return TensorFunc(made)
+
+
+def add_input(owner: TensorFunc, name: str, type_: TensorType, weight: str | None = None) -> ir.Value:
+    """Append an input to a graph; `weight`: the name of the weight that it is."""
+    value = owner.body.add_argument(type_.mlir, ir.Location.current)
+    facts: dict[str, Any] = {attrs.NAME: name}
+    if type_.is_symbolic:
+        facts[encoding.SHAPE] = list(type_.shape)
+    if type_.is_unsigned:
+        facts[encoding.DTYPE] = type_.dtype
+    if weight is not None:
+        facts[encoding.WEIGHT] = weight
+    known = attrs.argument_attrs(owner.op)
+    owner.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(k) for k in known] + [attrs.to_attr(facts)])
+    update_type(owner)
+    return value
+
+
+def set_outputs(owner: TensorFunc, values: Sequence[ir.Value]) -> None:
+    """Return these values."""
+    owner.terminator.erase()
+    with ir.InsertionPoint(owner.body):
+        ir.Operation.create("func.return", operands=list(values))
+    update_type(owner)
+
+
+def update_type(owner: TensorFunc) -> None:
+    """Make the type of a function that of its arguments and of what it returns."""
+    types = [v.type for v in owner.inputs], [v.type for v in owner.outputs]
+    owner.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*types))
+
+
+# --- nodes, at the current insertion point ----------------------------------------------------------------------------
+
+
+def call(callee: TensorFunc, inputs: Sequence[ir.Value], types: Sequence[TensorType], names: Sequence[str]) -> Node:
+    """A call of a function on tensors."""
+    made = func.CallOp([t.mlir for t in types], ir.FlatSymbolRefAttr.get(callee.name), list(inputs)).operation
+    return _named(made, names, types)
+
+
+def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: TensorType, name: str) -> Node:
+    """A named linalg op that stands for an operator, and its destination: zeros for a contraction, else undefined.
+
+    The sizes of the result are those of the inputs: of the first one, but the last of a contraction.
+    """
+    sizes: list[Any] = list(type_.shape)
+    rank = len(sizes)
+    for axis, size in enumerate(sizes):
+        if isinstance(size, str):
+            source = inputs[1] if form in CONTRACTIONS and axis == rank - 1 else inputs[0]
+            sizes[axis] = tensor.dim(source, arith.constant(ir.IndexType.get(), axis))
+    element = dtypes.element_type(type_.dtype)
+    destination = tensor.empty(sizes, element)
+    if form in CONTRACTIONS:
+        zero = ir.FloatAttr.get(element, 0.0) if dtypes.is_float(type_.dtype) else ir.IntegerAttr.get(element, 0)
+        destination = linalg.fill(arith.constant(element, zero), outs=[destination])
+    made = ir.OpResult(getattr(linalg, form)(*inputs, outs=[destination])).owner.operation
+    made.attributes[encoding.OP] = ir.StringAttr.get(operator)
+    return _named(made, [name], [type_])
+
+
+CONTRACTIONS = ("matmul", "batch_matmul")
+"""The named linalg ops that add to their destination."""
+
+
+def constant(value: np.ndarray, name: str) -> Node:
+    """A constant."""
+    dtype = str(value.dtype)
+    type_ = TensorType(tuple(int(s) for s in value.shape), dtype)
+    bits = np.ascontiguousarray(value)
+    if dtype == "bool":
+        dense = ir.DenseElementsAttr.get(
+            np.packbits(bits, axis=None, bitorder="little"), type=type_.mlir.element_type, shape=list(bits.shape)
+        )
+    else:
+        dense = ir.DenseElementsAttr.get(
+            bits.view(f"i{bits.itemsize}") if type_.is_unsigned else bits,
+            type=type_.mlir.element_type,
+            shape=list(bits.shape),
+        )
+    made = arith.ConstantOp(type_.mlir, dense).operation
+    return _named(made, [name], [type_])
+
+
+def _named(op: ir.Operation, names: Sequence[str], types: Sequence[TensorType]) -> Node:
+    op.attributes[encoding.NAMES] = attrs.to_attr(list(names))
+    if any(t.is_symbolic for t in types):
+        op.attributes[encoding.SHAPES] = attrs.to_attr([list(t.shape) for t in types])
+    if any(t.is_unsigned for t in types):
+        op.attributes[encoding.DTYPES] = attrs.to_attr([t.dtype for t in types])
+    return Node(op)
+
+
+# --- what nodes call --------------------------------------------------------------------------------------------------
+
+
+def operator(
+    module: ir.Module, name: str, given: Mapping[str, Any], inputs: Sequence[ir.Type], results: Sequence[ir.Type]
+) -> TensorFunc:
+    """The function of a module that stands for an operator with these attributes and types; declared if needed."""
+    wanted = ir.FunctionType.get(list(inputs), list(results))
+    for known in tensor_funcs(module):
+        same = known.kind == encoding.OPERATOR and attrs.get(known.op, encoding.OP) == name
+        if same and known_type(known) == wanted and attrs.get(known.op, encoding.ATTRS, {}) == dict(given):
+            return known
+    made = _function(module, name, inputs, results, private=True)
+    attrs.put(made, encoding.KIND, encoding.OPERATOR)
+    attrs.put(made, encoding.OP, name)
+    attrs.put(made, encoding.ATTRS, dict(given))
+    return TensorFunc(made)
+
+
+def call_tir_adapter(
+    module: ir.Module, callee: str, inputs: Sequence[ir.Type], results: Sequence[TensorType], dims: Sequence[Any] = ()
+) -> TensorFunc:
+    """The function on tensors that calls a TensorIR function, whose last parameters are the results.
+
+    Static shapes: it has a body, so that stock tools run it. Symbolic: it is a declaration.
+    """
+    wanted = ir.FunctionType.get(list(inputs), [r.mlir for r in results])
+    for known in tensor_funcs(module):
+        if known.kind == encoding.CALL_TIR and known.callee == callee and known_type(known) == wanted:
+            return known
+    made = _function(module, f"{callee}.call", inputs, [r.mlir for r in results], private=True)
+    attrs.put(made, encoding.KIND, encoding.CALL_TIR)
+    attrs.put(made, encoding.CALLEE, callee)
+    if not any(r.is_symbolic for r in results):
+        _adapter_body(made, callee, inputs, results)
+    return TensorFunc(made)
+
+
+def _adapter_body(op: ir.Operation, callee: str, inputs: Sequence[ir.Type], results: Sequence[TensorType]) -> None:
+    body = op.regions[0].blocks.append(*inputs)
+    with ir.InsertionPoint(body):
+        read = [bufferization.to_buffer(memref_of(v.type), v, read_only=True) for v in body.arguments]
+        made = [memref.alloc(memref_of(r.mlir), [], []) for r in results]
+        func.CallOp([], ir.FlatSymbolRefAttr.get(callee), [*read, *made])
+        out = [
+            bufferization.to_tensor(r.mlir, m, restrict=True, writable=True) for r, m in zip(results, made, strict=True)
+        ]
+        ir.Operation.create("func.return", operands=out)
+
+
+def memref_of(type_: ir.Type) -> ir.MemRefType:
+    """The row-major memref type of a tensor type."""
+    ranked = ir.RankedTensorType(type_)
+    return ir.MemRefType.get(list(ranked.shape), ranked.element_type)
+
+
+def packed(module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type]) -> TensorFunc:
+    """The function on tensors that stands for a registered function of Python or C."""
+    wanted = ir.FunctionType.get(list(inputs), list(results))
+    for known in tensor_funcs(module):
+        if known.kind == encoding.PACKED and known.callee == name and known_type(known) == wanted:
+            return known
+    made = _function(module, name, inputs, results, private=True)
+    attrs.put(made, encoding.KIND, encoding.PACKED)
+    attrs.put(made, encoding.CALLEE, name)
+    return TensorFunc(made)
+
+
+def known_type(owner: TensorFunc) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(owner.op.attributes["function_type"]).value)
+
+
+def fresh_symbol(module: ir.Module, wanted: str) -> str:
+    """`wanted`, or with the first free suffix `_1`, `_2`, ..."""
+    used = {attrs.get(op, "sym_name") for op in direct_ops(module.operation)}
+    name, number = wanted, 0
+    while name in used:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def _function(
+    module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type], private: bool
+) -> ir.Operation:
+    with ir.InsertionPoint(module.body):
+        made = create.declare(fresh_symbol(module, name), inputs, results)
+    if not private:
+        del made.attributes["sym_visibility"]
+    return made

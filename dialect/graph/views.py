@@ -1,0 +1,198 @@
+"""Typed views over functions on tensors: graphs, their nodes, and the functions that nodes call.
+
+A view wraps an op: create it where it is used, never keep it across a rewrite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.graph.tensor_types import TensorType, read_type
+from tir_mlir.dialect.ir import attrs, direct_ops
+
+
+class Node:
+    """An op of a graph that computes tensors: a named linalg op, a call, or a constant."""
+
+    def __init__(self, op: Any):
+        self.op: ir.Operation = op.operation
+
+    @property
+    def callee(self) -> TensorFunc | None:
+        """The function that it calls, None of a linalg op and a constant."""
+        if self.op.name != "func.call":
+            return None
+        name = ir.FlatSymbolRefAttr(self.op.attributes["callee"]).value
+        return tensor_func(_module_of(self.op), name)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the function that it calls, see `encoding`; "operator" of a linalg op, or "constant"."""
+        if self.op.name == "arith.constant":
+            return "constant"
+        callee = self.callee
+        return encoding.OPERATOR if callee is None else callee.kind
+
+    @property
+    def operator(self) -> str | None:
+        """The name of the operator, without `relax.`; None if it calls something else."""
+        callee = self.callee
+        return attrs.get(self.op if callee is None else callee.op, encoding.OP)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the operator."""
+        callee = self.callee
+        return attrs.get(self.op if callee is None else callee.op, encoding.ATTRS, {})
+
+    @property
+    def inputs(self) -> list[ir.Value]:
+        """What it reads, without the destinations of a linalg op."""
+        operands = list(self.op.operands)
+        return operands if self.op.name == "func.call" else operands[: len(operands) - len(self.op.results)]
+
+    @property
+    def results(self) -> list[ir.Value]:
+        return list(self.op.results)
+
+    @property
+    def names(self) -> list[str]:
+        return list(attrs.get(self.op, encoding.NAMES))
+
+    @property
+    def types(self) -> list[TensorType]:
+        shapes, names = attrs.get(self.op, encoding.SHAPES), attrs.get(self.op, encoding.DTYPES)
+        return [
+            read_type(r.type, shapes and shapes[n], names and names[n]) for n, r in enumerate(self.op.results)
+        ]  # fmt: skip
+
+    @property
+    def constant(self) -> ir.DenseElementsAttr:
+        """The value of a constant."""
+        return ir.DenseElementsAttr(self.op.attributes["value"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Node) and self.op == other.op
+
+    def __hash__(self) -> int:
+        return hash(self.op)
+
+    def __repr__(self) -> str:
+        return f"node {', '.join(self.names)}: {self.operator or self.kind}"
+
+
+class TensorFunc:
+    """A function on tensors: a graph, a group, or what a node calls."""
+
+    def __init__(self, op: Any):
+        self.op: ir.Operation = op.operation
+
+    @property
+    def name(self) -> str:
+        return ir.StringAttr(self.op.attributes["sym_name"]).value
+
+    @property
+    def kind(self) -> str:
+        return attrs.get(self.op, encoding.KIND)
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether its body is a graph."""
+        return self.kind in (encoding.GRAPH, encoding.GROUP)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What `R.func_attr` set."""
+        return attrs.get(self.op, attrs.ATTRS, {})
+
+    @property
+    def callee(self) -> str:
+        """The TensorIR or packed function that an adapter calls."""
+        return attrs.get(self.op, encoding.CALLEE)
+
+    @property
+    def body(self) -> ir.Block:
+        return self.op.regions[0].blocks[0]
+
+    @property
+    def inputs(self) -> list[ir.Value]:
+        return list(self.body.arguments)
+
+    def input_name(self, number: int) -> str:
+        return attrs.of_argument(self.op, number).get(attrs.NAME, f"arg{number}")
+
+    def input_type(self, number: int) -> TensorType:
+        facts = attrs.of_argument(self.op, number)
+        return read_type(self.inputs[number].type, facts.get(encoding.SHAPE), facts.get(encoding.DTYPE))
+
+    def weight(self, number: int) -> str | None:
+        """The name of the weight that an argument is, None for an input."""
+        return attrs.of_argument(self.op, number).get(encoding.WEIGHT)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes in order; destinations and sizes are not among them."""
+        return [Node(op) for op in direct_ops(self.op) if encoding.NAMES in op.attributes]
+
+    @property
+    def terminator(self) -> ir.Operation:
+        return direct_ops(self.op)[-1]
+
+    @property
+    def outputs(self) -> list[ir.Value]:
+        return list(self.terminator.operands)
+
+    def name_of(self, value: ir.Value) -> str:
+        """The name of an argument or of a result of a node."""
+        if isinstance(value, ir.BlockArgument):
+            return self.input_name(ir.BlockArgument(value).arg_number)
+        result = ir.OpResult(value)
+        return Node(result.owner).names[result.result_number]
+
+    def type_of(self, value: ir.Value) -> TensorType:
+        """The type of an argument or of a result of a node."""
+        if isinstance(value, ir.BlockArgument):
+            return self.input_type(ir.BlockArgument(value).arg_number)
+        result = ir.OpResult(value)
+        return Node(result.owner).types[result.result_number]
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def is_tensor_func(op: Any) -> bool:
+    """Whether an op of a module is a function of a graph, not of TensorIR."""
+    return op.operation.name == "func.func" and encoding.KIND in op.operation.attributes
+
+
+def tensor_funcs(module: ir.Module) -> list[TensorFunc]:
+    """The functions on tensors of a module."""
+    return [TensorFunc(op) for op in direct_ops(module.operation) if is_tensor_func(op)]
+
+
+def graphs(module: ir.Module) -> list[TensorFunc]:
+    """The graphs of a module, without groups."""
+    return [f for f in tensor_funcs(module) if f.kind == encoding.GRAPH]
+
+
+def tensor_func(module: ir.Module | ir.Operation, name: str) -> TensorFunc:
+    """A function on tensors by its symbol name. Raises KeyError."""
+    root = module.operation if isinstance(module, ir.Module) else module
+    try:
+        return TensorFunc(ir.SymbolTable(root)[name])
+    except KeyError:
+        raise KeyError(f"the module has no function on tensors {name}") from None
+
+
+def node_of(value: ir.Value) -> Node | None:
+    """The node that a value is a result of, None for an argument."""
+    return None if isinstance(value, ir.BlockArgument) else Node(ir.OpResult(value).owner)
+
+
+def _module_of(op: ir.Operation) -> ir.Operation:
+    while op.parent is not None:
+        op = op.parent.operation
+    return op

@@ -1,0 +1,282 @@
+"""`GraphBuilder`: write a graph node by node."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
+from tir_mlir.dialect.ir import create as tir_create
+from tir_mlir.dialect.ir import dtypes, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OPERATORS, Operator
+from tir_mlir.graph.sizes import Sizes, checked_dtype
+from tir_mlir.script.module import IRModule, PrimFunc, copy_function
+from tir_mlir.te import Tensor, create_prim_func
+
+
+class Value:
+    """A tensor of a graph that is being built."""
+
+    def __init__(self, builder: GraphBuilder, value: ir.Value, name: str, type_: TensorType):
+        self.builder, self.value, self.name, self.type = builder, value, name, type_
+
+    @property
+    def shape(self) -> tuple[int | str, ...]:
+        """The sizes: numbers, or expressions of named sizes as text."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.type.shape)
+
+    def __repr__(self) -> str:
+        return f"Value({self.name}: {self.type})"
+
+
+class GraphBuilder:
+    """Write a graph: inputs, then nodes, then what it returns.
+
+        b = GraphBuilder("main")
+        x = b.input("x", ("n", 784), "float32")
+        w = b.weight("fc.weight", array)
+        b.output(b.op("nn.relu", b.op("nn.dense", x, w)))
+        graph = b.finish()
+
+    Types are inferred: a node whose operands do not fit its operator is a GraphError that names both.
+    """
+
+    def __init__(self, name: str = "main", module: IRModule | None = None):
+        """name: of the function; module: one to add it to, which has the functions that it calls (default: new)."""
+        self.sizes = Sizes()
+        self.weights: dict[str, np.ndarray] = {}
+        self._names: set[str] = set()
+        self._shared: dict[int, Value] = {}
+        with entered():
+            self.module = IRModule(ir.Module.create()) if module is None else module
+            self.func: TensorFunc = create.graph(self.module.mlir, name)
+        self._outputs: list[Value] | None = None
+
+    # --- inputs -------------------------------------------------------------------------------------------------------
+
+    def input(self, name: str, shape: Any, dtype: Any = "float32") -> Value:
+        """An input: a parameter of the graph, before all nodes and weights in the order of its text."""
+        return self._argument(name, TensorType(self.sizes.shape(shape), checked_dtype(dtype)), None)
+
+    def weight(self, name: str, array: Any) -> Value:
+        """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight."""
+        values = np.asarray(array)
+        if name in self.weights:
+            raise GraphError(f"there are two weights {name}; fix: another name")
+        self.weights[name] = values
+        return self._argument(name, TensorType(values.shape, checked_dtype(values.dtype)), name)
+
+    def constant(self, value: Any, name: str = "c") -> Value:
+        """A constant in the text of the program: numbers and small arrays. Large ones are better weights."""
+        array = np.asarray(value)
+        checked_dtype(array.dtype)
+        with entered(), self._at_end():
+            return self._values(create.constant(array, self._fresh(name)))[0]
+
+    def _argument(self, name: str, type_: TensorType, weight: str | None) -> Value:
+        given = self._fresh(name)
+        with entered():
+            value = create.add_input(self.func, given, type_, weight)
+        return Value(self, value, given, type_)
+
+    # --- nodes --------------------------------------------------------------------------------------------------------
+
+    def op(self, name: str, *inputs: Any, **given: Any) -> Any:
+        """A node of an operator. Returns its Value, or a tuple of Values. `name_hint`: for the name of the result.
+
+        inputs: Values; numbers and arrays become constants of the type of the first Value. Raises GraphError.
+        """
+        hint = given.pop("name_hint", "lv")
+        operator = find_operator(name)
+        values = self._as_values(name, inputs)
+        types = self.infer(operator, [v.type for v in values], given)
+        with entered(), self._at_end():
+            return self._one_or_all(self._node(operator, values, types, given, hint))
+
+    def infer(self, operator: Operator, types: Sequence[TensorType], given: dict[str, Any]) -> list[TensorType]:
+        """The types of the results of an operator. Errors: GraphError."""
+        tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
+        try:
+            made = operator.te(*tensors, **given)
+        except GraphError:
+            raise
+        except (TirError, TypeError, ValueError, IndexError) as error:
+            shown = ", ".join(str(t) for t in types)
+            raise GraphError(f"{operator.name} does not take {shown}: {error}") from error
+        return [TensorType(self.sizes.shape(t.shape), t.dtype) for t in _listed(made)]
+
+    def _node(
+        self, operator: Operator, values: list[Value], types: list[TensorType], given: dict[str, Any], hint: str
+    ) -> Node:
+        operands = [v.value for v in values]
+        if fits_named_linalg(operator, [v.type for v in values], types, given):
+            return create.named_linalg(str(operator.linalg), operator.name, operands, types[0], self._fresh(hint))
+        results = [t.mlir for t in types]
+        callee = create.operator(self.module.mlir, operator.name, given, [v.type for v in operands], results)
+        return create.call(callee, operands, types, [self._fresh(hint) for _ in types])
+
+    def call_te(self, function: Callable[..., Any], *args: Any, name_hint: str = "", **given: Any) -> Any:
+        """A call of a TensorIR function that is made of a function on te tensors. Returns its Value or Values.
+
+        args: Values become te tensors, also those in lists; the rest is passed as it is.
+        """
+        inputs: list[tuple[Value, Tensor]] = []
+        made = function(
+            *(self._as_tensor(a, inputs) for a in args), **{k: self._as_tensor(v, inputs) for k, v in given.items()}
+        )
+        results = _listed(made)
+        name = name_hint or getattr(function, "__name__", "te").strip("<>") or "te"
+        prim_func = create_prim_func([*(t for _, t in inputs), *results])
+        types = [(t.shape, t.dtype) for t in results]
+        return self.call_tir(prim_func, [v for v, _ in inputs], types, name=name)
+
+    def _as_tensor(self, given: Any, inputs: list[tuple[Value, Tensor]]) -> Any:
+        if isinstance(given, (list, tuple)):
+            return type(given)(self._as_tensor(g, inputs) for g in given)
+        if not isinstance(given, Value):
+            return given
+        for value, tensor in inputs:
+            if value is given:
+                return tensor
+        inputs.append((given, self.sizes.tensor(given.name.replace(".", "_"), given.shape, given.dtype)))
+        return inputs[-1][1]
+
+    def call_tir(
+        self,
+        function: PrimFunc | str,
+        inputs: Sequence[Value],
+        results: Sequence[tuple[Any, Any]],
+        name: str | None = None,
+    ) -> Any:
+        """A call of a TensorIR function: a PrimFunc, which is added to the module, or the name of one that it has.
+
+        results: shape and element type of each result, the last parameters of the function. Returns Value or Values.
+        """
+        types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
+        with entered():
+            symbol = function if isinstance(function, str) else add_function(self.module, function, name)
+        if symbol not in self.module.functions:
+            raise GraphError(
+                f"the module has no function {symbol}; it has {', '.join(self.module.functions) or 'none'}"
+            )
+        values = self._as_values(symbol, inputs)
+        with entered(), self._at_end():
+            operands = [v.value for v in values]
+            callee = create.call_tir_adapter(self.module.mlir, symbol, [v.type for v in operands], types)
+            return self._one_or_all(create.call(callee, operands, types, [self._fresh("lv") for _ in types]))
+
+    def call_packed(self, function: str, inputs: Sequence[Value], results: Sequence[tuple[Any, Any]]) -> Any:
+        """A call of a registered function of Python or C, which writes the results that it is given last."""
+        types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
+        values = self._as_values(function, inputs)
+        with entered(), self._at_end():
+            operands = [v.value for v in values]
+            made = [t.mlir for t in types]
+            callee = create.packed(self.module.mlir, function, [v.type for v in operands], made)
+            return self._one_or_all(create.call(callee, operands, types, [self._fresh("lv") for _ in types]))
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def output(self, *values: Value) -> None:
+        """What the graph returns, in order."""
+        checked = self._as_values("the result", values)
+        self._outputs = checked
+        with entered():
+            create.set_outputs(self.func, [v.value for v in checked])
+
+    def finish(self) -> Graph:
+        """The graph. Raises GraphError without `output`, or for a module that MLIR does not accept."""
+        if self._outputs is None:
+            raise GraphError(f"the graph {self.func.name} returns nothing; fix: output(...) before finish()")
+        with entered():
+            self.module.mlir.operation.verify()
+            return Graph(self.module, self.weights, self.func.name)
+
+    # --- helpers ------------------------------------------------------------------------------------------------------
+
+    def _at_end(self) -> ir.InsertionPoint:
+        return tir_create.at_end(self.func.body)
+
+    def _fresh(self, wanted: str) -> str:
+        name, number = wanted, 0
+        while name in self._names:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._names.add(name)
+        return name
+
+    def _as_values(self, what: str, given: Sequence[Any]) -> list[Value]:
+        first = next((g for g in given if isinstance(g, Value)), None)
+        found = []
+        for number, one in enumerate(given):
+            if isinstance(one, Value):
+                if one.builder is not self:
+                    raise GraphError(f"operand {number} of {what} is of another graph: {one.name}")
+                found.append(one)
+            elif isinstance(one, (bool, int, float, np.generic, np.ndarray)):
+                dtype = first.dtype if first is not None and not hasattr(one, "dtype") else None
+                found.append(self.constant(np.asarray(one, dtype)))
+            else:
+                raise GraphError(f"operand {number} of {what} is a Value, a number or an array, not {short_repr(one)}")
+        return found
+
+    def _values(self, node: Node) -> list[Value]:
+        return [Value(self, r, n, t) for r, n, t in zip(node.results, node.names, node.types, strict=True)]
+
+    def _one_or_all(self, node: Node) -> Any:
+        found = self._values(node)
+        return found[0] if len(found) == 1 else tuple(found)
+
+
+def find_operator(name: str) -> Operator:
+    """An operator of the table, with or without `relax.`. Errors: GraphError with the names that are near."""
+    found = OPERATORS.get(name.removeprefix("relax."))
+    if found is None:
+        near = difflib.get_close_matches(name.removeprefix("relax."), OPERATORS, n=3, cutoff=0.5)
+        way = f"; near: {', '.join(near)}" if near else ""
+        raise GraphError(f"there is no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
+    return found
+
+
+def fits_named_linalg(
+    operator: Operator, inputs: Sequence[TensorType], results: Sequence[TensorType], given: dict[str, Any]
+) -> bool:
+    """Whether a named linalg op computes just what an operator does for these types: no broadcast, no cast."""
+    form = operator.linalg
+    if form is None or any(v is not None for v in given.values()) or any(t.is_unsigned for t in (*inputs, *results)):
+        return False
+    if len({t.dtype for t in (*inputs, *results)}) != 1 or not dtypes.is_float(results[0].dtype):
+        return False
+    ranks = {len(t.shape) for t in (*inputs, *results)}
+    if form in create.CONTRACTIONS:
+        return ranks == {3 if form == "batch_matmul" else 2}
+    return len({t.shape for t in (*inputs, *results)}) == 1
+
+
+def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:
+    """Copy a TensorIR function into a module, or find the same one there. Returns its name."""
+    wanted = name or str(function.attrs.get("global_symbol", function.name))
+    for known in module.functions.values():
+        if known.name.startswith(wanted) and known.equal(function):
+            return known.name
+    symbol = create.fresh_symbol(module.mlir, wanted)
+    copy_function(module.mlir, function, symbol)
+    return symbol
+
+
+def _listed(made: Any) -> list[Tensor]:
+    return list(made) if isinstance(made, (list, tuple)) else [made]

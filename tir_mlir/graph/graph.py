@@ -1,0 +1,61 @@
+"""`Graph`: a model as a module of functions on tensors and of TensorIR, and the arrays of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import TensorFunc, graphs, tensor_func
+from tir_mlir.dialect.ir import entered
+from tir_mlir.script.module import IRModule
+
+
+class Graph:
+    """A model: `module` has its functions, `name` is that of its graph, `weights` are arrays by name.
+
+    A transform returns a new Graph and does not modify this one; weights that it leaves alone are shared.
+    """
+
+    def __init__(self, module: IRModule, weights: Mapping[str, np.ndarray] | None = None, name: str | None = None):
+        self.module = module
+        self.weights = dict(weights or {})
+        with entered():
+            names = [f.name for f in graphs(module.mlir)]
+        if not names:
+            raise GraphError("the module has no graph; fix: GraphBuilder, from_torch or @R.function make one")
+        if name is not None and name not in names:
+            raise GraphError(f"the module has no graph {name}; it has {', '.join(names)}")
+        if name is None and len(names) > 1 and "main" not in names:
+            raise GraphError(
+                f"the module has the graphs {', '.join(names)}; fix: name one of them, Graph(module, name=...)"
+            )
+        self.name = name or ("main" if "main" in names else names[0])
+
+    @property
+    def func(self) -> TensorFunc:
+        """The graph as a view; valid until the module is rewritten, inside `entered()` only."""
+        return tensor_func(self.module.mlir, self.name)
+
+    def clone(self) -> Graph:
+        """A copy of the module; the arrays of weights are shared."""
+        return Graph(self.module.clone(), self.weights, self.name)
+
+    def text(self) -> str:
+        """The module as MLIR text."""
+        return self.module.text()
+
+    def script(self, **options: Any) -> str:
+        """The module as TVMScript."""
+        return self.module.script(**options)
+
+    def show(self, **options: Any) -> None:
+        """Print the module as TVMScript, colored in terminals and notebooks."""
+        self.module.show(**options)
+
+    def __repr__(self) -> str:
+        with entered():
+            func = self.func
+            return f"<graph {self.name}: {len(func.nodes)} nodes, {len(self.weights)} weights>"
