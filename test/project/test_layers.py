@@ -22,7 +22,7 @@ ROWS: dict[str, str] = {
     "dialect.analysis": "dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.computation": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.diagnostics": "",
-    "dialect.graph": "dialect.diagnostics dialect.ir",
+    "dialect.graph": "dialect.ir",
     "dialect.index_maps": "dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.ir": "dialect.diagnostics",
     "dialect.presburger": "dialect.diagnostics dialect.ir",
