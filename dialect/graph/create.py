@@ -80,12 +80,12 @@ def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: Te
     if form in CONTRACTIONS:
         zero = ir.FloatAttr.get(element, 0.0) if dtypes.is_float(type_.dtype) else ir.IntegerAttr.get(element, 0)
         destination = linalg.fill(arith.constant(element, zero), outs=[destination])
-    made = ir.OpResult(getattr(linalg, form)(*inputs, outs=[destination])).owner.operation
+    made = ir.OpResult(getattr(linalg, form.removeprefix("linalg."))(*inputs, outs=[destination])).owner.operation
     made.attributes[encoding.OP] = ir.StringAttr.get(operator)
     return _named(made, [name], [type_])
 
 
-CONTRACTIONS = ("matmul", "batch_matmul")
+CONTRACTIONS = ("linalg.matmul", "linalg.batch_matmul")
 """The named linalg ops that add to their destination."""
 
 

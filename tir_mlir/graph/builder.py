@@ -263,7 +263,7 @@ def fits_named_linalg(
         return False
     ranks = {len(t.shape) for t in (*inputs, *results)}
     if form in create.CONTRACTIONS:
-        return ranks == {3 if form == "batch_matmul" else 2}
+        return ranks == {3 if form == "linalg.batch_matmul" else 2}
     return len({t.shape for t in (*inputs, *results)}) == 1
 
 

@@ -12,7 +12,7 @@ class Operator:
     """An operator: `te(*tensors, **attrs)` is its result, a tensor or several.
 
     name: as in relax, without `relax.`; attrs: attributes with their defaults (`REQUIRED` for those without);
-    linalg: the named linalg op that computes the same where operand and result types are equal, or None.
+    linalg: the named linalg op ("linalg.add") that computes the same where operand and result types are equal, or None.
     """
 
     name: str
