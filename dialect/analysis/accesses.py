@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import linearized
 from tir_mlir.dialect.analysis.indirect_accesses import known_indices
 from tir_mlir.dialect.analysis.pointers import base_of, pointed, window
+from tir_mlir.dialect.calls import ArenaView, Effect, callee_of, effects_of, is_arena_view, view_bytes
 from tir_mlir.dialect.ir import (
     AFFINE_ACCESS,
     Buffer,
@@ -30,7 +31,7 @@ from tir_mlir.dialect.presburger import Domain, domain, region_map
 READ, WRITE = "read", "write"
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _POINT_ACCESS = ("affine.load", "affine.store")
-_VIEWS = ("memref.subview", "memref.cast")
+_VIEWS = ("memref.subview", "memref.cast", "memref.view")
 _NO_ACCESS = (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc")
 
 
@@ -110,7 +111,7 @@ def of_op(op: ir.Operation) -> list[Access]:
     name = op.name
     if name in AFFINE_ACCESS or name in ("memref.load", "memref.store"):
         kind = WRITE if "store" in name else READ
-        parts = linearized.parts_of(op)
+        parts = () if is_arena_view(_maker(accessed(op))) else linearized.parts_of(op)
         if name in _POINT_ACCESS and not _is_viewed(value := accessed(op)):
             indices = access_indices(op)
             return [Access(op, value, kind, tuple(indices), (Index.constant(1),) * len(indices), True, parts)]
@@ -129,8 +130,19 @@ def of_op(op: ir.Operation) -> list[Access]:
         return found[1:] if may_overwrite and _declared_without(op, name, attrs.READS) else found
     if name in _NO_ACCESS or name.startswith("memref.extract_"):
         return []
+    if (callee := callee_of(op)) is not None:
+        return _of_call(op, effects_of(callee))
     touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
+
+
+def _of_call(op: ir.Operation, effects: Sequence[Effect]) -> list[Access]:
+    """What a call of a program of the module may read and write: all that is passed of each buffer."""
+    found: list[Access] = []
+    for value, effect in zip(op.operands, effects, strict=True):
+        found += [_access(op, value, READ, None)] if effect.reads else []
+        found += [_access(op, value, WRITE, None)] if effect.writes else []
+    return found
 
 
 def _behind_views(memref: ir.Value) -> ir.Value:
@@ -139,10 +151,14 @@ def _behind_views(memref: ir.Value) -> ir.Value:
     return memref
 
 
+def _maker(memref: ir.Value) -> ir.Operation | None:
+    return None if isinstance(memref.owner, ir.Block) else memref.owner.operation
+
+
 def _is_viewed(memref: ir.Value) -> bool:
     """Whether a memref is a view of another."""
-    owner = memref.owner
-    return not isinstance(owner, ir.Block) and owner.name in _VIEWS
+    owner = _maker(memref)
+    return owner is not None and owner.name in _VIEWS
 
 
 def _declared_without(op: ir.Operation, name: str, key: str) -> bool:
@@ -195,6 +211,9 @@ def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buf
             mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False
         elif op.name == "memref.subview":
             mins, extents = _through_subview(op, mins, extents)
+        elif is_arena_view(op):
+            mins, extents, whole = view_bytes(ArenaView(op), mins, extents)
+            exact = exact and whole
         buffer = source
     return buffer, mins, extents, exact
 

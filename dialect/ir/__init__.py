@@ -67,6 +67,7 @@ from tir_mlir.dialect.ir.views import (
     is_where,
     owner_op,
     parent_op,
+    sizes_of,
     symbol_name,
     symbols_by_name,
 )
@@ -198,6 +199,7 @@ __all__ = [
     "step",
     "substitute",
     "symbol_name",
+    "sizes_of",
     "symbols_by_name",
     "takes_no_memref",
     "to_name",

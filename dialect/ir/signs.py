@@ -177,4 +177,6 @@ def is_wide(value: ir.Value) -> bool:
 
 
 def _is_view(op: ir.Operation) -> bool:
+    if op.name == "memref.view":  # has a type of its own
+        return False
     return op.name.startswith("memref.") and len(op.operands) > 0 and isinstance(op.operands[0].type, ir.MemRefType)

@@ -19,6 +19,8 @@ from tir_mlir.dialect.ir.memo import answers, remembered
 from tir_mlir.dialect.ir.touched import size_names
 from tir_mlir.dialect.ir.traversal import direct_ops, is_program
 
+_VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.view")
+
 
 def is_loop(op: Any) -> bool:
     return op.name == "affine.for"
@@ -296,6 +298,8 @@ class Buffer:
             map_ = facts[attrs.SHAPE]
             by_name = symbols_by_name(self.value.owner.owner)
             return read_map(map_, [by_name[n] for n in facts[attrs.SYMS]])
+        if self.op.name == "memref.cast":
+            return Buffer(self.op.operands[0]).dims
         sizes = iter(_dynamic_sizes(self.op))
         return [Index.constant(n) if n is not None else next(sizes) for n in shape]
 
@@ -303,7 +307,7 @@ class Buffer:
     def root(self) -> Buffer:
         """The parameter or allocation behind a chain of views."""
         buffer = self
-        while buffer.op is not None and buffer.op.name in ("memref.subview", "memref.cast", "memref.reinterpret_cast"):
+        while buffer.op is not None and buffer.op.name in _VIEWS:
             buffer = Buffer(buffer.op.operands[0])
         return buffer
 
@@ -459,8 +463,10 @@ def _dynamic_sizes(op: ir.Operation) -> list[Index]:
         counts = attrs.integers(op, "operandSegmentSizes")
         start = counts[0] + counts[1]
         return [Index.of(v) for v in list(op.operands)[start : start + counts[2]]]
-    segments = attrs.integers(op, "operandSegmentSizes")
-    operands = list(op.operands)[: segments[0]]
+    if op.name == "memref.view":
+        operands = list(op.operands)[2:]
+    else:
+        operands = list(op.operands)[: attrs.integers(op, "operandSegmentSizes")[0]]
     return read_map(ir.AffineMap.get_identity(len(operands)), operands)
 
 

@@ -42,10 +42,12 @@ from tir_mlir.dialect.presburger import (
     smallest_point,
 )
 from tir_mlir.dialect.verify import fast_paths
+from tir_mlir.dialect.verify.arenas import arena_view
 from tir_mlir.dialect.verify.bounds import access_shape, bindings_in_domain
 from tir_mlir.dialect.verify.coverage import cover
 from tir_mlir.dialect.verify.example_points import listed, names_of
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
+from tir_mlir.dialect.verify.program_calls import program_call
 from tir_mlir.dialect.verify.regions import declared_regions
 from tir_mlir.dialect.verify.settled_keys import settled_key
 from tir_mlir.dialect.verify.verified_modules import remember
@@ -287,7 +289,9 @@ RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.for": (loop_shape, isolation),
     "affine.parallel": (block_shape, declared_regions),
     "func.func": (sizes,),
+    "func.call": (program_call,),
     "memref.alloc": (sizes,),
+    "memref.view": (sizes, arena_view),
     "memref.load": (access_shape,),
     "memref.store": (access_shape,),
 }

@@ -19,14 +19,15 @@ FOLDERS = {"tir_mlir/dialect": "dialect", "tir_mlir/passes": "passes"}  # the li
 # Names are below `tir_mlir.`; a listed package allows the modules directly in it, not its sub-packages.
 ROWS: dict[str, str] = {
     "dialect": "",
-    "dialect.analysis": "dialect.diagnostics dialect.ir dialect.presburger",
+    "dialect.analysis": "dialect.calls dialect.diagnostics dialect.ir dialect.presburger",
+    "dialect.calls": "dialect.diagnostics dialect.ir",
     "dialect.computation": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.diagnostics": "",
     "dialect.graph": "dialect.ir",
     "dialect.index_maps": "dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.ir": "dialect.diagnostics",
     "dialect.presburger": "dialect.diagnostics dialect.ir",
-    "dialect.verify": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
+    "dialect.verify": "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger",
     "target": "dialect.diagnostics",
     "passes": "",
     "passes.linalg": "dialect.computation dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes",
@@ -83,7 +84,9 @@ ROWS: dict[str, str] = {
     ),
     "runtime": "dialect.diagnostics dialect.ir target",
     "runtime.cache": "dialect.diagnostics runtime.llvm runtime.tools",
-    "runtime.call": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger runtime.cache runtime.llvm",
+    "runtime.call": (
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger runtime.cache runtime.llvm"
+    ),
     "runtime.drivers": (
         "dialect.diagnostics dialect.ir intrin.kernels runtime.cache runtime.call runtime.llvm runtime.tools target"
     ),

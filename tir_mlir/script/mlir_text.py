@@ -19,7 +19,7 @@ ROBUST_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "tir"
 """Dialects whose ops MLIR parses and verifies without aborting on bad input; linalg and tensor can abort."""
 _DIALECT = re.compile(r"(?<![\w.%@#!/])([a-z]\w*)\.[a-z]")
 _DIAGNOSTIC = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
-_NAMED = {"memref.alloc": "buf", "memref.alloca": "buf", "memref.subview": "view"}
+_NAMED = {"memref.alloc": "buf", "memref.alloca": "buf", "memref.subview": "view", "memref.view": "view"}
 
 
 def load(text_or_path: str, check: bool = True) -> ir.Module:

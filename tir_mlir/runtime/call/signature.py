@@ -9,6 +9,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
+from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, dtypes, symbol_name
 from tir_mlir.dialect.ir.size_products import factor_names
@@ -209,6 +210,9 @@ def _is_written(value: ir.Value) -> bool:
                 return True
         elif op.name in _READS:
             continue
+        elif (callee := callee_of(op)) is not None:
+            if effects_of(callee)[use.operand_number].writes:
+                return True
         elif op.name.startswith(_VIEWS) and len(op.results):
             if _is_written(op.results[0]):
                 return True

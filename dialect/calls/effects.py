@@ -1,0 +1,84 @@
+"""What a program does to the buffers that it takes: which parameters it reads and which it writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.calls.callee import CALL, callee_of
+from tir_mlir.dialect.ir import Func, attrs, remembered
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Whether a program may read, and may write, elements of a buffer that it takes."""
+
+    reads: bool = False
+    writes: bool = False
+
+    def __or__(self, other: Effect) -> Effect:
+        return Effect(self.reads or other.reads, self.writes or other.writes)
+
+
+NONE, READS, WRITES, BOTH = Effect(), Effect(reads=True), Effect(writes=True), Effect(True, True)
+_LOADS = (
+    "affine.load", "memref.load", "vector.load", "affine.vector_load", "vector.transfer_read", "vector.maskedload",
+    "affine.prefetch", "memref.prefetch",
+)  # fmt: skip
+# op -> the operand that it writes; it writes no other
+_STORES = {
+    "affine.store": 1, "memref.store": 1, "vector.store": 1, "affine.vector_store": 1, "vector.transfer_write": 1,
+}  # fmt: skip
+_NEUTRAL = ("memref.dim",)
+_VIEWS = (
+    "memref.subview", "memref.cast", "memref.view", "memref.reinterpret_cast", "memref.collapse_shape",
+    "memref.expand_shape", "memref.assume_alignment", "memref.extract_aligned_pointer_as_index",
+    "memref.extract_strided_metadata",
+)  # fmt: skip
+_POINTERS = {"r": READS, "w": BOTH, "rw": BOTH}  # kernels that accumulate are often declared as "w"
+
+
+def effects_of(func: Func) -> tuple[Effect, ...]:
+    """The effect on each parameter of a program, calls of other programs included; `NONE` for a scalar."""
+    memrefs = [isinstance(arg.type, ir.MemRefType) for arg in func.args]
+    return tuple(_effect(func.op, number) if held else NONE for number, held in enumerate(memrefs))
+
+
+@remembered
+def _effect(func: ir.Operation, number: int) -> Effect:
+    return _through(Func(func).args[number], ())
+
+
+def _through(value: ir.Value, callers: tuple[tuple[str, int], ...]) -> Effect:
+    """What is done to a buffer by the uses of a value: the buffer itself, a view of it, or a pointer into it."""
+    found = NONE
+    for use in value.uses:
+        found |= _of_use(use.owner.operation, use.operand_number, callers)
+        if found == BOTH:
+            break
+    return found
+
+
+def _of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
+    name = op.name
+    if name in _LOADS:
+        return READS
+    if name in _STORES:
+        return WRITES if number == _STORES[name] else BOTH
+    if name in _NEUTRAL:
+        return NONE
+    if name == "memref.copy":
+        return WRITES if number else READS
+    if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+        return _POINTERS[attrs.get(op, attrs.ACCESS)]
+    if name in _VIEWS or name.startswith("arith."):
+        return _through(op.results[0], callers)  # other results are offsets, sizes and strides
+    return _of_call(op, number, callers) if name == CALL else BOTH
+
+
+def _of_call(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
+    callee = callee_of(op)
+    if callee is None or (callee.name, number) in callers:
+        return BOTH  # an external function; or a recursive one, which is refused elsewhere
+    return _through(callee.args[number], (*callers, (callee.name, number)))

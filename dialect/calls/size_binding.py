@@ -1,0 +1,100 @@
+"""The sizes of a program in terms of those of its caller: what the shapes of the arguments of a call bind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotAffine
+from tir_mlir.dialect.ir import Buffer, Func, Index, read_map, sizes_of
+
+
+@dataclass(frozen=True)
+class PassedDim:
+    """One extent of a buffer that a call passes: what the parameter declares, in the caller's sizes, and what it is.
+
+    wanted: None if the call binds no value to a variable in it."""
+
+    parameter: str
+    axis: int
+    wanted: Index | None
+    given: Index
+
+
+def bound_sizes(call: ir.Operation, callee: Func) -> dict[ir.Value, Index]:
+    """The value of each shape variable of a callee at a call, as an expression of the caller's sizes and loops.
+
+    f(A: (n, 16)) called with A: (2 * m, 16)   -->   {n: 2 * m}
+    """
+    given, found = dict(zip(callee.args, call.operands, strict=True)), {}
+    for arg, value in given.items():
+        if isinstance(arg.type, ir.IndexType):
+            found[arg] = read_map(ir.AffineMap.get_identity(1), [value])[0]
+    for op in callee.body_ops():
+        if not sizes_of(op):
+            continue
+        index = _value(op, given, found)
+        if index is not None:
+            found[op.results[0]] = index
+    return found
+
+
+def _value(op: ir.Operation, given: Mapping[ir.Value, ir.Value], found: Mapping[ir.Value, Index]) -> Index | None:
+    """What an op that defines a shape variable computes at a call."""
+    if op.name == "memref.dim":
+        return _extent(op, given)
+    if op.name == "arith.floordivsi":
+        top, divisor = (_operand(v, given, found) for v in op.operands)
+        number = None if divisor is None else divisor.as_constant()
+        return None if top is None or not number or number < 0 else top // number
+    if op.name == "arith.muli":
+        return _times([_operand(v, given, found) for v in op.operands])
+    return None
+
+
+def _times(factors: list[Index | None]) -> Index | None:
+    try:
+        return None if None in factors else prod(factors, start=Index.constant(1))  # type: ignore[arg-type]
+    except NotAffine:
+        return None
+
+
+def _operand(value: ir.Value, given: Mapping[ir.Value, ir.Value], found: Mapping[ir.Value, Index]) -> Index | None:
+    """An operand in the caller's terms: an expression of sizes that are bound, or of extents."""
+    index = read_map(ir.AffineMap.get_identity(1), [value])[0]
+    known = dict(found)
+    for part in index.values:
+        if part not in known and not isinstance(part.owner, ir.Block) and part.owner.name == "memref.dim":
+            extent = _extent(part.owner.operation, given)
+            if extent is not None:
+                known[part] = extent
+    return index.substitute(known) if all(v in known for v in index.values) else None
+
+
+def _extent(op: ir.Operation, given: Mapping[ir.Value, ir.Value]) -> Index | None:
+    """The extent of an argument that a `memref.dim` of the callee asks for."""
+    source, axis = op.operands[0], read_map(ir.AffineMap.get_identity(1), [op.operands[1]])[0].as_constant()
+    passed = given.get(source)
+    return None if passed is None or axis is None else extents_of(passed)[axis]
+
+
+def extents_of(value: ir.Value) -> list[Index]:
+    """The extents of a buffer that is passed, behind casts that only forget them."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "memref.cast":
+        value = value.owner.operands[0]
+    return Buffer(value).dims
+
+
+def passed_dims(call: ir.Operation, callee: Func) -> list[PassedDim]:
+    """Every extent that a call passes, beside what the parameter declares."""
+    known, found = bound_sizes(call, callee), []
+    for number, (arg, value) in enumerate(zip(callee.args, call.operands, strict=True)):
+        if not isinstance(arg.type, ir.MemRefType):
+            continue
+        for axis, (wanted, given) in enumerate(zip(Buffer(arg).dims, extents_of(value), strict=True)):
+            bound = wanted.substitute(known) if all(v in known for v in wanted.values) else None
+            found.append(PassedDim(callee.arg_name(number), axis, bound, given))
+    return found
