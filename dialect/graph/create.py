@@ -93,17 +93,12 @@ def constant(value: np.ndarray, name: str) -> Node:
     """A constant."""
     dtype = str(value.dtype)
     type_ = TensorType(tuple(int(s) for s in value.shape), dtype)
-    bits = np.ascontiguousarray(value)
+    bits = np.asarray(value, order="C")
     if dtype == "bool":
-        dense = ir.DenseElementsAttr.get(
-            np.packbits(bits, axis=None, bitorder="little"), type=type_.mlir.element_type, shape=list(bits.shape)
-        )
-    else:
-        dense = ir.DenseElementsAttr.get(
-            bits.view(f"i{bits.itemsize}") if type_.is_unsigned else bits,
-            type=type_.mlir.element_type,
-            shape=list(bits.shape),
-        )
+        bits = np.packbits(bits, axis=None, bitorder="little")
+    elif type_.is_unsigned:
+        bits = bits.view(f"i{bits.itemsize}")
+    dense = ir.DenseElementsAttr.get(bits, type=type_.mlir.element_type, shape=list(value.shape))
     made = arith.ConstantOp(type_.mlir, dense).operation
     return _named(made, [name], [type_])
 

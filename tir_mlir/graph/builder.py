@@ -14,6 +14,7 @@ from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.dialect.ir import dtypes, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.graph.sizes import Sizes, checked_dtype
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
@@ -103,28 +104,17 @@ class GraphBuilder:
         hint = given.pop("name_hint", "lv")
         operator = find_operator(name)
         values = self._as_values(name, inputs)
-        types = self.infer(operator, [v.type for v in values], given)
+        attributes = complete(operator, given, self.sizes)
+        types = infer(operator, [v.type for v in values], attributes, self.sizes)
         with entered(), self._at_end():
-            return self._one_or_all(self._node(operator, values, types, given, hint))
-
-    def infer(self, operator: Operator, types: Sequence[TensorType], given: dict[str, Any]) -> list[TensorType]:
-        """The types of the results of an operator. Errors: GraphError."""
-        tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
-        try:
-            made = operator.te(*tensors, **given)
-        except GraphError:
-            raise
-        except (TirError, TypeError, ValueError, IndexError) as error:
-            shown = ", ".join(str(t) for t in types)
-            raise GraphError(f"{operator.name} does not take {shown}: {error}") from error
-        return [TensorType(self.sizes.shape(t.shape), t.dtype) for t in _listed(made)]
+            return self._one_or_all(self._node(operator, values, types, attributes, hint))
 
     def _node(
         self, operator: Operator, values: list[Value], types: list[TensorType], given: dict[str, Any], hint: str
     ) -> Node:
         operands = [v.value for v in values]
-        if fits_named_linalg(operator, [v.type for v in values], types, given):
-            return create.named_linalg(str(operator.linalg), operator.name, operands, types[0], self._fresh(hint))
+        if form := named_linalg_form(operator, [v.type for v in values], types, given):
+            return create.named_linalg(form, operator.name, operands, types[0], self._fresh(hint))
         results = [t.mlir for t in types]
         callee = create.operator(self.module.mlir, operator.name, given, [v.type for v in operands], results)
         return create.call(callee, operands, types, [self._fresh(hint) for _ in types])
@@ -152,7 +142,7 @@ class GraphBuilder:
         for value, tensor in inputs:
             if value is given:
                 return tensor
-        inputs.append((given, self.sizes.tensor(given.name.replace(".", "_"), given.shape, given.dtype)))
+        inputs.append((given, self.sizes.tensor(f"x{len(inputs)}", given.shape, given.dtype)))
         return inputs[-1][1]
 
     def call_tir(
@@ -252,19 +242,33 @@ def find_operator(name: str) -> Operator:
     return found
 
 
-def fits_named_linalg(
-    operator: Operator, inputs: Sequence[TensorType], results: Sequence[TensorType], given: dict[str, Any]
-) -> bool:
-    """Whether a named linalg op computes just what an operator does for these types: no broadcast, no cast."""
-    form = operator.linalg
-    if form is None or any(v is not None for v in given.values()) or any(t.is_unsigned for t in (*inputs, *results)):
-        return False
-    if len({t.dtype for t in (*inputs, *results)}) != 1 or not dtypes.is_float(results[0].dtype):
-        return False
-    ranks = {len(t.shape) for t in (*inputs, *results)}
+def infer(
+    operator: Operator, types: Sequence[TensorType], attributes: dict[str, Any], sizes: Sizes
+) -> list[TensorType]:
+    """The types of the results of an operator, with plain attributes. Errors: GraphError."""
+    tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
+    try:
+        made = operator.te(*tensors, **for_te(attributes, sizes))
+    except GraphError:
+        raise
+    except (TirError, TypeError, ValueError, IndexError) as error:
+        shown = ", ".join(str(t) for t in types)
+        raise GraphError(f"{operator.name} does not take {shown or 'no operands'}: {error}") from error
+    return [TensorType(sizes.shape(t.shape), t.dtype) for t in _listed(made)]
+
+
+def named_linalg_form(
+    operator: Operator, inputs: Sequence[TensorType], results: Sequence[TensorType], attributes: dict[str, Any]
+) -> str | None:
+    """The named linalg op that computes just what an operator does for these types: no broadcast, no cast."""
+    form, types = operator.linalg, (*inputs, *results)
+    if form is None or attributes or len({t.dtype for t in types}) != 1 or not dtypes.is_float(results[0].dtype):
+        return None
+    ranks = {len(t.shape) for t in types}
     if form in create.CONTRACTIONS:
-        return ranks == {3 if form == "linalg.batch_matmul" else 2}
-    return len({t.shape for t in (*inputs, *results)}) == 1
+        batched = ranks == {3} and inputs[0].shape[0] == inputs[1].shape[0]
+        return "linalg.batch_matmul" if batched else form if ranks == {2} else None
+    return form if len({t.shape for t in types}) == 1 and form != "linalg.transpose" else None
 
 
 def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:

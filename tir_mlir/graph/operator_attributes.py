@@ -1,0 +1,57 @@
+"""The attributes of an operator: checked against its table entry, as plain values for the IR, and as te takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.operators import Operator
+from tir_mlir.graph.operators.operator import REQUIRED
+from tir_mlir.graph.sizes import Sizes
+from tir_mlir.te.expr import Expr
+
+SIZE = "size"
+"""The key of an attribute that is an expression of sizes: {"size": "n + 1"}."""
+
+
+def complete(operator: Operator, given: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
+    """The attributes in their plain form, with defaults; without those that are None.
+
+    Numbers, strings, lists of them; a size of a list is its text, and one alone is {"size": "n + 1"}. Errors:
+    GraphError for an attribute that the operator does not have, or lacks.
+    """
+    known = ", ".join(operator.attrs) or "none"
+    for name in given:
+        if name not in operator.attrs:
+            raise GraphError(f"{operator.name} has no attribute {short_repr(name)}; it has {known}")
+    found = {**operator.attrs, **given}
+    if missing := [name for name, value in found.items() if value is REQUIRED]:
+        raise GraphError(f"{operator.name} needs the attribute {missing[0]}")
+    return {name: _plain(name, value, sizes) for name, value in found.items() if value is not None}
+
+
+def _plain(name: str, value: Any, sizes: Sizes, inside: bool = False) -> Any:
+    if isinstance(value, Expr):
+        text = sizes.text(value)
+        return text if inside else {SIZE: text}
+    if isinstance(value, (list, tuple)):
+        return [_plain(name, v, sizes, True) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (bool, int, float, str)) or (isinstance(value, dict) and set(value) == {SIZE}):
+        return value
+    raise GraphError(f"the attribute {name} is a number, a string or a list of them, not {short_repr(value)}")
+
+
+def for_te(attributes: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
+    """Plain attributes as the te function of an operator takes them: sizes are te expressions."""
+    return {name: _expression(value, sizes) for name, value in attributes.items()}
+
+
+def _expression(value: Any, sizes: Sizes) -> Any:
+    if isinstance(value, list):
+        return tuple(sizes.expression(v) if isinstance(v, str) else _expression(v, sizes) for v in value)
+    return sizes.expression(value[SIZE]) if isinstance(value, dict) else value
