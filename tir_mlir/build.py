@@ -73,8 +73,10 @@ def build(
     libs: Sequence[str | Path] = (),
     cache: bool = True,
     checked: bool = False,
-) -> Library:
-    """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library.
+    threads: int | None = None,
+) -> Any:
+    """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library. A Graph is
+    compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target).
 
     Inside `with tir_mlir.tune.Database(path):`, programs without a schedule are built as the best record has them, else
     by `schedules.auto`; `lib.schedule_origin` tells.
@@ -88,6 +90,11 @@ def build(
     """
     if not isinstance(target, Target) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
+    if (of_graph := getattr(type(mod), "build_model", None)) is not None:
+        _refuse_for_graphs(driver=driver != "jit", libs=libs, checked=checked)
+        return of_graph(mod, target, threads=threads, cache=cache)
+    if threads is not None:
+        raise BuildError("threads is for graphs; fix: schedule the program for a number of threads")
     asked = target
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
@@ -120,6 +127,12 @@ def build(
         if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
             return _in_process(request, cache)
         return _by_tools(request)
+
+
+def _refuse_for_graphs(**given: Any) -> None:
+    for name, value in given.items():
+        if value:
+            raise BuildError(f"{name} is not for graphs; fix: leave it out")
 
 
 def _in_process(request: _Request, cached: bool) -> Library:

@@ -100,7 +100,15 @@ ROWS: dict[str, str] = {
     ),
     "script.printer": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script.language",
     "te": "dialect.diagnostics dialect.ir script script.parser",
-    "graph": "dialect.diagnostics dialect.graph dialect.ir graph.operators script te",
+    "graph": (
+        "build dialect.diagnostics dialect.graph dialect.ir graph.operators graph.transforms passes.graph runtime "
+        "runtime.call script target te"
+    ),
+    "graph.transforms": (
+        "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules.programs script "
+        "target te"
+    ),
+    "passes.graph": "dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.computation dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger "
@@ -161,7 +169,14 @@ ROWS: dict[str, str] = {
     ),
     "errors": "dialect.diagnostics",
 }
-TOP = ("opt", "compat", "examples", "schedules", "tune")  # these may import everything; nothing below imports them
+TOP = (
+    "opt",
+    "compat",
+    "examples",
+    "graph",
+    "schedules",
+    "tune",
+)  # these may import everything; nothing below imports them
 LAYERS = {f"tir_mlir.{row}": {f"tir_mlir.{name}" for name in allowed.split()} for row, allowed in ROWS.items()}
 
 

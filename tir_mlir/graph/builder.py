@@ -116,7 +116,8 @@ class GraphBuilder:
         if form := named_linalg_form(operator, [v.type for v in values], types, given):
             return create.named_linalg(form, operator.name, operands, types[0], self._fresh(hint))
         results = [t.mlir for t in types]
-        callee = create.operator(self.module.mlir, operator.name, given, [v.type for v in operands], results)
+        known = self.sizes.as_text(given)
+        callee = create.operator(self.module.mlir, operator.name, known, [v.type for v in operands], results)
         return create.call(callee, operands, types, [self._fresh(hint) for _ in types])
 
     def call_te(self, function: Callable[..., Any], *args: Any, name_hint: str = "", **given: Any) -> Any:

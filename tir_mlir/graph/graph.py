@@ -43,6 +43,12 @@ class Graph:
         """A copy of the module; the arrays of weights are shared."""
         return Graph(self.module.clone(), self.weights, self.name)
 
+    def build_model(self, target: Any = "llvm", **options: Any) -> Any:
+        """Compile to a Model; `tir_mlir.build(graph)` is the same."""
+        from tir_mlir.graph.build_model import build_model
+
+        return build_model(self, target, **options)
+
     def text(self) -> str:
         """The module as MLIR text."""
         return self.module.text()

@@ -1,0 +1,191 @@
+"""Where each value of a graph lies when it runs: an argument, the weights, an output, or a slot of the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
+from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.passes.graph import arena, size_code
+from tir_mlir.passes.graph.arena import Arena, Request
+from tir_mlir.passes.graph.size_code import Size
+
+INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
+VIEW = "graph.view"
+"""Of an operator's function: its result is its first input with another shape, of the same elements in order."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The memory of a value: the number of an input, output or slot, or the offset of a weight; and its type."""
+
+    space: str
+    index: int
+    type: TensorType
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result."""
+
+    callee: str
+    name: str
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
+    packed: bool = False
+
+
+@dataclass
+class Plan:
+    """A graph as calls on memory, in order, and copies at its end."""
+
+    inputs: list[tuple[str, TensorType]] = field(default_factory=list)
+    outputs: list[TensorType] = field(default_factory=list)
+    weights: dict[str, tuple[int, TensorType]] = field(default_factory=dict)
+    weight_bytes: int = 0
+    calls: list[Call] = field(default_factory=list)
+    copies: list[tuple[Place, Place]] = field(default_factory=list)
+    arena: Arena = field(default_factory=lambda: arena.plan([]))
+
+    @property
+    def symbols(self) -> list[str]:
+        """The names of the sizes, sorted."""
+        return sorted({s for _, t in self.inputs for size in t.shape for s in size_code.symbols(size)})
+
+
+def byte_size(type_: TensorType) -> Size:
+    """The bytes of a tensor."""
+    bits = dtypes.bits(type_.dtype)
+    return size_code.product((*type_.shape, max(1, bits // 8)))
+
+
+def plan(func: TensorFunc, in_place: Collection[tuple[str, int, int]] = ()) -> Plan:
+    """Assign memory to the values of a graph, whose nodes are views, calls of TensorIR and packed functions.
+
+    in_place: (function, input, output) where the output may overwrite that input. Errors: GraphError for other nodes.
+    """
+    return _Planner(func, in_place).run()
+
+
+class _Planner:
+    """The state of planning one graph. Values are roots: what views are views of."""
+
+    def __init__(self, func: TensorFunc, in_place: Collection[tuple[str, int, int]]):
+        self.func, self.in_place, self.nodes = func, in_place, func.nodes
+        self.made = Plan()
+        self.fixed: dict[ir.Value, tuple[str, int]] = {}
+        self.first: dict[ir.Value, int] = {}
+        self.last: dict[ir.Value, int] = {}
+        self.shares: dict[ir.Value, ir.Value] = {}
+
+    def run(self) -> Plan:
+        self._arguments()
+        for number, node in enumerate(self.nodes):
+            self._check(node)
+            for value in (*node.inputs, *node.results):
+                root = self._root(value)
+                self.first.setdefault(root, number)
+                self.last[root] = number
+        self._outputs()
+        self._share()
+        self._arena()
+        self.made.calls = [self._call(node) for node in self.nodes if not is_view(node)]
+        return self.made
+
+    def _check(self, node: Node) -> None:
+        if not is_view(node) and node.kind not in (encoding.CALL_TIR, encoding.PACKED):
+            raise GraphError(
+                f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
+            )
+
+    def _arguments(self) -> None:
+        for number, value in enumerate(self.func.inputs):
+            type_, weight = self.func.input_type(number), self.func.weight(number)
+            if weight is None:
+                self.fixed[value] = INPUT, len(self.made.inputs)
+                self.made.inputs.append((self.func.input_name(number), type_))
+                continue
+            size = byte_size(type_)
+            if not isinstance(size, int):
+                raise GraphError(f"the weight {weight} has the shape {type_}; a weight has a shape of numbers")
+            self.fixed[value] = WEIGHT, self.made.weight_bytes
+            self.made.weights[weight] = self.made.weight_bytes, type_
+            self.made.weight_bytes += -(-size // arena.LINE) * arena.LINE
+
+    def _root(self, value: ir.Value) -> ir.Value:
+        while not isinstance(value, ir.BlockArgument) and is_view(node := Node(ir.OpResult(value).owner)):
+            value = node.inputs[0]
+        return value
+
+    def _outputs(self) -> None:
+        """Nodes write to outputs directly, one to each; what is an argument, or returned twice, is copied."""
+        for number, value in enumerate(self.func.outputs):
+            type_, root = self.func.type_of(value), self._root(value)
+            self.made.outputs.append(type_)
+            if root in self.fixed:
+                space, index = self.fixed[root]
+                self.made.copies.append((Place(space, index, type_), Place(OUTPUT, number, type_)))
+            else:
+                self.fixed[root] = OUTPUT, number
+
+    def _share(self) -> None:
+        """Let results overwrite inputs that are not used later, where the function allows it."""
+        for number, node in enumerate(self.nodes):
+            if not is_view(node):
+                for result, value in enumerate(node.results):
+                    self._share_result(number, node, result, value)
+
+    def _share_result(self, number: int, node: Node, result: int, value: ir.Value) -> None:
+        callee, roots = node.callee, [self._root(v) for v in node.inputs]
+        for operand, root in enumerate(roots):
+            holder = self._holder(root)
+            if (
+                callee is not None
+                and (callee.callee, operand, result) in self.in_place
+                and holder not in self.fixed
+                and roots.count(root) == 1
+                and self.last[holder] == number
+                and value not in self.shares
+                and byte_size(self.func.type_of(root)) == byte_size(self.func.type_of(value))
+                and (value not in self.fixed or self.func.type_of(root).dtype == self.func.type_of(value).dtype)
+            ):
+                self._join(holder, value)
+                return
+
+    def _holder(self, root: ir.Value) -> ir.Value:
+        while root in self.shares:
+            root = self.shares[root]
+        return root
+
+    def _join(self, holder: ir.Value, value: ir.Value) -> None:
+        if value in self.fixed:  # an output: what it overwrites lies there too
+            self.fixed[holder] = self.fixed[value]
+        self.shares[value] = holder
+        self.last[holder] = max(self.last[holder], self.last[value])
+
+    def _arena(self) -> None:
+        roots = [r for r in self.first if r not in self.fixed and r not in self.shares]
+        requests = [Request(byte_size(self.func.type_of(r)), self.first[r], self.last[r]) for r in roots]
+        self.made.arena = arena.plan(requests)
+        self.fixed |= {r: (ARENA, self.made.arena.slots[i]) for i, r in enumerate(roots)}
+
+    def place(self, value: ir.Value) -> Place:
+        root = self._root(value)
+        space, index = self.fixed[root] if root in self.fixed else self.fixed[self._holder(root)]
+        return Place(space, index, self.func.type_of(value))
+
+    def _call(self, node: Node) -> Call:
+        callee = node.callee
+        assert callee is not None
+        inputs, outputs = tuple(map(self.place, node.inputs)), tuple(map(self.place, node.results))
+        return Call(callee.callee, node.names[0], inputs, outputs, callee.kind == encoding.PACKED)
+
+
+def is_view(node: Node) -> bool:
+    """Whether a node only gives its first input another shape."""
+    callee = node.callee
+    return callee is not None and bool(attrs.get(callee.op, VIEW, False))

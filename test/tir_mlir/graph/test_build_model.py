@@ -1,0 +1,131 @@
+"""Graphs are built to one native function and called."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.graph_cases import mlp, random, run_mlp
+
+from tir_mlir import build
+from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, GraphError
+from tir_mlir.graph.builder import GraphBuilder
+from tir_mlir.graph.compile import compile_graph
+
+
+@pytest.fixture(scope="module")
+def built_mlp():
+    return build(mlp(), threads=1)
+
+
+@pytest.mark.parametrize("batch", [1, 15, 17])
+def test_an_mlp_is_right(batch):
+    graph = mlp(batch)
+    x = random(batch, 33)
+    np.testing.assert_allclose(build(graph, threads=1)(x), run_mlp(graph, x), rtol=1e-4, atol=1e-5)
+
+
+def test_a_symbolic_batch():
+    graph = mlp("n")
+    model = build(graph, threads=1)
+    for n in (1, 15, 17, 3, 64):
+        x = random(n, 33, seed=n)
+        np.testing.assert_allclose(model(x), run_mlp(graph, x), rtol=1e-4, atol=1e-5)
+
+
+def test_each_call_returns_new_arrays():
+    graph = mlp()
+    model = build(graph, threads=1)
+    first = model(random(1, 33))
+    kept = first.copy()
+    model(random(1, 33, seed=1))
+    np.testing.assert_array_equal(first, kept)
+
+
+def test_equal_layers_share_a_function():
+    compiled = compile_graph(mlp(4, (16, 16, 16, 16, 16)), until="legalize")
+    assert (
+        sorted(compiled.module.functions) == ["add_1", "nn_dense", "nn_relu_1"] or len(compiled.module.functions) == 3
+    )
+
+
+def test_a_reshape_is_a_view():
+    b = GraphBuilder()
+    x = b.input("x", (4, 6))
+    y = b.op("reshape", b.op("nn.relu", b.op("reshape", x, shape=(2, 12))), shape=(3, 8))
+    b.output(y, b.op("reshape", x, shape=(24,)))
+    model = build(b.finish(), threads=1)
+    assert [c.callee for c in model.plan.calls] == [next(iter(model.schedules))]
+    given = random(4, 6)
+    first, second = model(given)
+    np.testing.assert_array_equal(first, np.maximum(given, 0).reshape(3, 8))
+    np.testing.assert_array_equal(second, given.reshape(24))
+
+
+def test_a_symbolic_reshape():
+    b = GraphBuilder()
+    x = b.input("x", ("n", 6))
+    n = b.sizes.variable("n")
+    b.output(b.op("nn.relu", b.op("reshape", b.op("exp", x), shape=(n * 2, 3))), b.op("reshape", x, shape=(n, 2, 3)))
+    model = build(b.finish(), threads=1)
+    for rows in (1, 5):
+        given = random(rows, 6)
+        first, second = model(given)
+        np.testing.assert_allclose(first, np.exp(given).reshape(-1, 3), rtol=1e-5)
+        np.testing.assert_array_equal(second, given.reshape(rows, 2, 3))
+
+
+def test_constants_and_results_returned_twice():
+    b = GraphBuilder()
+    x = b.input("x", (5,))
+    y = b.op("multiply", x, b.constant(np.float32(3.0)))
+    w = b.weight("w", np.arange(3, dtype=np.float32))
+    b.output(y, x, y, w)
+    model = build(b.finish(), threads=1)
+    given = random(5)
+    found = model(given)
+    for got, expected in zip(found, (given * 3, given, given * 3, np.arange(3)), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_where_schedules_come_from_is_told():
+    model = build(mlp(8), threads=1)
+    origins = [origin for origin, _ in model.schedules.values()]
+    assert any("gemm" in origin for origin in origins)
+    assert all(origin.startswith("schedules.auto (") for origin in origins)
+
+
+def test_an_unknown_stage_is_refused():
+    with pytest.raises(GraphError, match=r"no stage .lower.; fix: one of .*legalize"):
+        compile_graph(mlp(), until="lower")
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "message"),
+    [
+        ((), {}, r"main takes x; there is no argument for x"),
+        ((1, 2), {}, r"main takes x: 2 arguments are too many"),
+        ((), {"y": 1}, r"main takes x; it has no input 'y'"),
+        ((1,), {"x": 1}, r"'x' is given twice"),
+        ((np.zeros((2, 33), np.float32),), {}, r"argument 0, x.*has extent 2 in dimension 0; 1 is needed"),
+        ((np.zeros((1, 33)),), {}, r"argument 0, x.*float64; float32 is needed"),
+    ],
+)
+def test_wrong_arguments_are_named(built_mlp, args, named, message):
+    with pytest.raises(ArgumentError, match=message):
+        built_mlp(*args, **named)
+
+
+def test_inputs_by_name():
+    graph = mlp()
+    x = random(1, 33)
+    np.testing.assert_allclose(build(graph, threads=1)(x=x), run_mlp(graph, x), rtol=1e-4, atol=1e-5)
+
+
+def test_other_drivers_are_refused_for_graphs():
+    with pytest.raises(BuildError, match=r"driver is not for graphs"):
+        build(mlp(), driver="tools")
+
+
+def test_threads_are_for_graphs():
+    with pytest.raises(BuildError, match=r"threads is for graphs"):
+        build(compile_graph(mlp(), until="legalize").module, threads=1)

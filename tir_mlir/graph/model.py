@@ -1,0 +1,149 @@
+"""`Model`: a compiled graph, called with its inputs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.graph import TensorType
+from tir_mlir.graph.graph import Graph
+from tir_mlir.passes.graph.lower_main import output_shapes
+from tir_mlir.passes.graph.places import Plan
+from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.call import no_pickle
+from tir_mlir.runtime.library import Library
+
+LARGE = 4096
+"""Bytes from which an output starts at a cache line; NumPy's own arrays start at 16 bytes."""
+
+
+class Model:
+    """A compiled graph: `model(x)` runs it. Several threads may call it; each has an arena of its own.
+
+    graph: after the last stage of compilation; plan: where its values lie; library: the native function; schedules:
+    of each TensorIR function, where its schedule is from and what it warned of.
+    """
+
+    def __init__(self, graph: Graph, plan: Plan, library: Library, schedules: Mapping[str, tuple[str, list[str]]]):
+        self.graph, self.plan, self.library, self.schedules = graph, plan, library, dict(schedules)
+        self.name = graph.name
+        self._run = library[graph.name]
+        self._inputs = [name for name, _ in plan.inputs]
+        self._weights = bound_weights(plan, graph.weights)
+        self._frames = threading.local()
+        self._symbols = plan.symbols
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
+        """Run the model on its inputs, by position or name: arrays in, arrays out; torch tensors in, tensors out.
+
+        Returns the output, or a tuple of them; they are new in each call. Raises ArgumentError.
+        """
+        if named or len(args) != len(self._inputs):
+            args = self._in_order(args, named)
+        outputs, arena = self._frame(args)
+        made = [make() for make in outputs]
+        self._run(*args, *made, self._weights, arena)
+        return made[0] if len(made) == 1 else tuple(made)
+
+    def _frame(self, args: Sequence[Any]) -> tuple[list[Callable[[], Any]], np.ndarray]:
+        """How to make the outputs, and the arena, for inputs of these shapes in this thread."""
+        torch = _is_torch(args)
+        key = (torch, *[a.shape for a in args]) if self._symbols else torch
+        known = self._frames.__dict__
+        frame = known.get(key)
+        if frame is None:
+            frame = known[key] = self._new_frame(args, torch)
+        return frame
+
+    def _new_frame(self, args: Sequence[Any], torch: bool) -> tuple[list[Callable[[], Any]], np.ndarray]:
+        sizes = self._sizes(args)
+        arena = self._arena(self.plan.arena.layout(sizes)[1])
+        shapes = zip(output_shapes(self.plan, sizes), self.plan.outputs, strict=True)
+        return [_maker(shape, type_, torch) for shape, type_ in shapes], arena
+
+    def _arena(self, size: int) -> np.ndarray:
+        """The arena of this thread: the largest one needed so far serves all shapes."""
+        known = self._frames.__dict__.get("arena")
+        if known is None or known.nbytes < size or self.plan.arena.offsets is not None:
+            known = self._frames.arena = empty(size, "int8")
+        return known
+
+    def _sizes(self, args: Sequence[Any]) -> dict[str, int]:
+        """The values of the named sizes, from the shapes of inputs."""
+        found: dict[str, int] = {}
+        for (_, type_), given in zip(self.plan.inputs, args, strict=True):
+            shape = getattr(given, "shape", ())
+            if len(shape) == len(type_.shape):
+                for size, extent in zip(type_.shape, shape, strict=True):
+                    if isinstance(size, str) and size.isidentifier():
+                        found.setdefault(size, int(extent))
+        missing = [s for s in self._symbols if s not in found]
+        if missing:
+            raise ArgumentError(f"{self!r}: no argument has the shape that gives the size {missing[0]}")
+        return found
+
+    def _in_order(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Arguments in the order of the inputs. Raises ArgumentError for one missing, unknown or given twice."""
+        takes = f"{self.name} takes {', '.join(self._inputs) or 'no inputs'}"
+        if len(args) > len(self._inputs):
+            raise ArgumentError(f"{takes}: {len(args)} arguments are too many")
+        for name in named:
+            if name not in self._inputs:
+                raise ArgumentError(f"{takes}; it has no input {name!r}")
+            if self._inputs.index(name) < len(args):
+                raise ArgumentError(f"{takes}; {name!r} is given twice, by position and by name")
+        missing = [name for name in self._inputs[len(args) :] if name not in named]
+        if missing:
+            raise ArgumentError(f"{takes}; there is no argument for {', '.join(missing)}")
+        return (*args, *(named[name] for name in self._inputs[len(args) :]))
+
+    # --- facts --------------------------------------------------------------------------------------------------------
+
+    @property
+    def timing(self) -> Any:
+        """Seconds of each stage of the build."""
+        return self.library.timing
+
+    @property
+    def signature(self) -> str:
+        """Its inputs and outputs as text: "main(x: (1, 784) float32) -> (1, 10) float32"."""
+        inputs = ", ".join(f"{name}: {type_}" for name, type_ in self.plan.inputs)
+        return f"{self.name}({inputs}) -> {', '.join(map(str, self.plan.outputs))}"
+
+    def __repr__(self) -> str:
+        return f"<model {self.signature}>"
+
+    __reduce_ex__ = no_pickle.refuse
+
+
+def bound_weights(plan: Plan, weights: Mapping[str, np.ndarray]) -> np.ndarray:
+    """All weights in one buffer, each at the start of a cache line."""
+    memory = empty(plan.weight_bytes, "int8")
+    for name, (offset, type_) in plan.weights.items():
+        array = weights[name]
+        target = memory[offset : offset + array.nbytes].view(array.dtype).reshape(array.shape)
+        np.copyto(target, array)
+    return memory
+
+
+def _is_torch(args: Sequence[Any]) -> bool:
+    return bool(args) and type(args[0]) is not np.ndarray and type(args[0]).__module__.startswith("torch")
+
+
+def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[], Any]:
+    """What makes an output."""
+    if torch:
+        import torch as library
+
+        dtype = getattr(library, type_.dtype)
+        return lambda: library.empty(shape, dtype=dtype)
+    dtype = np.dtype("uint16" if type_.dtype == "bfloat16" else type_.dtype)
+    if int(np.prod(shape)) * dtype.itemsize >= LARGE:
+        return lambda: empty(shape, dtype)
+    return lambda: np.empty(shape, dtype)

@@ -1,0 +1,1 @@
+"""Transforms of graphs: each takes a Graph and returns a new one that computes the same."""

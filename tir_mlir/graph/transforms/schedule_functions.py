@@ -1,0 +1,80 @@
+"""Schedule the TensorIR functions of a graph."""
+
+from __future__ import annotations
+
+import warnings
+
+from mlir import ir
+
+from tir_mlir.dialect.graph import encoding, tensor_funcs
+from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.runtime import scheduled_programs
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.programs.auto import auto
+from tir_mlir.script.module import IRModule, copy_function
+from tir_mlir.target import Target
+
+SCHEDULE = "graph.schedule"
+"""Of a TensorIR function: where its schedule is from, in words."""
+WARNINGS = "graph.warnings"
+"""Of a TensorIR function: what scheduling it warned of."""
+
+
+def schedule_functions(graph: Graph, target: Target | str = "llvm", threads: int | None = None) -> Graph:
+    """Schedule each TensorIR function that a node calls: as the records of a `tune.Database` in force have it, else by
+    `schedules.auto`.
+
+        func.func @dense(...) { three loops }
+    ->  func.func @dense(...) attributes {graph.schedule = "schedules.auto (T_dense: gemm)"} { packed tiles, vectors }
+
+    Functions with a schedule stay as they are. Warnings are kept at the function, see `schedule_notes`.
+    """
+    made = graph.clone()
+    with entered():
+        module = made.module.mlir
+        callees = [f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR]
+    for name in dict.fromkeys(callees):
+        with entered():
+            done = SCHEDULE in made.module[name].func.op.attributes
+        if not done:
+            _schedule(made.module, name, target, threads)
+    return made
+
+
+def _schedule(module: IRModule, name: str, target: Target | str, threads: int | None) -> None:
+    alone = module[name].alone
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if scheduled_programs.FINDER.get() is not None:
+            found = scheduled_programs.find(alone, target, alone.mlir)
+            result, origin = IRModule(found.module), found.origin
+        else:
+            sch = Schedule(alone)
+            picked = auto(sch, None if target == "llvm" else target, threads)
+            words = ", ".join(f"{block}: {how or scheduled_programs.AS_GIVEN}" for block, how in picked.items())
+            result, origin = sch.mod, f"schedules.auto ({words})"
+    with entered():
+        _erase(module.mlir, name)
+        copy_function(module.mlir, result[name], name)
+        made = module[name].func.op
+        attrs.put(made, SCHEDULE, origin)
+        if caught:
+            attrs.put(made, WARNINGS, [str(w.message) for w in caught])
+
+
+def _erase(module: ir.Module, name: str) -> None:
+    for op in direct_ops(module.operation):
+        if attrs.get(op, "sym_name") == name:
+            op.erase()
+            return
+
+
+def schedule_notes(graph: Graph) -> dict[str, tuple[str, list[str]]]:
+    """Of each scheduled function: where its schedule is from, and the warnings."""
+    with entered():
+        return {
+            name: (attrs.get(f.func.op, SCHEDULE), list(attrs.get(f.func.op, WARNINGS, [])))
+            for name, f in graph.module.functions.items()
+            if SCHEDULE in f.func.op.attributes
+        }
