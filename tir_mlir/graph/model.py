@@ -21,6 +21,18 @@ LARGE = 4096
 """Bytes from which an output starts at a cache line; NumPy's own arrays start at 16 bytes."""
 
 
+SHAPES = 256
+"""Combinations of input shapes that are remembered in a thread."""
+
+
+class _Frames(threading.local):
+    """Of each thread: what calls on inputs of a shape need, and the arena."""
+
+    def __init__(self) -> None:
+        self.made: dict[Any, tuple[list[Callable[[], Any]], np.ndarray]] = {}
+        self.arena: np.ndarray | None = None
+
+
 class Model:
     """A compiled graph: `model(x)` runs it. Several threads may call it; each has an arena of its own.
 
@@ -34,7 +46,7 @@ class Model:
         self._run = library[graph.name]
         self._inputs = [name for name, _ in plan.inputs]
         self._weights = bound_weights(plan, graph.weights)
-        self._frames = threading.local()
+        self._frames = _Frames()
         self._symbols = plan.symbols
 
     # --- calls --------------------------------------------------------------------------------------------------------
@@ -55,9 +67,11 @@ class Model:
         """How to make the outputs, and the arena, for inputs of these shapes in this thread."""
         torch = _is_torch(args)
         key = (torch, *[a.shape for a in args]) if self._symbols else torch
-        known = self._frames.__dict__
+        known = self._frames.made
         frame = known.get(key)
         if frame is None:
+            if len(known) >= SHAPES:
+                known.clear()
             frame = known[key] = self._new_frame(args, torch)
         return frame
 
@@ -69,8 +83,9 @@ class Model:
 
     def _arena(self, size: int) -> np.ndarray:
         """The arena of this thread: the largest one needed so far serves all shapes."""
-        known = self._frames.__dict__.get("arena")
-        if known is None or known.nbytes < size or self.plan.arena.offsets is not None:
+        known = self._frames.arena
+        if known is None or known.nbytes < size:
+            self._frames.made.clear()  # they hold the smaller arena
             known = self._frames.arena = empty(size, "int8")
         return known
 

@@ -37,7 +37,8 @@ def constant_array(node: Node) -> np.ndarray:
     values = np.array(node.constant)
     if values.dtype != np.dtype(dtype):
         values = values.view(dtype) if values.dtype.itemsize == np.dtype(dtype).itemsize else values.astype(dtype)
-    return np.broadcast_to(values.reshape(type_.shape if values.size > 1 else ()), type_.shape).copy()
+    shape = tuple(int(size) for size in type_.shape)
+    return np.broadcast_to(values.reshape(shape if values.size > 1 else ()), shape).copy()
 
 
 def _free(wanted: str, known: object) -> str:
