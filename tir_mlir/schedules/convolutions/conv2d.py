@@ -15,12 +15,18 @@ from tir_mlir.schedules.convolutions.depthwise_conv import depthwise
 from tir_mlir.schedules.convolutions.padding import Pad, decompose_pad, find_pads, join_rows
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
 from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.target import Target, chosen
 
 
 def conv2d(
-    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    free: bool = False,
+    epilogue: Any | None = None,
 ) -> None:
     """Schedule a convolution for a CPU: NCHW or NHWC, any stride, dilation, window and order of axes.
 
@@ -34,7 +40,7 @@ def conv2d(
     into a fill and a copy; padding inside the convolution block is not supported.
     block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic. Depthwise and
     grouped convolutions are only vectorized. target: default this machine; threads: default its number of cores.
-    free: as in `gemm`. Raises ScheduleError if the block is not a convolution.
+    free, epilogue: as in `gemm`. Raises ScheduleError if the block is not a convolution.
     """
     target = chosen(target)
     block = sch.get_block(block) if isinstance(block, str) else block
@@ -44,9 +50,9 @@ def conv2d(
     padding = find_pads(sch, block, what)
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
-        Conv2d(sch, block, what, plan, threads).run(padding)
+        Conv2d(sch, block, what, plan, threads, epilogue).run(padding)
     else:
-        depthwise(sch, block, what, target, threads, options)
+        depthwise(sch, block, what, target, threads, options, epilogue)
     for pad in padding:
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
 
@@ -54,7 +60,10 @@ def conv2d(
 class Conv2d:
     """The state of scheduling one convolution."""
 
-    def __init__(self, sch: Schedule, block: Any, what: Convolution, plan: ConvTiles, threads: int):
+    def __init__(
+        self, sch: Schedule, block: Any, what: Convolution, plan: ConvTiles, threads: int, epilogue: Any | None
+    ):
+        self.epilogue = epilogue
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
         whole = (what.extents[what.deep] or LARGE) % plan.depth == 0
         self.sums = (what.sums,) if what.as_one and whole else tuple((a,) for a in what.sums)
@@ -67,6 +76,8 @@ class Conv2d:
         for pad in padding:
             join_rows(sch, pad)
         parts, write_back, passes = self._passes()
+        if not passes:
+            merge_epilogue(sch, write_back, self.epilogue)
         loops = sch.get_loops(parts)
         outer, sums = loops[: len(what.outer)], loops[-len(self.sums) :]
         row, column = loops[len(outer) : len(outer) + 2]
@@ -83,6 +94,8 @@ class Conv2d:
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
+        if passes:
+            place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
             self._parallelize([*first, j_0], [i_0, copy])
 

@@ -8,10 +8,12 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
+from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
 from tir_mlir.schedules.products.few_rows_dots import few_rows_dots
 from tir_mlir.schedules.products.free_products import free_packing, free_panels, free_tiles, must_widen
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
@@ -47,6 +49,7 @@ def gemm(
     threads: int | None = None,
     packed: str | None = None,
     free: bool = False,
+    epilogue: Any | None = None,
 ) -> Packing | None:
     """Schedule a (batched) matrix product for a CPU; operands may be transposed.
 
@@ -63,8 +66,10 @@ def gemm(
     threads: default its number of cores. packed: the name of a parameter, such as a weight, that callers pass packed;
     returns the `Packing` that packs it. free: sample the sizes of the tiles and panels, what is packed, unrolled
     and prefetched, and how threads share the work, as decisions for a search; their defaults are the sizes chosen
-    otherwise. Raises ScheduleError if the block is not a matrix product, or if `packed` is
-    not a parameter of constant shape that a product of floats reads.
+    otherwise. epilogue: an elementwise block that is the only reader of the product (bias, activation, residual, a
+    reshaped result): computed where tiles are written, or by slices in the cache, with no array between them; where
+    that is not possible it stays as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
+    is not a parameter of constant shape that a product of floats reads.
     """
     target = chosen(target)
     if isinstance(block, str):
@@ -75,12 +80,12 @@ def gemm(
         return None
     if 1 in (what.extent(what.m), what.extent(what.n)):
         _refuse_packed(packed, "a product with one row or column reads each element once")
-        gemv(sch, block, target, threads, free)
+        gemv(sch, block, target, threads, free, epilogue)
         return None
     products = prod(what.extent(a) or LARGE for a in what.batch)
     threads = options.threads(_threads(what, target, threads))
     if threads > 1 and _even_shares(products, threads):
-        packing = gemm(sch, block, target, 1, packed, free)
+        packing = gemm(sch, block, target, 1, packed, free, epilogue)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
         return packing
     unit = tile_unit(what, target) if packed is None else None  # its operands are packed in the call
@@ -97,7 +102,7 @@ def gemm(
         if dot_gemm(sch, block, what, dot, target, threads, options):
             _inline_all(sch, producers)
             return None
-    return _float_gemm(sch, block, what, target, threads, packed, options)
+    return _float_gemm(sch, block, what, target, threads, packed, options, epilogue)
 
 
 def _threads(what: Contraction, target: Target, threads: int | None) -> int:
@@ -118,8 +123,9 @@ def _few_dots(sch: Schedule, block: Any, what: Contraction, target: Target, thre
 
 
 def _float_gemm(
-    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free
-) -> Packing | None:
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
+    epilogue: Any | None,
+) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
     if packed is None and _in_registers(sch, what, producers):
         inline(sch, producers[-1])
@@ -129,24 +135,26 @@ def _float_gemm(
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)
         what = replace(what, right=replace(what.right, dequantized=False))
     if packed is None and sums_in_place(what) and free.flag("in_place", True):
-        few_rows_gemm(sch, block, what, target, threads, free)
+        few_rows_gemm(sch, block, what, target, threads, free, epilogue)
         return None
     thin = (what.extent(what.m) or LARGE) <= THIN
     if packed is None and not what.batch and reads_in_place(what) and (not thin or free.flag("thin", True)):
-        _gemm_by_rows(sch, block, what, target, threads, free)
+        _gemm_by_rows(sch, block, what, target, threads, free, epilogue)
         return None
-    packing = _tiled_gemm(sch, block, what, target, threads, packed, free)
+    packing = _tiled_gemm(sch, block, what, target, threads, packed, free, epilogue)
     _inline_all(sch, producers)
     return packing
 
 
-def _gemm_by_rows(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free) -> None:
+def _gemm_by_rows(
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free, epilogue: Any | None
+) -> None:
     """Schedule a product for its number of rows; if it is known when it runs, versions for few and for more."""
     rows = what.extent(what.m)
     if rows is not None and rows > THIN:
-        _tiled_gemm(sch, block, what, target, threads, None, free)
+        _tiled_gemm(sch, block, what, target, threads, None, free, epilogue)
     elif rows is not None:
-        thin_gemm(sch, block, what, target, threads)
+        thin_gemm(sch, block, what, target, threads, epilogue)
     else:
         few, many = version_rows(sch, block, what, [SUMMED])
         _tiled_gemm(sch, *many, target, threads, None, free)
@@ -167,6 +175,7 @@ def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> boo
 
 def _tiled_gemm(
     sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
+    epilogue: Any | None = None,
 ) -> Packing | None:  # fmt: skip
     def packing(plan: Panels | Tiles) -> Packing | None:
         return None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
@@ -174,12 +183,12 @@ def _tiled_gemm(
     if target.registers >= MANY_REGISTERS and not free.flag("blocked", False):
         wide = free_panels(free, what, panels(what, target, threads), target, threads)
         result = packing(wide)
-        PanelGemm(sch, block, what, wide, target, threads, packed).run()
+        PanelGemm(sch, block, what, wide, target, threads, packed, epilogue).run()
     else:
         m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
         plan = free_tiles(free, what, tiles(m, n, k, what.bits, target, threads), target)
         result = packing(plan)
-        Gemm(sch, block, what, plan, target, threads, packed, free).run()
+        Gemm(sch, block, what, plan, target, threads, packed, free, epilogue).run()
     return result
 
 
@@ -198,10 +207,10 @@ class Gemm:
 
     def __init__(
         self, sch: Schedule, block: Any, what: Contraction, plan: Tiles, target: Target, threads: int,
-        packed: str | None, free: Free,
+        packed: str | None, free: Free, epilogue: Any | None = None,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
-        self.packed, self.free = packed, free
+        self.packed, self.free, self.epilogue = packed, free, epilogue
         self.k = what.extent(what.k) or LARGE
 
     def run(self) -> None:
@@ -215,6 +224,7 @@ class Gemm:
         else:
             parts = self.block
             write_back = sch.cache_write(parts, 0, "local")
+            merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = sch.split(i, [None, ceil(plan.mc / plan.mr), plan.mr])
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
@@ -232,7 +242,9 @@ class Gemm:
         sch.unroll(rows)
         sch.vectorize(columns)
         if self.free.flag("prefetch", exceeds_l2(what, self.target)):
-            sch.annotate(i_1, "prefetch", what.out)
+            sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
+        if k_0 is not None:
+            place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
             sch.parallel(i_0)
 

@@ -11,6 +11,7 @@ from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, num_elements
 from tir_mlir.schedules.products.dequantized import LaneSplit, lane_split
+from tir_mlir.schedules.products.epilogue import place_epilogue
 from tir_mlir.schedules.products.tile_sizes import STREAMS
 from tir_mlir.target import Target
 
@@ -20,7 +21,9 @@ UNPACK = 5
 """Instructions that dequantise a vector."""
 
 
-def few_rows_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free) -> None:
+def few_rows_gemm(
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free, epilogue: Any | None = None
+) -> None:
     """Schedule a product of few rows whose right operand the block dequantises itself.
 
         for i, j, k in T.grid(m, n, k):                    for j_0 (parallel), i_0:
@@ -53,6 +56,7 @@ def few_rows_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, 
     sch.unroll(rows)
     sch.unroll(columns)
     sch.vectorize(lanes)
+    place_epilogue(sch, epilogue, j_0)
     if threads > 1:
         sch.parallel(j_0)
 

@@ -7,8 +7,10 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
 from tir_mlir.schedules.products.packing import REUSE, copy_in, pack
 from tir_mlir.schedules.products.row_versions import put_in_order
 from tir_mlir.schedules.products.tile_sizes import register_tile
@@ -85,20 +87,22 @@ class PanelGemm:
 
     A panel stays in L2 while all rows use it. With by_columns unset, the threads share the rows: B is packed as a
     whole first. A reduction too long for a panel is split, and its parts add up in C. packed: the operand that the
-    caller packs.
+    caller packs. epilogue: see `gemm`.
     """
 
     def __init__(
         self, sch: Schedule, block: Any, what: Contraction, plan: Panels, target: Target, threads: int,
-        packed: str | None,
+        packed: str | None, epilogue: Any | None = None,
     ):  # fmt: skip
-        self.packed = packed
+        self.packed, self.epilogue = packed, epilogue
         self.sch, self.block, self.what, self.plan, self.target, self.threads = sch, block, what, plan, target, threads
         self.shares_rows = (threads > 1 and not plan.by_columns) or plan.block > 0
 
     def run(self) -> None:
-        sch, plan, what = self.sch, self.plan, self.what
+        sch, plan = self.sch, self.plan
         batch, i, j, k_0, k, block, write_back = self._accumulated()
+        if not k_0:
+            merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = self._rows(i)
         j_0, j_1 = sch.split(j, [None, plan.nr])
         k_1, k_2 = sch.split(k, [None, plan.steps])
@@ -112,8 +116,10 @@ class PanelGemm:
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
+        if k_0:
+            place_epilogue(sch, self.epilogue, j_0)
         if plan.prefetch:
-            sch.annotate(i_1, "prefetch", what.out)
+            sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
         if self.threads > 1:
             sch.parallel(j_0 if plan.by_columns else i_0[0])
 

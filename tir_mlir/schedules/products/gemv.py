@@ -11,6 +11,7 @@ from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.schedules.products.dequantized import inline_dequantizer, lane_split
+from tir_mlir.schedules.products.epilogue import place_epilogue
 from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 17
@@ -20,7 +21,12 @@ STREAMS = 8
 
 
 def gemv(
-    sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
+    sch: Schedule,
+    block: Any,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    free: bool = False,
+    epilogue: Any | None = None,
 ) -> None:
     """Schedule a (batched) matrix-vector product for a CPU; the matrix may be transposed.
 
@@ -30,7 +36,7 @@ def gemv(
     A matrix that a block computes from fewer bytes, such as packed integers and scales by group, is computed again in
     registers: that block is inlined. The product may also read such arrays itself.
     block: the product, each iter bound to its own loop; axes of extent 1 are allowed, as in 1 x n. Extents may be
-    symbolic. target: default this machine; threads: default its number of cores. free: as in `gemm`.
+    symbolic. target: default this machine; threads: default its number of cores. free, epilogue: as in `gemm`.
     Raises ScheduleError if the block is not a matrix-vector product.
     """
     target = chosen(target)
@@ -46,9 +52,12 @@ def gemv(
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
     streams = options.choice("streams", (2, 4, 8, 12, 16), STREAMS)
     if what.matrix.axes[-1] == what.n:
-        _over_result(sch, block, what, loops, target, threads, streams, options)
+        outer = _over_result(sch, block, what, loops, target, threads, streams, options)
     else:
-        _over_sum(sch, block, what, loops, target, threads, streams)
+        outer = _over_sum(sch, block, what, loops, target, threads, streams)
+    place_epilogue(sch, epilogue, outer)
+    if threads > 1:
+        sch.parallel(outer)
 
 
 def _over_result(
@@ -60,8 +69,10 @@ def _over_result(
     threads: int,
     streams: int,
     free: Free,
-) -> None:
-    """The matrix is contiguous along the result: accumulate rows into a slice of the result that stays in L1."""
+) -> Any:
+    """The matrix is contiguous along the result: accumulate rows into a slice of the result that stays in L1.
+
+    Returns the loop to run in parallel."""
     lanes = target.lanes(what.bits)
     piece = even_tile(what.extent(what.n) or LARGE, max(lanes, target.l1 * 8 // (2 * what.bits)), lanes, threads)
     vectors = [v for v in (16, 64, 256, 1024) if v * lanes <= (what.extent(what.n) or LARGE)]
@@ -72,19 +83,16 @@ def _over_result(
     sch.vectorize(n_2)
     init = sch.decompose_reduction(block, k_0)
     sch.vectorize(sch.get_loops(init)[-1])
-    if threads > 1:
-        sch.parallel(n_0)
+    return n_0
 
 
 def _over_sum(
     sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int, streams: int
-) -> None:
-    """The matrix is contiguous along the reduction: one vector of partial sums per row."""
+) -> Any:
+    """The matrix is contiguous along the reduction: one vector of partial sums per row. Returns the outer loop."""
     if what.extent(what.k) is None:  # it may be 0, and the partial sums would be unwritten
         sch.vectorize(loops[what.k])
-        if threads > 1:
-            sch.parallel(loops[what.n])
-        return
+        return loops[what.n]
     matrix = block_info(sch, block).reads[what.matrix.place]
     plan = lane_split(matrix, target.lanes(what.bits))
     parts = sch.rfactor(sch.split(loops[what.k], plan.factors)[plan.lanes], len(what.around) + 1)
@@ -104,5 +112,4 @@ def _over_sum(
     *_, rows, lanes = sch.get_loops(init)
     sch.unroll(rows)
     sch.vectorize(lanes)
-    if threads > 1:
-        sch.parallel(n_0)
+    return n_0

@@ -10,6 +10,7 @@ from typing import Any
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.epilogue import place_epilogue
 from tir_mlir.target import Target
 
 THIN = 3
@@ -50,7 +51,9 @@ def put_in_order(sch: Schedule, loops: dict[str, Any], axes: Sequence[str]) -> N
         sch.reorder(*(loops[a] for a in axes))
 
 
-def thin_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int) -> None:
+def thin_gemm(
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, epilogue: Any | None = None
+) -> None:
     """Schedule a product of a few rows.
 
         for i, j, k in T.grid(m, n, k):             for j_0 (parallel), k_0, j_1, i:
@@ -71,5 +74,6 @@ def thin_gemm(sch: Schedule, block: Any, what: Contraction, target: Target, thre
     sch.vectorize(j_2)
     init = sch.decompose_reduction(block, k_0)
     sch.vectorize(sch.get_loops(init)[-1])
+    place_epilogue(sch, epilogue, j_0)
     if threads > 1:
         sch.parallel(j_0)

@@ -10,16 +10,19 @@ from tir_mlir.dialect.diagnostics import HandleError, InternalError, ScheduleErr
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.convolutions.conv2d import conv2d
+from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.programs.attention import attention_of, schedule_attention
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
-from tir_mlir.schedules.rows.elementwise import elementwise_chain
+from tir_mlir.schedules.rows.elementwise import elementwise_chain, inline_producers
 from tir_mlir.schedules.rows.independent import independent
 from tir_mlir.schedules.rows.reduction import reduction
 from tir_mlir.schedules.rows.rowwise import row_group, schedule_rows
 from tir_mlir.target import Target, chosen
 
+HEAVY = frozenset({Kind.PRODUCT, Kind.CONVOLUTION})
+"""The kinds of blocks that nothing is fused into but what computes their elements further."""
 Attempt = tuple[str, Callable[[], object]]
 
 
@@ -33,8 +36,8 @@ def auto(
 ) -> dict[str, str | None]:
     """Schedule every block of a program by the function of `tir_mlir.schedules` that fits it.
 
-        for i, j, k: H = X @ W                   gemm
-        for i, j: G = relu(H + b)           ->   elementwise
+        for i, j, k: H = X @ W              ->   gemm
+        for i, j: G = relu(H + b)                with the product
         for i, k: top, power, total = ...        with the block that they end in: rowwise
         for i, j: Y = power / total              rowwise
 
@@ -84,16 +87,51 @@ class AutoSchedule:
     def run(self) -> dict[str, str | None]:
         for name in reversed(self.blocks):
             if name not in self.picked:
-                self._schedule(name)
+                self._schedule_with_anchor(name)
         return {name: self.picked[name] for name in self.blocks}
 
-    def _schedule(self, name: str) -> None:
+    def _schedule_with_anchor(self, name: str) -> None:
+        """Schedule a block; if it ends an elementwise chain after a product or a convolution, together with that."""
+        anchor = self._anchor(name)
+        if anchor is None:
+            self._schedule(name)
+            return
+        before, block = set(self._nests()), self.blocks[name]
+        inline_producers(self.sch, block, self._light(name))
+        merged = before - set(self._nests())
+        self.picked |= dict.fromkeys(merged)
+        self._schedule(anchor, block)
+        if name not in self.picked:
+            self._schedule(name)
+        self.picked |= dict.fromkeys(merged, self.picked[name])
+
+    def _anchor(self, name: str) -> str | None:
+        """The product or convolution whose elements a block, with its elementwise producers, computes further; None if
+        others read them as well, or if there is more than that."""
+        if self.kinds[name] is not Kind.ELEMENTWISE or self.leave(self.blocks[name]):
+            return None
+        block = self.blocks[name]
+        if attention_of(self.sch, block, self._fixed(name, frozenset())):
+            return None
+        if row_group(self.sch, block, self._fixed(name, HEAVY)):
+            return None
+        group = {m.info.name for m in with_producers(self.sch, block, self._light(name))}
+        heavy = [n for n, kind in self.kinds.items() if kind in HEAVY and n not in self.picked]
+        found = [n for n in heavy if (readers := self._readers(n)) and readers <= group]
+        return found[-1] if found else None
+
+    def _light(self, name: str) -> frozenset[str]:
+        """The blocks that are not inlined into this one: those that are not elementwise, or that others read too."""
+        fixed = self._fixed(name, HEAVY)
+        return fixed | {n for n, kind in self.kinds.items() if kind is not Kind.ELEMENTWISE}
+
+    def _schedule(self, name: str, epilogue: Any | None = None) -> None:
         """Schedule a block by the first function that takes it; what that changes of other blocks counts as theirs."""
         if self.kinds[name] in (Kind.ELEMENTWISE, Kind.REDUCTION) and self.leave(self.blocks[name]):
             self.picked[name] = None
             return
         before, why = self._nests(), "no function of tir_mlir.schedules fits it"
-        for function, attempt in self._attempts(name):
+        for function, attempt in self._attempts(name, epilogue):
             try:
                 self.sch.executor.all_or_nothing(attempt)
             except InternalError:
@@ -108,7 +146,7 @@ class AutoSchedule:
         self.picked[name] = None
         warnings.warn(f'schedules.auto leaves block "{name}" as it is: {why}', ScheduleWarning, stacklevel=4)
 
-    def _attempts(self, name: str) -> Iterator[Attempt]:
+    def _attempts(self, name: str, epilogue: Any | None) -> Iterator[Attempt]:
         """The functions that may schedule a block, best first."""
         sch, target, threads, block = self.sch, self.target, self.threads, self.blocks[name]
         free = self.free
@@ -121,17 +159,17 @@ class AutoSchedule:
                     lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free),
                 )
         if kind is Kind.PRODUCT:
-            yield "gemm", lambda: gemm(sch, block, target, threads, free=free)
-            yield "gemv", lambda: gemv(sch, block, target, threads, free)
+            yield "gemm", lambda: gemm(sch, block, target, threads, free=free, epilogue=epilogue)
+            yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
-            yield "conv2d", lambda: conv2d(sch, block, target, threads, free)
+            yield "conv2d", lambda: conv2d(sch, block, target, threads, free, epilogue)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:
-            fixed = self._fixed(name, frozenset({Kind.PRODUCT, Kind.CONVOLUTION}))
+            fixed = self._fixed(name, HEAVY)
             if row_group(sch, block, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
-            light = fixed | {n for n, k in self.kinds.items() if k is not Kind.ELEMENTWISE}
+            light = self._light(name)
             yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
         if kind is not Kind.SCHEDULED:
             yield "independent", lambda: independent(sch, block, target, threads, free)

@@ -68,7 +68,7 @@ def elementwise_chain(
     info = block_info(sch, block)
     if iters(info, "R"):
         raise ScheduleError(f'block "{info.name}" is a reduction; use tir_mlir.schedules.reduction')
-    _inline_producers(sch, block, fixed)
+    inline_producers(sch, block, fixed)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     if transposition(info) is not None:
         transpose(sch, block, target, threads, free)
@@ -129,7 +129,7 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
     return count
 
 
-def _inline_producers(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
+def inline_producers(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
     """Inline the producers of a block, nearest first."""
     kept = set(fixed)
     while True:
