@@ -37,6 +37,8 @@ def main(root: Path) -> int:
     facts = {**machine.facts(), "clock": "CPU time on one thread" if args.shared else "wall time"}
     for key, value in facts.items():
         print(f"{key:8} {value}")
+    if args.models is not None:
+        return _models(root, args, facts)
     roofs = machine.roofs(args.threads)
     report.show_roofs(roofs)
     found = _works(args, roofs, end)
@@ -65,6 +67,16 @@ def _ladder(path: Path, threads: int, shared: bool) -> int:
     ladder.write(path, rungs)
     print(f"written to {path}")
     return 0
+
+
+def _models(root: Path, args: argparse.Namespace, facts: dict[str, str]) -> int:
+    why = peers.ALL["torch"].missing()
+    if why is not None:
+        print(f"models are made by PyTorch: {why}")
+        return 1
+    from whole_models import run_models
+
+    return run_models.main(root, args, facts)
 
 
 def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]:
@@ -145,6 +157,10 @@ def _arguments(root: Path) -> argparse.Namespace:
     parser.add_argument(
         "--tune", action="store_true", help="measure what searches find, and what they cost, on one thread instead"
     )
+    parser.add_argument("--models", nargs="*", metavar="NAME", help="measure whole models instead: all, or those named")
+    parser.add_argument(
+        "--contestants", nargs="+", metavar="NAME", help="of models: only ours, eager, compiled, onnxruntime"
+    )
     parser.add_argument(
         "--trials",
         type=int,
@@ -156,12 +172,30 @@ def _arguments(root: Path) -> argparse.Namespace:
         "--tuned", type=Path, default=root / "build" / "tuned", help="where searches keep what they find"
     )
     parser.add_argument("--costs", action="store_true", help="also measure the costs of tir_mlir itself")
-    parser.add_argument("--out", type=Path, help="output file (default: build/bench.json, or build/tune.json)")
+    parser.add_argument("--out", type=Path, help="output file (default: build/bench.json, tune.json or models.json)")
     args = parser.parse_args()
-    args.out = args.out or root / "build" / ("tune.json" if args.tune else "bench.json")
+    kind = "tune" if args.tune else "bench" if args.models is None else "models"
+    args.out = args.out or root / "build" / f"{kind}.json"
+    if args.models is not None:
+        _check_names(parser, args)
+        return args
     args.searches = searching.Searches(args.tuned, args.trials, args.sampler)
     names = [work.name for work in _table(args)]
     if not any(args.only.search(name) for name in [*names, "build"]):
         short = dict.fromkeys(name.split(",")[0] for name in [*names, "build"])
         parser.error(f"no work matches {args.only.pattern!r}; names begin with: {'; '.join(short)}")
     return args
+
+
+def _check_names(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Refuse names of models or contestants that are not there."""
+    from whole_models import table
+
+    try:
+        table.chosen(args.models)
+    except ValueError as error:
+        parser.error(str(error))
+    known = ("ours", "eager", "compiled", "onnxruntime")
+    for name in args.contestants or ():
+        if name not in known:
+            parser.error(f"no contestant {name!r}; fix: one of {', '.join(known)}")

@@ -1,0 +1,63 @@
+"""Our side: from_torch, build, and how long they take in a new process."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from .subject import Call, Missing, Subject
+from .table import BF16, INT4, INT8
+
+WEIGHTS = {BF16: "bfloat16", INT8: "int8", INT4: "int4"}
+
+_PROGRAM = """
+import time, torch
+from tir_mlir.examples import models
+from tir_mlir import build, from_torch
+torch.set_grad_enabled(False)
+example = models.example({name!r})
+torch.export.export(torch.nn.Linear(2, 2).eval(), (torch.zeros(1, 2),))
+start = time.perf_counter()
+graph = from_torch(example.model, example.inputs{more})
+imported = time.perf_counter()
+build(graph, threads={threads})
+print(imported - start, time.perf_counter() - imported)
+"""
+"""The first export of a process loads parts of PyTorch for seconds, which are not counted."""
+
+
+def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
+    """A call, and the model behind it."""
+    tir_mlir: Any = importlib.import_module("tir_mlir")
+    if not hasattr(tir_mlir, "from_torch"):
+        raise Missing("tir_mlir has no from_torch")
+    if not subject.plain():
+        raise Missing(f"no {subject.line.weights} yet")
+    example = subject.example
+    more = {} if example.dynamic is None else {"dynamic_shapes": example.dynamic}
+    graph = tir_mlir.from_torch(example.model, example.inputs, **more)
+    model: Any = tir_mlir.build(graph, threads=threads)
+    inputs = tuple(each.numpy() for each in example.inputs)
+    return lambda: model(*inputs), model
+
+
+def seconds_to_build(subject: Subject, threads: int, root: Path) -> dict[str, tuple[float, float]]:
+    """Seconds of from_torch and of build, with an empty cache and with what that left there."""
+    more = "" if subject.example.dynamic is None else ", dynamic_shapes=example.dynamic"
+    program = _PROGRAM.format(name=subject.name, threads=threads, more=more)
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        return {which: _run(program, root, folder) for which in ("cold", "cached")}
+
+
+def _run(program: str, root: Path, cache: str) -> tuple[float, float]:
+    environment = {**os.environ, "TIR_CACHE_DIR": cache, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], env=environment, check=True, capture_output=True, text=True
+    )
+    imported, built = done.stdout.split()[-2:]
+    return float(imported), float(built)
