@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.dialect.ir import create as tir_create
-from tir_mlir.dialect.ir import dtypes, entered
+from tir_mlir.graph.emit import emit, find_operator, listed
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.operator_attributes import complete, for_te
-from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.graph.sizes import Sizes, checked_dtype
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.te import Tensor, create_prim_func
@@ -103,22 +101,11 @@ class GraphBuilder:
         """
         hint = given.pop("name_hint", "lv")
         operator = find_operator(name)
-        values = self._as_values(name, inputs)
-        attributes = complete(operator, given, self.sizes)
-        types = infer(operator, [v.type for v in values], attributes, self.sizes)
+        operands = [(v.value, v.type) for v in self._as_values(name, inputs)]
         with entered(), self._at_end():
-            return self._one_or_all(self._node(operator, values, types, attributes, hint))
-
-    def _node(
-        self, operator: Operator, values: list[Value], types: list[TensorType], given: dict[str, Any], hint: str
-    ) -> Node:
-        operands = [v.value for v in values]
-        if form := named_linalg_form(operator, [v.type for v in values], types, given):
-            return create.named_linalg(form, operator.name, operands, types[0], self._fresh(hint))
-        results = [t.mlir for t in types]
-        known = self.sizes.as_text(given)
-        callee = create.operator(self.module.mlir, operator.name, known, [v.type for v in operands], results)
-        return create.call(callee, operands, types, [self._fresh(hint) for _ in types])
+            node = emit(self.module.mlir, operator, operands, given, self.sizes, [hint])
+            attrs.put(node.op, encoding.NAMES, [self._fresh(hint) for _ in node.results])
+            return self._one_or_all(node)
 
     def call_te(self, function: Callable[..., Any], *args: Any, name_hint: str = "", **given: Any) -> Any:
         """A call of a TensorIR function that is made of a function on te tensors. Returns its Value or Values.
@@ -129,7 +116,7 @@ class GraphBuilder:
         made = function(
             *(self._as_tensor(a, inputs) for a in args), **{k: self._as_tensor(v, inputs) for k, v in given.items()}
         )
-        results = _listed(made)
+        results = listed(made)
         name = name_hint or getattr(function, "__name__", "te").strip("<>") or "te"
         prim_func = create_prim_func([*(t for _, t in inputs), *results])
         types = [(t.shape, t.dtype) for t in results]
@@ -233,45 +220,6 @@ class GraphBuilder:
         return found[0] if len(found) == 1 else tuple(found)
 
 
-def find_operator(name: str) -> Operator:
-    """An operator of the table, with or without `relax.`. Errors: GraphError with the names that are near."""
-    found = OPERATORS.get(name.removeprefix("relax."))
-    if found is None:
-        near = difflib.get_close_matches(name.removeprefix("relax."), OPERATORS, n=3, cutoff=0.5)
-        way = f"; near: {', '.join(near)}" if near else ""
-        raise GraphError(f"there is no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
-    return found
-
-
-def infer(
-    operator: Operator, types: Sequence[TensorType], attributes: dict[str, Any], sizes: Sizes
-) -> list[TensorType]:
-    """The types of the results of an operator, with plain attributes. Errors: GraphError."""
-    tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
-    try:
-        made = operator.te(*tensors, **for_te(attributes, sizes))
-    except GraphError:
-        raise
-    except (TirError, TypeError, ValueError, IndexError) as error:
-        shown = ", ".join(str(t) for t in types)
-        raise GraphError(f"{operator.name} does not take {shown or 'no operands'}: {error}") from error
-    return [TensorType(sizes.shape(t.shape), t.dtype) for t in _listed(made)]
-
-
-def named_linalg_form(
-    operator: Operator, inputs: Sequence[TensorType], results: Sequence[TensorType], attributes: dict[str, Any]
-) -> str | None:
-    """The named linalg op that computes just what an operator does for these types: no broadcast, no cast."""
-    form, types = operator.linalg, (*inputs, *results)
-    if form is None or attributes or len({t.dtype for t in types}) != 1 or not dtypes.is_float(results[0].dtype):
-        return None
-    ranks = {len(t.shape) for t in types}
-    if form in create.CONTRACTIONS:
-        batched = ranks == {3} and inputs[0].shape[0] == inputs[1].shape[0]
-        return "linalg.batch_matmul" if batched else form if ranks == {2} else None
-    return form if len({t.shape for t in types}) == 1 and form != "linalg.transpose" else None
-
-
 def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:
     """Copy a TensorIR function into a module, or find the same one there. Returns its name."""
     wanted = name or str(function.attrs.get("global_symbol", function.name))
@@ -281,7 +229,3 @@ def add_function(module: IRModule, function: PrimFunc, name: str | None = None) 
     symbol = create.fresh_symbol(module.mlir, wanted)
     copy_function(module.mlir, function, symbol)
     return symbol
-
-
-def _listed(made: Any) -> list[Tensor]:
-    return list(made) if isinstance(made, (list, tuple)) else [made]

@@ -10,8 +10,6 @@ from tir_mlir.dialect.ir import dtypes
 from tir_mlir.te import Tensor, Var, placeholder, var
 from tir_mlir.te.expr import Expr, named
 
-_MARK = "size: "
-"""Of a size in an attribute of an operator, apart from other text."""
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.USub)
 
 
@@ -79,23 +77,6 @@ class Sizes:
         if not isinstance(given, (tuple, list)):
             raise GraphError(f"a shape is a tuple of sizes, not {short_repr(given)}")
         return tuple(self.text(size) for size in given)
-
-    def as_text(self, given: Any) -> Any:
-        """Attributes with their sizes as text: {"shape": (n * 2, 3)} -> {"shape": ["size: n * 2", 3]}."""
-        if isinstance(given, dict):
-            return {key: self.as_text(value) for key, value in given.items()}
-        if isinstance(given, (list, tuple)):
-            return [self.as_text(value) for value in given]
-        return f"{_MARK}{text}" if isinstance(given, Expr) and isinstance(text := self.text(given), str) else given
-
-    def from_text(self, given: Any) -> Any:
-        """The inverse of `as_text`."""
-        if isinstance(given, dict):
-            return {key: self.from_text(value) for key, value in given.items()}
-        if isinstance(given, (list, tuple)):
-            return [self.from_text(value) for value in given]
-        is_size = isinstance(given, str) and given.startswith(_MARK)
-        return self.expression(given.removeprefix(_MARK)) if is_size else given
 
     def tensor(self, name: str, shape: tuple[int | str, ...], dtype: str) -> Tensor:
         """A te placeholder of a shape."""

@@ -10,8 +10,9 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
 from tir_mlir.dialect.ir import attrs, direct_ops, entered
-from tir_mlir.graph.builder import find_operator
+from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.sizes import Sizes
 from tir_mlir.passes.graph.places import VIEW
 from tir_mlir.script.module import copy_function
@@ -77,8 +78,8 @@ class _Legalize:
     ) -> str:
         tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(inputs)]
         try:
-            found = find_operator(name).te(*tensors, **self.sizes.from_text(dict(given)))
-            made = list(found) if isinstance(found, (list, tuple)) else [found]
+            found = find_operator(name).te(*tensors, **for_te(given, self.sizes))
+            made = listed(found)
             function = create_prim_func([*tensors, *made])
         except GraphError:
             raise

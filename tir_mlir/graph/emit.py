@@ -1,0 +1,84 @@
+"""Create nodes of operators at the current insertion point, with types inferred from the operator table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
+from tir_mlir.dialect.graph import Node, TensorType, create
+from tir_mlir.dialect.ir import dtypes
+from tir_mlir.graph.operator_attributes import complete, for_te
+from tir_mlir.graph.operators import OPERATORS, Operator
+from tir_mlir.graph.sizes import Sizes
+from tir_mlir.te import Tensor
+
+
+def emit(
+    module: ir.Module,
+    operator: Operator,
+    inputs: Sequence[tuple[ir.Value, TensorType]],
+    given: Mapping[str, Any],
+    sizes: Sizes,
+    names: Sequence[str],
+) -> Node:
+    """A node of an operator: a named linalg op that computes the same, else a call. Errors: GraphError.
+
+    names: of the results; the first one is repeated if there are fewer.
+    """
+    attributes = complete(operator, given, sizes)
+    values, types = [v for v, _ in inputs], [t for _, t in inputs]
+    results = infer(operator, types, attributes, sizes)
+    named = [*names, *[names[0]] * (len(results) - len(names))]
+    if form := named_linalg_form(operator, types, results, attributes):
+        return create.named_linalg(form, operator.name, values, results[0], named[0])
+    made = [t.mlir for t in results]
+    callee = create.operator(module, operator.name, attributes, [v.type for v in values], made)
+    return create.call(callee, values, results, named)
+
+
+def infer(
+    operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: Sizes
+) -> list[TensorType]:
+    """The types of the results of an operator, with plain attributes. Errors: GraphError."""
+    tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
+    try:
+        made = operator.te(*tensors, **for_te(attributes, sizes))
+    except GraphError:
+        raise
+    except (TirError, TypeError, ValueError, IndexError) as error:
+        shown = ", ".join(str(t) for t in types)
+        raise GraphError(f"{operator.name} does not take {shown or 'no operands'}: {error}") from error
+    return [TensorType(sizes.shape(t.shape), t.dtype) for t in listed(made)]
+
+
+def named_linalg_form(
+    operator: Operator, inputs: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+) -> str | None:
+    """The named linalg op that computes just what an operator does for these types: no broadcast, no cast."""
+    form, types = operator.linalg, (*inputs, *results)
+    if form is None or attributes or len({t.dtype for t in types}) != 1 or not dtypes.is_float(results[0].dtype):
+        return None
+    ranks = {len(t.shape) for t in types}
+    if form in create.CONTRACTIONS:
+        batched = ranks == {3} and inputs[0].shape[0] == inputs[1].shape[0]
+        return "linalg.batch_matmul" if batched else form if ranks == {2} else None
+    return form if len({t.shape for t in types}) == 1 and form != "linalg.transpose" else None
+
+
+def find_operator(name: str) -> Operator:
+    """An operator of the table, with or without `relax.`. Errors: GraphError with the names that are near."""
+    found = OPERATORS.get(name.removeprefix("relax."))
+    if found is None:
+        near = difflib.get_close_matches(name.removeprefix("relax."), OPERATORS, n=3, cutoff=0.5)
+        way = f"; near: {', '.join(near)}" if near else ""
+        raise GraphError(f"there is no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
+    return found
+
+
+def listed(made: Any) -> list[Tensor]:
+    """The results of a te function: one tensor or several."""
+    return list(made) if isinstance(made, (list, tuple)) else [made]
