@@ -162,6 +162,10 @@ ROWS: dict[str, str] = {
     "topi": "dialect.diagnostics te",
     "topi.nn": "te topi",
     "graph.operators": "topi",
+    "graph.fronts": "dialect.diagnostics",
+    "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers",
+    "graph.fronts.layers": "dialect.diagnostics graph.fronts",
+    "graph.fronts.torch_export": "dialect.diagnostics graph graph.fronts graph.fronts.aten",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune.records": (
         "dialect.computation dialect.diagnostics dialect.ir dialect.verify intrin.kernels runtime runtime.llvm "

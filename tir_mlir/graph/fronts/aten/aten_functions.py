@@ -1,0 +1,91 @@
+"""Functions of one tensor, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.graph.fronts.aten.aten_table import Translation, aten, same
+from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.fronts.emitter import FLOATS
+
+_OF_FLOATS = (
+    "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+    "asinh", "acosh", "atanh", "erf", "sigmoid",
+)  # fmt: skip
+_ROUNDING = ("floor", "ceil", "round", "trunc")
+
+
+def _of_floats(operator: str) -> Translation:
+    return lambda e, x: e.op(operator, e.cast(x, e.dtype))
+
+
+for _name in _OF_FLOATS:
+    aten(_name)(_of_floats(_name))
+
+
+def _rounding(operator: str) -> Translation:
+    return lambda e, x: e.op(operator, x) if e.dtype in FLOATS else x
+
+
+for _name in _ROUNDING:
+    aten(f"{_name}.default")(_rounding(_name))
+
+
+@aten("neg")
+def negate(e: TorchEmitter, x: Any) -> Any:
+    return e.op("negative", x)
+
+
+@aten("abs")
+def absolute(e: TorchEmitter, x: Any) -> Any:
+    return e.op("abs", x)
+
+
+@aten("sign", "sgn")
+def sign(e: TorchEmitter, x: Any) -> Any:
+    return e.op("sign", x)
+
+
+@aten("reciprocal")
+def reciprocal(e: TorchEmitter, x: Any) -> Any:
+    return e.binary("divide", 1, x, e.dtype)
+
+
+@aten("square")
+def square(e: TorchEmitter, x: Any) -> Any:
+    return e.op("multiply", x, x)
+
+
+@aten("log1p")
+def log_plus_one(e: TorchEmitter, x: Any) -> Any:
+    return e.op("log", e.add(e.cast(x, e.dtype), 1))
+
+
+@aten("expm1")
+def exp_minus_one(e: TorchEmitter, x: Any) -> Any:
+    return e.subtract(e.op("exp", e.cast(x, e.dtype)), 1)
+
+
+@aten("isnan")
+def is_nan(e: TorchEmitter, x: Any) -> Any:
+    return e.op("not_equal", x, x)
+
+
+@aten("isinf")
+def is_infinite(e: TorchEmitter, x: Any) -> Any:
+    return e.op("isinf", x)
+
+
+@aten("isfinite")
+def is_finite(e: TorchEmitter, x: Any) -> Any:
+    return e.op("isfinite", x)
+
+
+@aten("dropout.default", "alpha_dropout.default", "feature_dropout.default", "native_dropout.default")
+def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
+    """Nothing, as the model was exported for inference."""
+    from tir_mlir.dialect.diagnostics import GraphError
+
+    if train and p:
+        raise GraphError("it drops elements at random, as in training\n  fix: export the model after model.eval()")
+    return same(e, x)

@@ -1,0 +1,156 @@
+"""Reductions over axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
+from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.fronts.emitter import axis_in
+
+
+def _axes(x: Any, dim: Any) -> list[int]:
+    """The axes as positive numbers; None and none: all."""
+    given = [dim] if isinstance(dim, int) else dim
+    return [axis_in(d, len(x.shape)) for d in given] if given else list(range(len(x.shape)))
+
+
+def _reduced(operator: str) -> Translation:
+    def translated(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+        return e.op(operator, e.cast(x, e.dtype), axis=_axes(x, dim), keepdims=keepdim)
+
+    return translated
+
+
+aten("sum", "sum.dim_IntList")(_reduced("sum"))
+aten("mean", "mean.dim")(_reduced("mean"))
+aten("amax", "max.default")(_reduced("max"))
+aten("amin", "min.default")(_reduced("min"))
+aten("prod.default", "prod.dim_int")(_reduced("prod"))
+
+
+@aten("any.default", "any.dim", "any.dims")
+def any_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    ones = e.cast(e.cast(x, "bool"), "int32")
+    return e.cast(e.op("max", ones, axis=_axes(x, dim), keepdims=keepdim), "bool")
+
+
+@aten("all.default", "all.dim", "all.dims")
+def all_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    ones = e.cast(e.cast(x, "bool"), "int32")
+    return e.cast(e.op("min", ones, axis=_axes(x, dim), keepdims=keepdim), "bool")
+
+
+@aten("argmax")
+def argmax(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    return _place(e, "argmax", x, dim, keepdim)
+
+
+@aten("argmin")
+def argmin(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    return _place(e, "argmin", x, dim, keepdim)
+
+
+def _place(e: TorchEmitter, operator: str, x: Any, dim: Any, keepdim: bool) -> Any:
+    if dim is None:
+        if keepdim:
+            raise GraphError("keepdim=True over all axes is not supported\n  fix: name the axis")
+        x, dim = e.op("reshape", x, shape=(-1,)), 0
+    return e.cast(e.op(operator, x, axis=dim, keepdims=keepdim), e.dtype)
+
+
+@aten("max.dim")
+def max_and_place(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+    return _value_and_place(e, "max", x, dim, keepdim)
+
+
+@aten("min.dim")
+def min_and_place(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+    return _value_and_place(e, "min", x, dim, keepdim)
+
+
+def _value_and_place(e: TorchEmitter, kind: str, x: Any, dim: int, keepdim: bool) -> Any:
+    place = e.op(f"arg{kind}", x, axis=dim, keepdims=keepdim)
+    return [e.op(kind, x, axis=[dim], keepdims=keepdim), e.cast(place, "int64")]
+
+
+def _squares(e: TorchEmitter, x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    """The variance over axes, with the sum of squares divided by count - correction, and the mean (axes kept)."""
+    axes = _axes(x, dim)
+    middle = e.op("mean", x, axis=axes, keepdims=True)
+    apart = e.op("subtract", x, middle)
+    squares = e.op("multiply", apart, apart)
+    if correction == 0:
+        return e.op("mean", squares, axis=axes, keepdims=keepdim), middle
+    count = 1
+    for axis in axes:
+        if not isinstance(x.shape[axis], int):
+            raise GraphError(
+                f"a corrected variance over {x.shape[axis]} elements, a size known only when the model runs\n"
+                "  fix: use correction=0"
+            )
+        count *= x.shape[axis]
+    return e.divide(e.op("sum", squares, axis=axes, keepdims=keepdim), max(count - correction, 0)), middle
+
+
+def _correction(correction: Any, unbiased: bool | None) -> Any:
+    if unbiased is not None:
+        return int(unbiased)
+    return 1 if correction is None else correction
+
+
+@aten("var.correction", "var.dim", "var.default")
+def variance(
+    e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
+) -> Any:
+    return _squares(e, x, dim, _correction(correction, unbiased), keepdim)[0]
+
+
+@aten("std.correction", "std.dim", "std.default")
+def deviation(
+    e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
+) -> Any:
+    return e.op("sqrt", _squares(e, x, dim, _correction(correction, unbiased), keepdim)[0])
+
+
+@aten("var_mean.correction", "var_mean.dim", "var_mean.default")
+def variance_and_mean(
+    e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
+) -> Any:
+    spread, middle = _squares(e, x, dim, _correction(correction, unbiased), keepdim)
+    return [spread, middle if keepdim else e.op("mean", x, axis=_axes(x, dim), keepdims=False)]
+
+
+@aten("linalg_vector_norm", "norm.ScalarOpt_dim", "norm.Scalar")
+def norm(
+    e: TorchEmitter, x: Any, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Any:
+    order, axes = (ord if p is None else p), _axes(x, dim)
+    x = e.cast(x, e.dtype)
+    if order == 2:
+        return e.op("sqrt", e.op("sum", e.op("multiply", x, x), axis=axes, keepdims=keepdim))
+    if order in (1, float("inf")):
+        return e.op("sum" if order == 1 else "max", e.op("abs", x), axis=axes, keepdims=keepdim)
+    raise GraphError(f"a norm of order {order} is not supported\n  fix: use 1, 2 or inf")
+
+
+@aten("logsumexp")
+def log_of_sum(e: TorchEmitter, x: Any, dim: Any, keepdim: bool = False) -> Any:
+    """log(sum(exp(x))), with the maximum taken out."""
+    axes = _axes(x, dim)
+    top = e.op("max", x, axis=axes, keepdims=True)
+    added = e.op("sum", e.op("exp", e.op("subtract", x, top)), axis=axes, keepdims=True)
+    result = e.op("add", e.op("log", added), top)
+    return result if keepdim else e.op("reshape", result, shape=e.shape)
+
+
+@aten("cumsum")
+def running_sum(e: TorchEmitter, x: Any, dim: int, dtype: Any = None) -> Any:
+    return e.op("cumsum", e.cast(x, e.dtype), axis=dim)
+
+
+@aten("topk")
+def top_k(e: TorchEmitter, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    values, places = e.op("topk", x, k=k, axis=dim, ret_type="both", largest=largest)
+    return [values, e.cast(places, "int64")]

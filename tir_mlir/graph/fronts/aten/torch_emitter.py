@@ -1,0 +1,45 @@
+"""What the tables of torch's operators are written with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
+from tir_mlir.graph.fronts.emitter import Emitter
+
+
+class TorchEmitter(Emitter):
+    """An emitter that knows which result torch gives for the node that is translated.
+
+    `shape`, `dtype`: of the result, or of the first of several.
+    """
+
+    def __init__(self, builder: Any, sizes: TorchSizes):
+        super().__init__(builder)
+        self.sizes = sizes
+        self.node: Any = None
+
+    def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
+        """One operator, with its result named after the node."""
+        return super().op(operator, *operands, name_hint=self.node.name, **attrs)
+
+    @property
+    def results(self) -> list[Any]:
+        """What torch says of the results: tensors without data."""
+        value = self.node.meta["val"]
+        return list(value) if isinstance(value, (tuple, list)) else [value]
+
+    @property
+    def shape(self) -> tuple[int | str, ...]:
+        return self.sizes.shape(self.results[0])
+
+    @property
+    def dtype(self) -> str:
+        return dtype_name(self.results[0].dtype)
+
+    def common_dtype(self) -> str:
+        """The type that torch converts the operands of this node to, before it compares them, say."""
+        import torch
+
+        values = [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in self.node.args[:2]]
+        return dtype_name(torch.result_type(*values))

@@ -1,0 +1,115 @@
+"""What fronts are written with: operators of a graph builder on values and numbers, with types converted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+class Emitter:
+    """A graph builder with the few shapes that the tables of all fronts share.
+
+    Operands are Values or numbers; a number becomes a constant of the type that is asked for.
+    """
+
+    def __init__(self, builder: Any):
+        self.builder = builder
+
+    def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
+        """One operator of the table; attributes that are None are left at their defaults."""
+        return self.builder.op(operator, *operands, **{k: v for k, v in attrs.items() if v is not None})
+
+    def constant(self, value: Any, dtype: str) -> Any:
+        """A constant: a number or an array, of a type."""
+        if dtype == "bfloat16":  # NumPy has no such type
+            return self.op("astype", self.builder.constant(np.asarray(value, "float32")), dtype=dtype)
+        return self.builder.constant(np.asarray(value, dtype))
+
+    def cast(self, x: Any, dtype: str) -> Any:
+        """x in a type: itself if it has it, a constant for a number."""
+        if isinstance(x, (bool, int, float)):
+            return self.constant(x, dtype)
+        return x if x.dtype == dtype else self.op("astype", x, dtype=dtype)
+
+    def binary(self, operator: str, x: Any, y: Any, dtype: str) -> Any:
+        """operator(x, y), both in a type; they broadcast."""
+        return self.op(operator, self.cast(x, dtype), self.cast(y, dtype))
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x + y in the type of x."""
+        return self.binary("add", x, y, x.dtype)
+
+    def subtract(self, x: Any, y: Any) -> Any:
+        """x - y in the type of x."""
+        return self.binary("subtract", x, y, x.dtype)
+
+    def multiply(self, x: Any, y: Any) -> Any:
+        """x * y in the type of x."""
+        return self.binary("multiply", x, y, x.dtype)
+
+    def divide(self, x: Any, y: Any) -> Any:
+        """x / y in the type of x."""
+        return self.binary("divide", x, y, x.dtype)
+
+    def clip(self, x: Any, low: float | None, high: float | None) -> Any:
+        """min(max(x, low), high); None: no bound."""
+        if low is not None:
+            x = self.binary("maximum", x, low, x.dtype)
+        return x if high is None else self.binary("minimum", x, high, x.dtype)
+
+    def reshape(self, x: Any, shape: Sequence[Any]) -> Any:
+        """x in another shape; itself if it has it."""
+        return x if same_shape(x.shape, shape) else self.op("reshape", x, shape=tuple(shape))
+
+    def permute(self, x: Any, axes: Sequence[int]) -> Any:
+        """Axis i of the result is axis axes[i] of x."""
+        return x if list(axes) == list(range(len(axes))) else self.op("permute_dims", x, axes=tuple(axes))
+
+    def broadcast(self, x: Any, shape: Sequence[Any]) -> Any:
+        """x repeated along axes of size 1 and new leading axes."""
+        return x if same_shape(x.shape, shape) else self.op("broadcast_to", x, shape=tuple(shape))
+
+    def slice(self, x: Any, axis: int, begin: Any, end: Any, step: int = 1) -> Any:
+        """x[begin:end:step] along an axis, 0 <= begin <= end <= its size."""
+        if step == 1 and is_number(begin, 0) and same_size(end, x.shape[axis]):
+            return x
+        return self.op("strided_slice", x, axes=[axis], begin=[begin], end=[end], strides=[step])
+
+    def concat(self, parts: Sequence[Any], axis: int) -> Any:
+        """Tensors one after the other along an axis."""
+        return parts[0] if len(parts) == 1 else self.op("concat", *parts, axis=axis)
+
+
+def is_number(size: Any, number: int) -> bool:
+    """Whether a size is a number, and this one."""
+    return isinstance(size, int) and size == number
+
+
+def same_size(a: Any, b: Any) -> bool:
+    """Whether two sizes are known to be equal: numbers, or expressions of one text."""
+    if isinstance(a, int) or isinstance(b, int):
+        return isinstance(a, int) and isinstance(b, int) and a == b
+    return str(a) == str(b)
+
+
+def same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two shapes are known to be equal."""
+    return len(a) == len(b) and all(same_size(x, y) for x, y in zip(a, b, strict=True))
+
+
+def static(size: Any, what: str) -> int:
+    """A size that has to be a number."""
+    if isinstance(size, int):
+        return size
+    raise GraphError(f"{what} is {size}, which is known only when the model runs\n  fix: make this dimension static")
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """A possibly negative axis as one in 0..rank - 1."""
+    return axis + rank if axis < 0 else axis

@@ -1,0 +1,43 @@
+"""What a front cannot translate, collected so that one error tells all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tir_mlir.dialect.diagnostics import GraphError
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One node that is not translated: the operator, the node, the line of the model, the reason."""
+
+    operator: str
+    node: str
+    place: str
+    reason: str
+
+    def __str__(self) -> str:
+        place = f"\n    {self.place}" if self.place else ""
+        return f"  {self.operator}, node {self.node}: {self.reason}{place}"
+
+
+@dataclass
+class Refusals:
+    """The refusals of one model."""
+
+    found: list[Refusal] = field(default_factory=list)
+
+    def add(self, operator: str, node: str, place: str, reason: str) -> None:
+        """Remember one."""
+        self.found.append(Refusal(operator, node, place, reason))
+
+    def check(self, front: str, fix: str) -> None:
+        """Raise GraphError that tells all of them, if there are any. fix: a line with {op} for the operator."""
+        if not self.found:
+            return
+        names = list(dict.fromkeys(r.operator for r in self.found))
+        count = f"{len(names)} operators" if len(names) > 1 else "an operator"
+        told = "\n".join(map(str, self.found))
+        unfixed = dict.fromkeys(r.operator for r in self.found if "fix: " not in r.reason)
+        fixes = "".join(f"\n  fix: {fix.format(op=name)}" for name in unfixed)
+        raise GraphError(f"{front}: {count} of the model cannot be translated\n{told}{fixes}")

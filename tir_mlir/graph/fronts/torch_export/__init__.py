@@ -1,0 +1,1 @@
+"""PyTorch's exported programs (`torch.export`) as graphs."""

@@ -1,0 +1,132 @@
+"""A module as an ExportedProgram, with names for its dynamic sizes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+
+
+def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any) -> tuple[Any, dict[str, str]]:
+    """The program of a module, or the one given, and the names of its size symbols: {"s77": "n"}."""
+    import torch
+
+    if isinstance(model, torch.export.ExportedProgram):
+        if dynamic is not None:
+            raise GraphError(
+                "from_torch: dynamic= with an ExportedProgram, whose sizes are fixed already\n"
+                "  fix: pass dynamic_shapes to torch.export.export"
+            )
+        return model, {}
+    if not isinstance(model, torch.nn.Module):
+        raise GraphError(
+            f"from_torch: {short_repr(model)} is no model\n"
+            "  fix: pass a torch.nn.Module and example inputs, or an ExportedProgram"
+        )
+    if args is None and not kwargs:
+        raise GraphError("from_torch: no example inputs\n  fix: from_torch(model, (torch.randn(1, 784),))")
+    args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
+    named = _by_name(model, args, dict(kwargs or {}))
+    wanted = _dimensions(named, dynamic)
+    with _evaluating(model):
+        program = _export(model, args, dict(kwargs or {}), wanted)
+    return program, _size_names(program, named, wanted)
+
+
+class _evaluating:  # noqa: N801
+    """The model in evaluation mode for a while."""
+
+    def __init__(self, model: Any):
+        self._training = [m for m in model.modules() if m.training]
+
+    def __enter__(self) -> None:
+        for module in self._training:
+            module.training = False
+
+    def __exit__(self, *_: object) -> None:
+        for module in self._training:
+            module.training = True
+
+
+def _export(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: dict[str, Any] | None) -> Any:
+    import torch
+
+    try:
+        with torch.no_grad():
+            return torch.export.export(model, args, kwargs, dynamic_shapes=wanted)
+    except Exception as error:  # torch's errors have many classes
+        raise GraphError(f"from_torch: torch.export.export refused the model\n{error}") from error
+
+
+def _by_name(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of forward by name, in order; those of `*args` and `**kwargs` under the names of these."""
+    try:
+        return dict(inspect.signature(model.forward).bind(*args, **kwargs).arguments)
+    except TypeError as error:
+        raise GraphError(f"from_torch: the example inputs do not fit forward: {error}") from error
+
+
+def _dimensions(named: dict[str, Any], dynamic: Any) -> dict[str, Any] | None:
+    """dynamic= as torch wants it: all arguments, with a torch Dim for each name."""
+    if dynamic is None:
+        return None
+    if isinstance(dynamic, (tuple, list)):
+        dynamic = dict(zip(named, dynamic, strict=False))
+    unknown = [name for name in dynamic if name not in named]
+    if unknown:
+        raise GraphError(
+            f"from_torch: dynamic names {short_repr(unknown[0])}, which forward is not called with\n"
+            f"  fix: its arguments are {', '.join(named)}"
+        )
+    made: dict[str, Any] = {}
+    return {name: _with_dims(dynamic.get(name), made) for name in named}
+
+
+def _with_dims(spec: Any, made: dict[str, Any]) -> Any:
+    import torch
+
+    if isinstance(spec, str):
+        if not spec.isidentifier():
+            raise GraphError(
+                f"from_torch: dynamic size {spec!r} is no name\n"
+                '  fix: use a name such as "n"; for a multiple of a size pass 2 * torch.export.Dim("n")'
+            )
+        return made.setdefault(spec, torch.export.Dim(spec))
+    if isinstance(spec, Mapping):
+        return {key: _with_dims(value, made) for key, value in spec.items()}
+    if isinstance(spec, (tuple, list)):
+        return type(spec)(_with_dims(value, made) for value in spec)
+    return spec
+
+
+def _size_names(program: Any, named: dict[str, Any], wanted: dict[str, Any] | None) -> dict[str, str]:
+    """The names that the user gave the symbols of the program."""
+    placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    values = [placeholders[name].meta["val"] for name in program.graph_signature.user_inputs if name in placeholders]
+    names: dict[str, str] = {}
+    specs = (pair for name, value in named.items() for pair in _leaves(value, (wanted or {}).get(name)))
+    for value, (_, spec) in zip(values, specs, strict=False):
+        dims = dict(enumerate(spec)) if isinstance(spec, (tuple, list)) else spec
+        for axis, dim in (dims or {}).items() if isinstance(dims, Mapping) else ():
+            symbols = getattr(getattr(value.shape[axis], "node", None), "expr", None)
+            root = getattr(dim, "root", dim)
+            if symbols is not None and len(symbols.free_symbols) == 1 and hasattr(root, "__name__"):
+                names.setdefault(str(next(iter(symbols.free_symbols))), root.__name__)
+    return names
+
+
+def _leaves(value: Any, spec: Any) -> Iterator[tuple[Any, Any]]:
+    """The leaves of an argument with their parts of the specification, in torch's order."""
+    import torch
+
+    if isinstance(value, torch.Tensor) or not isinstance(value, (tuple, list, dict)):
+        yield value, spec
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, spec.get(key) if isinstance(spec, Mapping) else None)
+    else:
+        specs = spec if isinstance(spec, (tuple, list)) else [None] * len(value)
+        for item, part in zip(value, specs, strict=False):
+            yield from _leaves(item, part)

@@ -1,0 +1,29 @@
+"""Parameters, buffers and constants of torch as NumPy arrays that share their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def first_names(state: Mapping[str, Any]) -> dict[str, str]:
+    """The first name in a state dict of each tensor that has several: {"head.weight": "embedding.weight"}."""
+    first: dict[Any, str] = {}
+    return {name: first.setdefault(_memory(tensor) or name, name) for name, tensor in state.items()}
+
+
+def _memory(tensor: Any) -> Any:
+    """What two names of one tensor have in common; None for one without elements."""
+    if not tensor.numel():
+        return None
+    return tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
+
+
+def array(tensor: Any) -> np.ndarray:
+    """The elements as an array: a view if they lie in row-major order, else a copy. bfloat16 as its bits, uint16."""
+    import torch
+
+    plain = tensor.detach().contiguous().cpu()
+    return plain.view(torch.uint16).numpy() if plain.dtype == torch.bfloat16 else plain.numpy()
