@@ -297,8 +297,11 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
 
 
 def test_nothing_imports_the_top_layers():
+    """But the package's own door, which loads their names when they are first used."""
     wrong = []
     for module, to, place in edges():
+        if module == "tir_mlir":
+            continue
         for top in (f"tir_mlir.{name}" for name in TOP):
             if within(to, top) and not within(module, top) and not any(within(module, f"tir_mlir.{n}") for n in TOP):
                 wrong.append(f"{place}: {to}")
