@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, func, memref
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.graph import TensorType, encoding
 from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes
 from tir_mlir.passes.graph import size_code
 from tir_mlir.passes.graph.arena import LINE
@@ -20,8 +20,8 @@ from tir_mlir.passes.graph.size_code import Size
 WEIGHTS_NAME, ARENA_NAME = "weights", "arena"
 
 
-def lower_main(module: ir.Module, plan: Plan, name: str) -> ir.Module:
-    """The module of TensorIR functions, and the function NAME that runs a planned graph.
+def lower_main(module: ir.Module, plans: Mapping[str, Plan]) -> ir.Module:
+    """The module of the TensorIR functions that planned graphs call, and a function for each graph, by name.
 
         func.func @main(%x: tensor<1x784xf32>, %w: tensor<..> {graph.weight = "w"}) -> tensor<1x10xf32> {
           %0 = call @dense.call(%x, %w)
@@ -37,20 +37,28 @@ def lower_main(module: ir.Module, plan: Plan, name: str) -> ir.Module:
     the offsets in the arena are then computed at the start. Errors: GraphError for a size that no input has.
     """
     made = ir.Module.create()
-    wanted = {call.callee for call in plan.calls if not call.packed}
-    with ir.InsertionPoint(made.body):
-        for op in direct_ops(module.operation):
-            symbol = attrs.get(op, "sym_name")
-            if symbol in wanted or (
-                op.name == "func.func" and not op.regions[0].blocks and "graph.kind" not in op.attributes
-            ):
-                copy = op.clone()
-                copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    called = {call.callee for plan in plans.values() for call in plan.calls if not call.packed}
     if "tir.next" in module.operation.attributes:
         made.operation.attributes["tir.next"] = module.operation.attributes["tir.next"]
     with ir.InsertionPoint(made.body):
-        _Writer(plan, name).run()
+        for op in direct_ops(module.operation):
+            if attrs.get(op, "sym_name") in called or _is_kernel(op):
+                _strip(op.clone())
+        for name, plan in plans.items():
+            _Writer(plan, name).run()
     return made
+
+
+def _is_kernel(op: ir.Operation) -> bool:
+    """Whether an op is a function that TensorIR functions call: no graph and no program."""
+    return op.name == "func.func" and encoding.KIND not in op.attributes and attrs.ID not in op.attributes
+
+
+def _strip(copy: ir.Operation) -> None:
+    """Make a function private, without what is told of it."""
+    copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    for name in [n for n in copy.attributes if n.startswith("graph.")]:
+        del copy.attributes[name]
 
 
 class _Writer:
@@ -79,11 +87,12 @@ class _Writer:
                 memref.copy(self._view(source), self._view(target))
 
     def _signature(self) -> tuple[list[ir.Type], list[dict[str, Any]]]:
-        inputs = [(name, type_) for name, type_ in self.plan.inputs]
+        inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)
         outputs = [(output_name(i, self.plan), type_) for i, type_ in enumerate(self.plan.outputs)]
         total = None if self.plan.arena.offsets is None else self.plan.arena.total
         bytes_ = ((WEIGHTS_NAME, self.plan.weight_bytes), (ARENA_NAME, total))
-        types = [memref_type(t) for _, t in (*inputs, *outputs)] + [_bytes_type(n) for _, n in bytes_]
+        types: list[ir.Type] = [memref_type(t) for _, t in (*inputs, *outputs)]
+        types += [_bytes_type(n) for _, n in bytes_]
         facts = [self._facts(name, t) for name, t in (*inputs, *outputs)] + [{attrs.NAME: name} for name, _ in bytes_]
         return types, facts
 

@@ -9,14 +9,14 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
-from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir import dtypes
 from tir_mlir.passes.graph import arena, size_code
 from tir_mlir.passes.graph.arena import Arena, Request
 from tir_mlir.passes.graph.size_code import Size
 
 INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
-VIEW = "graph.view"
-"""Of an operator's function: its result is its first input with another shape, of the same elements in order."""
+VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten"})
+"""Operators whose result has the elements of their first input in the same order: they cost nothing."""
 
 
 @dataclass(frozen=True)
@@ -187,5 +187,4 @@ class _Planner:
 
 def is_view(node: Node) -> bool:
     """Whether a node only gives its first input another shape."""
-    callee = node.callee
-    return callee is not None and bool(attrs.get(callee.op, VIEW, False))
+    return node.operator in VIEWS

@@ -102,7 +102,7 @@ ROWS: dict[str, str] = {
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "graph": (
         "build dialect.diagnostics dialect.graph dialect.ir graph.operators graph.transforms passes.graph runtime "
-        "runtime.call script target te"
+        "runtime.cache runtime.call script target te"
     ),
     "graph.transforms": (
         "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules.programs script "

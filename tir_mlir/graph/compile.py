@@ -9,16 +9,18 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.legalize import legalize
+from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.target import Target
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a graph is compiled for. threads: None is one for each core of the target."""
+    """What a graph is compiled for. threads: None is one for each core of the target. extra: of further stages."""
 
     target: Target | str = "llvm"
     threads: int | None = None
+    extra: tuple[tuple[str, object], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,23 +33,29 @@ class Stage:
 
 
 STAGES: list[Stage] = [
-    Stage("legalize", "a TensorIR function for each operator; reshapes become views", lambda g, o: legalize(g)),
     Stage("constants", "constants become weights", lambda g, o: constants_to_weights(g)),
+    Stage("lift", "what depends on weights only becomes a graph of its own", lambda g, o: lift_weights(g)),
+    Stage("legalize", "a TensorIR function for each operator; reshapes become views", lambda g, o: legalize(g)),
     Stage("schedule", "a schedule for each function", lambda g, o: schedule_functions(g, o.target, o.threads)),
 ]
-"""In order. After the last one, the memory of the graph is planned and it is lowered to one function."""
+"""In order. Only stages up to "lift" may read or change the arrays of weights: what the others make is kept in the
+cache by the text of the graph. After the last one, memory is planned and the graph is lowered to one function."""
 
 
-def compile_graph(graph: Graph, until: str | None = None, options: Options | None = None) -> Graph:
-    """Run the stages in order, up to and including the one that is named; None: all of them.
+def compile_graph(
+    graph: Graph, until: str | None = None, options: Options | None = None, after: str | None = None
+) -> Graph:
+    """Run the stages in order, up to and including `until` (None: the last), from the one behind `after` (None: the
+    first).
 
     Raises GraphError for an unknown stage, and what a stage raises.
     """
     names = [stage.name for stage in STAGES]
-    if until is not None and until not in names:
-        raise GraphError(f"there is no stage {short_repr(until)}; fix: one of {', '.join(names)}")
-    for stage in STAGES:
+    for name in (until, after):
+        if name is not None and name not in names:
+            raise GraphError(f"there is no stage {short_repr(name)}; fix: one of {', '.join(names)}")
+    first = 0 if after is None else names.index(after) + 1
+    last = len(names) if until is None else names.index(until) + 1
+    for stage in STAGES[first:last]:
         graph = stage.run(graph, options or Options())
-        if stage.name == until:
-            break
     return graph

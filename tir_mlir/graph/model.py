@@ -11,11 +11,14 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model_memory import Memory, bound_weights, memory_of
+from tir_mlir.graph.transforms.schedule_functions import schedule_notes
 from tir_mlir.passes.graph.lower_main import output_shapes
 from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.aligned import empty
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.timing import Timing
 
 LARGE = 4096
 """Bytes from which an output starts at a cache line; NumPy's own arrays start at 16 bytes."""
@@ -37,17 +40,18 @@ class Model:
     """A compiled graph: `model(x)` runs it. Several threads may call it; each has an arena of its own.
 
     graph: after the last stage of compilation; plan: where its values lie; library: the native function; schedules:
-    of each TensorIR function, where its schedule is from and what it warned of.
+    of each TensorIR function, where its schedule is from and what it warned of; timing: seconds of each stage.
     """
 
-    def __init__(self, graph: Graph, plan: Plan, library: Library, schedules: Mapping[str, tuple[str, list[str]]]):
-        self.graph, self.plan, self.library, self.schedules = graph, plan, library, dict(schedules)
+    def __init__(self, graph: Graph, plans: Mapping[str, Plan], library: Library, timing: Timing):
+        self.graph, self.plan, self.library, self.timing = graph, plans[graph.name], library, timing
+        self.schedules = schedule_notes(graph)
         self.name = graph.name
         self._run = library[graph.name]
-        self._inputs = [name for name, _ in plan.inputs]
-        self._weights = bound_weights(plan, graph.weights)
+        self._inputs = [name for name, _ in self.plan.inputs]
+        self._weights = bound_weights(graph, plans, library)
         self._frames = _Frames()
-        self._symbols = plan.symbols
+        self._symbols = self.plan.symbols
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -121,9 +125,9 @@ class Model:
     # --- facts --------------------------------------------------------------------------------------------------------
 
     @property
-    def timing(self) -> Any:
-        """Seconds of each stage of the build."""
-        return self.library.timing
+    def memory(self) -> Memory:
+        """What it takes: weights, the arena of a thread, and what the arena would be without sharing."""
+        return memory_of(self.plan)
 
     @property
     def signature(self) -> str:
@@ -135,16 +139,6 @@ class Model:
         return f"<model {self.signature}>"
 
     __reduce_ex__ = no_pickle.refuse
-
-
-def bound_weights(plan: Plan, weights: Mapping[str, np.ndarray]) -> np.ndarray:
-    """All weights in one buffer, each at the start of a cache line."""
-    memory = empty(plan.weight_bytes, "int8")
-    for name, (offset, type_) in plan.weights.items():
-        array = weights[name]
-        target = memory[offset : offset + array.nbytes].view(array.dtype).reshape(array.shape)
-        np.copyto(target, array)
-    return memory
 
 
 def _is_torch(args: Sequence[Any]) -> bool:

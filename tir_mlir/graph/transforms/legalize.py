@@ -8,18 +8,15 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
-from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, tensor_funcs
+from tir_mlir.dialect.ir import direct_ops, entered
 from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.sizes import Sizes
-from tir_mlir.passes.graph.places import VIEW
+from tir_mlir.passes.graph.places import is_view
 from tir_mlir.script.module import copy_function
 from tir_mlir.te import create_prim_func
-
-VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten"})
-"""Operators whose result has the elements of their input in the same order: they cost nothing."""
 
 
 def legalize(graph: Graph) -> Graph:
@@ -35,9 +32,10 @@ def legalize(graph: Graph) -> Graph:
     made = graph.clone()
     with entered():
         rewrite = _Legalize(made)
-        for node in made.func.nodes:
-            rewrite.node(node)
-        _erase_unused(made.func)
+        for func in [f for f in tensor_funcs(made.module.mlir) if f.is_graph]:
+            for node in func.nodes:
+                rewrite.node(func, node)
+            _erase_unused(func)
     return made
 
 
@@ -46,21 +44,18 @@ class _Legalize:
 
     def __init__(self, graph: Graph):
         self.module = graph.module
-        self.func = graph.func
         self.sizes = Sizes()
         self.known: dict[Any, str] = {}
 
-    def node(self, node: Node) -> None:
+    def node(self, func: TensorFunc, node: Node) -> None:
         if node.kind != encoding.OPERATOR:
             return
         name = node.operator
         if name is None:
             raise GraphError(f"{node!r} calls a function that stands for no operator")
-        callee = node.callee
-        if name in VIEWS and callee is not None:
-            attrs.put(callee.op, VIEW, True)
+        if is_view(node):
             return
-        inputs = [self.func.type_of(v) for v in node.inputs]
+        inputs = [func.type_of(v) for v in node.inputs]
         key = name, repr(sorted(node.attributes.items())), tuple(inputs), tuple(node.types)
         if key not in self.known:
             self.known[key] = self._function(name, node.attributes, inputs, node.types)

@@ -37,6 +37,11 @@ def _sources() -> str:
     return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(os.path.join(root, source))))
 
 
+def package_stamps(root: str) -> str:
+    """Path, size and time of every file of the package; Python files only, byte code aside."""
+    return "\n".join(sorted(_stamps(root)))
+
+
 def _stamps(path: str) -> Iterator[str]:
     """Path, size and mtime of all source files under a path; cheaper than hashing their content."""
     if not os.path.isdir(path):

@@ -1,0 +1,97 @@
+"""Weights of a model: bound once, computed once, not part of what is cached."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.graph_cases import mlp, random, run_mlp
+
+from tir_mlir import build
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.builder import GraphBuilder
+from tir_mlir.graph.compile import compile_graph
+from tir_mlir.graph.graph import Graph
+
+
+def transposed_weight() -> tuple[Graph, np.ndarray]:
+    """x @ (w.T * 2), and w."""
+    b = GraphBuilder()
+    w = random(5, 7)
+    x, given = b.input("x", (3, 7)), b.weight("w", w)
+    b.output(b.op("matmul", x, b.op("multiply", b.op("permute_dims", given), b.constant(np.float32(2.0)))))
+    return b.finish(), w
+
+
+def test_what_depends_on_weights_only_is_computed_once():
+    graph, w = transposed_weight()
+    model = build(graph, threads=1)
+    assert [call.name for call in model.plan.calls] == ["lv_2"]
+    x = random(3, 7)
+    np.testing.assert_allclose(model(x), x @ (w.T * 2), rtol=1e-5, atol=1e-5)
+
+
+def test_the_graph_of_weights_is_printed():
+    text = compile_graph(transposed_weight()[0], until="lift").text()
+    assert "func.func @main_weights" in text
+    assert 'graph.of = "main"' in text
+
+
+def test_a_view_of_a_weight_takes_no_memory():
+    b = GraphBuilder()
+    w = b.weight("w", random(4, 6))
+    b.output(b.op("add", b.input("x", (24,)), b.op("reshape", w, shape=(24,))))
+    model = build(b.finish(), threads=1)
+    assert model.memory.weights == 128
+    np.testing.assert_allclose(model(np.ones(24, np.float32)), 1 + random(4, 6).reshape(24), rtol=1e-6)
+
+
+def test_a_weight_that_nothing_reads_is_dropped():
+    graph, _ = transposed_weight()
+    assert build(graph, threads=1).memory.weights == 192  # of 7 * 5 floats, the product, not the weight
+
+
+def test_other_weights_do_not_compile_again():
+    first, second = mlp(3), mlp(3)
+    second.weights["w0"] = second.weights["w0"] + 1
+    build(first, threads=1)
+    model = build(second, threads=1)
+    assert model.timing.cached
+    x = random(3, 33)
+    np.testing.assert_allclose(model(x), run_mlp(second, x), rtol=1e-4, atol=1e-5)
+
+
+def test_weights_that_change_after_the_build_do_not_change_the_model():
+    graph = mlp()
+    model, x = build(graph, threads=1), random(1, 33)
+    before = model(x)
+    graph.weights["w0"][:] = 0
+    np.testing.assert_array_equal(model(x), before)
+
+
+def test_a_missing_weight_is_named():
+    graph = mlp()
+    del graph.weights["w0"]
+    with pytest.raises(GraphError, match=r"no array for the weight w0; fix: graph.weights\['w0'\] = array"):
+        build(graph, threads=1)
+
+
+def test_a_weight_of_another_shape_is_refused():
+    graph = mlp()
+    graph.weights["w0"] = random(3, 3)
+    with pytest.raises(GraphError, match=r"weight w0 is \(17, 33\) float32 .*, its array is \(3, 3\) float32"):
+        build(graph, threads=1)
+
+
+def test_stages_are_timed():
+    assert {"graph", "functions", "memory", "weights"} <= set(build(mlp(), threads=1).timing)
+
+
+def test_memory_is_told():
+    memory = build(mlp(8), threads=1).memory
+    assert isinstance(memory.arena, int)
+    assert memory.arena < memory.unshared
+    assert "arena: 1,280 bytes for 3 buffers" in repr(memory) or memory.buffers
+
+
+def test_symbolic_memory_is_an_expression():
+    assert "(n)" in str(build(mlp("n"), threads=1).memory.arena)

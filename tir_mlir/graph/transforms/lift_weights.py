@@ -1,0 +1,159 @@
+"""What depends on weights only is computed once, when weights are bound."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, graphs
+from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.passes.graph.places import is_view
+
+DERIVES = "graph.derives"
+"""Of a graph that computes weights: the names of the weights that it returns."""
+OF = "graph.of"
+"""Of a graph that computes weights: the name of the graph whose weights they are."""
+
+
+def lift_weights(graph: Graph) -> Graph:
+    """Move the nodes whose inputs are all weights to a graph of their own, which runs when weights are bound.
+
+        func.func @main(%x, %w {graph.weight = "w"}) { %0 = permute_dims(%w) ; %1 = matmul(%x, %0) ; return %1 }
+    ->  func.func @main_weights(%w) attributes {graph.derives = ["w.0"], graph.of = "main"} { return permute_dims(%w) }
+        func.func @main(%x, %0 {graph.weight = "w.0"}) { %1 = matmul(%x, %0) ; return %1 }
+
+    Weights that the graph no longer reads itself are no parameters of it. Packed functions stay: they may have effects.
+    Returns the graph itself if there is nothing to move.
+    """
+    with entered():
+        if not _liftable(graph.func) or prepares(graph) is not None:
+            return graph
+    made = graph.clone()
+    with entered():
+        _Lift(made).run()
+    return made
+
+
+def prepares(graph: Graph) -> TensorFunc | None:
+    """The graph that computes weights of a graph, if there is one."""
+    return next((f for f in graphs(graph.module.mlir) if attrs.get(f.op, OF) == graph.name), None)
+
+
+def _liftable(func: TensorFunc) -> list[Node]:
+    """The nodes that depend on weights only, in order; none if all of them are views, which cost nothing."""
+    known = {value for n, value in enumerate(func.inputs) if func.weight(n) is not None}
+    found = []
+    for node in func.nodes:
+        fixed = node.kind != encoding.PACKED and not any(t.is_symbolic for t in node.types)
+        if fixed and all(value in known for value in node.inputs):
+            found.append(node)
+            known.update(node.results)
+    return found if any(not costs_nothing(node) for node in found) else []
+
+
+def costs_nothing(node: Node) -> bool:
+    return node.kind == "constant" or is_view(node)
+
+
+class _Lift:
+    """The state of lifting the weights of one graph."""
+
+    def __init__(self, graph: Graph):
+        self.graph, self.func = graph, graph.func
+        self.nodes = _liftable(self.func)
+        self.copies: dict[ir.Value, ir.Value] = {}
+        self.taken = set(graph.weights) | {self.func.input_name(n) for n in range(len(self.func.inputs))}
+
+    def run(self) -> None:
+        module = self.graph.module.mlir
+        self.target = create.graph(module, create.fresh_symbol(module, f"{self.func.name}_weights"))
+        with ir.InsertionPoint(self.target.terminator):
+            for node in self.nodes:
+                self._copy(node)
+        wanted = self._wanted()
+        names = [self._derived(value) for value in wanted]
+        create.set_outputs(self.target, [self.copies[v] for v in wanted])
+        attrs.put(self.target.op, DERIVES, names)
+        attrs.put(self.target.op, OF, self.func.name)
+        for value, name in zip(wanted, names, strict=True):
+            new = create.add_input(self.func, name, self.func.type_of(value), name)
+            value.replace_all_uses_with(new)
+        for func in (self.func, self.target):
+            erase_dead(func)
+        drop_unused_inputs(self.func)
+        drop_unused_inputs(self.target)
+
+    def _copy(self, node: Node) -> None:
+        """The node in the new graph, with the destinations of a linalg op."""
+        for operand in node.op.operands:
+            if operand not in self.copies:
+                self.copies[operand] = self._operand(operand)
+        copy = node.op.clone()
+        for number, operand in enumerate(node.op.operands):
+            copy.operands[number] = self.copies[operand]
+        self.copies |= dict(zip(node.op.results, copy.results, strict=True))
+
+    def _operand(self, value: ir.Value) -> ir.Value:
+        if isinstance(value, ir.BlockArgument):
+            number = ir.BlockArgument(value).arg_number
+            weight = self.func.weight(number)
+            assert weight is not None
+            return create.add_input(self.target, weight, self.func.input_type(number))
+        op = ir.OpResult(value).owner.operation  # a destination
+        for operand in op.operands:
+            if operand not in self.copies:
+                self.copies[operand] = self._operand(operand)
+        copy = op.clone()
+        for number, operand in enumerate(op.operands):
+            copy.operands[number] = self.copies[operand]
+        return copy.results[ir.OpResult(value).result_number]
+
+    def _wanted(self) -> list[ir.Value]:
+        """The values that the rest of the graph reads; views and constants stay there too, and read what they read."""
+        moved = {node.op for node in self.nodes}
+        heavy = [node for node in self.nodes if not costs_nothing(node)]
+        return [value for node in heavy for value in node.results if self._escapes(value, moved)]
+
+    def _escapes(self, value: ir.Value, moved: set[ir.Operation]) -> bool:
+        """Whether a node that stays reads a value, or a view of it."""
+        for use in value.uses:
+            op = use.owner.operation
+            if op not in moved or (is_view(Node(op)) and self._escapes(op.results[0], moved)):
+                return True
+        return False
+
+    def _derived(self, value: ir.Value) -> str:
+        """A name for a computed weight."""
+        wanted, number = self.func.name_of(value), 0
+        name = wanted
+        while name in self.taken:
+            number += 1
+            name = f"{wanted}.{number}"
+        self.taken.add(name)
+        return name
+
+
+def erase_dead(func: TensorFunc) -> None:
+    """Erase what no one reads, except packed functions."""
+    for op in reversed(direct_ops(func.op)[:-1]):
+        is_packed = op.name == "func.call" and Node(op).kind == encoding.PACKED
+        if not is_packed and not any(True for r in op.results for _ in r.uses):
+            op.erase()
+
+
+def drop_unused_inputs(func: TensorFunc) -> None:
+    """Drop the weights that a graph does not read, or the inputs of a graph that computes weights."""
+    is_own = attrs.get(func.op, OF) is not None
+    facts = attrs.argument_attrs(func.op)
+    for number in reversed(range(len(func.inputs))):
+        droppable = is_own or func.weight(number) is not None
+        if droppable and not any(True for _ in func.inputs[number].uses):
+            func.body.erase_argument(number)
+            del facts[number]
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
+    create.update_type(func)
+
+
+def derived_types(func: TensorFunc) -> dict[str, TensorType]:
+    """The types of the weights that a graph computes, by name."""
+    return dict(zip(attrs.get(func.op, DERIVES), map(func.type_of, func.outputs), strict=True))
