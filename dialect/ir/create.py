@@ -356,6 +356,17 @@ def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "glo
     return result
 
 
+def arena_view(name: str, arena: ir.Value, offset: Index, shape: Sequence[int | Index], dtype: str) -> ir.Value:
+    """A typed view of a buffer of bytes, from a byte on."""
+    touch_here()
+    sizes = [n if isinstance(n, int) else _as_size(n) for n in shape]
+    operands = [arena, apply(offset), *(apply(n) for n in sizes if isinstance(n, Index))]
+    op = ir.Operation.create("memref.view", [memref_type(sizes, dtype)], operands)
+    op.attributes[attrs.NAME] = ir.StringAttr.get(name)
+    signs.declare(op, dtype)
+    return op.results[0]
+
+
 def _as_size(index: Index) -> Index | int:
     number = index.as_constant()
     return index if number is None else number

@@ -160,8 +160,8 @@ def _distinct(op: ir.Operation, callee: Func, written: int, other: int) -> None:
             text = f"{first.root.name} and {second.root.name} may be the same memory, as {func_of(op).name} has"
             _refuse(op, callee, names, f"{text} tir.noalias = False", provable=False)
         return
-    if op.operands[written] == op.operands[other]:
-        _refuse(op, callee, names, f"{first.name} is passed for both", provable=True)
+    if _uncast(first) == _uncast(second):
+        _refuse(op, callee, names, f"{_uncast(first).name} is passed for both", provable=True)
     parts = [behind(b, [Index.constant(0)] * b.rank, b.dims) for b in (first, second)]
     if _plainly_apart(parts[0], parts[1]):
         return

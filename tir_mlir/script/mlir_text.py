@@ -121,7 +121,7 @@ def add_missing_attributes(module: ir.Module) -> None:
         if op.name == "affine.for" and attrs.LOOP not in facts:
             facts[attrs.LOOP] = ir.StringAttr.get(f"i{loops}")
             loops += 1
-        if op.name in _NAMED and attrs.NAME not in facts:
+        if op.name in _NAMED and attrs.NAME not in facts and not _is_passed(op):
             facts[attrs.NAME] = ir.StringAttr.get(f"{_NAMED[op.name]}{buffers}")
             buffers += 1
         if is_block(op) and attrs.ITERS in facts and attrs.NAMES not in facts:
@@ -133,6 +133,14 @@ def add_missing_attributes(module: ir.Module) -> None:
         if (op.name in ("affine.for", "func.func") or is_block(op)) and attrs.ID not in facts:
             if op.name != "func.func" or len(op.regions[0].blocks):
                 facts[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
+
+
+def _is_passed(op: ir.Operation) -> bool:
+    """Whether an op is the part of a buffer that a call takes, which has no name."""
+    users = [use.owner.operation for use in op.results[0].uses]
+    casts = [user for user in users if user.name == "memref.cast"]
+    users += [use.owner.operation for user in casts for use in user.results[0].uses]
+    return op.name == "memref.subview" and bool(users) and all(u.name in ("memref.cast", "func.call") for u in users)
 
 
 def _name_arguments(op: ir.Operation) -> None:

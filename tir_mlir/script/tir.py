@@ -173,6 +173,27 @@ def alloc_buffer(shape: Any, dtype: str = "float32", *, scope: str = "global", *
 
 
 @construct
+def decl_buffer(
+    shape: Any,
+    dtype: str = "float32",
+    data: Any = None,
+    strides: Any = None,
+    elem_offset: Any = None,
+    scope: str = "global",
+    align: int = 0,
+    offset_factor: int = 0,
+    *,
+    byte_offset: Any = None,
+    **facts: Any,
+) -> Any:
+    """A typed view of a buffer of bytes: `V = T.decl_buffer((1, 128), "float32", data=arena.data, byte_offset=64)`.
+
+    arena: a parameter or allocation of one axis of int8. The view starts at `byte_offset`, or at `elem_offset` elements
+    of its own type, and is row-major; it takes no other facts. Views of one arena may overlap.
+    """
+
+
+@construct
 def match_buffer(
     param: Any,
     shape: Any = None,

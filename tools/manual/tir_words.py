@@ -11,11 +11,11 @@ from tir_mlir.script.language.refused_words import REFUSED, REFUSED_STATEMENTS
 
 _GROUPS = {
     "Functions, buffers and types": (
-        "prim_func func_attr Buffer handle match_buffer alloc_buffer var let LetStmt Let assume evaluate"
+        "prim_func func_attr Buffer handle match_buffer alloc_buffer decl_buffer var let LetStmt Let assume evaluate"
     ),
     "Loops": "grid serial parallel vectorized unroll thread_binding launch_thread",
     "Blocks": "block axis.spatial axis.reduce axis.opaque axis.scan axis.remap init where reads writes block_attr",
-    "Calls and pointers": "call_extern call_pure_extern tvm_access_ptr address_of type_annotation reinterpret "
+    "Calls and pointers": "call call_extern call_pure_extern tvm_access_ptr address_of type_annotation reinterpret "
     "tvm_load_matrix_sync tvm_store_matrix_sync tvm_fill_fragment tvm_mma_sync",
 }
 _SKIPPED = {"construct", "annotations", "sys", "Any", "BufferWord", "DType", "HandleWord", "LetWord", "axis"}

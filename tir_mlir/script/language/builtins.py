@@ -61,6 +61,16 @@ def call_llvm_pure_intrin(dtype: str, name: Any, *args: Any) -> Any:
 
 
 @construct
+def call(name: str, *args: Any, **named: Any) -> None:
+    """Call another function of the module, which stores its results in buffers: `T.call("dense", A, W, C)`.
+
+    Same as `Module.dense(A, W, C)` with the name of the class, or `cls`. Buffers are passed whole, or as regions
+    (`A[0:4, :]`) to parameters with strides; numbers and sizes by value. The shapes bind the sizes of the function. A
+    buffer that it writes shares no element with another that it takes, unless it has `tir.noalias = False`.
+    """
+
+
+@construct
 def call_extern(dtype: str, name: str, *args: Any) -> Any:
     """Call a C function: `T.call_extern("int32", "tmm16", C.access_ptr("w"), ...)`.
 

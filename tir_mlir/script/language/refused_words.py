@@ -13,7 +13,6 @@ REFUSED = {
     "env_thread": 'write tx = T.launch_thread("threadIdx.x", n), or a loop over T.thread_binding(n, "threadIdx.x")',
     **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "call a C function by T.call_extern"),
     **dict.fromkeys(("call_intrin", "call_llvm_intrin"), _INSTRUCTIONS),
-    "decl_buffer": "T.alloc_buffer allocates a buffer, T.match_buffer makes a view of a region",
     "undef": "omit the store instead",
     "q_multiply_shift_per_axis": _PER_AXIS,
     "complex64": "store real and imaginary parts in two float32 buffers",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.script.parser import inlined_calls, python_scope
+from tir_mlir.script.parser import call_order, inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.source import ParseError, Source
 from tir_mlir.script.parser.statements import FunctionParser
@@ -30,6 +30,7 @@ class FunctionSource:
     names: Mapping[str, Any]
     private: bool = False
     check: bool = True
+    home: str = ""
 
 
 class ClassMember:
@@ -46,23 +47,35 @@ class ClassMember:
 
 def build(programs: Iterable[FunctionSource]) -> IRModule:
     """Parse functions into one module and verify it. Raises ScriptError with the source line."""
-    programs = list(programs)
     seen: dict[str, FunctionSource] = {}
+    for program in programs:
+        if program.name in seen:
+            raise program.source.error(program.node, f"the module already has a function {program.name}")
+        seen[program.name] = program
+    homes = {*call_order.CLASS_NAMES, *(p.home for p in seen.values() if p.home)}
     with entered():
         module = ir.Module.create()
-        states = []
-        for program in programs:
-            if program.name in seen:
-                raise program.source.error(program.node, f"the module already has a function {program.name}")
-            seen[program.name] = program
-            states.append(_parse_one(module, program))
-        if all(p.check for p in programs):
+        order = call_order.callees_first({name: p.node for name, p in seen.items()}, homes)
+        states = [_parse_one(module, seen[name], seen, homes) for name in order]
+        if order != list(seen):
+            _rearrange(module, list(seen))
+        if all(p.check for p in seen.values()):
             verify_source(module, states)
     return IRModule(module)
 
 
-def _parse_one(module: ir.Module, program: FunctionSource) -> ParserState:
+def _rearrange(module: ir.Module, names: Sequence[str]) -> None:
+    """Put the functions in the order of the text."""
+    made = {func.name: func.op for func in funcs(module)}
+    for name in names:
+        module.body.append(made[name])
+
+
+def _parse_one(
+    module: ir.Module, program: FunctionSource, programs: Collection[str], homes: Collection[str]
+) -> ParserState:
     state = ParserState(program.source, Scope(program.names, assigned_names(program.node)), module)
+    state.programs, state.homes = programs, homes
     try:
         FunctionParser(state).function(program.node, program.name, program.private)
     except RecursionError:
@@ -105,6 +118,7 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
     if not isinstance(cls, type):
         raise ScriptError(f"@I.ir_module decorates a class, not {short_repr(cls)}")
     programs = [m.program for m in vars(cls).values() if isinstance(m, ClassMember)]
+    programs = [replace(p, home=cls.__name__) for p in programs]
     if not check:
         programs = [replace(p, check=False) for p in programs]
     for name, member in vars(cls).items():
@@ -157,7 +171,7 @@ def _undecorated(member: types.FunctionType | ClassMember, given: Mapping[str, A
 def _top_level(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[FunctionSource]:
     """The functions in a top-level statement; any other statement is executed."""
     if isinstance(stmt, ast.ClassDef) and (not stmt.decorator_list or _has_decorator(stmt.decorator_list, "ir_module")):
-        return [_member(s, text, names) for s in stmt.body if isinstance(s, ast.FunctionDef)]
+        return [_member(s, text, names, stmt.name) for s in stmt.body if isinstance(s, ast.FunctionDef)]
     if isinstance(stmt, ast.FunctionDef) and _has_decorator(stmt.decorator_list, "prim_func"):
         return [_member(stmt, text, names)]
     if isinstance(stmt, ast.Import | ast.ImportFrom) and _known_import(stmt, names):
@@ -197,11 +211,10 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
     return True
 
 
-def _member(node: ast.FunctionDef, text: Source, names: Mapping[str, Any]) -> FunctionSource:
+def _member(node: ast.FunctionDef, text: Source, names: Mapping[str, Any], home: str = "") -> FunctionSource:
     options: dict[str, Any] = {}
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call):
             options |= {k.arg: getattr(k.value, "value", None) for k in decorator.keywords if k.arg}
-    return FunctionSource(
-        node.name, node, text, names, bool(options.get("private")), options.get("check_well_formed") is not False
-    )
+    private, check = bool(options.get("private")), options.get("check_well_formed") is not False
+    return FunctionSource(node.name, node, text, names, private, check, home)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any
 
 from mlir import ir
 from mlir.dialects import memref
 
 from tir_mlir.dialect.analysis import kept_dims
-from tir_mlir.dialect.ir import Buffer, Index, attrs, create
+from tir_mlir.dialect.ir import Buffer, Index, attrs, create, dtypes
 from tir_mlir.dialect.verify import is_huge
 from tir_mlir.script.parser import calls, parameters
 from tir_mlir.script.parser.arithmetic import is_wide
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import BufferRef, RegionRef, Value, as_const, describe
+from tir_mlir.script.parser.items import BufferProperty, BufferRef, RegionRef, Value, as_const, describe
 from tir_mlir.script.parser.source import ParseError
 
 
@@ -50,6 +51,40 @@ def _extent(item: Any) -> int | Index:
     if isinstance(item, Index):
         return item
     raise ParseError(f"an extent is an integer or an expression of size variables, not {describe(item)}")
+
+
+def arena_view(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
+    """Parse `V = T.decl_buffer(shape, dtype, data=arena.data, byte_offset=64)`: a view at the start of its body."""
+    args = calls.bind(evaluate(node.func), node)
+    data = evaluate(args["data"]) if "data" in args else None
+    if not isinstance(data, BufferProperty) or data.what != "data":
+        raise ParseError(
+            f"{name} is declared in no memory: data=arena.data makes it a view of a buffer of int8; T.alloc_buffer"
+            " allocates a buffer, T.match_buffer makes a view of a region"
+        )
+    arena = data.buffer
+    if arena.dtype not in ("int8", "uint8") or arena.rank != 1 or arena.scope != "global":
+        raise ParseError(f"an arena is a global buffer of int8 with one axis; {arena.name} is none")
+    shape = evaluate(args["shape"])
+    extents = [_extent(s) for s in _as_tuple(shape)]
+    dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
+    if more := [key for key in args if key not in ("shape", "dtype", "data", "elem_offset", "byte_offset")]:
+        raise ParseError(f"{name} is row-major in the memory of {arena.name}: T.decl_buffer takes no {more[0]} here")
+    offset = _byte_offset(evaluate, args, dtype)
+    with evaluate.state.source.location(node):
+        make = partial(create.arena_view, name, arena.ssa, offset, extents, dtype)
+        value = evaluate.state.allocation_scopes[-1].prologue(make)
+    return BufferRef(name, value, dtype, [Index.wrap(e) for e in extents])
+
+
+def _byte_offset(evaluate: Evaluator, args: dict[str, ast.expr], dtype: str) -> Index:
+    given = [key for key in ("byte_offset", "elem_offset") if key in args]
+    if len(given) == 2:
+        raise ParseError("a view starts at byte_offset or at elem_offset, not at both")
+    if not given:
+        return Index.constant(0)
+    index = evaluate.index(args[given[0]], given[0])
+    return index if given[0] == "byte_offset" else index * (max(8, dtypes.bits(dtype)) // 8)
 
 
 def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:

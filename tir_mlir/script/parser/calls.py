@@ -15,8 +15,18 @@ from mlir.dialects import arith, math
 from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
-from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers, vector_expressions
-from tir_mlir.script.parser.items import Const, Expr, UnboundVar, Value, as_const, describe, dtype_of, is_expr
+from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, module_calls, pointers, vector_expressions
+from tir_mlir.script.parser.items import (
+    Const,
+    Expr,
+    GlobalFunction,
+    UnboundVar,
+    Value,
+    as_const,
+    describe,
+    dtype_of,
+    is_expr,
+)
 from tir_mlir.script.parser.source import ParseError
 
 if TYPE_CHECKING:
@@ -80,7 +90,11 @@ def call(evaluate: Evaluator, node: ast.Call) -> Any:
         if callee.name in ("vload", "vstore"):
             return vector_expressions.method(evaluate, callee, node)
         return _method(evaluate, callee, node)
+    if isinstance(callee, GlobalFunction):
+        return module_calls.call(evaluate, callee.name, node.args, node)
     word = getattr(callee, "tir_construct", None)
+    if word == "call":
+        return module_calls.named_call(evaluate, node)
     if isinstance(callee, DType):
         return _dtype(evaluate, callee, node)
     if word in ("call_extern", "call_pure_extern"):

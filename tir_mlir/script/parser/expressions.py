@@ -15,7 +15,7 @@ from mlir.dialects import affine, memref, scf
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create, dtypes
 from tir_mlir.script.language.refused_words import REFUSED
-from tir_mlir.script.parser import arithmetic, pointers, vector_expressions
+from tir_mlir.script.parser import arithmetic, module_calls, pointers, vector_expressions
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.inlined_calls import LocalLambda
 from tir_mlir.script.parser.items import (
@@ -95,6 +95,8 @@ class Evaluator:
         return node.value
 
     def _Name(self, node: ast.Name) -> Any:
+        if (function := module_calls.plain_function(self.state, node.id)) is not None:
+            return function
         return self.state.scope.lookup(node.id)
 
     def _Tuple(self, node: ast.Tuple) -> Any:
@@ -117,6 +119,10 @@ class Evaluator:
         return found
 
     def _Attribute(self, node: ast.Attribute) -> Any:
+        if isinstance(node.value, ast.Name):
+            function = module_calls.function_of(self.state, node.value.id, node.attr)
+            if function is not None:
+                return function
         base = self(node.value)
         if isinstance(base, BufferRef):
             return pointers.attribute(base, node.attr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -50,6 +50,10 @@ class Scope:
         if name in self.python:
             return self.python[name]
         return getattr(builtins, name, MISSING)
+
+    def knows(self, name: str) -> bool:
+        """Whether a name denotes something, here or further down."""
+        return self.find(name) is not None or name in self.assigned or self.python_value(name) is not MISSING
 
     def find(self, name: str) -> Binding | None:
         for frame in reversed(self.frames):
@@ -148,6 +152,8 @@ class ParserState:
     block_nodes: dict[int, BlockNodes] = field(default_factory=dict)
     run: Callable[[Sequence[ast.stmt]], None] | None = None  # parses statements
     inlined: int = 0  # calls being inlined
+    programs: Collection[str] = ()  # the functions of the module
+    homes: Collection[str] = ()  # the names of the module in them
 
     def error(self, node: ast.AST | None, message: str) -> Exception:
         return self.source.error(node, message)

@@ -132,6 +132,13 @@ class BufferProperty:
 
 
 @dataclass(frozen=True)
+class GlobalFunction:
+    """A function of the module, `Module.f`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class UnboundVar:
     """A shape or stride variable that no buffer has bound yet."""
 
@@ -189,6 +196,8 @@ def describe(item: Any) -> str:
         return "a slice"
     if isinstance(item, Ramp):
         return "a ramp, which is an index: A[T.ramp(0, 1, 4)]"
+    if isinstance(item, GlobalFunction):
+        return f"the function {item.name} of the module"
     if isinstance(item, UnboundVar):
         return f"the variable {item.name}, which no buffer binds"
     if is_expr(item):

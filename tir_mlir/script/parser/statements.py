@@ -122,7 +122,7 @@ class FunctionParser:
                 self.evaluate(inner)
         elif word in ("where", "reads", "writes", "block_attr"):
             raise ParseError(f"T.{word} must be directly in a block")
-        elif word in ("alloc_buffer", "match_buffer"):
+        elif word in ("alloc_buffer", "match_buffer", "decl_buffer"):
             raise ParseError(f"T.{word} returns a buffer: name it, A = T.{word}(...)")
         elif word in ("block", "init"):
             raise ParseError(f"T.{word} is used as: with T.{word}(...):")
@@ -243,6 +243,9 @@ class FunctionParser:
         elif word == "match_buffer":
             assert isinstance(value, ast.Call)
             self._buffer(target, buffers.match_region(self.evaluate, target.id, value))
+        elif word == "decl_buffer":
+            assert isinstance(value, ast.Call)
+            self._buffer(target, buffers.arena_view(self.evaluate, target.id, value))
         elif word == "var":
             self.state.scope.define(target.id, UnboundVar(target.id), target, "size")
         elif _is_axis(value):

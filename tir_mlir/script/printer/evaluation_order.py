@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
 
-BUFFER_OPS = ("memref.alloc", "memref.alloca", "memref.subview")
+BUFFER_OPS = ("memref.alloc", "memref.alloca", "memref.subview", "memref.view")
 _LOADS = ("affine.load", "memref.load", "affine.vector_load")
 _STORES = ("affine.store", "memref.store", "affine.vector_store")
 
@@ -16,6 +16,8 @@ _STORES = ("affine.store", "memref.store", "affine.vector_store")
 def is_statement(op: ir.Operation) -> bool:
     """Whether an op has a line of its own (all others are parts of expressions)."""
     name = op.name
+    if name == "memref.subview" and attrs.NAME not in op.attributes:
+        return False  # a part of a buffer that a call takes
     if name in (*_STORES, "affine.for", "scf.for", *BUFFER_OPS) or is_block(op):
         return True
     if name == "func.call":

@@ -8,6 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, as_written
+from tir_mlir.dialect.calls import is_program_call
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import (
     Block,
@@ -29,6 +30,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import BufferPrinter
+from tir_mlir.script.printer.call_statements import call_text, view_text
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.literals import quote, sequence
@@ -94,6 +96,11 @@ class StatementPrinter:
             self._if(op)
         elif name in ("affine.store", "memref.store", "affine.vector_store"):
             self._store(op)
+        elif is_program_call(op):
+            self.writer.line(call_text(self.values, self.buffers, op), self._id(op))
+        elif name == "memref.view":
+            buffer, text = Buffer(op.results[0]), view_text(self.values, self.buffers, op)
+            self.writer.line(f"{self.names.bind(buffer.value, buffer.name, 'buf')} = {text}", self._id(op))
         elif name == "func.call":
             self.writer.line(self.values.call_extern(op).text, self._id(op))
         elif name == "llvm.intr.assume":
@@ -271,7 +278,7 @@ class StatementPrinter:
         self.writer.line(f"with {self.options.block}({quote(name)}):", block.id)
         ops = block.body_ops()
         owned = [o for o in ops if o.name == "memref.alloc"]
-        views = [o for o in ops if o.name == "memref.subview"]
+        views = [o for o in ops if o.name == "memref.subview" and attrs.NAME in o.attributes]
         init = block.init
         with self.writer.indented(), self.names.scope():
             self._iters(block)

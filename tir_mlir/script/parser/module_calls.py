@@ -1,0 +1,184 @@
+"""Calls of other functions of the module: `T.call("f", A, B[0:4, :], n)`, `Module.f(A, B, n)`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from mlir import ir
+from mlir.dialects import memref
+
+from tir_mlir.dialect.analysis import kept_dims
+from tir_mlir.dialect.ir import Buffer, Func, Index, create, dtypes, funcs
+from tir_mlir.script.parser import arithmetic
+from tir_mlir.script.parser.items import BufferProperty, BufferRef, GlobalFunction, RegionRef, describe, is_expr
+from tir_mlir.script.parser.source import ParseError
+
+if TYPE_CHECKING:
+    from tir_mlir.script.parser.expressions import Evaluator
+    from tir_mlir.script.parser.function_state import ParserState
+
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+_ANY = ir.ShapedType.get_dynamic_stride_or_offset()
+
+
+def function_of(state: ParserState, base: str, name: str) -> GlobalFunction | None:
+    """The function that `Module.name` denotes in a program; None if `base` is no name of the module."""
+    if base not in state.homes or state.scope.find(base) is not None or name not in state.programs:
+        return None
+    return GlobalFunction(name)
+
+
+def plain_function(state: ParserState, name: str) -> GlobalFunction | None:
+    """The function of the module that a name denotes which nothing else has."""
+    return GlobalFunction(name) if name in state.programs and not state.scope.knows(name) else None
+
+
+def named_call(evaluate: Evaluator, node: ast.Call) -> None:
+    """`T.call("f", ...)`."""
+    name = evaluate(node.args[0]) if node.args else None
+    if not isinstance(name, str):
+        raise ParseError('T.call needs the name of a function of the module: T.call("f", A, B)')
+    call(evaluate, name, node.args[1:], node)
+
+
+def call(evaluate: Evaluator, name: str, args: list[ast.expr], node: ast.Call) -> None:
+    """Create `func.call @name(args)`; buffers are passed whole, or as views of regions."""
+    callee = _callee(evaluate.state, name)
+    given = _in_order(callee, args, node)
+    operands = []
+    for number, arg in enumerate(given):
+        try:
+            operands.append(_argument(evaluate, callee, number, arg, node))
+        except ParseError as refused:
+            raise evaluate.state.error(arg, str(refused)) from None
+    with evaluate.state.source.location(node):
+        ir.Operation.create(
+            "func.call", operands=operands, attributes={"callee": ir.FlatSymbolRefAttr.get(callee.name)}
+        )
+
+
+def _callee(state: ParserState, name: str) -> Func:
+    found = {f.name: f for f in funcs(state.module)}
+    own = state.func.name if state.func is not None else ""
+    if name == own or (name not in found and name in state.programs):
+        who = "itself" if name == own else f"{name}, which calls {own}"
+        raise ParseError(f"{own} calls {who}: programs do not call themselves; write the repetition as a loop")
+    if name not in found:
+        there = ", ".join(n for n in state.programs if n != own) or "none"
+        raise ParseError(f"the module has no function {name} (it has {there}); T.call_extern calls a C function")
+    return found[name]
+
+
+def _in_order(callee: Func, args: list[ast.expr], node: ast.Call) -> list[ast.expr]:
+    """The argument of each parameter, by position or by name."""
+    names = [callee.arg_name(n) for n in range(len(callee.args))]
+    found = dict(zip(names, args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg not in names or keyword.arg in found:
+            problem = "twice" if keyword.arg in found else "which it does not take"
+            raise ParseError(f"{callee.name} is given {keyword.arg}, {problem}; it takes {', '.join(names)}")
+        found[keyword.arg] = keyword.value
+    if len(args) > len(names) or len(found) != len(names):
+        has = len(args) + len(node.keywords)
+        raise ParseError(f"{callee.name} takes {len(names)} arguments ({', '.join(names)}), not {has}")
+    return [found[name] for name in names]
+
+
+def _argument(evaluate: Evaluator, callee: Func, number: int, arg: ast.expr, node: ast.Call) -> ir.Value:
+    param, name = callee.args[number], f"parameter {callee.arg_name(number)} of {callee.name}"
+    if isinstance(param.type, ir.MemRefType):
+        part = _part(evaluate, arg, name)
+        with evaluate.state.source.location(node):
+            return _fitted(_view(part, Buffer(param)), Buffer(param), name)
+    item = evaluate(arg)
+    if not is_expr(item) and not isinstance(item, int | float):
+        raise ParseError(f"{name} is a number, not {describe(item)}")
+    with evaluate.state.source.location(node):
+        if isinstance(param.type, ir.IndexType):
+            index = arithmetic.to_index(item)
+            return create.apply(index) if isinstance(index, Index) else index
+        return arithmetic.to_value(arithmetic.as_expr(item), dtypes.to_name(param.type))
+
+
+# ---- buffers
+
+
+def _part(evaluate: Evaluator, arg: ast.expr, name: str) -> BufferRef | RegionRef:
+    """The buffer or region that is passed."""
+    if isinstance(arg, ast.Subscript):
+        return evaluate.region(arg)
+    item = evaluate(arg)
+    if isinstance(item, BufferProperty) and item.what == "data":
+        return item.buffer
+    if isinstance(item, BufferRef):
+        return item
+    raise ParseError(f"{name} is a buffer: pass one, or a region such as A[0:4, :], not {describe(item)}")
+
+
+def _view(part: BufferRef | RegionRef, param: Buffer) -> ir.Value:
+    """The whole buffer, or a `memref.subview` of a region, without the unit axes that the parameter has not."""
+    if isinstance(part, BufferRef):
+        return part.ssa
+    sizes = [e.as_constant() for e in part.extents]
+    kept = list(range(len(sizes)))
+    if len(sizes) != param.rank:
+        found = kept_dims(param.shape, sizes)
+        kept = kept if found is None else found
+    source = ir.MemRefType(part.buffer.ssa.type)
+    strides, offset = source.get_strides_and_offset()
+    fixed = [m.as_constant() for m in part.mins]
+    known = None not in fixed and _ANY not in (*strides, offset)
+    start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if known else _ANY  # type: ignore[operator]
+    if all(f == 0 for f in fixed):
+        start = offset
+    layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in kept])
+    static = [_DYNAMIC if s is None else s for s in sizes]
+    type_ = ir.MemRefType.get([static[k] for k in kept], source.element_type, layout, source.memory_space)
+    offsets: list[Any] = [m if m is not None else create.apply(i) for m, i in zip(fixed, part.mins, strict=True)]
+    extents: list[Any] = [s if s is not None else create.apply(e) for s, e in zip(sizes, part.extents, strict=True)]
+    return memref.subview(part.buffer.ssa, offsets, extents, [1] * len(sizes), result_type=type_)
+
+
+def _fitted(value: ir.Value, param: Buffer, name: str) -> ir.Value:
+    """A buffer as the type of a parameter; a cast where that knows less of its sizes or strides."""
+    if value.type == param.value.type:
+        return value
+    given = Buffer(value)
+    facts = (param.dtype, given.dtype, "type"), (param.scope, given.scope, "scope"), (param.rank, given.rank, "rank")
+    for wanted, has, word in facts:
+        if wanted != has:
+            raise ParseError(f"{name} has the {word} {wanted}, but what is passed of {given.root.name} has {has}")
+    for axis, (wanted, has) in enumerate(zip(param.shape, given.shape, strict=True)):
+        if None not in (wanted, has) and wanted != has:
+            raise ParseError(f"axis {axis} of {name} has {wanted} elements, but {has} are passed")
+    _same_layout(given.type, param.type, name)
+    return memref.cast(param.value.type, value)
+
+
+def _same_layout(given: ir.MemRefType, wanted: ir.MemRefType, name: str) -> None:
+    """Check that a parameter takes the strides and the offset of what is passed."""
+    have, start = given.get_strides_and_offset()
+    want, at = wanted.get_strides_and_offset()
+    way = 'fix: T.match_buffer(..., strides=["s0", 1]) declares one that takes parts of buffers; or pass a whole buffer'
+    if isinstance(wanted.layout, ir.AffineMapAttr) and not _is_dense(given):
+        raise ParseError(f"{name} is row-major from its first element, but a part of a buffer is passed; {way}")
+    if at not in (_ANY, start):
+        raise ParseError(f"{name} starts at element {at} of its memory, but a part from elsewhere is passed; {way}")
+    for axis, (stride, has, size) in enumerate(zip(want, have, given.shape, strict=True)):
+        if stride not in (_ANY, has) and size != 1:
+            shown = "a variable one" if has == _ANY else has
+            raise ParseError(f"axis {axis} of {name} has the stride {stride}, but {shown} is passed; {way}")
+
+
+def _is_dense(type_: ir.MemRefType) -> bool:
+    """Whether a buffer is row-major from its first element."""
+    if isinstance(type_.layout, ir.AffineMapAttr):
+        return True
+    strides, offset = type_.get_strides_and_offset()
+    step = 1
+    for stride, size in zip(reversed(list(strides)), reversed(list(type_.shape)), strict=True):
+        if size != 1 and stride != step:
+            return False
+        step = _ANY if size == _DYNAMIC or step == _ANY else step * size
+    return offset == 0 and _DYNAMIC not in list(type_.shape)[1:]
