@@ -98,7 +98,10 @@ ROWS: dict[str, str] = {
     "script.parser": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify script script.language"
     ),
-    "script.printer": "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger script.language",
+    "script.parser.modules": "dialect.analysis dialect.ir script.parser",
+    "script.printer": (
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger script.language"
+    ),
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "graph": (
         "build dialect.diagnostics dialect.graph dialect.ir graph.operators graph.transforms passes.graph runtime "

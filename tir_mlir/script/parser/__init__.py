@@ -13,8 +13,9 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.script.parser import call_order, inlined_calls, python_scope
+from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
+from tir_mlir.script.parser.modules import call_order
 from tir_mlir.script.parser.source import ParseError, Source
 from tir_mlir.script.parser.statements import FunctionParser
 from tir_mlir.script.parser.verify_parsed import verify_source

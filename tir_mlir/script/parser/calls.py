@@ -15,7 +15,7 @@ from mlir.dialects import arith, math
 from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
-from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, module_calls, pointers, vector_expressions
+from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers, vector_expressions
 from tir_mlir.script.parser.items import (
     Const,
     Expr,
@@ -27,6 +27,7 @@ from tir_mlir.script.parser.items import (
     dtype_of,
     is_expr,
 )
+from tir_mlir.script.parser.modules import module_calls
 from tir_mlir.script.parser.source import ParseError
 
 if TYPE_CHECKING:

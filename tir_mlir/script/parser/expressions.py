@@ -15,7 +15,7 @@ from mlir.dialects import affine, memref, scf
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create, dtypes
 from tir_mlir.script.language.refused_words import REFUSED
-from tir_mlir.script.parser import arithmetic, module_calls, pointers, vector_expressions
+from tir_mlir.script.parser import arithmetic, pointers, vector_expressions
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.inlined_calls import LocalLambda
 from tir_mlir.script.parser.items import (
@@ -34,6 +34,7 @@ from tir_mlir.script.parser.items import (
     is_expr,
     mlir_type,
 )
+from tir_mlir.script.parser.modules import module_calls
 from tir_mlir.script.parser.source import ParseError
 
 BINARY = {
