@@ -11,6 +11,7 @@ from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
+from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.target import Target
 
 
@@ -33,6 +34,7 @@ class Stage:
 
 
 STAGES: list[Stage] = [
+    Stage("simplify", "what does nothing or is undone; rows of products together", lambda g, o: simplify(g)),
     Stage("constants", "constants become weights", lambda g, o: constants_to_weights(g)),
     Stage("lift", "what depends on weights only becomes a graph of its own", lambda g, o: lift_weights(g)),
     Stage("legalize", "a TensorIR function for each operator; reshapes become views", lambda g, o: legalize(g)),

@@ -140,30 +140,24 @@ def _reshape_below(rewrite: Rewriter, node: Node) -> ir.Value | None:
 
 
 def _is_moved(rewrite: Rewriter, node: Node, number: int, value: ir.Value) -> bool:
-    """Whether the reshape that an input comes from may move below a node: nobody else reads the reshaped tensor, and
-    the node computes each element, or each row, from those at the same place."""
+    """Whether the reshape that an input comes from may move below a node: it only adds dimensions, nobody else reads
+    the reshaped tensor, and the node computes each element, or each row, from those at the same place."""
     before = rewrite.producer(value, "reshape")
     if before is None or rewrite.users(value) != 1 or before.types[0].shape != node.types[0].shape:
         return False
-    if node.operator in UNARY | BINARY:
-        return True
-    if node.operator not in LAST_AXIS or number:
+    source, shown = rewrite.type_of(before.inputs[0]).shape, before.types[0].shape
+    if len(source) >= len(shown) or not source:
         return False
-    rank, shapes = len(node.types[0].shape), (rewrite.type_of(before.inputs[0]).shape, before.types[0].shape)
-    axis = node.attributes.get("axis", node.attributes.get("axes", -1))
-    last = axis[0] if isinstance(axis, list) and len(axis) == 1 else axis
-    return last in (-1, rank - 1) and all(shapes) and shapes[0][-1] == shapes[1][-1] and last == -1
+    if node.operator in LAST_AXIS:
+        return number == 0 and node.attributes.get("axis") in (-1, [-1]) and source[-1] == shown[-1]
+    return node.operator in UNARY | BINARY
 
 
 def _reshaped(rewrite: Rewriter, node: Node, value: ir.Value, source: TensorType, shown: TensorType) -> ir.Value | None:
     """Another operand, for a node whose operand of shape `shown` is taken in the shape `source`; None if it does not
     have one."""
     shape = rewrite.type_of(value).shape
-    if (
-        prod(s for s in shape if isinstance(s, int)) == 1
-        and all(isinstance(s, int) for s in shape)
-        and len(shape) <= len(source.shape)
-    ):
+    if all(size == 1 for size in shape) and len(shape) <= len(source.shape):
         return value
     if shape == shown.shape:
         return rewrite.emit(node, "reshape", [value], {"shape": list(source.shape)})
