@@ -33,7 +33,8 @@ def inputs_of(graph: Graph, **sizes: int) -> list[np.ndarray]:
     with entered():
         func = graph.func
         types = [func.input_type(n) for n in range(len(func.inputs)) if func.weight(n) is None]
-    return [rng.integers(-4, 5, [sizes[s] if isinstance(s, str) else s for s in t.shape]).astype(t.dtype) for t in types]
+    shapes = [[sizes[s] if isinstance(s, str) else s for s in t.shape] for t in types]
+    return [rng.integers(-4, 5, shape).astype(t.dtype) for shape, t in zip(shapes, types, strict=True)]
 
 
 def check_same(before: Graph, after: Graph, rtol: float = 0, **sizes: int) -> None:
