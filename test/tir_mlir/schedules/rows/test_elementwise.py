@@ -75,6 +75,18 @@ def test_short_rows_become_one_loop():
     assert len(sch.get_loops("out")) == 2
 
 
+@pytest.mark.parametrize(("columns", "step", "loops"), [(33, 1, 2), (33, 3, 2), (3, 1, 1)])
+def test_rows_of_a_crop_are_long_enough_with_one_vector(columns, step, loops):
+    a = te.placeholder((7 * step + 1, columns * step + 1), name="A")
+    cut = te.compute((7, columns), lambda i, j: a[i * step + 1, j * step + 1] * 2.0, name="B")
+    sch = Schedule(te.create_prim_func([a, cut]))
+    schedules.elementwise(sch, "B", threads=1)
+    assert len(sch.get_loops("B")) == loops
+    x, y = RNG.random((7 * step + 1, columns * step + 1), np.float32), np.zeros((7, columns), np.float32)
+    build(sch)["main"](x, y)
+    np.testing.assert_array_equal(y, 2 * x[1::step, 1::step])
+
+
 def test_short_rows_of_a_size_known_when_it_runs():
     sch = Schedule(
         parse("""
