@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, all_blocks, bits, ops
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.info import BlockInfo, LoopInfo
+from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 from tir_mlir.schedules.even_tiles import LARGE
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp", "arith.fptosi")
@@ -82,6 +83,18 @@ def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
             if read.axes and name in read.axes[-1]:
                 return [*(n for n in names if n != name), name]
     return names
+
+
+def is_contiguous(region: RegionInfo, known: Mapping[str, int | None], axes: Sequence[str]) -> bool:
+    """Whether the last dimensions of a buffer, which these axes index, are accessed one element after the other."""
+    first = len(region.axes) - len(axes)
+    for dimension, axis in enumerate(axes, first):
+        start, then = (region.index_at(dimension, n) for n in (0, 1))
+        if start is None or then != start + 1:
+            return False
+        if dimension > first and region.buffer.shape[dimension] != known[axis]:
+            return False
+    return True
 
 
 def widest_bits(info: BlockInfo) -> int:

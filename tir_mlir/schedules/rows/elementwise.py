@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from math import ceil
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.info import BlockInfo, RegionInfo
+from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import (
     block_info,
     extent_of,
     extents,
+    is_contiguous,
     iters,
     loops_by_iter,
     num_instances,
@@ -121,25 +122,13 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
         if any(used[-count - 1 :] != axes or len(used) < len(r.axes) for r, used in whole):
             break
         part = any(a in used for r, used in regions if (r, used) not in whole for a in axes)
-        part = part or not all(_is_contiguous(r, known, axes) for r, _ in whole)
+        part = part or not all(is_contiguous(r, known, axes) for r, _ in whole)
         more = known[order[-count - 1]]
         inside = count + 1 < len(order)
         if (more is None and inside) or times >= lanes * (1 if part else VECTORS):
             break
         count, times = count + 1, None if more is None else times * more
     return count
-
-
-def _is_contiguous(region: RegionInfo, known: Mapping[str, int | None], axes: Sequence[str]) -> bool:
-    """Whether the last dimensions of a buffer, which these axes index, are accessed one element after the other."""
-    first = len(region.axes) - len(axes)
-    for dimension, axis in enumerate(axes, first):
-        start, then = (region.index_at(dimension, n) for n in (0, 1))
-        if start is None or then != start + 1:
-            return False
-        if dimension > first and region.buffer.shape[dimension] != known[axis]:
-            return False
-    return True
 
 
 def inline_producers(sch: Schedule, block: Any, fixed: Collection[str]) -> None:

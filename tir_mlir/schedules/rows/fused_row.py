@@ -5,8 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.attempt import attempt
-from tir_mlir.schedules.block_queries import block_info, iters
+from tir_mlir.schedules.block_queries import block_info, extents, is_contiguous, iters
+
+VECTORS = 8
+"""The number of vectors from which on a row of one axis is long enough."""
+
+
+def pays(info: BlockInfo, axes: list[str], lanes: int) -> bool:
+    """Whether to fuse the axes of a row: the innermost one is short, it does not fill its vectors, and the accesses stay
+    contiguous.
+
+    axes: iters of a block, outer to inner. (100, 3): yes; (20, 24): yes; (20, 32): no, for 16 lanes.
+    """
+    known = extents(info)
+    inner = known[axes[-1]]
+    if inner is None or inner % lanes == 0 or inner >= VECTORS * lanes:
+        return False
+    row = set(axes)
+    regions = [r for r in (*info.reads, *info.writes) if any(row.intersection(a) for a in r.axes)]
+    return all([list(a) for a in r.axes[-len(axes) :]] == [[a] for a in axes] for r in regions) and all(
+        is_contiguous(r, known, axes) for r in regions
+    )
 
 
 def fused_row(sch: Schedule, block: Any, loops: list[Any]) -> Any:

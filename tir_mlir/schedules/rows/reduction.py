@@ -19,7 +19,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.rows.fused_row import fused_row
+from tir_mlir.schedules.rows.fused_row import fused_row, pays
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -104,7 +104,7 @@ def _over_sum(
         return
     lanes = target.lanes(widest_bits(info))
     lane = loops[sums[-1]]
-    if len(sums) > 1 and free.flag("fused", False):
+    if len(sums) > 1 and free.flag("fused", pays(info, sums, lanes)):
         lane = fused_row(sch, block, [loops[n] for n in sums])
     step = free.choice("step", [v * lanes for v in STEPS if v * lanes < (extent_of(sch, lane) or LARGE)], 0)
     sch.vectorize(sch.split(lane, [None, step])[1] if step else lane)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from tir_mlir.schedule import Schedule
@@ -10,10 +11,14 @@ from tir_mlir.schedules.block_queries import extent_of, iters
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member
-from tir_mlir.schedules.rows.fused_row import fused_row
+from tir_mlir.schedules.rows.fused_row import fused_row, pays
+from tir_mlir.target import Target
 
 ROWS = (2, 4, 8, 16, 32)
 """Candidates for the rows that are handled together."""
+TOGETHER = 8
+"""The number of short rows that are handled together: the passes of one row depend on each other, those of several do
+not."""
 VECTORS = (1, 4, 8)
 """Candidates for the vectors of a step of passes that are joined."""
 
@@ -25,26 +30,33 @@ class RowPasses:
         for k: sum[i] += e[k]          ->         for j_1: e[j] = exp(X[i, j]), vectorized
                                                   for k_1: sum[i] += e[k], vectorized
 
-    The default of each decision leaves the passes as they are, vectorized over the whole row. A pass that may not join
-    another one stays alone.
+    By default, each pass is vectorized over the whole row; short rows are handled together, and axes of a row are one
+    loop if that `pays`. A pass that may not join another one stays alone. bits: of the widest element.
     """
 
-    def __init__(self, sch: Schedule, rows: list[str], free: Free, lanes: int):
-        self.sch, self.rows, self.free, self.lanes = sch, rows, free, lanes
+    def __init__(self, sch: Schedule, rows: list[str], free: Free, target: Target, bits: int):
+        self.sch, self.rows, self.free, self.target = sch, rows, free, target
+        self.lanes, self.bytes = target.lanes(bits), max(1, bits // 8)
         self.passes: list[tuple[Member, Any]] = []
 
     def group_rows(self, row: Any, inner: list[Any]) -> tuple[Any, list[Any]]:
         """Handle a few rows together, pass by pass. Returns the loop over groups and the loops inside."""
-        rows = self.free.choice("rows", [r for r in ROWS if r <= (extent_of(self.sch, row) or LARGE)], 1)
+        count = extent_of(self.sch, row)
+        length = prod(extent_of(self.sch, x) or LARGE for x in inner)
+        short = TOGETHER * length * self.bytes <= self.target.l1 // 4
+        default = TOGETHER if short and (count or 0) >= TOGETHER * self.target.cores else 1
+        rows = self.free.choice("rows", [r for r in ROWS if r <= (count or LARGE)], default)
         if rows == 1:
             return row, inner
         outer, row = self.sch.split(row, [None, rows])
         return outer, [row, *inner]
 
-    def add(self, member: Member, loops: list[Any]) -> None:
-        """Add a pass of a block, which is placed; `loops`: those along the row, or around it, outer to inner."""
+    def add(self, member: Member, loops: list[Any], axes: list[str]) -> None:
+        """Add a pass of a block, which is placed; `loops`: those along the row, or around it, outer to inner; `axes`:
+        the iters that the innermost of them are bound to."""
         along = self._along(member, loops)
-        fuse = len(along) > 1 and self.free.flag(f"fuse_{member.info.name}", False)
+        default = len(along) > 1 and pays(member.info, axes[-len(along) :], self.lanes)
+        fuse = len(along) > 1 and self.free.flag(f"fuse_{member.info.name}", default)
         self.passes.append((member, fused_row(self.sch, member.block, along) if fuse else loops[-1]))
 
     def _along(self, member: Member, loops: list[Any]) -> list[Any]:

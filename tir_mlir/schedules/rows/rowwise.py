@@ -102,16 +102,17 @@ class RowwiseSchedule:
         tiled = lane in rows and (extents(info)[lane] or 0) > 1
         self.lane = lane if tiled else None
         vectors = free.choice("vectors", (2, 4, 8, 16), VECTORS) if tiled else VECTORS
-        lanes = target.lanes(max(widest_bits(m.info) for m in members))
-        self.width = vectors * lanes
-        self.passes = RowPasses(sch, rows, free, lanes) if free and not tiled else None
+        bits = max(widest_bits(m.info) for m in members)
+        self.width = vectors * target.lanes(bits)
+        self.passes = None if tiled else RowPasses(sch, rows, free, target, bits)
 
     def run(self) -> list[Any]:
         """Schedule all blocks. Returns the loops over rows, outer to inner."""
         sch = self.sch
         loops = loops_by_iter(sch, self.last.block)
         outer = [loops[a] for a in self.rows if a != self.lane]
-        inner = [loops[a] for a in loops if a not in self.rows]
+        axes = [a for a in loops if a not in self.rows]
+        inner = [loops[a] for a in axes]
         if self.lane is not None:
             lane_0, lane_1 = sch.split(loops[self.lane], [None, self.width])
             outer, inner = [*outer, lane_0], [*inner, lane_1]
@@ -121,7 +122,7 @@ class RowwiseSchedule:
             outer[-1], inner = self.passes.group_rows(outer[-1], inner)
         for member in reversed(self.members[:-1]):
             self._place_producer(member, outer)
-        self._vectorize(self.last, inner)
+        self._vectorize(self.last, inner, axes)
         if self.passes:
             self.passes.run()
         return outer
@@ -142,14 +143,14 @@ class RowwiseSchedule:
             order = [*(a for a in order if a not in sums), *sums]
         if len(order) > 1 and order != list(loops):
             sch.reorder(*(loops[a] for a in order))
-        self._vectorize(member, [loops[a] for a in order])
+        self._vectorize(member, [loops[a] for a in order], order)
 
-    def _vectorize(self, member: Member, inner: list[Any]) -> None:
+    def _vectorize(self, member: Member, inner: list[Any], axes: list[str]) -> None:
         """Vectorize the innermost loop: over the reduction, or over several rows."""
         if not inner or len(member.info.writes) != 1:
             return
         if self.passes:
-            self.passes.add(member, inner)
+            self.passes.add(member, inner, axes)
             return
         sch = self.sch
         sch.vectorize(inner[-1])

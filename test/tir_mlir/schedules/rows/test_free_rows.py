@@ -85,7 +85,7 @@ def test_a_decision_about_a_softmax_changes_it(name, value):
 
 @pytest.mark.parametrize(
     ("shape", "axes", "name", "value"),
-    [((15, 7, 3), (1, 2), "C.fused", 1), ((127, 3), (1,), "C.over_results", 1), ((2, 127), (1,), "C.step", 16)],
+    [((15, 7, 3), (1, 2), "C.fused", 0), ((127, 3), (1,), "C.over_results", 1), ((2, 127), (1,), "C.step", 16)],
 )
 def test_a_decision_about_a_reduction_changes_it(shape, axes, name, value):
     x = RNG.integers(-4, 5, shape).astype("float32")

@@ -9,7 +9,7 @@ from programs.rowwise import chain, reduced
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script.parser import parse
-from tir_mlir.target import Target
+from tir_mlir.target import AVX2, Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
 RNG = np.random.default_rng(7)
@@ -121,3 +121,14 @@ def test_rows_are_read_together_unless_their_results_fit_in_registers(columns, t
     sch = check((40, columns), (0,), target="avx512", threads=1)
     assert ("T.unroll(8)" in sch.mod.script()) == together
     assert sch.verify()
+
+
+@pytest.mark.parametrize(("last", "fused"), [(3, True), (20, True), (16, False), (127, False)])
+def test_axes_of_a_sum_become_one_loop_if_the_last_does_not_fill_its_vectors(last, fused):
+    sch = Schedule(reduced((7, 6, last), (1, 2)))
+    schedules.reduction(sch, "C", AVX2, threads=1)
+    blocks = [sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))]
+    assert blocks == (["C_init", "C_update"] if fused else ["C"])
+    x, y = RNG.random((7, 6, last), np.float32), np.zeros(7, "f")
+    build(sch)["main"](x, y)
+    np.testing.assert_allclose(y, x.sum((1, 2)), rtol=1e-5)

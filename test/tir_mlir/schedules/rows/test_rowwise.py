@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from programs.rowwise import chain, layer_norm, reduced, softmax
 
-from tir_mlir import Schedule, build, schedules
+from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.target import Target
+from tir_mlir.target import AVX2, Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
 RNG = np.random.default_rng(7)
@@ -91,7 +91,40 @@ def test_inputs_of_a_row_are_below_its_loop():
     sch = Schedule(layer_norm(6, 40))
     schedules.layer_norm(sch, "out", threads=1)
     row = sch.get_loops("out")[0]
-    assert [sch.get_loops(b)[0] for b in ("twice", "total", "mean", "spread")] == [row] * 4
+    assert [sch.get_loops(b)[0] for b in ("twice", "total_update", "mean", "spread_update")] == [row] * 4
+
+
+@pytest.mark.parametrize(("shape", "together"), [((4096, 15), 8), ((4096, 1000), 1), ((7, 15), 1), ((333, 64), 8)])
+def test_short_rows_are_handled_together(shape, together):
+    sch = Schedule(softmax(shape))
+    schedules.softmax(sch, "out", threads=1, target=AVX2)
+    count = {sch.get(x).extent for x in sch.get_loops("total")[:-1]}
+    assert count == ({-(-shape[0] // 8), 8} if together > 1 else {shape[0], 1})
+
+
+@pytest.mark.parametrize("rows", [32, 33, 127])
+def test_rows_that_groups_do_not_divide(rows):
+    assert check_softmax((rows, 15), threads=2, target=AVX2).verify()
+
+
+def test_axes_of_a_row_become_one_loop_if_the_last_is_short():
+    sch = Schedule(layer_norm(6, 40))
+    schedules.layer_norm(sch, "out", threads=1)
+    assert sch.get(sch.get_loops("spread_update")[-1]).extent == 120
+    assert sch.verify()
+
+
+def test_axes_of_a_row_stay_apart_where_an_input_has_only_one_of_them():
+    """An input by channel would become a gather."""
+    x, g = te.placeholder((32, 6, 20), name="X"), te.placeholder((6,), name="G")
+    j, k = te.reduce_axis((0, 6), name="j"), te.reduce_axis((0, 20), name="k")
+    total = te.compute((32,), lambda i: te.sum(x[i, j, k], axis=(j, k)), name="total")
+    out = te.compute((32, 6, 20), lambda i, j, k: x[i, j, k] * total[i] * g[j], name="out")
+    sch = Schedule(te.create_prim_func([x, g, out]))
+    schedules.rowwise(sch, "out", threads=1)
+    assert sch.get(sch.get_loops("out")[-1]).extent == 20
+    assert sch.get(sch.get_loops("total_update")[-1]).extent == 120
+    assert sch.verify()
 
 
 def test_the_trace_is_the_schedule():
