@@ -45,7 +45,11 @@ def stock(text: str, folder) -> ctypes.CDLL:
     llvm_ir, kernel, library = folder / "main.ll", folder / "kernel.c", folder / "main.so"
     llvm_ir.write_text(toolchain.run("mlir-translate", ["--mlir-to-llvmir"], input=lowered))
     kernel.write_text(C_KERNEL)
-    toolchain.run("zig", ["cc", "-O2", "-w", "-shared", "-fPIC", str(llvm_ir), str(kernel), "-o", str(library)])
+    objects = []
+    for source in (llvm_ir, kernel):
+        objects.append(str(source.with_suffix(".o")))
+        toolchain.run("zig", ["cc", "-c", "-O2", "-w", "-fPIC", str(source), "-o", objects[-1]])
+    toolchain.run("zig", ["ld.lld", "-shared", *objects, "-o", str(library)])
     return ctypes.CDLL(str(library))
 
 

@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import IO, Any
 
@@ -27,6 +28,17 @@ QUIET = {"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "
 _spawn = multiprocessing.get_context("spawn")
 
 
+@contextmanager
+def _environment(more: Mapping[str, str]) -> Iterator[None]:
+    """Variables of this process that are set, for a process that starts inside."""
+    os.environ.update(more)
+    try:
+        yield
+    finally:
+        for name in more:
+            os.environ.pop(name, None)
+
+
 class Worker:
     """The parent's side. `limit`: seconds per item."""
 
@@ -38,10 +50,10 @@ class Worker:
         self.started = time.monotonic()
         self.log: IO[bytes] = tempfile.TemporaryFile()
         self.conn, other = _spawn.Pipe()
-        os.environ.update({k: v for k, v in QUIET.items() if k not in os.environ})
         path = f"/proc/{os.getpid()}/fd/{self.log.fileno()}" if os.path.isdir("/proc") else os.devnull
         self.process = _spawn.Process(target=serve, args=(other, dict(kinds), path), daemon=True)
-        self.process.start()
+        with _environment({k: v for k, v in QUIET.items() if k not in os.environ}):
+            self.process.start()
         other.close()
 
     def start(self, item: Item) -> None:
