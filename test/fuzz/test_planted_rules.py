@@ -18,8 +18,8 @@ MOST = 150
 def test_a_dropped_rule_is_found(rule, record_property):
     kinds = {PAIR: kind(rule)}
     with Pool(kinds, 1, 30.0) as pool:
-        outcomes = pool.run(item(PAIR, number, 0, kinds) for number in range(MOST))
-        number, found = next((n, o) for n, o in enumerate(outcomes) if o.verdict != "fine")
+        outcomes = pool.run(item(PAIR, number, 0, kinds) for number in range(RULES[rule].first, MOST))
+        number, found = next((n, o) for n, o in enumerate(outcomes, RULES[rule].first) if o.verdict != "fine")
     record_property("pairs", number + 1)
     if not (RULES[rule].deadly and found.verdict == "aborted"):
         assert found.verdict == "wrong" and RULES[rule].word in found.text.partition("\n")[0], found.text

@@ -111,8 +111,8 @@ def _rows_inside(sch: Schedule, row: Any, inner: Any, rows: int) -> Any:
 def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
     """The number of innermost loops to fuse for enough iterations to vectorize.
 
-    Each buffer indexed by all of their axes must have them in this order. If a buffer is indexed by some of them, or its
-    elements are not contiguous, as in a crop, its accesses become gathers, and one vector of iterations is enough.
+    Each buffer indexed by all of their axes must have them in this order. If a buffer is indexed by some of them, or
+    its elements are not contiguous, as in a crop, its accesses become gathers, and one vector of iterations is enough.
     """
     known, count, times = extents(info), 1, extents(info)[order[-1]]
     while count < len(order) and times is not None:

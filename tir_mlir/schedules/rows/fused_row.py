@@ -14,7 +14,7 @@ VECTORS = 8
 
 
 def pays(info: BlockInfo, axes: list[str], lanes: int) -> bool:
-    """Whether to fuse the axes of a row: the innermost one is short, it does not fill its vectors, and the accesses stay
+    """Whether to fuse the axes of a row: the innermost is short and does not fill its vectors, and the accesses stay
     contiguous.
 
     axes: iters of a block, outer to inner. (100, 3): yes; (20, 24): yes; (20, 32): no, for 16 lanes.

@@ -52,7 +52,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", LAYERS)
 def test_windows(name):
     check(LAYERS[name], target=SMALL, threads=1)
@@ -65,7 +65,7 @@ def test_a_window_of_one_has_no_loops():
     assert "vectorized(1)" not in sch.mod.script()
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["3x3", "one of all", "1x1, stride", "images"])
 def test_channels_last(name):
     check(LAYERS[name], "NHWC", target=SMALL, threads=1)

@@ -35,6 +35,7 @@ def tile_ops(sch: Schedule) -> list[str]:
     return re.findall(words, build(sch, target="sapphire_rapids").assembly)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("dtype", "dot"), [("int8", "tdpbssd"), ("uint8", "tdpbuud"), ("bfloat16", "tdpbf16ps")])
 def test_the_inner_loop(dtype, dot, threads):
@@ -56,7 +57,7 @@ def test_float16_products():
     assert not on_tiles(scheduled(widened(64, 64, 64, "float16", "float32")))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("sizes", "options"),
     [

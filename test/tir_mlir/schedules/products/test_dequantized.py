@@ -27,7 +27,7 @@ def check(schedule, m: int, weights: Weights, kept: bool = False, **options) -> 
     return sch
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])
 @pytest.mark.parametrize("turned", [False, True], ids=["along the sum", "along the result"])
 @pytest.mark.parametrize("form", FORMS)
@@ -66,7 +66,7 @@ def test_a_product_that_dequantises_itself():
     assert sch.verify()
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("target", [None, SMALL, WIDE], ids=["host", "small", "wide"])
 @pytest.mark.parametrize("turned", [False, True], ids=["along the sum", "along the result"])
 @pytest.mark.parametrize("form", FORMS)
@@ -75,6 +75,7 @@ def test_few_rows(m, n, k, form, turned, target):
     check(schedules.gemm, m, Weights(n, k, form=form, turned=turned), target=target, threads=1)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("turned", [False, True])
 def test_verify_of_a_product(form, turned):
@@ -97,6 +98,7 @@ def test_a_dequantised_left_operand():
     assert sch.verify()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
 def test_threads_share_a_product(turned, target):
@@ -110,6 +112,7 @@ def test_a_packed_left_operand_of_a_dequantised_product():
     assert sch.verify()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("m", [1, 5, 70])
 @pytest.mark.parametrize("target", [None, SMALL], ids=["host", "small"])

@@ -39,6 +39,7 @@ def unpacked(weights: Weights, q: np.ndarray) -> np.ndarray:
     return np.stack([x.reshape(n, -1, half) for x in (low, high)], axis=2).reshape(n, k)
 
 
+@pytest.mark.few(5)
 @vnni
 @pytest.mark.parametrize("weights", [
     Weights(33, 256), Weights(20, 512, form="pairs"), Weights(17, 256, 256), Weights(9, 256, 8), Weights(8, 128, 64),
@@ -59,6 +60,7 @@ def test_the_least_values():
     check(5, Weights(6, 256), least=True, target="avx512_vnni", threads=1)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("target", [AVX512_VNNI, AVX2, NEON_DOTPROD], ids=["vnni", "avx2", "neon"])
 @pytest.mark.parametrize("m", [1, 5])
 def test_verify(m, target):

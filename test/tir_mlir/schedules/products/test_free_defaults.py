@@ -23,6 +23,7 @@ def check(program, target, threads=1):
     assert found[0] == found[1]
 
 
+@pytest.mark.few(6)
 @TARGETS
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("m", [2, 16, 17, "m"])
@@ -30,12 +31,14 @@ def test_rows(m, right, target):
     check(product(m, 70, 45, right_turned=right), target)
 
 
+@pytest.mark.few(2)
 @TARGETS
 @pytest.mark.parametrize("m", [16, "m"])
 def test_rows_shared_by_threads(m, target):
     check(product(m, 1000, 1024), target, threads=2)
 
 
+@pytest.mark.few(4)
 @TARGETS
 @pytest.mark.parametrize("sizes", [(40, 1, 33), (127, 5, 33), (16, 16, 4000), ("m", "n", "k")])
 def test_columns_and_steps(sizes, target):
@@ -47,12 +50,14 @@ def test_float64(m):
     check(product(m, 64, 64, "float64"), WIDE)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("dtype", "sums"), [("int8", "int32"), ("bfloat16", "float32"), ("float16", "float32")])
 @pytest.mark.parametrize("m", [2, 40])
 def test_narrow_types(m, dtype, sums):
     check(widened(m, 64, 64, dtype, sums), WIDE)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("cpu", [ZEN4, SAPPHIRE_RAPIDS], ids=["zen4", "sapphire_rapids"])
 @pytest.mark.parametrize("m", [2, 64])
 def test_instructions_for_narrow_types(m, cpu):

@@ -34,7 +34,7 @@ def test_every_point_of_panels_is_the_product(m, n, k):
     points(m, n, k, target=WIDE, threads=1)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])
 def test_points_with_transposed_operands(left, right):
@@ -52,7 +52,7 @@ def test_threads_may_share_columns():
     assert "C.by_columns" in decider.decisions
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("m", "n", "k"), [(15, 17, 127), (127, 15, 1), (151, 160, 90)])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_point_of_blocks_is_the_product(m, n, k, threads):
@@ -69,6 +69,7 @@ def test_points_of_a_batch():
     check_points(batched(3, 15, 17, 33), lambda sch: schedules.gemm(sch, "C", SMALL, 2, free=True), [a, b], a @ b)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(("n", "k"), [(17, 127), (300, 1100)])
 def test_points_of_a_matrix_times_a_vector(turned, n, k):
@@ -81,6 +82,7 @@ def test_points_of_a_matrix_times_a_vector(turned, n, k):
     assert "C.streams" in names
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["int8", "uint8"])
 def test_points_of_dot_products(kind):
     a, b = (RNG.integers(0, 100, s).astype(kind) for s in ((33, 70), (70, 47)))

@@ -37,7 +37,7 @@ def together(url, name, count, trials):
 
 
 def test_processes_lose_no_trial(database):
-    together(database, "few", 4, 16)
+    together(database, "few", 3, 9)
 
 
 @pytest.mark.nightly

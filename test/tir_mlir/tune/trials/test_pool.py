@@ -136,7 +136,7 @@ def test_a_program_that_crashes_has_no_reference(pool):
 
 def test_a_reference_whose_worker_is_killed_is_computed_again():
     with Pool(1) as pool, ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(pool.reference, job("planted_wait", limits=Limits(run=1.0)))
+        waiting = threads.submit(pool.reference, job("planted_wait", limits=Limits(run=0.3)))
         while not pool.workers or not children(pool.workers[0]):
             time.sleep(0.01)
         os.kill(pool.workers[0], signal.SIGKILL)
