@@ -12,7 +12,7 @@ from mlir.dialects import arith, bufferization, func, linalg, memref, tensor
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.tensor_types import TensorType
 from tir_mlir.dialect.graph.views import Node, TensorFunc, tensor_funcs
-from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes
+from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, parent_op
 
 
 def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFunc:
@@ -155,11 +155,23 @@ def _adapter_body(op: ir.Operation, callee: str, inputs: Sequence[ir.Type], resu
     with ir.InsertionPoint(body):
         read = [bufferization.to_buffer(memref_of(v.type), v, read_only=True) for v in body.arguments]
         made = [memref.alloc(memref_of(r.mlir), [], []) for r in results]
-        func.CallOp([], ir.FlatSymbolRefAttr.get(callee), [*read, *made])
+        wanted = function_type(parent_op(op), callee).inputs
+        passed = [_as_parameter(v, t) for v, t in zip([*read, *made], wanted, strict=True)]
+        func.CallOp([], ir.FlatSymbolRefAttr.get(callee), passed)
         out = [
             bufferization.to_tensor(r.mlir, m, restrict=True, writable=True) for r, m in zip(results, made, strict=True)
         ]
         ir.Operation.create("func.return", operands=out)
+
+
+def function_type(module: ir.Operation, name: str) -> ir.FunctionType:
+    """The type of a function of a module. Errors: KeyError."""
+    return known_type(TensorFunc(ir.SymbolTable(module)[name]))
+
+
+def _as_parameter(value: ir.Value, wanted: ir.Type) -> ir.Value:
+    """A buffer as a parameter of a function for any sizes."""
+    return value if value.type == wanted else memref.cast(wanted, value)
 
 
 def memref_of(type_: ir.Type) -> ir.MemRefType:

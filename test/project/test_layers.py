@@ -93,20 +93,26 @@ ROWS: dict[str, str] = {
     "runtime.llvm": "dialect.diagnostics dialect.ir runtime.tools target",
     "runtime.tools": "dialect.diagnostics",
     "intrin.kernels": "target",
-    "script": "dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.linalg runtime.tools",
+    "script": (
+        "dialect.diagnostics dialect.graph dialect.ir dialect.presburger dialect.verify passes.linalg runtime.tools"
+    ),
     "script.language": "dialect.diagnostics dialect.index_maps",
     "script.parser": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify script script.language"
     ),
     "script.parser.modules": "dialect.analysis dialect.ir script.parser",
     "script.printer": (
-        "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger script.language"
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir dialect.presburger script.language"
     ),
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "graph": (
         "build dialect.diagnostics dialect.graph dialect.ir graph.operators graph.transforms passes.graph runtime "
         "runtime.cache runtime.call script target te"
     ),
+    "graph.expressions": (
+        "dialect.diagnostics dialect.graph dialect.ir graph graph.operators script script.printer te"
+    ),
+    "script.relax": ("dialect.diagnostics dialect.ir graph graph.expressions graph.operators script script.parser"),
     "graph.transforms": (
         "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules.programs script "
         "target te"
@@ -181,6 +187,7 @@ TOP = (
     "compat",
     "examples",
     "graph",
+    "script.relax",
     "schedules",
     "tune",
 )  # these may import everything; nothing below imports them

@@ -12,6 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.dialect.ir import create as tir_create
+from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters
 from tir_mlir.graph.emit import emit, find_operator, listed
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.sizes import Sizes, checked_dtype
@@ -67,9 +68,12 @@ class GraphBuilder:
 
     # --- inputs -------------------------------------------------------------------------------------------------------
 
-    def input(self, name: str, shape: Any, dtype: Any = "float32") -> Value:
-        """An input: a parameter of the graph, before all nodes and weights in the order of its text."""
-        return self._argument(name, TensorType(self.sizes.shape(shape), checked_dtype(dtype)), None)
+    def input(self, name: str, shape: Any, dtype: Any = "float32", weight: str | None = None) -> Value:
+        """An input: a parameter of the graph, before all nodes and weights in the order of its text.
+
+        weight: the name of the weight that it is, whose values are given later.
+        """
+        return self._argument(name, TensorType(self.sizes.shape(shape), checked_dtype(dtype)), weight)
 
     def weight(self, name: str, array: Any) -> Value:
         """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight."""
@@ -95,7 +99,7 @@ class GraphBuilder:
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def op(self, name: str, *inputs: Any, **given: Any) -> Any:
-        """A node of an operator. Returns its Value, or a tuple of Values. `name_hint`: for the name of the result.
+        """A node of an operator. Returns its Value, or a tuple of Values. `name_hint`: for the result, or one for each.
 
         inputs: Values; numbers and arrays become constants of the type of the first Value. Raises GraphError.
         """
@@ -104,7 +108,7 @@ class GraphBuilder:
         operands = [(v.value, v.type) for v in self._as_values(name, inputs)]
         with entered(), self._at_end():
             node = emit(self.module.mlir, operator, operands, given, self.sizes, [hint])
-            attrs.put(node.op, encoding.NAMES, [self._fresh(hint) for _ in node.results])
+            attrs.put(node.op, encoding.NAMES, self._result_names(hint, node.types))
             return self._one_or_all(node)
 
     def call_te(self, function: Callable[..., Any], *args: Any, name_hint: str = "", **given: Any) -> Any:
@@ -139,25 +143,43 @@ class GraphBuilder:
         inputs: Sequence[Value],
         results: Sequence[tuple[Any, Any]],
         name: str | None = None,
+        name_hint: str | Sequence[str] = "lv",
     ) -> Any:
         """A call of a TensorIR function: a PrimFunc, which is added to the module, or the name of one that it has.
 
-        results: shape and element type of each result, the last parameters of the function. Returns Value or Values.
+        results: shape and element type of each result, the last parameters of the function; name: for the function;
+        name_hint: for the result, or one for each. Returns Value or Values.
         """
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
         with entered():
             symbol = function if isinstance(function, str) else add_function(self.module, function, name)
-        if symbol not in self.module.functions:
+        if symbol not in self.module.prim_funcs:
             raise GraphError(
-                f"the module has no function {symbol}; it has {', '.join(self.module.functions) or 'none'}"
+                f"the module has no function {symbol}; it has {', '.join(self.module.prim_funcs) or 'none'}"
             )
         values = self._as_values(symbol, inputs)
         with entered(), self._at_end():
             operands = [v.value for v in values]
+            check_parameters(self.module, symbol, [*(v.type for v in values), *types])
             callee = create.call_tir_adapter(self.module.mlir, symbol, [v.type for v in operands], types)
-            return self._one_or_all(create.call(callee, operands, types, [self._fresh("lv") for _ in types]))
+            return self._one_or_all(create.call(callee, operands, types, self._result_names(name_hint, types)))
 
-    def call_packed(self, function: str, inputs: Sequence[Value], results: Sequence[tuple[Any, Any]]) -> Any:
+    def call(self, function: str, inputs: Sequence[Value], name_hint: str | Sequence[str] = "lv") -> Any:
+        """A call of another graph of the module, such as a group of operators. Returns Value or Values."""
+        values = self._as_values(function, inputs)
+        with entered(), self._at_end():
+            callee = called_graph(self.module, function)
+            types = called_types(callee, [v.type for v in values], self.sizes)
+            names = self._result_names(name_hint, types)
+            return self._one_or_all(create.call(callee, [v.value for v in values], types, names))
+
+    def call_packed(
+        self,
+        function: str,
+        inputs: Sequence[Value],
+        results: Sequence[tuple[Any, Any]],
+        name_hint: str | Sequence[str] = "lv",
+    ) -> Any:
         """A call of a registered function of Python or C, which writes the results that it is given last."""
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
         values = self._as_values(function, inputs)
@@ -165,7 +187,7 @@ class GraphBuilder:
             operands = [v.value for v in values]
             made = [t.mlir for t in types]
             callee = create.packed(self.module.mlir, function, [v.type for v in operands], made)
-            return self._one_or_all(create.call(callee, operands, types, [self._fresh("lv") for _ in types]))
+            return self._one_or_all(create.call(callee, operands, types, self._result_names(name_hint, types)))
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -188,6 +210,10 @@ class GraphBuilder:
 
     def _at_end(self) -> ir.InsertionPoint:
         return tir_create.at_end(self.func.body)
+
+    def _result_names(self, hint: str | Sequence[str], types: Sequence[TensorType]) -> list[str]:
+        """A fresh name for each result."""
+        return [self._fresh(hint if isinstance(hint, str) else hint[n]) for n in range(len(types))]
 
     def _fresh(self, wanted: str) -> str:
         name, number = wanted, 0
@@ -223,7 +249,7 @@ class GraphBuilder:
 def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:
     """Copy a TensorIR function into a module, or find the same one there. Returns its name."""
     wanted = name or str(function.attrs.get("global_symbol", function.name))
-    for known in module.functions.values():
+    for known in module.prim_funcs.values():
         if known.name.startswith(wanted) and known.equal(function):
             return known.name
     symbol = create.fresh_symbol(module.mlir, wanted)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, ToolError, VerifyError
-from tir_mlir.dialect.ir import annotation_keys, attrs, create, entered, is_block, walk
+from tir_mlir.dialect.ir import TENSOR_LEVEL, annotation_keys, attrs, create, entered, is_block, walk
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser.source import Source
@@ -44,7 +44,7 @@ def check_annotations(module: ir.Module, source: Source) -> None:
     """Warn about the annotations in a text that nothing reads, each at the line of its op."""
     for op in walk.ops(module.operation):
         for key in (attrs.ANNOTATIONS, attrs.ATTRS):
-            if key in op.attributes:
+            if key in op.attributes and TENSOR_LEVEL not in op.attributes:
                 line = file_position(op.location)[1]
                 source.check_annotations_at(line, attrs.get(op, key), _place(op))
 

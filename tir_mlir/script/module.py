@@ -9,13 +9,16 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError, short_repr
+from tir_mlir.dialect.graph import tensor_funcs
 from tir_mlir.dialect.ir import Func, attrs, create, entered, funcs, visit
+from tir_mlir.script import graph_level
+from tir_mlir.script.function_table import GlobalVar, check_names, erase_functions, erase_uncalled
 
 
 class IRModule:
     """A module of tensor programs. `.mlir` is the MLIR module, `.script()` prints it as TVMScript."""
 
-    def __init__(self, mlir: ir.Module | Mapping[str, PrimFunc] | None = None):
+    def __init__(self, mlir: ir.Module | Mapping[str, Any] | None = None):
         """Wrap an MLIR module (not copied), or build one from functions by name (copied)."""
         self.mlir: ir.Module
         if isinstance(mlir, ir.Module):
@@ -23,13 +26,22 @@ class IRModule:
             return
         if mlir is not None and not isinstance(mlir, Mapping):
             raise TirError(f"IRModule takes an MLIR module or functions by name, not {type(mlir).__name__}")
-        for name, func in (mlir or {}).items():
-            if not isinstance(name, str) or not isinstance(func, PrimFunc):
-                raise TirError(f"IRModule maps names to PrimFuncs; got {type(func).__name__}")
         with entered():
             self.mlir = ir.Module.create()
-            for name, func in (mlir or {}).items():
+            self._add(mlir or {})
+
+    def _add(self, functions: Mapping[str, Any]) -> None:
+        """Copy functions into the module, graphs after the programs that they call."""
+        check_names(functions)
+        graphs = {name: func for name, func in functions.items() if not isinstance(func, PrimFunc)}
+        for name, func in graphs.items():
+            if not isinstance(func, graph_level.expressions().Function):
+                raise TirError(f"IRModule maps names to PrimFuncs and graphs; {name} is {short_repr(func)}")
+        for name, func in functions.items():
+            if name not in graphs:
                 copy_function(self.mlir, func, name)
+        if graphs:
+            graph_level.expressions().write_functions(self, graphs)
 
     @staticmethod
     def from_mlir(text_or_path: str) -> IRModule:
@@ -57,24 +69,79 @@ class IRModule:
 
     @property
     def functions(self) -> dict[str, PrimFunc]:
-        """The functions with a body, by name."""
+        """The functions with a body, by name: programs, then graphs, each a `tir_mlir.graph.expressions.Function`."""
+        found = self.prim_funcs
         with entered():
-            return {f.name: PrimFunc(self, f.name) for f in funcs(self.mlir)}
+            names = [f.name for f in tensor_funcs(self.mlir) if f.is_graph]
+        return {**found, **{GlobalVar(n): graph_level.expressions().Function.of_module(self, n) for n in names}}
+
+    @property
+    def graphs(self) -> dict[str, Any]:
+        """The graphs of operators, by name, each a `tir_mlir.graph.expressions.Function`."""
+        return {name: self[name] for name in self if name not in self.prim_funcs}
+
+    @property
+    def prim_funcs(self) -> dict[str, PrimFunc]:
+        """The tensor programs, by name."""
+        with entered():
+            return {GlobalVar(f.name): PrimFunc(self, f.name) for f in funcs(self.mlir)}
+
+    def get_global_vars(self) -> list[GlobalVar]:
+        """The names of the functions."""
+        return [GlobalVar(name) for name in self]
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """The name of a function as an object. Raises KeyError for one that is not there."""
+        self[name]
+        return GlobalVar(name)
+
+    def update_func(self, var: str, func: Any) -> None:
+        """Replace a function, or add one: a PrimFunc or a graph. Other functions that call it must fit the new one.
+
+        Raises TirError, and leaves the module as it was, if the changed module is not valid.
+        """
+        self.update({var: func})
+
+    __setitem__ = update_func
+
+    def update(self, functions: IRModule | Mapping[str, Any]) -> None:
+        """Replace and add functions, those of another module or of a dictionary, together."""
+        new = dict(functions.functions if isinstance(functions, IRModule) else functions)
+        check_names(new)
+        made = self.clone()
+        with entered():
+            erase_functions(made.mlir, set(new))
+            made._add(new)
+            erase_uncalled(made.mlir)
+            verify_module(made.mlir)
+        self.mlir = made.mlir
+
+    def __delitem__(self, name: str) -> None:
+        self[name]
+        made = self.clone()
+        with entered():
+            erase_functions(made.mlir, {name})
+            erase_uncalled(made.mlir)
+            verify_module(made.mlir)
+        self.mlir = made.mlir
 
     def __getitem__(self, name: str) -> PrimFunc:
-        found = self.functions
+        found = [*self.__iter__()]
         if not isinstance(name, str) or name not in found:
             raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(found) or 'none'}")
-        return found[name]
+        known = self.prim_funcs
+        return known[name] if name in known else graph_level.expressions().Function.of_module(self, name)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self.functions
+        return isinstance(name, str) and any(name == n for n in self)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.functions)
+        with entered():
+            graphs = [GlobalVar(f.name) for f in tensor_funcs(self.mlir) if f.is_graph]
+        return iter([*self.prim_funcs, *graphs])
 
     def __len__(self) -> int:
-        return len(self.functions)
+        return sum(1 for _ in self)
 
     def clone(self) -> IRModule:
         """A deep copy with the same `tir.id`s."""
@@ -128,7 +195,7 @@ class IRModule:
             return f"<pre>{escape(truncate_lines(self.text()))}</pre>"
 
     def __repr__(self) -> str:
-        return f"IRModule({', '.join(self.functions)})"
+        return f"IRModule({', '.join(self)})"
 
 
 class PrimFunc:
@@ -211,6 +278,15 @@ def parsed_module(text: str) -> ir.Module:
     """The module that `module_text` wrote."""
     with entered():
         return ir.Module.parse(text)
+
+
+def verify_module(module: ir.Module) -> None:
+    """Errors: TirError for calls that do not fit, or of functions that are not there."""
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        found = error.error_diagnostics
+        raise TirError(f"the functions of the module do not fit: {found[0].message if found else error}") from None
 
 
 def _unpickled(kind: type[IRModule], text: str) -> IRModule:

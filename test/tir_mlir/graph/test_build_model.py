@@ -44,7 +44,7 @@ def test_each_call_returns_new_arrays():
 def test_equal_layers_share_a_function():
     compiled = compile_graph(mlp(4, (16, 16, 16, 16, 16)), until="legalize")
     assert (
-        sorted(compiled.module.functions) == ["add_1", "nn_dense", "nn_relu_1"] or len(compiled.module.functions) == 3
+        sorted(compiled.module.prim_funcs) == ["add_1", "nn_dense", "nn_relu_1"] or len(compiled.module.prim_funcs) == 3
     )
 
 

@@ -66,13 +66,13 @@ def test_a_te_function_is_a_call_of_tensorir(b):
     x = b.input("x", (3, 5))
     b.output(b.call_te(lambda a: te.compute(a.shape, lambda i, j: a[i, j] * 2.0, name="twice"), x, name_hint="twice"))
     graph = b.finish()
-    assert list(graph.module.functions) == ["twice"] and "bufferization.to_buffer" in graph.text()
+    assert list(graph.module.prim_funcs) == ["twice"] and "bufferization.to_buffer" in graph.text()
 
 
 def test_equal_te_functions_are_one(b):
     x = b.input("x", (3, 5))
     b.output(b.call_te(topi.nn.relu, b.call_te(topi.nn.relu, x)))
-    assert len(b.finish().module.functions) == 1
+    assert len(b.finish().module.prim_funcs) == 1
 
 
 def test_numbers_become_constants_of_the_type_of_the_others(b):

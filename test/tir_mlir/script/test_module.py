@@ -20,7 +20,7 @@ def main(A: T.Buffer((4,), "float32")):
 """)
 WRONG = {
     "module": (lambda: IRModule([1]), "takes an MLIR module or functions by name, not list"),
-    "function": (lambda: IRModule({"f": 3}), "IRModule maps names to PrimFuncs; got int"),
+    "function": (lambda: IRModule({"f": 3}), "IRModule maps names to PrimFuncs and graphs; f is 3"),
     "expression": (lambda: IRModule.from_expr(None), "from_expr takes a PrimFunc, not NoneType"),
     "text": (lambda: IRModule.from_mlir(b"x"), "expected MLIR text or the path of a .mlir file, not bytes"),
     "attribute": (lambda: MODULE["main"].with_attr([1]), "with_attr takes a name or a dictionary"),

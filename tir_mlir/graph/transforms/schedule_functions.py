@@ -75,6 +75,6 @@ def schedule_notes(graph: Graph) -> dict[str, tuple[str, list[str]]]:
     with entered():
         return {
             name: (attrs.get(f.func.op, SCHEDULE), list(attrs.get(f.func.op, WARNINGS, [])))
-            for name, f in graph.module.functions.items()
+            for name, f in graph.module.prim_funcs.items()
             if SCHEDULE in f.func.op.attributes
         }

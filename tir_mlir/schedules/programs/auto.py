@@ -61,7 +61,7 @@ def auto(
 
 def _functions(sch: Schedule) -> list[str]:
     """The functions to schedule: the one that the schedule works on, or all."""
-    return [sch.func_working_on] if sch.func_working_on else list(sch.mod.functions)
+    return [sch.func_working_on] if sch.func_working_on else list(sch.mod.prim_funcs)
 
 
 class AutoSchedule:

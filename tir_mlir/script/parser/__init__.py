@@ -12,6 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.script import graph_level
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
@@ -32,10 +33,11 @@ class FunctionSource:
     private: bool = False
     check: bool = True
     home: str = ""
+    graph: bool = False
 
 
 class ClassMember:
-    """A `@T.prim_func` in a class body; parsed when `@I.ir_module` decorates the class."""
+    """A `@T.prim_func` or `@R.function` in a class body; parsed when `@I.ir_module` decorates the class."""
 
     def __init__(self, program: FunctionSource):
         self.program = program
@@ -56,13 +58,17 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
     homes = {*call_order.CLASS_NAMES, *(p.home for p in seen.values() if p.home)}
     with entered():
         module = ir.Module.create()
-        order = call_order.callees_first({name: p.node for name, p in seen.items()}, homes)
-        states = [_parse_one(module, seen[name], seen, homes) for name in order]
-        if order != list(seen):
-            _rearrange(module, list(seen))
-        if all(p.check for p in seen.values()):
+        programs = {name: p for name, p in seen.items() if not p.graph}
+        order = call_order.callees_first({name: p.node for name, p in programs.items()}, homes)
+        states = [_parse_one(module, seen[name], programs, homes) for name in order]
+        if order != list(programs):
+            _rearrange(module, list(programs))
+        if states and all(p.check for p in seen.values()):
             verify_source(module, states)
-    return IRModule(module)
+    made = IRModule(module)
+    if graphs := [p for p in seen.values() if p.graph]:
+        graph_level.reader().read_graphs(made, graphs)
+    return made
 
 
 def _rearrange(module: ir.Module, names: Sequence[str]) -> None:
@@ -91,18 +97,20 @@ def _parse_one(
 # ---- decorators
 
 
-def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType) -> Any:
-    """Implementation of `@T.prim_func`: a PrimFunc, or a ClassMember inside a class body."""
+def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType, graph: bool = False) -> Any:
+    """Implementation of `@T.prim_func` and `@R.function`: the function, or a ClassMember inside a class body."""
+    word = "@R.function" if graph else "@T.prim_func"
     if isinstance(func, ClassMember | PrimFunc):
         name = func.program.name if isinstance(func, ClassMember) else func.name
-        raise ScriptError(f"{name} is decorated with @T.prim_func more than once: remove all but one")
+        raise ScriptError(f"{name} is decorated with {word} more than once: remove all but one")
     if not isinstance(func, types.FunctionType):
-        raise ScriptError(f"@T.prim_func decorates a function, not {short_repr(func)}")
+        raise ScriptError(f"{word} decorates a function, not {short_repr(func)}")
     program = _source_of(func, private, check, frame)
+    program.graph = graph
     outer = func.__qualname__.rpartition(".")[0]
     if outer and not outer.endswith("<locals>"):
         return ClassMember(program)
-    return PrimFunc(build([program]), program.name)
+    return build([program])[program.name]
 
 
 def _source_of(func: types.FunctionType, private: bool, check: bool, frame: types.FrameType | None) -> FunctionSource:
@@ -124,7 +132,9 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
         programs = [replace(p, check=False) for p in programs]
     for name, member in vars(cls).items():
         if isinstance(member, types.FunctionType):
-            raise ScriptError(f"{cls.__name__}.{name} is not a prim_func: decorate it with @T.prim_func")
+            raise ScriptError(
+                f"{cls.__name__}.{name} is not a prim_func: decorate it with @T.prim_func, a graph with @R.function"
+            )
     return build(programs)
 
 
@@ -152,11 +162,13 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
         raise ScriptError(f"parse takes TVMScript text or a function, not {type(source).__name__}")
     text = Source.of_text(source, filename)
     names = {**python_scope.namespaces(), **(globals or {})}
+    if "R.function" in source:
+        names.setdefault("R", graph_level.namespace())
     programs: list[FunctionSource] = []
     for stmt in text.parse().body:
         programs += _top_level(stmt, text, names)
     if not programs:
-        raise ScriptError("the text has no @T.prim_func", filename, 1)
+        raise ScriptError("the text has no @T.prim_func, and no @R.function", filename, 1)
     return build(programs)
 
 
@@ -173,7 +185,7 @@ def _top_level(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[Func
     """The functions in a top-level statement; any other statement is executed."""
     if isinstance(stmt, ast.ClassDef) and (not stmt.decorator_list or _has_decorator(stmt.decorator_list, "ir_module")):
         return [_member(s, text, names, stmt.name) for s in stmt.body if isinstance(s, ast.FunctionDef)]
-    if isinstance(stmt, ast.FunctionDef) and _has_decorator(stmt.decorator_list, "prim_func"):
+    if isinstance(stmt, ast.FunctionDef) and any(_has_decorator(stmt.decorator_list, w) for w in FUNCTIONS):
         return [_member(stmt, text, names)]
     if isinstance(stmt, ast.Import | ast.ImportFrom) and _known_import(stmt, names):
         return []
@@ -194,6 +206,10 @@ def _defined(stmt: ast.stmt) -> list[str]:
     return [t.id for t in stmt.targets if isinstance(t, ast.Name)] if isinstance(stmt, ast.Assign) else []
 
 
+FUNCTIONS = ("prim_func", "function")
+"""The decorators of functions of a module."""
+
+
 def _has_decorator(decorators: list[ast.expr], word: str) -> bool:
     return any(ast.unparse(d).split("(")[0].rpartition(".")[2] == word for d in decorators)
 
@@ -209,6 +225,8 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
         target = {"ir": "I", "tir": "T", "tirx": "T"}.get(alias.name)
         if target is not None:
             names[alias.asname or alias.name] = names[target]
+        if alias.name == "relax":
+            names[alias.asname or alias.name] = graph_level.namespace()
     return True
 
 
@@ -218,4 +236,5 @@ def _member(node: ast.FunctionDef, text: Source, names: Mapping[str, Any], home:
         if isinstance(decorator, ast.Call):
             options |= {k.arg: getattr(k.value, "value", None) for k in decorator.keywords if k.arg}
     private, check = bool(options.get("private")), options.get("check_well_formed") is not False
-    return FunctionSource(node.name, node, text, names, private, check, home)
+    graph = _has_decorator(node.decorator_list, "function")
+    return FunctionSource(node.name, node, text, names, private, check, home, graph)

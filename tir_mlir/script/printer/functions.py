@@ -119,6 +119,7 @@ def _are_bare_nests(ops: list[ir.Operation]) -> bool:
     return len(statements) > 1 and not any(has_blocks(o) for o in statements)
 
 
-def header(options: Options) -> list[str]:
+def header(options: Options, has_graphs: bool = False) -> list[str]:
     """The comment lines above a module."""
-    return ["# from tvm.script import ir as I", f"# from tvm.script import {options.namespace} as T"]
+    lines = ["# from tvm.script import ir as I", f"# from tvm.script import {options.namespace} as T"]
+    return [*lines, "# from tvm.script import relax as R"] if has_graphs else lines

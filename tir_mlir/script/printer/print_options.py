@@ -16,6 +16,7 @@ class Options:
     anonymous: print every name as `v`, for structural comparison.
     symbols: print `global_symbol` and visibility.
     canonical_units: print the only value of an iter of extent 1 as its binding, for structural comparison.
+    show_meta: print large constants of graphs after the module.
     """
 
     syntax_sugar: bool = True
@@ -24,6 +25,7 @@ class Options:
     symbols: bool = True
     canonical_units: bool = False
     mark: Mapping[int, str] = field(default_factory=dict)
+    show_meta: bool = False
 
     @property
     def block(self) -> str:

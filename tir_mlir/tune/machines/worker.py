@@ -107,7 +107,7 @@ class Worker:
         except TuneError as error:
             self._refuse(name, str(error))
             return None
-        self.tell(f"{name}: {', '.join(tuner.program.functions)}")
+        self.tell(f"{name}: {', '.join(tuner.program.prim_funcs)}")
         return tuner
 
     def _made(self, settings: Settings, listener: Listener, pool: Pool) -> Tuner:

@@ -36,7 +36,7 @@ class BuildContext:
         if isinstance(program, Schedule):
             return ScheduledProgram(module, AS_GIVEN)
         found = self._recorded(module, target)
-        if found is None and len(names := list(IRModule(module).functions)) > 1 and not _calls_own(module):
+        if found is None and len(names := list(IRModule(module).prim_funcs)) > 1 and not _calls_own(module):
             return self._by_function(module, names, target)
         return found or self._by_library(module, target)
 

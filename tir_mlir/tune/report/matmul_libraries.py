@@ -93,7 +93,7 @@ def _seconds(name: str, what: list[Any], threads: int) -> float | None:
 def _arguments(program: Any, threads: int) -> list[Any] | None:
     """The shapes of the operands as they lie in memory, and the order of their axes for matmul: batch, m, k and n."""
     sch = Schedule(program)
-    (function, *others) = sch.mod.functions
+    (function, *others) = sch.mod.prim_funcs
     blocks = sch.get_child_blocks(sch.get_block("root", function))
     if others or len(blocks) != 1:
         return None

@@ -122,7 +122,7 @@ class Tuner:
     def run(self) -> Best:
         """Search, then the finals."""
         options = self.options
-        self.listener.begin(", ".join(IRModule(held_module(self.program)).functions), options.trials)
+        self.listener.begin(", ".join(IRModule(held_module(self.program)).prim_funcs), options.trials)
         self.listener.phase("reference")
         defaults = self.defaults  # errors of the space and of the storage are told before anything is built
         ledger = open_ledger(self.study_name, options.work_dir, options.storage, options.resume, self._description())
@@ -195,7 +195,7 @@ class Tuner:
     def _description(self) -> dict[str, Any]:
         """What the study is about, to be read by people."""
         module = IRModule(held_module(self.program))
-        about = {"program": module.script(), "function": ", ".join(module.functions), "target": self.about.target}
+        about = {"program": module.script(), "function": ", ".join(module.prim_funcs), "target": self.about.target}
         return about | {"space": self.options.space_name}
 
     def _session(self, proposals: Proposals, ledger: Ledger) -> Session:

@@ -23,7 +23,7 @@ def library(sch: Schedule, target: Target | str | None = None, threads: int | No
 
     The defaults of the decisions give the library's own schedule of the blocks that it takes.
     """
-    functions = [sch.func_working_on] if sch.func_working_on else list(sch.mod.functions)
+    functions = [sch.func_working_on] if sch.func_working_on else list(sch.mod.prim_funcs)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"schedules\.auto leaves block", ScheduleWarning)
         picked = schedules.auto(sch, target, threads, free=True, leave=partial(_left_to_rules, sch))

@@ -1,0 +1,82 @@
+"""The types of what a called graph returns, in the sizes of its caller."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import TensorFunc, TensorType, create, tensor_funcs
+from tir_mlir.graph.sizes import Sizes
+from tir_mlir.script.module import IRModule
+
+
+def called_graph(module: IRModule, name: str) -> TensorFunc:
+    """A graph of a module. Errors: GraphError."""
+    known = {f.name: f for f in tensor_funcs(module.mlir) if f.is_graph}
+    if name not in known:
+        raise GraphError(f"the module has no graph {name}; it has {', '.join(known) or 'none'}")
+    return known[name]
+
+
+def called_types(callee: TensorFunc, given: Sequence[TensorType], sizes: Sizes) -> list[TensorType]:
+    """What `callee` returns for inputs of these types. Errors: GraphError for inputs that do not fit."""
+    wanted = [callee.input_type(n) for n in range(len(callee.inputs))]
+    return result_types(callee.name, wanted, [callee.type_of(v) for v in callee.outputs], given, sizes)
+
+
+def result_types(
+    name: str, wanted: Sequence[TensorType], results: Sequence[TensorType], given: Sequence[TensorType], sizes: Sizes
+) -> list[TensorType]:
+    """The results of a function in the sizes of its caller: (n,) -> (n + 1,), called with (2 * m,): (2 * m + 1,).
+
+    Errors: GraphError for inputs that do not fit.
+    """
+    if len(wanted) != len(given):
+        raise GraphError(f"{name} takes {len(wanted)} inputs, not {len(given)}")
+    bound: dict[str, int | str] = {}
+    for number, (want, have) in enumerate(zip(wanted, given, strict=True)):
+        fits = want.dtype == have.dtype and len(want.shape) == len(have.shape)
+        if not fits or not all(_bind(w, h, bound) for w, h in zip(want.shape, have.shape, strict=True)):
+            raise GraphError(f"input {number} of {name} is {want}, not {have}")
+    return [TensorType(tuple(_substituted(s, bound, sizes) for s in t.shape), t.dtype) for t in results]
+
+
+def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool:
+    """Whether a size fits; a name is bound to what is given first."""
+    if isinstance(want, int) or not want.isidentifier():
+        return want == have or isinstance(want, str)  # of an expression the sizes are bound elsewhere
+    return bound.setdefault(want, have) == have
+
+
+def _substituted(size: int | str, bound: dict[str, int | str], sizes: Sizes) -> int | str:
+    if isinstance(size, int):
+        return size
+
+    class Replace(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802  the name that ast calls
+            return ast.parse(str(bound.get(node.id, node.id)), mode="eval").body
+
+    return sizes.text(ast.unparse(Replace().visit(ast.parse(size, mode="eval"))))
+
+
+def check_parameters(module: IRModule, name: str, given: Sequence[TensorType]) -> None:
+    """Errors: GraphError for tensors, inputs then results, that the parameters of a TensorIR function do not take."""
+    wanted = create.function_type(module.mlir.operation, name).inputs
+    if len(wanted) != len(given):
+        raise GraphError(
+            f"{name} has {len(wanted)} parameters, and is called with {len(given)}: its inputs, then its results"
+        )
+    for number, (want, have) in enumerate(zip(wanted, given, strict=True)):
+        if not isinstance(want, ir.MemRefType) or not _takes(want, have):
+            raise GraphError(f"parameter {number} of {name} is {want}, and does not take a tensor {have}")
+
+
+def _takes(want: ir.MemRefType, have: TensorType) -> bool:
+    """Whether a parameter takes a tensor; a size that is only known by name fits any."""
+    if want.element_type != have.mlir.element_type or want.rank != len(have.shape):
+        return False
+    sizes = zip(want.shape, have.shape, strict=True)
+    return all(w == h for n, (w, h) in enumerate(sizes) if not want.is_dynamic_dim(n) and isinstance(h, int))

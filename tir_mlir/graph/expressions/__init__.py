@@ -1,0 +1,38 @@
+"""Graphs as Python expressions: what visitors read and rewriters build. They are read from MLIR and written to it."""
+
+from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.nodes import (
+    Attrs,
+    BindingBlock,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    ExternFunc,
+    Op,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+    const,
+)
+from tir_mlir.graph.expressions.struct_info import (
+    DynTensorType,
+    ObjectStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from tir_mlir.graph.expressions.write_graph import write_functions, write_graph
+from tir_mlir.script.function_table import GlobalVar
+
+__all__ = [
+    "Attrs", "BindingBlock", "Call", "Constant", "DataflowBlock", "DataflowVar", "DynTensorType", "Expr", "ExternFunc",
+    "Function", "GlobalVar", "ObjectStructInfo", "Op", "SeqExpr", "ShapeExpr", "ShapeStructInfo", "StructInfo",
+    "TensorStructInfo", "Tuple", "TupleGetItem", "TupleStructInfo", "Var", "VarBinding", "const", "write_functions",
+    "write_graph",
+]  # fmt: skip

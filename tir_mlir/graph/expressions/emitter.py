@@ -1,0 +1,140 @@
+"""Bind calls to variables one by one: what readers of programs and builders of graphs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import TensorType
+from tir_mlir.graph.callee_types import result_types
+from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.nodes import (
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+    as_expr,
+)
+from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo, TensorStructInfo, TupleStructInfo
+from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.script.function_table import GlobalVar
+from tir_mlir.script.module import PrimFunc
+
+
+class Emitter:
+    """The bindings of one function. Calls in arguments are bound first, so that every operand is a variable."""
+
+    def __init__(
+        self, functions: Mapping[str, Any], add_function: Callable[[PrimFunc], GlobalVar], taken: set[str] | None = None
+    ):
+        """functions: of the module, by name; add_function: puts a TensorIR function there; taken: names in use."""
+        self.functions, self.add_function = functions, add_function
+        self.blocks: list[BindingBlock] = []
+        self.values: dict[Var, Expr] = {}
+        self.names = set(taken or ())
+        self.in_dataflow = False
+
+    def begin_block(self, dataflow: bool) -> None:
+        """Later bindings are in a new block."""
+        self.blocks.append(DataflowBlock([]) if dataflow else BindingBlock([]))
+        self.in_dataflow = dataflow
+
+    def emit(self, value: Any, name: str = "", output: bool = False) -> Var:
+        """Bind a value to a new variable; output: it is used outside its block."""
+        made = self.normalize(value)
+        kind = DataflowVar if self.in_dataflow and not output else Var
+        if not name:
+            return self._bind(kind(self.fresh("gv" if kind is Var else "lv", numbered=True), made.struct_info), made)
+        return self._bind(kind(self.fresh(name), made.struct_info), made)
+
+    def emit_binding(self, binding: VarBinding) -> Var:
+        """Append a binding of a variable that exists."""
+        self.names.add(binding.var.name_hint)
+        return self._bind(binding.var, self.normalize(binding.value))
+
+    def _bind(self, var: Var, value: Expr) -> Var:
+        if not self.blocks or isinstance(self.blocks[-1], DataflowBlock) != self.in_dataflow:
+            self.begin_block(self.in_dataflow)
+        self.blocks[-1].bindings.append(VarBinding(var, value))
+        self.values[var] = value
+        return var
+
+    def fresh(self, wanted: str, numbered: bool = False) -> str:
+        """`wanted`, or with a number: lv, lv1, lv2 if `numbered`, else name, name_1."""
+        name, number = wanted, 0
+        while name in self.names:
+            number += 1
+            name = f"{wanted}{number}" if numbered else f"{wanted}_{number}"
+        self.names.add(name)
+        return name
+
+    # --- normal form --------------------------------------------------------------------------------------------------
+
+    def normalize(self, value: Any) -> Expr:
+        """A value whose operands are variables, constants and items of tuples, and whose type is known."""
+        expr = as_expr(value)
+        if isinstance(expr, Call):
+            return self._call(expr)
+        if isinstance(expr, Tuple):
+            return Tuple([self.operand(f) for f in expr.fields])
+        if isinstance(expr, TupleGetItem) and not isinstance(expr.tuple_value, Var):
+            return TupleGetItem(self.operand(expr.tuple_value), expr.index)
+        return expr
+
+    def operand(self, value: Any) -> Any:
+        """A value as an operand: a call is bound to a variable."""
+        made = self.normalize(value)
+        return self.emit(made) if isinstance(made, Call) else made
+
+    def _call(self, call: Call) -> Call:
+        args = [self._callee(a) if isinstance(a, PrimFunc) else self.operand(a) for a in call.args]
+        self._check(call.op, args)
+        made = Call(call.op, args, call.attrs, call.sinfo_args) if _changed(args, call.args) else call
+        if isinstance(made.op, GlobalVar):
+            made.struct_info = self._called(str(made.op), args)
+        return made
+
+    def _callee(self, function: PrimFunc) -> GlobalVar:
+        return self.add_function(function)
+
+    def _check(self, op: Any, args: list[Any]) -> None:
+        """Errors: GraphError for a call of what is not there."""
+        if isinstance(op, Op) and op.short not in OPERATORS and op.name not in CALLS:
+            raise GraphError(f"there is no operator {op.name}; fix: call_te with a te function of your own")
+        for callee in (op, *args[:1]):
+            if isinstance(callee, GlobalVar) and callee not in self.functions:
+                known = ", ".join(self.functions) or "none"
+                raise GraphError(f"the module has no function {callee}; it has {known}")
+
+    def _called(self, name: str, args: list[Any]) -> StructInfo:
+        """What a call of another graph makes."""
+        function = self.functions[name]
+        if not isinstance(function, Function):
+            raise GraphError(f"{name} is not a graph; fix: R.call_tir(cls.{name}, (...), out_sinfo=R.Tensor(...))")
+        wanted = [_type(p.struct_info, name) for p in function.params]
+        made = function.ret_struct_info
+        results = [_type(i, name) for i in (made.fields if isinstance(made, TupleStructInfo) else [made])]
+        types = result_types(name, wanted, results, [_type(a.struct_info, name) for a in args], SIZES)
+        infos = [TensorStructInfo(t.shape, t.dtype) for t in types]
+        return TupleStructInfo(infos) if isinstance(made, TupleStructInfo) else infos[0]
+
+
+CALLS = ("relax.call_tir", "relax.call_dps_packed")
+"""Calls that are not of operators."""
+
+
+def _changed(new: list[Any], old: list[Any]) -> bool:
+    return any(a is not b for a, b in zip(new, old, strict=True))
+
+
+def _type(info: Any, name: str) -> TensorType:
+    if not isinstance(info, TensorStructInfo) or info.shape is None:
+        raise GraphError(f"{name} is called with, or makes, {info}; graphs call each other with tensors of known shape")
+    return TensorType(SIZES.shape(tuple(info.shape)), info.dtype)

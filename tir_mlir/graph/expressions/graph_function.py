@@ -1,0 +1,111 @@
+"""`Function`: a graph as an expression, alone or as it is in a module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.graph import tensor_func
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.expressions.nodes import Attrs, Call, Expr, SeqExpr, Var, as_expr
+from tir_mlir.graph.expressions.read_graph import read_graph
+from tir_mlir.graph.expressions.struct_info import StructInfo
+from tir_mlir.script.function_table import GlobalVar
+from tir_mlir.script.module import IRModule
+
+
+class Function(Expr):
+    """A graph: parameters, and a body that binds variables and has a value. `mod["main"]` is one."""
+
+    def __init__(
+        self,
+        params: Sequence[Var],
+        body: Expr,
+        ret_struct_info: Any = None,
+        is_pure: bool = True,
+        attrs: Mapping[str, Any] | None = None,
+        *,
+        home: IRModule | None = None,
+    ):
+        """home: the module that has the functions that it calls, for printing it alone."""
+        for param in params:
+            if not isinstance(param, Var):
+                raise GraphError(f"a parameter of a function is a relax.Var, not {short_repr(param)}")
+        self.params = list(params)
+        self.body = body if isinstance(body, SeqExpr) else SeqExpr([], as_expr(body))
+        self.attrs = Attrs(attrs or {})
+        self.home = home
+        self.name = str(self.attrs.get("global_symbol", "main"))
+
+    @staticmethod
+    def of_module(module: IRModule, name: str) -> Function:
+        """The graph of a module as an expression."""
+        with entered():
+            read = read_graph(tensor_func(module.mlir, name))
+        made = Function(read.params, read.body, attrs=read.attributes, home=module)
+        made.name = name
+        return made
+
+    @property
+    def ret_struct_info(self) -> StructInfo:
+        return self.body.body.struct_info
+
+    def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Function:
+        """A copy with one more attribute, or with those of a dictionary."""
+        added = dict(key) if isinstance(key, Mapping) else {key: value}
+        return self.with_body(self.body, {**self.attrs, **added})
+
+    with_attrs = with_attr
+
+    def without_attr(self, key: str) -> Function:
+        """A copy without an attribute."""
+        return self.with_body(self.body, {k: v for k, v in self.attrs.items() if k != key})
+
+    def with_body(self, body: Expr, attrs: Mapping[str, Any] | None = None) -> Function:
+        """A copy with another body."""
+        made = Function(self.params, body, attrs=self.attrs if attrs is None else attrs, home=self.home)
+        made.name = self.name
+        return made
+
+    @property
+    def alone(self) -> IRModule:
+        """A module with only this graph and the functions that it calls."""
+        known = {} if self.home is None else self.home.functions
+        return IRModule({**_reached(self, known), self.name: self})
+
+    def script(self, **options: Any) -> str:
+        """The function as TVMScript, printed as a module with the functions that it calls."""
+        return self.alone.script(**options)
+
+    def show(self, **options: Any) -> None:
+        """Print the function as TVMScript, colored in terminals and notebooks."""
+        self.alone.show(**options)
+
+    def _repr_html_(self) -> str:
+        return self.alone._repr_html_()
+
+    def __repr__(self) -> str:
+        return f"Function({self.name})"
+
+
+def called(function: Function) -> list[GlobalVar]:
+    """The functions of the module that a graph calls, each once."""
+    found: dict[GlobalVar, None] = {}
+    for binding in function.body.bindings:
+        value = binding.value
+        if isinstance(value, Call):
+            found.update((v, None) for v in (value.op, *value.args) if isinstance(v, GlobalVar))
+    return list(found)
+
+
+def _reached(function: Function, known: Mapping[str, Any]) -> dict[str, Any]:
+    """The functions that a graph calls, and those that they call."""
+    found: dict[str, Any] = {}
+    waiting = [function]
+    while waiting:
+        for name in called(waiting.pop()):
+            if name in known and name not in found:
+                found[name] = known[name]
+                waiting += [known[name]] * isinstance(known[name], Function)
+    return found

@@ -1,0 +1,72 @@
+"""The types of the results of operators, and which arguments of a call in Python are operands and which attributes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, TirError
+from tir_mlir.graph.expressions.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from tir_mlir.graph.operators import OPERATORS, Operator
+from tir_mlir.te import Tensor, placeholder
+
+
+def infer_operator(name: str, infos: Sequence[StructInfo], attrs: Mapping[str, Any]) -> StructInfo:
+    """What is known of the value of an operator of the table. Errors: GraphError for operands that do not fit."""
+    operator = OPERATORS[name]
+    tensors = [_placeholder(name, number, info) for number, info in enumerate(infos)]
+    try:
+        made = operator.te(*tensors, **attrs)
+    except GraphError:
+        raise
+    except (TirError, TypeError, ValueError, IndexError) as error:
+        raise GraphError(f"{name} does not take {', '.join(map(str, infos))}: {error}") from error
+    if isinstance(made, Tensor):
+        return TensorStructInfo(made.shape, made.dtype)
+    return TupleStructInfo([TensorStructInfo(t.shape, t.dtype) for t in made])
+
+
+def _placeholder(name: str, number: int, info: StructInfo) -> Tensor:
+    if not isinstance(info, TensorStructInfo) or info.shape is None:
+        raise GraphError(f"operand {number} of {name} is {info}: its shape is not known; fix: R.Tensor(shape, dtype)")
+    return placeholder(tuple(info.shape), info.dtype, name=f"x{number}")
+
+
+def split_arguments(
+    operator: Operator, args: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The operands and the attributes of a call as Python writes it: `softmax(x, -1)` -> [x], {"axis": -1}.
+
+    Optional operands that are None are left out at the end. Errors: GraphError.
+    """
+    try:
+        bound = signature(operator).bind(*args, **keywords)
+    except TypeError as error:
+        raise GraphError(f"{operator.name}{signature(operator)}: {error}") from None
+    operands: list[Any] = []
+    attrs: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        if name in operator.attrs:
+            attrs[name] = value
+        elif kind is inspect.Parameter.VAR_POSITIONAL:
+            operands += value[0] if len(value) == 1 and isinstance(value[0], (tuple, list)) else value
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            attrs |= value
+        else:
+            operands.append(value)
+    while operands and operands[-1] is None:
+        operands.pop()
+    return operands, {k: v for k, v in attrs.items() if v is not None}
+
+
+def signature(operator: Operator) -> inspect.Signature:
+    """The parameters of an operator: operands, then its attributes, with their defaults."""
+    return _signature(operator.te)
+
+
+@cache
+def _signature(te: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(te)

@@ -1,0 +1,335 @@
+"""Expressions of graphs as Python objects: variables, calls, constants, tuples, and the bindings of variables.
+
+They are what visitors read and rewriters build; `read_graph` and `write_graph` convert from MLIR and to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.expressions.infer_types import infer_operator
+from tir_mlir.graph.expressions.struct_info import (
+    DynTensorType,
+    ObjectStructInfo,
+    ShapeExpr,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    as_struct_info,
+)
+from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.script.function_table import GlobalVar
+from tir_mlir.script.module import PrimFunc
+
+
+class Attrs(dict[str, Any]):
+    """The attributes of a call or of a function: `attrs["axis"]`, or `attrs.axis`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no attribute {name}; there are {', '.join(self) or 'none'}") from None
+
+
+class Op:
+    """An operator, one object for each name: `Op.get("relax.add")`."""
+
+    _known: dict[str, Op] = {}
+
+    def __init__(self, name: str):
+        self.name = name
+
+    @staticmethod
+    def get(name: str) -> Op:
+        """The operator of a name, with `relax.`."""
+        return Op._known.setdefault(name, Op(name))
+
+    @property
+    def short(self) -> str:
+        """The name without `relax.`, as in the table of operators."""
+        return self.name.removeprefix("relax.")
+
+    def __repr__(self) -> str:
+        return f'Op("{self.name}")'
+
+
+class ExternFunc:
+    """A registered function of Python or C."""
+
+    def __init__(self, global_symbol: str):
+        self.global_symbol = global_symbol
+
+    def __repr__(self) -> str:
+        return f'ExternFunc("{self.global_symbol}")'
+
+
+class Expr:
+    """A value of a graph. Arithmetic of two values is a call of an operator."""
+
+    struct_info: Any = ObjectStructInfo()
+
+    @property
+    def struct_info_(self) -> Any:
+        return self.struct_info
+
+    @property
+    def shape(self) -> ShapeExpr:
+        """Errors: GraphError for a value whose shape is not known."""
+        found = getattr(self.struct_info, "shape", None)
+        if found is None:
+            raise GraphError(f"the shape of {self!r} is not known; it is {self.struct_info}")
+        return found
+
+    shape_ = shape
+
+    @property
+    def dtype(self) -> str:
+        return self.struct_info.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.struct_info.ndim
+
+    @property
+    def checked_type(self) -> DynTensorType:
+        """The type without the shape, in the spelling of 2022."""
+        return DynTensorType(self.ndim, self.dtype)
+
+    _checked_type_ = checked_type
+
+    def same_as(self, other: object) -> bool:
+        return self is other
+
+    def __add__(self, other: Any) -> Call:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Call:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Call:
+        return _binary("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Call:
+        return _binary("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Call:
+        return _binary("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Call:
+        return _binary("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Call:
+        return _binary("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Call:
+        return _binary("divide", other, self)
+
+    def __pow__(self, other: Any) -> Call:
+        return _binary("power", self, other)
+
+    def __neg__(self) -> Call:
+        return Call(Op.get("relax.negative"), [self])
+
+    def __getitem__(self, index: int) -> Expr:
+        return TupleGetItem(self, index)
+
+    def __iter__(self) -> Iterator[Expr]:
+        fields = getattr(self.struct_info, "fields", None)
+        if fields is None:
+            raise GraphError(f"{self!r} is not a tuple; it is {self.struct_info}")
+        return (TupleGetItem(self, n) for n in range(len(fields)))
+
+
+class Var(Expr):
+    """A variable: a parameter of a function, or the name of what a binding computes.
+
+    `Var("x", R.Tensor((1, 784), "float32"))`; in that of 2022 `Var("x", (1, 784), DynTensorType(2, "float32"))`.
+    """
+
+    def __init__(self, name_hint: str, struct_info: Any = None, type_annotation: Any = None, span: Any = None):
+        if not isinstance(name_hint, str):
+            raise GraphError(f"the name of a variable is text, not {short_repr(name_hint)}")
+        self.name_hint = name_hint
+        if isinstance(struct_info, (tuple, list)) and not any(isinstance(s, StructInfo) for s in struct_info):
+            struct_info = TensorStructInfo(struct_info, getattr(type_annotation, "dtype", None))
+        self.struct_info = ObjectStructInfo() if struct_info is None else as_struct_info(struct_info)
+
+    def __repr__(self) -> str:
+        return self.name_hint
+
+
+class DataflowVar(Var):
+    """A variable that is used inside its dataflow block only."""
+
+
+class Constant(Expr):
+    """A constant array."""
+
+    def __init__(self, data: np.ndarray):
+        self.array = data
+        self.struct_info = TensorStructInfo(tuple(int(n) for n in data.shape), str(data.dtype))
+
+    @property
+    def data(self) -> np.ndarray:
+        return self.array
+
+    def __repr__(self) -> str:
+        return f"R.const({self.array.tolist() if self.array.size < 9 else '...'}, {str(self.array.dtype)!r})"
+
+
+class Tuple(Expr):
+    """A tuple of values."""
+
+    def __init__(self, fields: Sequence[Expr]):
+        self.fields = [as_expr(f) for f in fields]
+        self.struct_info = TupleStructInfo([f.struct_info for f in self.fields])
+
+    def __getitem__(self, index: int) -> Expr:
+        return self.fields[index]
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __repr__(self) -> str:
+        return f"({', '.join(map(repr, self.fields))}{',' * (len(self.fields) == 1)})"
+
+
+class TupleGetItem(Expr):
+    """One value of a tuple."""
+
+    def __init__(self, tuple_value: Expr, index: int):
+        fields = getattr(tuple_value.struct_info, "fields", None)
+        if fields is None:
+            raise GraphError(f"{tuple_value!r} is not a tuple: it has no item {index}")
+        if not isinstance(index, int) or not -len(fields) <= index < len(fields):
+            raise IndexError(f"{tuple_value!r} has {len(fields)} items: there is no item {short_repr(index)}")
+        self.tuple_value, self.index = tuple_value, index % len(fields)
+        self.struct_info = fields[self.index]
+
+    def __repr__(self) -> str:
+        return f"{self.tuple_value!r}[{self.index}]"
+
+
+class Call(Expr):
+    """A call of an operator, of a function of the module, or of a registered function.
+
+    `Call(Op.get("relax.nn.softmax"), [x], {"axis": -1})`. Its `struct_info` is inferred.
+    """
+
+    def __init__(
+        self,
+        op: Any,
+        args: Sequence[Any],
+        attrs: Mapping[str, Any] | None = None,
+        sinfo_args: Any = None,
+        span: Any = None,
+    ):
+        if isinstance(op, str) and not isinstance(op, GlobalVar):
+            op = Op.get(op)
+        self.op = op
+        self.args = [as_expr(a) for a in args]
+        self.attrs = Attrs(attrs or {})
+        self.sinfo_args = [] if sinfo_args is None else [as_struct_info(s) for s in sinfo_args]
+        self._struct_info: StructInfo | None = None
+
+    @property
+    def struct_info(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if self._struct_info is None:
+            self._struct_info = infer(self)
+        return self._struct_info
+
+    @struct_info.setter
+    def struct_info(self, given: Any) -> None:
+        self._struct_info = as_struct_info(given)
+
+    def __repr__(self) -> str:
+        name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else repr(self.op)
+        given = [f"{k}={v!r}" for k, v in self.attrs.items()]
+        return f"{name}({', '.join([*map(repr, self.args), *given])})"
+
+
+class VarBinding:
+    """`var = value`."""
+
+    def __init__(self, var: Var, value: Expr):
+        self.var, self.value = var, value
+
+    def __repr__(self) -> str:
+        return f"{self.var!r} = {self.value!r}"
+
+
+class BindingBlock:
+    """Bindings in order."""
+
+    def __init__(self, bindings: Sequence[VarBinding]):
+        self.bindings = list(bindings)
+
+
+class DataflowBlock(BindingBlock):
+    """Bindings without side effects."""
+
+
+class SeqExpr(Expr):
+    """The body of a function: blocks of bindings, and its value."""
+
+    def __init__(self, blocks: Sequence[BindingBlock], body: Expr):
+        self.blocks, self.body = list(blocks), body
+        self.struct_info = body.struct_info
+
+    @property
+    def bindings(self) -> list[VarBinding]:
+        """Those of all blocks."""
+        return [b for block in self.blocks for b in block.bindings]
+
+
+def as_expr(given: Any) -> Any:
+    """An expression; arrays and numbers are constants, tuples and lists are tuples."""
+    if isinstance(given, (Expr, GlobalVar, ExternFunc, ShapeExpr, Op, PrimFunc)):
+        return given
+    if isinstance(given, (bool, int, float, np.generic, np.ndarray)):
+        return const(given)
+    if isinstance(given, (tuple, list)):
+        return Tuple(given)
+    if hasattr(given, "numpy"):
+        return const(given.numpy())
+    raise GraphError(f"an operand is a value, a number or an array, not {short_repr(given)}")
+
+
+def const(value: Any, dtype: Any = None) -> Constant:
+    """A constant: a number (float32 or int32, unless its type is given), or an array.
+
+    dtype: a name, or a DynTensorType.
+    """
+    if isinstance(dtype, (DynTensorType, TensorStructInfo)):
+        dtype = dtype.dtype or None
+    if hasattr(value, "numpy") and not isinstance(value, np.ndarray):
+        value = value.numpy()
+    array = np.asarray(value)
+    if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
+        dtype = {"f": "float32", "i": "int32"}.get(array.dtype.kind)
+    return Constant(array if dtype is None else array.astype(dtype))
+
+
+def _binary(name: str, left: Any, right: Any) -> Call:
+    """The type of a number is that of the other operand."""
+    if isinstance(left, Expr) != isinstance(right, Expr):
+        dtype = (left if isinstance(left, Expr) else right).dtype
+        left, right = (v if isinstance(v, Expr) else const(v, dtype) for v in (left, right))
+    return Call(Op.get(f"relax.{name}"), [left, right])
+
+
+def infer(call: Call) -> StructInfo:
+    """What is known of the value of a call; of a function of the module only its module knows more."""
+    if call.sinfo_args:
+        return call.sinfo_args[0] if len(call.sinfo_args) == 1 else TupleStructInfo(call.sinfo_args)
+    if isinstance(call.op, Op) and call.op.short in OPERATORS:
+        return infer_operator(call.op.short, [a.struct_info for a in call.args], call.attrs)
+    return ObjectStructInfo()

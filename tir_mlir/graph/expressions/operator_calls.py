@@ -1,0 +1,136 @@
+"""Calls as Python functions: of operators, `op.nn.softmax(x, axis=-1)`, of programs and of registered functions."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.expressions.infer_types import signature, split_arguments
+from tir_mlir.graph.expressions.nodes import Call, Expr, ExternFunc, Op, Tuple, as_expr
+from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
+from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo, TensorStructInfo, as_struct_info
+from tir_mlir.graph.operators import OPERATORS
+
+
+class OperatorSpace:
+    """The operators whose names begin with a prefix, as attributes: `R.add`, `R.nn.relu`."""
+
+    def __init__(self, prefix: str = "", word: str = "R"):
+        self._prefix, self._word = prefix, word
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = find(self._prefix + name, self._word)
+        self.__dict__[name] = found
+        return found
+
+    def __dir__(self) -> Iterator[str]:  # type: ignore[override]
+        return iter({n[len(self._prefix) :].split(".")[0] for n in OPERATORS if n.startswith(self._prefix)})
+
+    def __repr__(self) -> str:
+        return f"<the operators {self._word}.{self._prefix}*>"
+
+
+def find(name: str, word: str = "R") -> Any:
+    """The function that calls an operator, or the space of operators below a name. Errors: NoSuchOperator."""
+    if name in OPERATORS:
+        return operator_function(name)
+    if any(known.startswith(f"{name}.") for known in OPERATORS):
+        return OperatorSpace(f"{name}.", word)
+    raise NoSuchOperator(f"there is no operator {word}.{name}{_near(name)}")
+
+
+class NoSuchOperator(GraphError, AttributeError):
+    """An operator that the table does not have."""
+
+
+def _near(name: str) -> str:
+    near = difflib.get_close_matches(name, OPERATORS, n=3, cutoff=0.6)
+    way = f"; near: {', '.join(near)}" if near else ""
+    return f"{way}; fix: call_te with a te function of your own, or T.prim_func with R.call_tir"
+
+
+def operator_function(name: str) -> Callable[..., Call]:
+    """The Python function that makes a call of an operator of the table."""
+    operator = OPERATORS[name]
+
+    def function(*args: Any, **keywords: Any) -> Call:
+        operands, attrs = split_arguments(operator, args, keywords)
+        return Call(Op.get(f"relax.{name}"), typed(operands), {k: _attribute(v) for k, v in attrs.items()})
+
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    function.__doc__ = operator.te.__doc__
+    function.__signature__ = signature(operator)  # type: ignore[attr-defined]
+    return function
+
+
+def typed(operands: Sequence[Any]) -> list[Expr]:
+    """Operands as expressions; a number has the type of the first value."""
+    first = next((o for o in operands if isinstance(o, Expr)), None)
+    dtype = getattr(first.struct_info, "dtype", None) if first is not None else None
+    return [
+        as_expr(np.asarray(o, dtype or None) if isinstance(o, (bool, int, float)) and dtype else o) for o in operands
+    ]
+
+
+def _attribute(value: Any, inside: bool = False) -> Any:
+    """An attribute as the te function of an operator takes it; text in a sequence is a size."""
+    if isinstance(value, (tuple, list)):
+        return tuple(_attribute(v, True) for v in value)
+    if isinstance(value, np.generic):
+        return value.item()
+    return SIZES.expression(value) if inside and isinstance(value, str) else value
+
+
+def call_tir(
+    func: Any, args: Any, out_sinfo: Any = None, *, shape: Any = None, dtype: Any = None, **other: Any
+) -> Call:
+    """A call of a TensorIR function, whose last parameters are its results.
+
+    `call_tir(cls.f, (x, w), out_sinfo=R.Tensor((1, 128), "float32"))`, or in the spelling of 2022
+    `call_tir(f, (x, w), (1, 128), dtype="float32")`. A list of R.Tensor is several results. Text instead of a function
+    is the name of a registered one.
+    """
+    if other:
+        raise GraphError(f"call_tir does not take {', '.join(other)}; fix: sizes are taken from the shapes of tensors")
+    infos = _results(shape if out_sinfo is None else out_sinfo, dtype)
+    if type(func) is str:  # a GlobalVar is a function of the module
+        return Call(CALL_DPS_PACKED, [ExternFunc(func), _inputs(args)], sinfo_args=infos)
+    return Call(CALL_TIR, [func, _inputs(args)], sinfo_args=infos)
+
+
+def call_dps_packed(func: Any, args: Any, out_sinfo: Any = None, *, shape: Any = None, dtype: Any = None) -> Call:
+    """A call of a registered function, which writes into the arrays that it is given last."""
+    infos = _results(shape if out_sinfo is None else out_sinfo, dtype)
+    callee = func if isinstance(func, ExternFunc) else ExternFunc(_name(func))
+    return Call(CALL_DPS_PACKED, [callee, _inputs(args)], sinfo_args=infos)
+
+
+def _name(given: Any) -> str:
+    if not isinstance(given, str):
+        raise GraphError(f'call_dps_packed takes the name of a registered function, "env.f", not {short_repr(given)}')
+    return str(given)
+
+
+def _inputs(args: Any) -> Tuple:
+    return args if isinstance(args, Tuple) else Tuple(args if isinstance(args, (tuple, list)) else [args])
+
+
+def _results(given: Any, dtype: Any) -> list[StructInfo]:
+    """The types of results: one, several, or a shape with its type beside it."""
+    if given is None:
+        raise GraphError('a call needs the type of its result; fix: out_sinfo=R.Tensor((1, 128), "float32")')
+    if isinstance(given, StructInfo):
+        return list(getattr(given, "fields", [given]))
+    items = list(given) if isinstance(given, (tuple, list)) else [given]
+    if items and all(isinstance(i, StructInfo) for i in items):
+        return [as_struct_info(i) for i in items]
+    if items and all(isinstance(i, (tuple, list)) for i in items):  # shapes
+        names = dtype if isinstance(dtype, (tuple, list)) else [dtype] * len(items)
+        return [TensorStructInfo(i, d) for i, d in zip(items, names, strict=True)]
+    return [TensorStructInfo(items, dtype)]

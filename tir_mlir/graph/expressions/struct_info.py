@@ -1,0 +1,148 @@
+"""What is known of the value of an expression: of a tensor its shape and element type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.sizes import Sizes, checked_dtype
+from tir_mlir.te.expr import Expr as TeExpr
+
+SIZES = Sizes()
+"""The variables that sizes given as text stand for: one for a name."""
+
+
+class ShapeExpr(tuple[Any, ...]):
+    """A shape: numbers, and te expressions of named sizes."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        return tuple(self)
+
+
+class StructInfo:
+    """What is known of a value."""
+
+    def same(self, other: object) -> bool:
+        """Whether the other one says the same."""
+        return isinstance(other, StructInfo) and str(self) == str(other)
+
+    __repr__ = object.__repr__
+
+    def __eq__(self, other: object) -> bool:
+        return self.same(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+class ObjectStructInfo(StructInfo):
+    """Nothing is known."""
+
+    def __str__(self) -> str:
+        return "R.Object"
+
+    __repr__ = __str__
+
+
+class ShapeStructInfo(StructInfo):
+    """The value is a shape."""
+
+    def __init__(self, values: Sequence[Any] | None = None, ndim: int = -1):
+        self.values = None if values is None else shape_of(values)
+        self.ndim = ndim if self.values is None else len(self.values)
+
+    def __str__(self) -> str:
+        return f"R.Shape({_sizes(self.values)})" if self.values is not None else f"R.Shape(ndim={self.ndim})"
+
+    __repr__ = __str__
+
+
+class TensorStructInfo(StructInfo):
+    """The value is a tensor: `TensorStructInfo((1, "n"), "float32")`, or only its rank is known: `(ndim=2)`."""
+
+    def __init__(self, shape: Any = None, dtype: Any = None, ndim: int | None = None, vdevice: Any = None):
+        self.shape: ShapeExpr | None = None if shape is None else shape_of(shape)
+        if self.shape is not None and ndim not in (None, -1, len(self.shape)):
+            raise GraphError(f"a tensor of shape {_sizes(self.shape)} has {len(self.shape)} axes, not {ndim}")
+        self.ndim = (-1 if ndim is None else ndim) if self.shape is None else len(self.shape)
+        self.dtype = (
+            "" if dtype is None and self.shape is None else checked_dtype("float32" if dtype is None else dtype)
+        )
+
+    def __str__(self) -> str:
+        words = [_sizes(self.shape)] if self.shape is not None else [f"ndim={self.ndim}"] * (self.ndim >= 0)
+        return f"R.Tensor({', '.join([*words, *([f'dtype={self.dtype!r}'] if self.dtype else [])])})".replace("'", '"')
+
+    __repr__ = __str__
+
+    def could_be(self, other: TensorStructInfo) -> bool:
+        """Whether some tensor is both: element type and rank are equal, and so are sizes that are numbers."""
+        if self.dtype and other.dtype and self.dtype != other.dtype:
+            return False
+        if self.ndim >= 0 and other.ndim >= 0 and self.ndim != other.ndim:
+            return False
+        pairs = zip(self.shape or (), other.shape or (), strict=False)
+        return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
+
+
+class TupleStructInfo(StructInfo):
+    """The value is a tuple."""
+
+    def __init__(self, fields: Iterable[StructInfo]):
+        self.fields = [as_struct_info(f) for f in fields]
+
+    def __str__(self) -> str:
+        return f"R.Tuple({', '.join(map(str, self.fields))})"
+
+    __repr__ = __str__
+
+
+class DynTensorType:
+    """The type of a tensor without its shape, in the spelling of 2022: `DynTensorType(2, "float32")`."""
+
+    def __init__(self, ndim: int = -1, dtype: str | None = "float32"):
+        self.ndim, self.dtype = ndim, dtype
+
+    def __repr__(self) -> str:
+        return f'Tensor(ndim={self.ndim}, dtype="{self.dtype}")'
+
+
+def as_struct_info(given: Any) -> StructInfo:
+    """A StructInfo, also of what stands for one without being called, such as `R.Tensor`."""
+    if isinstance(given, StructInfo):
+        return given
+    if given is TensorStructInfo or given is ShapeStructInfo or given is ObjectStructInfo:
+        return given()
+    if isinstance(given, DynTensorType):
+        return TensorStructInfo(None, given.dtype, given.ndim)
+    if isinstance(given, (list, tuple)):
+        return TupleStructInfo(given)
+    raise GraphError(f'the annotation of a value is R.Tensor((1, 784), "float32"), not {short_repr(given)}')
+
+
+def shape_of(given: Any) -> ShapeExpr:
+    """A shape: numbers stay, text becomes variables. Errors: GraphError."""
+    if isinstance(given, (int, str, TeExpr)) or hasattr(given, "__index__"):
+        given = (given,)
+    if not isinstance(given, (tuple, list)):
+        raise GraphError(f"a shape is a tuple of sizes, not {short_repr(given)}")
+    return ShapeExpr(_size(size) for size in given)
+
+
+def _size(given: Any) -> Any:
+    if isinstance(given, TeExpr):
+        return given
+    text = SIZES.text(given)  # checks it
+    return SIZES.expression(text) if isinstance(text, str) else text
+
+
+def sizes_text(shape: Iterable[Any]) -> tuple[str, ...]:
+    """A shape as text, for comparison."""
+    return tuple(map(str, shape))
+
+
+def _sizes(shape: Sequence[Any] | None) -> str:
+    texts = sizes_text(shape or ())
+    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"

@@ -1,0 +1,154 @@
+"""Write a graph given as expressions into a module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.builder import GraphBuilder, Value
+from tir_mlir.graph.expressions.graph_function import Function, called
+from tir_mlir.graph.expressions.nodes import (
+    Call,
+    Constant,
+    Expr,
+    ExternFunc,
+    Op,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
+from tir_mlir.graph.expressions.struct_info import TensorStructInfo
+from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.script.function_table import GlobalVar
+from tir_mlir.script.module import IRModule
+from tir_mlir.script.printer.graphs import WEIGHTS
+
+
+def write_graph(module: IRModule, name: str, function: Function) -> None:
+    """Append a graph to a module that has the functions that it calls. Errors: GraphError."""
+    _Writer(module, name, function).write()
+
+
+class _Writer:
+    """Writes one graph."""
+
+    def __init__(self, module: IRModule, name: str, function: Function):
+        self.function = function
+        self.builder = GraphBuilder(name, module)
+        self.values: dict[Var, Any] = {}
+        self.constants: dict[Constant, Value] = {}
+        self.item_names = _item_names(function)
+
+    def write(self) -> None:
+        function, builder = self.function, self.builder
+        known = dict(function.attrs)
+        weights: Mapping[str, str] = known.pop(WEIGHTS, {})
+        is_group = any([known.pop(word, 0) for word in ("Primitive", "primitive")])
+        for param in function.params:
+            self.values[param] = self._parameter(param, weights.get(param.name_hint))
+        for binding in function.body.bindings:
+            self.values[binding.var] = self._bound(binding.var, binding.value)
+        made = self._operand(function.body.body)
+        builder.output(*(made if isinstance(made, tuple) else (made,)))
+        with entered():
+            if is_group:
+                attrs.put(builder.func.op, encoding.KIND, encoding.GROUP)
+                builder.func.op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+            if known:
+                attrs.put(builder.func.op, attrs.ATTRS, known)
+
+    def _parameter(self, param: Var, weight: str | None) -> Value:
+        info = param.struct_info
+        if not isinstance(info, TensorStructInfo) or info.shape is None:
+            raise GraphError(
+                f"parameter {param.name_hint} of {self.builder.func.name} is {info}, of which the shape is not known; "
+                'fix: R.Tensor((1, "n"), "float32")'
+            )
+        return self.builder.input(param.name_hint, tuple(info.shape), info.dtype, weight=weight)
+
+    def _bound(self, var: Var, value: Any) -> Any:
+        """What a binding computes: a Value, or a tuple of them."""
+        return self._call(value, self._names(var)) if isinstance(value, Call) else self._operand(value)
+
+    def _names(self, var: Var) -> str | list[str]:
+        """The names of what a call makes: of a tuple, those that its items are bound to."""
+        fields = getattr(var.struct_info, "fields", None)
+        if fields is None:
+            return var.name_hint
+        return [self.item_names.get((var, n), f"{var.name_hint}_{n}") for n in range(len(fields))]
+
+    def _operand(self, value: Expr) -> Any:
+        if isinstance(value, Var):
+            if value not in self.values:
+                raise GraphError(f"{value.name_hint} is used in {self.builder.func.name}, which does not define it")
+            return self.values[value]
+        if isinstance(value, Constant):
+            if value not in self.constants:
+                self.constants[value] = self.builder.constant(value.array)
+            return self.constants[value]
+        if isinstance(value, Tuple):
+            return tuple(self._operand(f) for f in value.fields)
+        if isinstance(value, TupleGetItem):
+            return self._operand(value.tuple_value)[value.index]
+        if isinstance(value, Call):
+            return self._call(value, "lv")
+        raise GraphError(f"{value!r} is not a tensor of a graph")
+
+    def _call(self, call: Call, name: str | list[str]) -> Any:
+        op = call.op
+        if op in (CALL_TIR, CALL_DPS_PACKED):
+            callee, given = call.args[0], call.args[1]
+            inputs = self._operand(given)
+            inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+            results = [_result(self.builder, i) for i in call.sinfo_args]
+            if isinstance(callee, ExternFunc):
+                return self.builder.call_packed(callee.global_symbol, inputs, results, name_hint=name)
+            return self.builder.call_tir(str(callee), inputs, results, name_hint=name)
+        operands = [self._operand(a) for a in call.args if not isinstance(a, ShapeExpr)]
+        if isinstance(op, GlobalVar):
+            return self.builder.call(str(op), operands, name_hint=name)
+        if isinstance(op, Op) and op.short in OPERATORS:
+            flat = [v for o in operands for v in (o if isinstance(o, tuple) else (o,))]
+            return self.builder.op(op.short, *flat, **call.attrs, name_hint=name)
+        raise GraphError(f"{op!r} is not an operator of the table, nor a function of the module")
+
+
+def _item_names(function: Function) -> dict[tuple[Var, int], str]:
+    """The variables that are bound to the items of tuples."""
+    found: dict[tuple[Var, int], str] = {}
+    for binding in function.body.bindings:
+        value = binding.value
+        if isinstance(value, TupleGetItem) and isinstance(value.tuple_value, Var):
+            found.setdefault((value.tuple_value, value.index), binding.var.name_hint)
+    return found
+
+
+def _result(builder: GraphBuilder, info: Any) -> tuple[Any, str]:
+    if not isinstance(info, TensorStructInfo) or info.shape is None:
+        raise GraphError(f"a call in {builder.func.name} makes {info}; fix: out_sinfo=R.Tensor(shape, dtype)")
+    return tuple(info.shape), info.dtype
+
+
+def write_functions(module: IRModule, functions: Mapping[str, Function]) -> None:
+    """Append graphs to a module, those that others call first. Errors: GraphError for a circle of calls."""
+    done: set[str] = set()
+
+    def write(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise GraphError(f"graphs call each other in a circle: {' -> '.join([*above, name])}")
+        for other in called(functions[name]):
+            if other in functions and other not in done:
+                write(other, (*above, name))
+        write_graph(module, name, functions[name])
+        done.add(name)
+
+    for name in functions:
+        if name not in done:
+            write(name, ())

@@ -1,0 +1,21 @@
+"""The door to graphs of operators, which stand on this package: they are loaded when a module has one."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def expressions() -> Any:
+    """`tir_mlir.graph.expressions`: graphs as Python objects."""
+    return importlib.import_module("tir_mlir.graph.expressions")
+
+
+def reader() -> Any:
+    """`tir_mlir.script.relax.reader`: the parser of `@R.function`."""
+    return importlib.import_module("tir_mlir.script.relax.reader")
+
+
+def namespace() -> Any:
+    """`tir_mlir.script.relax`, which programs call `R`."""
+    return importlib.import_module("tir_mlir.script.relax")
