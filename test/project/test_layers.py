@@ -120,10 +120,11 @@ ROWS: dict[str, str] = {
     "passes.graph": "dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
-        "dialect.analysis dialect.computation dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger "
-        "dialect.verify equivalence.field passes.lower passes.lower.blocks passes.lower.llvm passes.lower.memory "
-        "runtime.call runtime.drivers runtime.llvm"
+        "dialect.analysis dialect.calls dialect.computation dialect.diagnostics dialect.index_maps dialect.ir "
+        "dialect.presburger dialect.verify equivalence.arenas equivalence.field passes.lower passes.lower.blocks "
+        "passes.lower.llvm passes.lower.memory runtime.call runtime.drivers runtime.llvm"
     ),
+    "equivalence.arenas": "dialect.calls dialect.diagnostics dialect.ir equivalence",
     "equivalence.field": "dialect.ir",
     "schedule": (
         "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir dialect.verify equivalence "

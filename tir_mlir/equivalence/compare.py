@@ -16,6 +16,7 @@ from tir_mlir.dialect.diagnostics import Counterexample, NotChecked
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Func, Loop, entered, funcs, held_module
 from tir_mlir.equivalence import compile, inputs
+from tir_mlir.equivalence.arenas.typed_arenas import ARENA_NOTE, uses_arenas
 from tir_mlir.equivalence.field.field_functions import P
 from tir_mlir.equivalence.field.order_scale import scale_of
 from tir_mlir.equivalence.races import races
@@ -71,6 +72,8 @@ class Comparison:
     def _values(self) -> Difference | None:
         """The first difference of what the programs compute, one iteration after the other."""
         limits = inputs.index_limits(self.funcs[0])
+        if uses_arenas(self.funcs[0]):
+            self.result.notes.append(ARENA_NOTE.format(self.name))
         choices = inputs.size_choices(self.signatures[0])
         works = [max(work_of(f.op, known) for f in self.funcs) for known in choices]
         quick = max(works) <= QUICK_WORK

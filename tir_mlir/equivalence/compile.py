@@ -23,7 +23,6 @@ from tir_mlir.equivalence.plain_loops import make_plain
 from tir_mlir.passes.lower.blocks import scopes
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.memory import allocs
-from tir_mlir.passes.lower.registry import is_private
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.drivers import jit
 from tir_mlir.runtime.llvm import object_code
@@ -121,7 +120,7 @@ def _compiled(
     module = clone_module(module)
     build = OpBuilder()
     make_plain(module, build)
-    own = [f for f in funcs(module) if not is_private(f.op)]
+    own = funcs(module)
     writers = []
     if watch is not None:
         writers = instrument.note_writers(next(f for f in own if f.name == watch[0]), watch[1], build)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.dialect.calls import callee_of
 from tir_mlir.dialect.computation.split_lanes import split_lanes
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Block, attrs, funcs, is_block, walk
+from tir_mlir.equivalence.arenas.typed_arenas import split_arenas
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
-from tir_mlir.equivalence.field import opaque_constants
+from tir_mlir.equivalence.field import field_functions, opaque_constants
 from tir_mlir.equivalence.fold_views import fold_views
 from tir_mlir.passes.lower.memory import bools
 from tir_mlir.passes.lower.retype_module import retype
@@ -25,7 +27,7 @@ _KNOWN = {
     "builtin.module", "func.func", "func.return", "affine.for", "affine.if", "affine.load", "affine.store",
     "affine.apply", "affine.min", "affine.max", "affine.yield", "memref.alloc", "memref.alloca", "memref.load",
     "memref.store", "memref.dim", "memref.dealloc", "memref.cast", "scf.if", "scf.for", "scf.while", "scf.condition",
-    "scf.yield",
+    "scf.yield", "func.call", "memref.view", "memref.subview",
 }  # fmt: skip
 
 
@@ -47,6 +49,7 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
     for op in list(module.body.operations):
         if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
             op.operation.erase()  # declarations of kernels; remaining calls are rejected by check_known
+    split_arenas(module, build)
     check_known(module)
 
 
@@ -92,12 +95,17 @@ def _drop(op: ir.Operation) -> None:
         op.erase()
 
 
+def _is_ours(op: ir.Operation) -> bool:
+    """Whether a call is one of the check's own functions."""
+    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value.startswith(field_functions.PREFIX)
+
+
 def check_known(module: ir.Module) -> None:
     """Raise NotChecked for unsupported ops. Those of arith and math are checked by the conversion."""
     everything = walk.ops(module.operation)
     for op in sorted(everything, key=lambda o: o.name != "func.call"):  # report the call before the ops of its operands
         name = op.name
-        if name == "func.call":
+        if name == "func.call" and callee_of(op) is None and not _is_ours(op):
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             raise NotChecked(
                 f'the call of "{callee}" has no exact semantics: it is not the call of the implementation of a'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import RaceError
+from tir_mlir.interpreter.arena_memory import TypedMemory
 from tir_mlir.interpreter.memory import Memory
 
 
@@ -28,6 +29,10 @@ class Watch:
 
     def touch(self, memory: Memory, at: int, write: bool, reduction: int) -> None:
         """Record an access. Raises RaceError on a conflict with another iteration."""
+        if isinstance(memory, TypedMemory):
+            for byte in range(memory.start + at * memory.width, memory.start + (at + 1) * memory.width):
+                self.touch(memory.arena, byte, write, reduction)
+            return
         number = memory.number
         for (name, private, together, seen), now in zip(self.frames, self.now, strict=True):
             entry = seen.get((number, at))

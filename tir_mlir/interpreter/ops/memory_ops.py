@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import kept_dims, update_store
 from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError
 from tir_mlir.dialect.ir import Block, Buffer, access_indices, accessed, attrs, enclosing_block, is_block, ops, parents
+from tir_mlir.interpreter.arena_memory import typed_view
 from tir_mlir.interpreter.buffer_names import root
 from tir_mlir.interpreter.codegen import DYNAMIC, Ref, Writer, writes
 from tir_mlir.interpreter.counters import LOADS, STORES
@@ -94,6 +95,17 @@ def part(
     start = view.offset + sum(o * s for o, s in zip(offsets, view.strides, strict=True))
     steps = [s * t for s, t in zip(view.strides, strides, strict=True)]
     return View(name, view.memory, start, [sizes[d] for d in kept], [steps[d] for d in kept])
+
+
+@writes("memref.view")
+def arena_view(w: Writer, op: ir.Operation) -> None:
+    source, offset, *sizes = op.operands
+    given = iter(w.values(sizes))
+    shape = [next(given) if n is None else str(n) for n in Buffer(op.results[0]).shape]
+    name, kind = attrs.get(op, attrs.NAME, "") or w.roots.name(source), kind_of(op.results[0].type)
+    kind = f"u{kind[1:]}" if Buffer(op.results[0]).dtype == f"uint{kind[1:]}" else kind
+    parts = [repr(name), w.ref(source).view, repr(kind), w.value(offset), tuple_of(shape), repr(w.options.exact)]
+    w.set(op.results[0], f"{w.keep(typed_view, 'typed_view')}({', '.join(parts)})", name)
 
 
 @writes("memref.cast", "memref.memory_space_cast")

@@ -1,0 +1,1 @@
+"""Arenas of a checked program, whose floats have other sizes than those of the program."""

@@ -1,0 +1,170 @@
+"""Give the views of an arena memory by their type, in which elements of the check fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.calls import ArenaView, callee_of, effects_of
+from tir_mlir.dialect.diagnostics import NotChecked
+from tir_mlir.dialect.ir import Buffer, Func, Index, dtypes, funcs, walk
+from tir_mlir.equivalence.edits import OpBuilder, is_float
+
+ARENA_NOTE = "what is left in the arena of {} is not compared: it is scratch memory"
+_STORES = ("affine.store", "memref.store")
+_VIEWS = ("memref.cast", "memref.subview")
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+def split_arenas(module: ir.Module, build: OpBuilder) -> None:
+    """Rewrite the views of arenas in a module of plain loops, in place.
+
+        %u = memref.view %arena[64][] : ... to memref<16xf32>         %f32 = memref.alloc : memref<8192xi8>
+        %v = memref.view %arena[96][] : ... to memref<8xi32>    -->   %u = memref.view %f32[128][]
+        call @f(%x, %v)                                               %i32 = memref.alloc : memref<4096xi8>
+                                                                      %v = memref.view %i32[96][]
+                                                                      call @f(%x, %v)
+                                                                      poison %f32[192 : 256]
+
+    A float of the check has 8 bytes. What is written through a view of another type is lost for the views that overlap
+    it, so that reading it again is found. Raises NotChecked where that cannot be followed.
+    """
+    for func in funcs(module):
+        views = [ArenaView(op) for op in walk.ops(func.op) if op.name == "memref.view"]
+        for arena in dict.fromkeys(v.arena.value for v in views):
+            _split(func, arena, [v for v in views if v.arena.value == arena], build)
+
+
+def uses_arenas(func: Func) -> bool:
+    """Whether a function has views of an arena that it is given."""
+    return any(op.name == "memref.view" and ArenaView(op).arena.is_param for op in walk.ops(func.op))
+
+
+@dataclass
+class _Typed:
+    """The memory of one type, and how many bytes of it stand for a byte of the arena."""
+
+    memory: ir.Value
+    factor: int
+
+
+def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBuilder) -> None:
+    _require_scratch(func, arena)
+    by_type: dict[ir.Type, _Typed] = {}
+    for view in views:
+        element = view.buffer.type.element_type
+        if element not in by_type:
+            by_type[element] = _memory(arena, _factor(element), build)
+    clobbers = [(v, u) for v in views for u in views if _types_differ(v, u) and not _apart(v, u)]
+    for view, other in clobbers:
+        _poison_after_writes(func, view, by_type[other.buffer.type.element_type], build)
+    for view in views:
+        own = by_type[view.buffer.type.element_type]
+        with ir.InsertionPoint(view.op), view.op.location:
+            start = build.binary("arith.muli", view.op.operands[1], build.index(own.factor))
+        view.op.operands[0], view.op.operands[1] = own.memory, start
+    if not isinstance(arena.owner, ir.Block) and not any(True for _ in arena.uses):
+        arena.owner.operation.erase()
+
+
+def _require_scratch(func: Func, arena: ir.Value) -> None:
+    """Check that an arena is used by views only."""
+    for use in arena.uses:
+        if use.owner.operation.name not in ("memref.view", "memref.dim"):
+            raise NotChecked(
+                f"{func.name} uses {Buffer(arena).name} by views and by {use.owner.operation.name}: bytes of floats"
+                " have no exact semantics"
+            )
+    if not isinstance(arena.owner, ir.Block) and arena.owner.name not in ("memref.alloc", "memref.alloca"):
+        raise NotChecked(f"{func.name} has views of {arena.owner.name}, not of a parameter or an allocation")
+
+
+def _factor(element: ir.Type) -> int:
+    return 64 // dtypes.bits(dtypes.to_name(element)) if is_float(element) else 1
+
+
+def _memory(arena: ir.Value, factor: int, build: OpBuilder) -> _Typed:
+    """An allocation of `factor` times the bytes of an arena, where the arena is defined."""
+    owner = arena.owner
+    at = ir.InsertionPoint.at_block_begin(owner) if isinstance(owner, ir.Block) else ir.InsertionPoint.after(owner)
+    size = Buffer(arena).shape[0]
+    with at, ir.Location.unknown():
+        byte = ir.IntegerType.get_signless(8)
+        type_ = ir.MemRefType.get([_DYNAMIC if size is None else size * factor], byte)
+        sizes = []
+        if size is None:
+            whole = ir.Operation.create("memref.dim", [ir.IndexType.get()], [arena, build.index(0)]).results[0]
+            sizes = [build.binary("arith.muli", whole, build.index(factor))]
+        facts = {
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0]),
+            "alignment": ir.IntegerAttr.get(build.word(), 64),
+        }
+        return _Typed(ir.Operation.create("memref.alloc", [type_], sizes, facts).results[0], factor)
+
+
+# --- views of several types -------------------------------------------------------------------------------------------
+
+
+def _types_differ(one: ArenaView, other: ArenaView) -> bool:
+    return one.buffer.type.element_type != other.buffer.type.element_type
+
+
+def _apart(one: ArenaView, other: ArenaView) -> bool:
+    """Whether two views share no byte."""
+    return _ends_before(one, other) or _ends_before(other, one)
+
+
+def _ends_before(one: ArenaView, other: ArenaView) -> bool:
+    if one.size is None:
+        return False
+    room = (other.offset - one.offset - one.size).simplified().as_constant()
+    return room is not None and room >= 0
+
+
+def _poison_after_writes(func: Func, view: ArenaView, other: _Typed, build: OpBuilder) -> None:
+    """After each call that writes a view, poison its bytes in the memory of another type."""
+    for writer in dict.fromkeys(_writers(view.op.results[0])):
+        if writer.name in _STORES:
+            raise NotChecked(
+                f"{func.name} stores to {view.buffer.name}, which overlaps a view of another type: bytes of floats have"
+                " no exact semantics"
+            )
+        if view.size is None:
+            raise NotChecked(f"the bytes of {view.buffer.name} are not known, and it overlaps a view of another type")
+        with ir.InsertionPoint.after(writer), writer.location:
+            ends = [_value(i * other.factor, build) for i in (view.offset, view.offset + view.size)]
+            _poison(other.memory, ends, build)
+
+
+def _writers(value: ir.Value) -> Iterator[ir.Operation]:
+    """The ops that write a buffer, or a view of it."""
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name in _VIEWS:
+            yield from _writers(op.results[0])
+        elif op.name in _STORES:
+            yield op
+        elif (callee := callee_of(op)) is not None and effects_of(callee)[use.operand_number].writes:
+            yield op
+
+
+def _value(index: Index, build: OpBuilder) -> ir.Value:
+    """An expression as a value."""
+    number = index.as_constant()
+    if number is not None:
+        return build.index(number)
+    map_ = ir.AffineMap.get(len(index.values), 0, [index.expr])
+    return ir.Operation.create(
+        "affine.apply", [ir.IndexType.get()], list(index.values), {"map": ir.AffineMapAttr.get(map_)}
+    ).results[0]
+
+
+def _poison(memory: ir.Value, ends: Sequence[ir.Value], build: OpBuilder) -> None:
+    loop = ir.Operation.create("scf.for", [], [*ends, build.index(1)], regions=1)
+    body = loop.regions[0].blocks.append(ir.IndexType.get())
+    with ir.InsertionPoint(body):
+        byte = build.narrowed(build.call("poison"), ir.IntegerType.get_signless(8))
+        ir.Operation.create("memref.store", [], [byte, memory, body.arguments[0]])
+        ir.Operation.create("scf.yield")
