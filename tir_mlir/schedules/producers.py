@@ -26,9 +26,9 @@ class Member:
         return bool(iters(self.info, "R"))
 
     def own(self, axes: list[str]) -> list[str] | None:
-        """Its iters that correspond to these axes of the last block; None if one is missing."""
-        found = {axis: name for name, axis in self.along.items()}
-        return [found[a] for a in axes] if all(a in found for a in axes) else None
+        """Its iters that correspond to these axes of the last block; None unless each has exactly one."""
+        found = [[name for name, axis in self.along.items() if axis == a] for a in axes]
+        return [names[0] for names in found] if all(len(names) == 1 for names in found) else None
 
 
 def with_producers(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> list[Member]:

@@ -14,6 +14,7 @@ from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
+from tir_mlir.schedules.products.epilogue import merge_epilogue
 from tir_mlir.schedules.products.packing import pack
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
@@ -66,8 +67,9 @@ def schedule_attention(
     reciprocal: bool,
     fixed: Collection[str] = (),
     free: bool = False,
+    epilogue: Any | None = None,
 ) -> None:
-    """The same as `attention`, without the producers in `fixed`."""
+    """The same as `attention`, without the producers in `fixed`. epilogue: as in `gemm`, if the block is a product."""
     what = attention_of(sch, block, fixed)
     if what is None:
         raise ScheduleError(
@@ -76,17 +78,20 @@ def schedule_attention(
             fix="use tir_mlir.schedules.auto",
         )
     if what.members[-1].info.name in what.products:  # sums stay in registers only in allocated buffers
-        what = _with_copy(sch, block, fixed) or what
+        what = _with_copy(sch, block, fixed, epilogue) or what
     options = Free(sch, block, free)
     AttentionSchedule(sch, what, target, options.threads(threads or target.cores), options).run(reciprocal)
 
 
-def _with_copy(sch: Schedule, block: Any, fixed: Collection[str]) -> Attention | None:
-    """The attention with a copy of its result as the last block; None if there may be no keys to sum over."""
+def _with_copy(sch: Schedule, block: Any, fixed: Collection[str], epilogue: Any | None) -> Attention | None:
+    """The attention with a copy of its result, or what is computed of it, as the last block; None if there may be no
+    keys to sum over."""
     try:
-        return attention_of(sch, sch.cache_write(block, 0, "global"), fixed)
+        copy = sch.cache_write(block, 0, "global")
     except ScheduleError:
         return None
+    merge_epilogue(sch, copy, epilogue)
+    return attention_of(sch, copy, fixed)
 
 
 @dataclass(frozen=True)

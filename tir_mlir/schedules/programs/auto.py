@@ -111,14 +111,17 @@ class AutoSchedule:
         if self.kinds[name] is not Kind.ELEMENTWISE or self.leave(self.blocks[name]):
             return None
         block = self.blocks[name]
+        group = {m.info.name for m in with_producers(self.sch, block, self._light(name))}
+        read = {n for n in self.blocks if n not in self.picked and n not in group and self._readers(n) & group}
+        found = [n for n in self.blocks if n in read and self.kinds[n] in HEAVY and self._readers(n) <= group]
         if attention_of(self.sch, block, self._fixed(name, frozenset())):
-            return None
+            return found[0] if read == set(found) and len(found) == 1 and self._ends_attention(found[0]) else None
         if row_group(self.sch, block, self._fixed(name, HEAVY)):
             return None
-        group = {m.info.name for m in with_producers(self.sch, block, self._light(name))}
-        heavy = [n for n, kind in self.kinds.items() if kind in HEAVY and n not in self.picked]
-        found = [n for n in heavy if (readers := self._readers(n)) and readers <= group]
         return found[-1] if found else None
+
+    def _ends_attention(self, name: str) -> bool:
+        return attention_of(self.sch, self.blocks[name], self._fixed(name, frozenset())) is not None
 
     def _light(self, name: str) -> frozenset[str]:
         """The blocks that are not inlined into this one: those that are not elementwise, or that others read too."""
@@ -156,7 +159,7 @@ class AutoSchedule:
             if attention_of(sch, block, outside):
                 yield (
                     "attention",
-                    lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free),
+                    lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free, epilogue),
                 )
         if kind is Kind.PRODUCT:
             yield "gemm", lambda: gemm(sch, block, target, threads, free=free, epilogue=epilogue)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from programs.attention import attention, reference
+from programs.attention import attention, of_rows, reference
 from programs.rowwise import softmax
 
 from tir_mlir import Schedule, build, schedules, te
@@ -33,6 +33,19 @@ def scheduled(program, **options):
 @pytest.mark.parametrize("weights", [False, True])
 def test_any_sizes(sizes, causal, weights):
     check(build(scheduled(attention(*sizes, causal, weights)))["main"], *sizes, causal)
+
+
+@pytest.mark.parametrize("weights", [True, False])
+def test_heads_side_by_side(weights):
+    """The result is stored in its own order, if it is that of the second product; else it is no single attention."""
+    sch = Schedule(of_rows(2, 12, 8, weights))
+    found = schedules.auto(sch, threads=1)
+    names = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
+    assert (found["P"] == found["Y"] == "attention") is weights and ("Y" in names) is not weights
+    q, k, v, y = (*RNG.standard_normal((3, 12, 16), np.float32), np.empty((12, 16), "float32"))
+    build(sch)(q, k, v, y)
+    q, k, v = (x.reshape(12, 2, 8).transpose(1, 0, 2) for x in (q, k, v))
+    np.testing.assert_allclose(y, reference(q, k, v).transpose(1, 0, 2).reshape(12, 16), rtol=1e-4, atol=1e-5)
 
 
 def test_a_cache_of_keys_that_grows():
