@@ -91,8 +91,8 @@ def build(
     if not isinstance(target, Target) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
-        _refuse_for_graphs(driver=driver != "jit", libs=libs, checked=checked)
-        return of_graph(mod, target, threads=threads, cache=cache)
+        _refuse_for_graphs(driver=driver != "jit", checked=checked)
+        return of_graph(mod, target, threads=threads, cache=cache, libs=libs)
     if threads is not None:
         raise BuildError("threads is for graphs; fix: schedule the program for a number of threads")
     asked = target

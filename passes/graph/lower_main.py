@@ -44,8 +44,12 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan]) -> ir.Module:
         for op in direct_ops(module.operation):
             if attrs.get(op, "sym_name") in called or _is_kernel(op):
                 _strip(op.clone())
+        packed: dict[str, list[ir.Type]] = {}
         for name, plan in plans.items():
-            _Writer(plan, name).run()
+            (writer := _Writer(plan, name)).run()
+            packed |= writer.packed
+        for name, types in packed.items():  # of C: a pointer to a descriptor for each tensor
+            create.declare(name, types).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
     return made
 
 
@@ -70,6 +74,7 @@ class _Writer:
         self.offsets: list[ir.Value] = []
         self.views: dict[Place, ir.Value] = {}
         self.arguments: dict[tuple[str, int], ir.Value] = {}
+        self.packed: dict[str, list[ir.Type]] = {}
 
     def run(self) -> None:
         made = create.func(self.name, *self._signature(), attributes={"global_symbol": self.name, "tir.noalias": True})
@@ -83,6 +88,8 @@ class _Writer:
             for call in self.plan.calls:
                 operands = [self._view(p) for p in (*call.inputs, *call.outputs)]
                 func.CallOp([], ir.FlatSymbolRefAttr.get(call.callee), operands)
+                if call.packed:
+                    self.packed.setdefault(call.callee, [v.type for v in operands])
             for source, target in self.plan.copies:
                 memref.copy(self._view(source), self._view(target))
 

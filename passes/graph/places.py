@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
-from tir_mlir.dialect.ir import dtypes
+from tir_mlir.dialect.ir import attrs, dtypes
 from tir_mlir.passes.graph import arena, size_code
 from tir_mlir.passes.graph.arena import Arena, Request
 from tir_mlir.passes.graph.size_code import Size
@@ -63,6 +63,20 @@ def byte_size(type_: TensorType) -> Size:
     return size_code.product((*type_.shape, max(1, bits // 8)))
 
 
+def parts(whole: Plan, apart: Collection[str]) -> list[Plan | Call]:
+    """A plan as parts in order: calls of the packed functions in `apart`, and plans of what is between them."""
+    found: list[Plan | Call] = []
+    run: list[Call] = []
+    for call in whole.calls:
+        if call.packed and call.callee in apart:
+            found += [replace(whole, calls=run, copies=[])] if run else []
+            found.append(call)
+            run = []
+        else:
+            run.append(call)
+    return [*found, replace(whole, calls=run)] if run or whole.copies or not found else found
+
+
 def plan(func: TensorFunc, in_place: Collection[tuple[str, int, int]] = ()) -> Plan:
     """Assign memory to the values of a graph, whose nodes are views, calls of TensorIR and packed functions.
 
@@ -76,6 +90,8 @@ class _Planner:
 
     def __init__(self, func: TensorFunc, in_place: Collection[tuple[str, int, int]]):
         self.func, self.in_place, self.nodes = func, in_place, func.nodes
+        self.callees = {node.op: node.callee for node in self.nodes}  # a look-up builds a table of the module
+        self.views = {op for op, callee in self.callees.items() if callee is not None and names_view(callee)}
         self.made = Plan()
         self.fixed: dict[ir.Value, tuple[str, int]] = {}
         self.first: dict[ir.Value, int] = {}
@@ -93,11 +109,13 @@ class _Planner:
         self._outputs()
         self._share()
         self._arena()
-        self.made.calls = [self._call(node) for node in self.nodes if not is_view(node)]
+        self.made.calls = [self._call(node) for node in self.nodes if node.op not in self.views]
         return self.made
 
     def _check(self, node: Node) -> None:
-        if not is_view(node) and node.kind not in (encoding.CALL_TIR, encoding.PACKED):
+        callee = self.callees[node.op]
+        kind = None if callee is None else callee.kind
+        if node.op not in self.views and kind not in (encoding.CALL_TIR, encoding.PACKED):
             raise GraphError(
                 f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
             )
@@ -117,8 +135,8 @@ class _Planner:
             self.made.weight_bytes += -(-size // arena.LINE) * arena.LINE
 
     def _root(self, value: ir.Value) -> ir.Value:
-        while not isinstance(value, ir.BlockArgument) and is_view(node := Node(ir.OpResult(value).owner)):
-            value = node.inputs[0]
+        while not isinstance(value, ir.BlockArgument) and (op := ir.OpResult(value).owner.operation) in self.views:
+            value = op.operands[0]
         return value
 
     def _outputs(self) -> None:
@@ -135,12 +153,12 @@ class _Planner:
     def _share(self) -> None:
         """Let results overwrite inputs that are not used later, where the function allows it."""
         for number, node in enumerate(self.nodes):
-            if not is_view(node):
+            if node.op not in self.views:
                 for result, value in enumerate(node.results):
                     self._share_result(number, node, result, value)
 
     def _share_result(self, number: int, node: Node, result: int, value: ir.Value) -> None:
-        callee, roots = node.callee, [self._root(v) for v in node.inputs]
+        callee, roots = self.callees[node.op], [self._root(v) for v in node.inputs]
         for operand, root in enumerate(roots):
             holder = self._holder(root)
             if (
@@ -179,7 +197,7 @@ class _Planner:
         return Place(space, index, self.func.type_of(value))
 
     def _call(self, node: Node) -> Call:
-        callee = node.callee
+        callee = self.callees[node.op]
         assert callee is not None
         inputs, outputs = tuple(map(self.place, node.inputs)), tuple(map(self.place, node.results))
         return Call(callee.callee, node.names[0], inputs, outputs, callee.kind == encoding.PACKED)
@@ -188,3 +206,8 @@ class _Planner:
 def is_view(node: Node) -> bool:
     """Whether a node only gives its first input another shape."""
     return node.operator in VIEWS
+
+
+def names_view(callee: TensorFunc) -> bool:
+    """Whether a function stands for an operator that only gives its input another shape."""
+    return attrs.get(callee.op, encoding.OP) in VIEWS

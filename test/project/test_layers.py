@@ -107,7 +107,11 @@ ROWS: dict[str, str] = {
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "graph": (
         "build dialect.diagnostics dialect.graph dialect.ir graph.operators graph.transforms passes.graph runtime "
-        "runtime.cache runtime.call script target te"
+        "graph.shipping runtime.cache runtime.call runtime.drivers script target te"
+    ),
+    "graph.shipping": (
+        "build dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime runtime.call runtime.drivers "
+        "runtime.tools target"
     ),
     "graph.expressions": (
         "dialect.diagnostics dialect.graph dialect.ir graph graph.operators script script.printer te"

@@ -1,6 +1,6 @@
 """`tvm.register_func` and `tvm.get_global_func`: Python functions by name.
 
-Compiled programs do not call them; a program calls C with `T.call_extern`.
+Graphs call them (`call_packed`, `R.call_dps_packed`); a tensor program calls C with `T.call_extern`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TirError, short_repr
+from tir_mlir.graph.packed_functions import register_packed
 
 _functions: dict[str, Callable[..., Any]] = {}
 
@@ -39,6 +40,7 @@ def _register(name: str, function: Any, override: bool) -> Any:
             f"the global function {name!r} is registered already; pass override=True to replace it"
         )
     _functions[name] = function
+    register_packed(name, function, override=True)
     return function
 
 

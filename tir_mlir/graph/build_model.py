@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from tir_mlir.build import build
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compile import Options, compile_graph
 from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
+from tir_mlir.graph.model_memory import bound_weights
+from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.passes.graph import places
 from tir_mlir.passes.graph.lower_main import lower_main
@@ -18,7 +23,12 @@ from tir_mlir.target import Target
 
 
 def build_model(
-    graph: Graph, target: Target | str = "llvm", *, threads: int | None = None, cache: bool = True
+    graph: Graph,
+    target: Target | str = "llvm",
+    *,
+    threads: int | None = None,
+    cache: bool = True,
+    libs: Sequence[str | Path] = (),
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
     timing, options = Timing(), Options(target, threads)
@@ -28,14 +38,30 @@ def build_model(
         compiled = compiled_by_content(graph, options) if cache else compile_graph(graph, options=options, after="lift")
     with timing.clock("memory"), entered():
         plans = planned(compiled)
-        main = lower_main(compiled.module.mlir, plans)
+        own = plans[graph.name]
+        if not elsewhere(target):
+            check_packed(own, libs)
+        main = lower_main(compiled.module.mlir, named_parts(graph.name, own))
+        first = lower_main(compiled.module.mlir, {n: p for n, p in plans.items() if p is not own})
     with built_as_given():
-        library = build(main, target, cache=cache)
-    timing |= library.timing
-    timing.cpu |= library.timing.cpu
-    timing.passes, timing.cached = library.timing.passes, library.timing.cached
+        library = build(main, target, cache=cache, libs=libs)
+        computing = build(first, "llvm" if elsewhere(target) else target, cache=cache) if len(plans) > 1 else None
+    _add(timing, library.timing)
     with timing.clock("weights"):
-        return Model(compiled, plans, library, timing)
+        weights = bound_weights(compiled, plans, computing)
+    return Model(compiled, own, library, weights, timing, target, libs)
+
+
+def elsewhere(target: Target | str) -> bool:
+    """Whether code for a target cannot run in this process."""
+    return isinstance(target, Target) and bool(target.triple) and target.hindrance is not None
+
+
+def _add(timing: Timing, more: Timing) -> None:
+    """Add the stages of the build of the native function."""
+    timing |= more
+    timing.cpu |= more.cpu
+    timing.passes, timing.cached = more.passes, more.cached
 
 
 def planned(graph: Graph) -> dict[str, Plan]:

@@ -31,14 +31,14 @@ def compiled_by_content(graph: Graph, options: Options) -> Graph:
         text = str(graph.module.mlir)
     name = store.digest(fingerprint.installation(), package(), text, graph.name, _described(options))
     kept = store.load("graphs", name)
-    if kept is not None:
+    if kept is None:
+        made = compile_graph(graph, options=options, after=AFTER)
         with entered():
-            return Graph(IRModule(ir.Module.parse(kept.decode())), graph.weights, graph.name)
-    made = compile_graph(graph, options=options, after=AFTER)
-    if package() == _stamps():
-        with entered():
-            store.save("graphs", name, str(made.module.mlir).encode())
-    return made
+            kept = str(made.module.mlir).encode()
+        if package() == _stamps():
+            store.save("graphs", name, kept)
+    with entered():  # of a graph just made too: both builds then have the same text, and find the same code
+        return Graph(IRModule(ir.Module.parse(kept.decode())), graph.weights, graph.name)
 
 
 def _described(options: Options) -> str:

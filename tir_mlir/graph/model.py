@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.model_memory import Memory, bound_weights, memory_of
+from tir_mlir.graph.model_memory import Memory, memory_of
+from tir_mlir.graph.model_parts import joined_parts
+from tir_mlir.graph.shipping.export_model import export_model
 from tir_mlir.graph.transforms.schedule_functions import schedule_notes
 from tir_mlir.passes.graph.lower_main import output_shapes
 from tir_mlir.passes.graph.places import Plan
@@ -19,6 +22,7 @@ from tir_mlir.runtime.aligned import empty
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
+from tir_mlir.target import Target
 
 LARGE = 4096
 """Bytes from which an output starts at a cache line; NumPy's own arrays start at 16 bytes."""
@@ -43,13 +47,23 @@ class Model:
     of each TensorIR function, where its schedule is from and what it warned of; timing: seconds of each stage.
     """
 
-    def __init__(self, graph: Graph, plans: Mapping[str, Plan], library: Library, timing: Timing):
-        self.graph, self.plan, self.library, self.timing = graph, plans[graph.name], library, timing
+    def __init__(
+        self,
+        graph: Graph,
+        plan: Plan,
+        library: Library,
+        weights: np.ndarray,
+        timing: Timing,
+        target: Target | str = "llvm",
+        libs: Sequence[str | Path] = (),
+    ):
+        self.target, self._libs = target, libs
+        self.graph, self.plan, self.library, self.timing = graph, plan, library, timing
         self.schedules = schedule_notes(graph)
         self.name = graph.name
-        self._run = library[graph.name]
+        self._run = joined_parts(graph.name, self.plan, library, self._sizes)
         self._inputs = [name for name, _ in self.plan.inputs]
-        self._weights = bound_weights(graph, plans, library)
+        self._weights = weights
         self._frames = _Frames()
         self._symbols = self.plan.symbols
 
@@ -121,6 +135,16 @@ class Model:
         if missing:
             raise ArgumentError(f"{takes}; there is no argument for {', '.join(missing)}")
         return (*args, *(named[name] for name in self._inputs[len(args) :]))
+
+    def export(self, folder: str | Path, name: str | None = None) -> list[Path]:
+        """Write the model to a folder as files that need no Python; `name`: in C, default the folder's name.
+
+        For this machine: NAME.so and libNAME.a (compiled code and loader), NAME.h, NAME.c (the loader),
+        NAME.safetensors (weights, mapped into memory), NAME_kernels.h, example.c. For a target with a triple:
+        NAME_kernels.o instead of the libraries; for WebAssembly NAME.wasm, NAME.js and the weights. Returns the paths.
+        Raises BuildError for a model that calls functions of Python.
+        """
+        return export_model(self.graph, self.plan, self._weights, folder, name, self.target, self._libs)
 
     # --- facts --------------------------------------------------------------------------------------------------------
 

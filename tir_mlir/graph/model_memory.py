@@ -44,8 +44,9 @@ def memory_of(plan: Plan) -> Memory:
     return Memory(plan.weight_bytes, size, arena.unshared, len(arena.requests))
 
 
-def bound_weights(graph: Graph, plans: Mapping[str, Plan], library: Library) -> np.ndarray:
-    """All weights in one buffer, each at the start of a cache line; computed ones by the graph that computes them."""
+def bound_weights(graph: Graph, plans: Mapping[str, Plan], computing: Library | None) -> np.ndarray:
+    """All weights in one buffer, each at the start of a cache line. computing: has the function of the graph that
+    computes weights, if there is one."""
     plan = plans[graph.name]
     memory = empty(plan.weight_bytes, "int8")
     with entered():
@@ -56,8 +57,8 @@ def bound_weights(graph: Graph, plans: Mapping[str, Plan], library: Library) -> 
         if weight not in derived:
             array = given_weight(graph, weight, type_)
             np.copyto(_view(memory, offset, array.shape, array.dtype), array)
-    if name is not None:
-        _compute(graph, plans[name], library[name], memory, list(derived), plan)
+    if name is not None and computing is not None:
+        _compute(graph, plans[name], computing[name], memory, list(derived), plan)
     return memory
 
 

@@ -105,6 +105,13 @@ class Library(_Functions):
             raise BuildError('export needs the tool driver: build(..., driver="tools").export(path)')
         return self._driver.export(path)
 
+    @property
+    def linked(self) -> tuple[list[str], list[str]]:
+        """With driver="tools": the paths of its object files, and of the shared libraries that they need."""
+        if not isinstance(self._driver, Aot):
+            raise BuildError('only driver="tools" makes object files for this machine')
+        return list(self._driver.objects), list(self._driver.libs)
+
     def _module(self) -> ir.Module:
         """The lowered module; computed on demand if the code came from the cache."""
         module = self._lower()

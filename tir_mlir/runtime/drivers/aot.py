@@ -26,7 +26,8 @@ from tir_mlir.runtime.tools import files, toolchain
 
 
 class Aot:
-    """The object file and shared object of a module, in a temporary folder owned by this object."""
+    """The object files (`objects`) and shared object of a module, in a temporary folder owned by this object; `libs`:
+    the shared libraries that they need."""
 
     def __init__(
         self,
@@ -52,13 +53,13 @@ class Aot:
         self._object = self._path("module.o")
         types = function.c_types(lowered, [s.name for s in signatures])
         compile_object(f"{self.llvm_ir}\n{function.text(types, declare=False)}\n", self._object)
-        objects = [self._object]
+        self.objects, self.libs = [self._object], libs
         if shared_libraries.needs_support(lowered, low_precision):
-            objects.append(self._compiled("support.c"))
+            self.objects.append(self._compiled("support.c"))
         if cpu_needs.asks_for_tiles(needs):
-            objects.append(self._compiled("tile_permission.c"))
+            self.objects.append(self._compiled("tile_permission.c"))
         self._shared = self._path("module.so")
-        link_shared(objects, self._shared, libs)
+        link_shared(self.objects, self._shared, libs)
         self._library = ctypes.CDLL(self._shared)
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:

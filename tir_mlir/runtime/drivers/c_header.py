@@ -9,7 +9,7 @@ from tir_mlir.dialect.diagnostics import RECORD, CheckedSite
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
-_C_TYPES = {
+C_TYPES = {
     "float64": "double", "float32": "float", "float16": "uint16_t", "bfloat16": "uint16_t", "bool": "bool",
     "int64": "int64_t", "int32": "int32_t", "int16": "int16_t", "int8": "int8_t",
     "uint64": "uint64_t", "uint32": "uint32_t", "uint16": "uint16_t", "uint8": "uint8_t",
@@ -48,7 +48,7 @@ def _struct(param: BufferParam) -> str:
 
 
 def _declare(struct: str, param: BufferParam) -> str:
-    c_type, rank = _C_TYPES[param.dtype], len(param.dims)
+    c_type, rank = C_TYPES[param.dtype], len(param.dims)
     lengths = f"sizes[{rank}], strides[{rank}]" if rank else ""
     fields = f"  {c_type} *allocated, *aligned;\n  int64_t offset;\n" + (f"  int64_t {lengths};\n" if rank else "")
     sizes = [f"n{i}" for i in range(rank)]
@@ -67,7 +67,7 @@ def _prototype(signature: CallSignature) -> str:
     for p in signature.params:
         name = identifier(p.name)
         if isinstance(p, ScalarParam):
-            parameters.append(f"{_C_TYPES[p.dtype]} {name}")
+            parameters.append(f"{C_TYPES[p.dtype]} {name}")
         else:
             parameters.append(f"{_struct(p)} *{name}")
     return f"/* {signature} */\nvoid {PREFIX}{signature.name}({', '.join(parameters) or 'void'});\n"

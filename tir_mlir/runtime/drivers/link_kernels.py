@@ -17,6 +17,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, visit
 from tir_mlir.intrin.kernels.registry import Builder, find_kernel, known_kernels, needed_by
 from tir_mlir.runtime.cache.store import cached
+from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.drivers.clang import without_target
 from tir_mlir.runtime.llvm.llvm_kernels import LlvmText
@@ -68,11 +69,17 @@ def resolve(
         if kernel is not None:
             _check_signature(declaration, kernel)
             kernels[symbol] = kernel
-        elif not elsewhere and not shared_libraries.provided(symbol, libs):
+        elif not elsewhere and not shared_libraries.provided(_linked_name(declaration), libs):
             raise BuildError(_undefined(declaration, imported))
         else:
             others.append(symbol)
     return kernels, others
+
+
+def _linked_name(declaration: ir.OpView) -> str:
+    """The symbol that calls of a function need: with a C interface, they go through that."""
+    through_c = "llvm.emit_c_interface" in declaration.attributes
+    return f"{PREFIX}{_name(declaration)}" if through_c else _name(declaration)
 
 
 def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:

@@ -1,0 +1,50 @@
+"""The memory of one run of a model as arrays: what each place of its plan is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.passes.graph import size_code
+from tir_mlir.passes.graph.places import INPUT, OUTPUT, WEIGHT, Place, Plan
+
+
+class Frame:
+    """The arrays of a run: inputs and outputs as given, and views of the buffers of weights and of the arena."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        sizes: Mapping[str, int],
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        weights: np.ndarray,
+        arena: np.ndarray,
+    ):
+        self.sizes = sizes
+        self._spaces = {INPUT: list(map(as_array, inputs)), OUTPUT: list(map(as_array, outputs))}
+        self._weights, self._arena = weights, arena
+        self._offsets = plan.arena.layout(sizes)[0]
+
+    def array(self, place: Place) -> np.ndarray:
+        """The array of a place, without a copy."""
+        shape = tuple(size_code.value(size, self.sizes) for size in place.type.shape)
+        if place.space in self._spaces:
+            return self._spaces[place.space][place.index].reshape(shape)
+        dtype = numpy_type(place.type.dtype)
+        base = self._weights if place.space == WEIGHT else self._arena
+        start = place.index if place.space == WEIGHT else self._offsets[place.index]
+        size = int(np.prod(shape)) * dtype.itemsize
+        return base[start : start + size].view(dtype).reshape(shape)
+
+
+def numpy_type(name: str) -> np.dtype:
+    """The NumPy type of an element type; bfloat16 as its bits."""
+    return np.dtype("uint16" if name == "bfloat16" else name)
+
+
+def as_array(value: Any) -> np.ndarray:
+    """A NumPy view of an array or tensor."""
+    return value if isinstance(value, np.ndarray) else np.from_dlpack(value)

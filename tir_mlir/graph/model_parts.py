@@ -1,0 +1,73 @@
+"""A model that calls functions of Python: native parts, with those calls between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.frames import Frame
+from tir_mlir.graph.packed_functions import packed_function
+from tir_mlir.passes.graph import places
+from tir_mlir.passes.graph.places import Call, Plan
+from tir_mlir.runtime.call.function import PREFIX
+from tir_mlir.runtime.drivers import shared_libraries
+
+
+def python_calls(plan: Plan) -> set[str]:
+    """The registered functions of Python that a plan calls."""
+    return {call.callee for call in plan.calls if call.packed and packed_function(call.callee) is not None}
+
+
+def check_packed(plan: Plan, libs: Sequence[str | Path]) -> None:
+    """Raise GraphError for a packed function that neither Python nor a library has."""
+    for call in plan.calls:
+        if call.packed and packed_function(call.callee) is None:
+            symbol = f"{PREFIX}{call.callee}"
+            if not shared_libraries.provided(symbol, [str(lib) for lib in libs]):
+                raise GraphError(
+                    f"the graph calls the packed function {call.callee}, which is not registered; fix: "
+                    f'register_packed("{call.callee}", f), or libs=[...] with a library that has {symbol}'
+                )
+
+
+def named_parts(name: str, plan: Plan) -> dict[str, Plan]:
+    """The native functions of a plan, by name: one, or one for each part between calls of Python."""
+    apart = python_calls(plan)
+    if not apart:
+        return {name: plan}
+    native = [part for part in places.parts(plan, apart) if isinstance(part, Plan)]
+    if not native:  # a library has a function
+        return {name: replace(plan, calls=[])}
+    return {f"{name}_part{number}": part for number, part in enumerate(native)}
+
+
+def joined_parts(
+    name: str, plan: Plan, library: Mapping[str, Any], sizes: Callable[[Sequence[Any]], dict[str, int]]
+) -> Any:
+    """What runs the whole plan, called as the one native function of a model would be."""
+    apart = python_calls(plan)
+    if not apart:
+        return library[name]
+    native = iter(named_parts(name, plan))
+    steps = [part if isinstance(part, Call) else library[next(native)] for part in places.parts(plan, apart)]
+    count = len(plan.inputs)
+
+    def run(*args: Any) -> None:
+        frame = Frame(plan, sizes(args[:count]), args[:count], args[count:-2], args[-2], args[-1])
+        for step in steps:
+            if isinstance(step, Call):
+                _call(step, frame)
+            else:
+                step(*args)
+
+    return run
+
+
+def _call(call: Call, frame: Frame) -> None:
+    function = packed_function(call.callee)
+    if function is None:
+        raise GraphError(f"the packed function {call.callee} is no longer registered")
+    function(*map(frame.array, (*call.inputs, *call.outputs)))

@@ -1,0 +1,248 @@
+"""The C interface of a model: header, loader, example."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tir_mlir.dialect.graph import TensorType
+from tir_mlir.graph.shipping import weights_file
+from tir_mlir.passes.graph import size_code
+from tir_mlir.passes.graph.arena import LINE
+from tir_mlir.passes.graph.lower_main import output_name
+from tir_mlir.passes.graph.places import Plan
+from tir_mlir.runtime.call.function import PREFIX
+from tir_mlir.runtime.drivers import c_header
+
+
+@dataclass(frozen=True)
+class CModel:
+    """A model with a C name. `tensors`: name, type and whether it is an output."""
+
+    name: str
+    plan: Plan
+
+    @property
+    def tensors(self) -> list[tuple[str, TensorType, bool]]:
+        inputs = [(c_header.identifier(name), type_, False) for name, type_ in self.plan.inputs]
+        return inputs + [(output_name(n, self.plan), type_, True) for n, type_ in enumerate(self.plan.outputs)]
+
+    @property
+    def sizes(self) -> str:
+        """The parameters of the named sizes."""
+        return ", ".join(f"int64_t {s}" for s in self.plan.symbols)
+
+    @property
+    def run(self) -> str:
+        """The prototype of the function that runs the model."""
+        tensors = [f"{'' if out else 'const '}{_element(t)} *{name}" for name, t, out in self.tensors]
+        parameters = [f"const {self.name}_model *model", *([self.sizes] if self.sizes else []), *tensors, "void *arena"]
+        return f"void {self.name}_run({', '.join(parameters)})"
+
+    def header(self) -> str:
+        """NAME.h"""
+        guard = f"{self.name.upper()}_H"
+        shapes = [f"   {'out' if out else 'in '} {name}: {type_}" for name, type_, out in self.tensors]
+        return _HEADER.format(
+            n=self.name, guard=guard, shapes="\n".join(shapes), sizes=self.sizes or "void", run=self.run, line=LINE
+        )
+
+    def loader(self) -> str:
+        """NAME.c: maps the weights, and calls the compiled code with descriptors."""
+        head = weights_file.header(self.plan)
+        return _LOADER.format(
+            n=self.name,
+            head=len(head),
+            sum=weights_file.checksum(head),
+            bytes=self.plan.weight_bytes,
+            sizes=self.sizes or "void",
+            arena=self._arena(),
+            run=self.run,
+            call=self._call(),
+            line=LINE,
+        )
+
+    def _arena(self) -> str:
+        """The body of NAME_arena_bytes."""
+        arena = self.plan.arena
+        if arena.offsets is not None:
+            return f"  return {arena.total};"
+        lines = ["  int64_t total = 0, slot, size;"]
+        for members in arena.members:
+            lines.append("  slot = 0;")
+            for size in members:
+                rounded = f"({size_code.c_code(size)} + {LINE - 1}) / {LINE} * {LINE}"
+                lines += [f"  size = {rounded};", "  if (size > slot) slot = size;"]
+            lines.append("  total += slot;")
+        return "\n".join([*lines, "  return total;"])
+
+    def _call(self) -> str:
+        """The body of NAME_run: descriptors, and the call."""
+        lines, given = [], []
+        for name, type_, _ in self.tensors:
+            struct = f"tir_{type_.dtype}_{len(type_.shape)}d"
+            values = [f"({_element(type_)} *){name}", *map(size_code.c_code, type_.shape)]
+            lines.append(f"  {struct} d_{name} = make_{struct}({', '.join(values)});")
+            given.append(f"&d_{name}")
+        sizes = ", ".join(self.plan.symbols)
+        lines.append(f"  tir_int8_1d d_weights = make_tir_int8_1d((int8_t *)model->data, {self.plan.weight_bytes});")
+        lines.append(f"  tir_int8_1d d_arena = make_tir_int8_1d((int8_t *)arena, {self.name}_arena_bytes({sizes}));")
+        lines.append(f"  {PREFIX}{self.name}({', '.join([*given, '&d_weights', '&d_arena'])});")
+        return "\n".join(lines)
+
+    def example(self) -> str:
+        """example.c: runs the model on numbers that it makes, and prints what comes out."""
+        symbols = self.plan.symbols
+        lines = [f"  int64_t {s} = argc > {n + 2} ? atoll(argv[{n + 2}]) : 1;" for n, s in enumerate(symbols)]
+        for name, type_, out in self.tensors:
+            element, count = _element(type_), size_code.c_code(size_code.product(type_.shape))
+            lines.append(f"  int64_t count_{name} = {count};")
+            lines.append(f"  {element} *{name} = malloc((count_{name} + 1) * sizeof({element}));")
+            if not out:
+                value = _filled(type_.dtype)
+                lines.append(f"  for (int64_t i = 0; i < count_{name}; i++) {name}[i] = {value};")
+        given = ", ".join(["model", *symbols, *(name for name, _, _ in self.tensors), "arena"])
+        prints = [
+            f'  for (int64_t i = 0; i < count_{name}; i++) printf("%.9g\\n", (double){name}[i]);'
+            for name, _, out in self.tensors
+            if out
+        ]
+        return _EXAMPLE.format(
+            n=self.name, values="\n".join(lines), sizes=", ".join(symbols), given=given, prints="\n".join(prints)
+        )
+
+
+def _element(type_: TensorType) -> str:
+    return c_header.C_TYPES[type_.dtype]
+
+
+def _filled(dtype: str) -> str:
+    """Element i of the inputs of the example."""
+    if dtype in ("float32", "float64"):
+        return "(i % 13) / 13.0 - 0.5"
+    return "0" if dtype in ("float16", "bfloat16") else "i % 2"
+
+
+_HEADER = """\
+#ifndef {guard}
+#define {guard}
+#include <stdint.h>
+#include <stdbool.h>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+/* Row-major tensors:
+{shapes}
+*/
+typedef struct {n}_model {n}_model;
+
+/* Map the file of weights; NULL if that fails, {n}_error() tells why. Threads may share a model. */
+{n}_model *{n}_open(const char *weights);
+const char *{n}_error(void);
+void {n}_close({n}_model *model);
+
+/* The bytes of memory that a run works in, at a multiple of {line} bytes; each thread needs its own. */
+int64_t {n}_arena_bytes({sizes});
+{run};
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+_LOADER = """\
+/* Maps the weights, and calls the compiled code. */
+#include "{n}.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "{n}_kernels.h"
+
+enum {{ HEADER = {head} }};
+static const uint64_t layout = {sum}u; /* of the header of the file that this code was compiled for */
+static const int64_t weight_bytes = {bytes};
+
+struct {n}_model {{
+  unsigned char *file;
+  int64_t size;
+  const unsigned char *data;
+}};
+
+static _Thread_local char error[512];
+
+const char *{n}_error(void) {{ return error; }}
+
+static {n}_model *failed(const char *path, const char *why) {{
+  snprintf(error, sizeof error, "%s: %s", path, why);
+  return NULL;
+}}
+
+static uint64_t checksum(const unsigned char *bytes, int64_t count) {{
+  uint64_t found = 0xcbf29ce484222325u;
+  for (int64_t i = 0; i < count; i++) found = (found ^ bytes[i]) * 0x100000001b3u;
+  return found;
+}}
+
+{n}_model *{n}_open(const char *path) {{
+  int file = open(path, O_RDONLY);
+  if (file < 0) return failed(path, "cannot be opened");
+  struct stat facts;
+  int64_t size = fstat(file, &facts) ? -1 : (int64_t)facts.st_size;
+  if (size != HEADER + weight_bytes) {{
+    close(file);
+    return failed(path, "is not as long as the weights of this model");
+  }}
+  unsigned char *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (bytes == MAP_FAILED) return failed(path, "cannot be mapped");
+  {n}_model *made = checksum(bytes, HEADER) == layout ? malloc(sizeof *made) : NULL;
+  if (!made) {{
+    munmap(bytes, (size_t)size);
+    return failed(path, "has not the weights of this model");
+  }}
+  made->file = bytes;
+  made->size = size;
+  made->data = bytes + HEADER;
+  return made;
+}}
+
+void {n}_close({n}_model *model) {{
+  if (!model) return;
+  munmap(model->file, (size_t)model->size);
+  free(model);
+}}
+
+int64_t {n}_arena_bytes({sizes}) {{
+{arena}
+}}
+
+{run} {{
+{call}
+}}
+"""
+
+_EXAMPLE = """\
+/* example WEIGHTS [SIZE...]: runs the model on numbers made here, and prints the outputs. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "{n}.h"
+
+int main(int argc, char **argv) {{
+  {n}_model *model = {n}_open(argc > 1 ? argv[1] : "{n}.safetensors");
+  if (!model) {{
+    fprintf(stderr, "%s\\n", {n}_error());
+    return 1;
+  }}
+{values}
+  void *arena = aligned_alloc(64, ({n}_arena_bytes({sizes}) + 127) / 64 * 64);
+  {n}_run({given});
+{prints}
+  {n}_close(model);
+  return 0;
+}}
+"""
