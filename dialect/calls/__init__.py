@@ -9,7 +9,7 @@ Imports only `diagnostics` and `ir`; `analysis` and `verify` build on it.
 from __future__ import annotations
 
 from tir_mlir.dialect.calls.arena_views import ArenaView, is_arena_view, view_bytes
-from tir_mlir.dialect.calls.callee import CALL, callee_of, calls_in, is_program_call
+from tir_mlir.dialect.calls.callee import CALL, callee_of, caller_of, calls_in, is_program_call
 from tir_mlir.dialect.calls.effects import Effect, effects_of
 from tir_mlir.dialect.calls.size_binding import bound_sizes, passed_dims
 
@@ -19,6 +19,7 @@ __all__ = [
     "Effect",
     "bound_sizes",
     "callee_of",
+    "caller_of",
     "calls_in",
     "effects_of",
     "is_arena_view",

@@ -31,6 +31,14 @@ def calls_in(func: Func) -> list[ir.Operation]:
     return [op for op in ops(func.op) if is_program_call(op)]
 
 
+def caller_of(func: Func) -> str | None:
+    """The name of a function of the module that calls a program; None if there is none."""
+    for other in funcs(module_of(func.op)):
+        if any(callee_name(op) == func.name for op in ops(other.op) if op.name == CALL):
+            return other.name
+    return None
+
+
 @remembered
 def _functions(module: ir.Operation) -> dict[str, Func]:
     return {func.name: func for func in funcs(module)}

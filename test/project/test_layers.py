@@ -62,8 +62,8 @@ ROWS: dict[str, str] = {
         "passes.schedule.edits passes.schedule.legality"
     ),
     "passes.schedule.layout": (
-        "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger dialect.verify "
-        "passes.schedule passes.schedule.edits passes.schedule.legality"
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger "
+        "dialect.verify passes.schedule passes.schedule.edits passes.schedule.legality"
     ),
     "passes.schedule.legality": ("dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.schedule"),
     "passes.schedule.loops": (

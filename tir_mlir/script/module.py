@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from html import escape
 from typing import Any
 
@@ -39,7 +39,7 @@ class IRModule:
                 raise TirError(f"IRModule maps names to PrimFuncs and graphs; {name} is {short_repr(func)}")
         for name, func in functions.items():
             if name not in graphs:
-                copy_function(self.mlir, func, name)
+                copy_function(self.mlir, func, name, functions)
         if graphs:
             graph_level.expressions().write_functions(self, graphs)
 
@@ -293,24 +293,34 @@ def _unpickled(kind: type[IRModule], text: str) -> IRModule:
     return kind(parsed_module(text))
 
 
-def copy_function(module: ir.Module, func: PrimFunc, name: str) -> None:
-    """Clone a function under a new name with fresh ids, and the declarations of its callees."""
-    source = func.module.mlir
+def copy_function(module: ir.Module, func: PrimFunc, name: str, given: Collection[str] = ()) -> None:
+    """Clone a function under a new name with fresh ids, and what it calls; not the functions `given` by other means."""
+    listed = [op.operation for op in func.module.mlir.body.operations if "sym_name" in op.attributes]
+    source = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in listed}
     present = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations}
     if name in present:
         raise TirError(f"the module already has a function {name}")
-    called = _callees(func.func.op)
+    called = _all_callees(func.func.op, source)
     with ir.InsertionPoint(module.body):
-        for op in source.body.operations:
-            symbol = ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else ""
-            if symbol in called and symbol not in present:
-                op.operation.clone()
+        for symbol, op in source.items():
+            if symbol in called and symbol not in (*present, *given):
+                _fresh_ids(module, op.clone().operation)
         copy = func.func.op.clone()
     copy.operation.attributes["sym_name"] = ir.StringAttr.get(name)
     facts = attrs.get(copy.operation, attrs.ATTRS, {})
     if facts.get("global_symbol") == func.name:
         attrs.put(copy.operation, attrs.ATTRS, {**facts, "global_symbol": name})
     _fresh_ids(module, copy.operation)
+
+
+def _all_callees(op: ir.Operation, known: Mapping[str, ir.Operation]) -> set[str]:
+    """The functions that an op calls, directly and through others."""
+    found: set[str] = set()
+    pending = _callees(op)
+    while pending:
+        found |= pending
+        pending = set().union(*(_callees(known[name]) for name in pending if name in known)) - found
+    return found
 
 
 def _callees(op: ir.Operation) -> set[str]:

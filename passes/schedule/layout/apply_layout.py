@@ -11,6 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.analysis import Region, computed, declare, declared
+from tir_mlir.dialect.calls import caller_of
 from tir_mlir.dialect.index_maps import Box, Conjunction, IndexMap, Layout, Predicate
 from tir_mlir.dialect.ir import (
     AFFINE_ACCESS,
@@ -98,7 +99,11 @@ def _over(index: Index, symbols: Sequence[ir.Value]) -> ir.AffineExpr:
 
 
 def check_users(buffer: Buffer) -> None:
-    """Refuse a buffer that is used as a whole: by a view, a pointer or a call."""
+    """Refuse a buffer that is used as a whole: by a view, a pointer or a call; and one that a caller passes."""
+    func = func_of(owner_op(buffer.value))
+    if buffer.is_param and (caller := caller_of(func)) is not None:
+        text = f"{buffer.name} is a parameter of {func.name}, to which {caller} passes a buffer"
+        refuse(None, text, fix="cache_read or cache_write makes a copy, whose layout can change")
     if buffer.is_param and "strided" in str(buffer.type.layout):
         text = f"the strides of {buffer.name} are given by its caller; only the layout of row-major buffers can change"
         refuse(None, text, fix="cache_read or cache_write makes a row-major copy, whose layout can change")
