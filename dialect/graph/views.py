@@ -159,6 +159,12 @@ class TensorFunc:
         result = ir.OpResult(value)
         return Node(result.owner).types[result.result_number]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorFunc) and self.op == other.op
+
+    def __hash__(self) -> int:
+        return hash(self.op)
+
     def __repr__(self) -> str:
         return f"{self.kind} {self.name}"
 

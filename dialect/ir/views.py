@@ -387,7 +387,7 @@ def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
 
 
 _SYMBOL_OPS = ("memref.dim", "arith.floordivsi", "arith.muli", "arith.index_cast", "memref.extract_strided_metadata")
-_BESIDE_SIZES = (*_SYMBOL_OPS, "arith.constant", "affine.apply")
+BESIDE_SIZES = (*_SYMBOL_OPS, "arith.constant", "affine.apply")
 
 
 @remembered
@@ -398,7 +398,7 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
             found[func.arg_name(number)] = arg
     left = size_names(op)
     for inner in func.body.operations:
-        if left == set() and inner.operation.name not in _BESIDE_SIZES:
+        if left == set() and inner.operation.name not in BESIDE_SIZES:
             break  # the body may be long
         for name, value in sizes_of(inner.operation):
             found[name] = value

@@ -118,7 +118,7 @@ ROWS: dict[str, str] = {
     ),
     "script.relax": ("dialect.diagnostics dialect.ir graph graph.expressions graph.operators script script.parser"),
     "graph.transforms": (
-        "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules.programs script "
+        "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules schedules.programs script "
         "target te"
     ),
     "passes.graph": "dialect.diagnostics dialect.graph dialect.ir",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.constants import constants_to_weights
+from tir_mlir.graph.transforms.fuse_ops import fuse_ops
+from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
@@ -38,6 +40,8 @@ STAGES: list[Stage] = [
     Stage("constants", "constants become weights", lambda g, o: constants_to_weights(g)),
     Stage("lift", "what depends on weights only becomes a graph of its own", lambda g, o: lift_weights(g)),
     Stage("legalize", "a TensorIR function for each operator; reshapes become views", lambda g, o: legalize(g)),
+    Stage("fuse_ops", "products and row-wise operators in groups with pointwise ones", lambda g, o: fuse_ops(g)),
+    Stage("fuse_tir", "a TensorIR function for each group", lambda g, o: fuse_tir(g)),
     Stage("schedule", "a schedule for each function", lambda g, o: schedule_functions(g, o.target, o.threads)),
 ]
 """In order. Only stages up to "lift" may read or change the arrays of weights: what the others make is kept in the

@@ -1,0 +1,156 @@
+"""Merge TensorIR functions that are called one after the other into one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.graph import create as graph_create
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Func,
+    Index,
+    at_end,
+    attrs,
+    create,
+    direct_ops,
+    funcs,
+    is_block,
+    ops,
+)
+from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
+
+Slot = tuple[str, int]
+"""A tensor of a group: ("input", number), or ("call", number of the call that makes it)."""
+
+
+@dataclass(frozen=True)
+class MergedCall:
+    """A call of a group: the TensorIR function, and what its inputs are. It has one result."""
+
+    callee: str
+    inputs: tuple[Slot, ...]
+
+
+def merge_functions(module: ir.Module, name: str, calls: Sequence[MergedCall], outputs: Sequence[int]) -> str:
+    """Add a TensorIR function that does what a sequence of calls does. Returns its name.
+
+        @T.prim_func                                        @T.prim_func
+        def dense(x0, x1, y): (loops)                       def dense_relu(x0, x1, y):
+        def relu(x0, y): (loops)                      ->        t = T.alloc_buffer(...)
+        t = dense(a, b); c = relu(t)                            (loops of dense, that write t)
+                                                                (loops of relu, that read t and write y)
+
+    outputs: the numbers of the calls whose results the function returns, in the order of its last parameters.
+    """
+    return _Merge(module, name, calls, outputs).run()
+
+
+class _Merge:
+    """The state of one merge. `made` is the new function; `values` are its buffers by slot."""
+
+    def __init__(self, module: ir.Module, name: str, calls: Sequence[MergedCall], outputs: Sequence[int]):
+        self.module, self.calls, self.outputs = module, calls, list(outputs)
+        self.sources = {f.name: f for f in funcs(module)}
+        self.sizes: dict[str, ir.Value] = {}
+        self.values: dict[Slot, ir.Value] = {}
+        self.made = self._function(graph_create.fresh_symbol(module, name))
+
+    def run(self) -> str:
+        for number, call in enumerate(self.calls):
+            self._append(number, call)
+        _number_blocks(self.made)
+        return self.made.name
+
+    def _function(self, name: str) -> Func:
+        """The new function, with its parameters: those of the callees, under names of their own."""
+        known: dict[Slot, ir.Value] = {}
+        facts: dict[Slot, dict[str, ir.Attribute]] = {}
+        for number, call in enumerate(self.calls):
+            source = self.sources[call.callee]
+            given = attrs.argument_attrs(source.op)
+            for position, slot in enumerate((*call.inputs, ("call", number))):
+                if (
+                    slot[0] == "input" or (position == len(call.inputs) and number in self.outputs)
+                ) and slot not in known:
+                    known[slot], facts[slot] = source.args[position], given[position]
+        inputs = sorted(slot for slot in known if slot[0] == "input")
+        slots = [*inputs, *(("call", number) for number in self.outputs)]
+        with ir.InsertionPoint(self.module.body):
+            made = create.func(
+                name, [known[s].type for s in slots], attributes={"global_symbol": name, "tir.noalias": True}
+            )
+        used: set[str] = set()
+        named = [
+            {**facts[s], attrs.NAME: ir.StringAttr.get(_free(ir.StringAttr(facts[s][attrs.NAME]).value, used))}
+            for s in slots
+        ]
+        made.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(n) for n in named])
+        self.values = dict(zip(slots, made.args, strict=True))
+        self.names = used
+        return made
+
+    def _append(self, number: int, call: MergedCall) -> None:
+        """Move a copy of the body of a callee to the end."""
+        with ir.InsertionPoint(self.module.body):
+            copy = Func(self.sources[call.callee].op.clone())
+        result = copy.args[-1]
+        dims, name, dtype = Buffer(result).dims, Buffer(result).name, Buffer(result).dtype
+        for arg, slot in zip(copy.args[:-1], call.inputs, strict=True):
+            arg.replace_all_uses_with(self.values[slot])
+        known = self._merge_sizes(copy)
+        slot = ("call", number)
+        if slot not in self.values:
+            shape = [d.substitute(known) for d in dims]
+            with at_end(self.made.body), self.made.op.location:
+                self.values[slot] = create.alloc(_free(name, self.names), shape, dtype)
+        result.replace_all_uses_with(self.values[slot])
+        self._move_body(copy)
+        copy.op.erase()
+
+    def _move_body(self, copy: Func) -> None:
+        """Move what a copy does to the end of the new function, and sizes to its top."""
+        mine = set(self.sizes.values())
+        top, end = self._first_nest(), direct_ops(self.made.op)[-1]
+        for op in direct_ops(copy.op)[:-1]:
+            if any(value not in mine for _, value in sizes_of(op)):
+                op.erase()  # the size of another parameter, known already
+                continue
+            if op.name == "memref.alloc":
+                attrs.put(op, attrs.NAME, _free(attrs.get(op, attrs.NAME, "buf"), self.names))
+            op.move_before(top if op.name in BESIDE_SIZES else end)
+
+    def _first_nest(self) -> ir.Operation:
+        return next(op for op in direct_ops(self.made.op) if op.name not in BESIDE_SIZES)
+
+    def _merge_sizes(self, copy: Func) -> dict[ir.Value, Index]:
+        """Make the sizes of a callee those of the new function. Returns the new value of each."""
+        found: dict[ir.Value, Index] = {}
+        for op in direct_ops(copy.op):
+            for name, value in sizes_of(op):
+                mine = self.sizes.setdefault(name, value)
+                found[value] = Index.of(mine)
+                if mine != value:
+                    value.replace_all_uses_with(mine)
+        return found
+
+
+def _free(wanted: str, used: set[str]) -> str:
+    name, number = wanted, 0
+    while name in used:
+        number += 1
+        name = f"{wanted}_{number}"
+    used.add(name)
+    return name
+
+
+def _number_blocks(func: Func) -> None:
+    """Give the blocks of a function names of their own, and all ops ids of their own."""
+    used: set[str] = set()
+    for op in ops(func.op):
+        if is_block(op):
+            attrs.put(op, attrs.BLOCK, _free(attrs.get(op, attrs.BLOCK), used))
+        if attrs.ID in op.attributes:
+            op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(op))

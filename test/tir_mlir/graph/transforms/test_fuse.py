@@ -1,0 +1,127 @@
+"""Groups of operators, and the TensorIR functions made of them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from harness.graphs import check_same, graph_of
+
+from tir_mlir.dialect.graph import encoding, tensor_funcs
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.compile import compile_graph
+from tir_mlir.graph.transforms.fuse_ops import fuse_ops
+from tir_mlir.graph.transforms.fuse_tir import fuse_tir
+from tir_mlir.graph.transforms.legalize import legalize
+from tir_mlir.script.parser import parse
+
+DECLARED = """
+@T.prim_func
+def main(x: T.Buffer((3, 5), "float32"), y: T.Buffer((3, 5), "float32")):
+    for i, j in T.grid(3, 5):
+        with T.block("y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(x[vi, 0:5])
+            T.writes(y[vi, vj])
+            y[vi, vj] = x[vi, vj] * 2.0
+"""
+
+
+def groups(graph):
+    """The functions that each group calls."""
+    with entered():
+        found = [f for f in tensor_funcs(graph.module.mlir) if f.kind == encoding.GROUP]
+        return [[re.sub(r"_\d+$", "", n.callee.callee) for n in f.nodes] for f in found]
+
+
+def grouped(write, *shapes):
+    return groups(fuse_ops(legalize(graph_of(write, *shapes))))
+
+
+def layer(b, x, w, bias):
+    return b.op("nn.relu", b.op("add", b.op("nn.dense", x, w), bias))
+
+
+def test_pointwise_operators_join_the_product_before_them():
+    assert grouped(layer, (3, 4), (5, 4), (5,)) == [["nn_dense", "add", "nn_relu"]]
+
+
+def test_a_residual_joins_the_product():
+    def write(b, x, w):
+        return b.op("add", b.op("exp", x), b.op("nn.dense", x, w))
+
+    assert grouped(write, (4, 4), (4, 4)) == [["nn_dense", "add"]]
+
+
+def test_what_others_read_or_is_returned_is_not_fused():
+    def write(b, x, w):
+        y = b.op("nn.dense", x, w)
+        z = b.op("nn.relu", y)
+        return b.op("add", y, z), b.op("exp", z)
+
+    assert grouped(write, (3, 4), (5, 4)) == []
+
+
+def test_a_broadcast_operand_is_not_computed_again():
+    def write(b, x, w, bias):
+        return b.op("add", b.op("nn.dense", x, w), b.op("exp", bias))
+
+    assert grouped(write, (3, 4), (5, 4), (5,)) == [["nn_dense", "add"]]
+
+
+def test_pointwise_operators_join_the_rows_after_them():
+    def write(b, x, y):
+        return b.op("nn.softmax", b.op("multiply", b.op("add", x, y), 0.125), axis=-1)
+
+    assert grouped(write, (3, 5), (3, 5)) == [["add", "multiply", "nn_softmax"]]
+
+
+def test_two_products_stay_apart():
+    def write(b, x, w):
+        return b.op("nn.dense", b.op("nn.dense", x, w), w)
+
+    assert grouped(write, (4, 4), (4, 4)) == []
+
+
+def test_equal_groups_share_a_function():
+    def write(b, x, w, bias):
+        return layer(b, layer(b, x, w, bias), w, bias)
+
+    graph = fuse_tir(fuse_ops(legalize(graph_of(write, (4, 4), (4, 4), (4,)))))
+    assert list(graph.module.functions) == ["fused_nn_dense_add_nn_relu"]
+
+
+def test_functions_with_declared_regions_stay_alone():
+    declared = parse(DECLARED)["main"]
+
+    def write(b, x):
+        return b.op("nn.relu", b.call_tir(declared, [x], [((3, 5), "float32")]))
+
+    assert grouped(write, (3, 5)) == []
+
+
+@pytest.mark.parametrize("shape", [(1, 15), (17, 127), ("n", 16)])
+def test_the_fused_program_computes_the_same(shape):
+    rng = np.random.default_rng(0)
+    w, bias = (rng.integers(-3, 4, s).astype("float32") for s in ((16, shape[1]), (16,)))
+
+    def write(b, x):
+        y = layer(b, x, b.weight("w", w), b.weight("b", bias))
+        return b.op("nn.softmax", b.op("multiply", b.op("add", y, y), 0.5), axis=-1), b.op("add", y, 1.0)
+
+    graph = graph_of(write, shape)
+    fused = compile_graph(graph, until="fuse_tir")
+    assert len(fused.module.functions) == 3
+    check_same(compile_graph(graph, until="legalize"), fused, rtol=1e-6, n=7)
+
+
+def test_intermediate_buffers_have_names_of_their_own():
+    def write(b, x, w, bias):
+        y = layer(b, x, w, bias)
+        return b.op("add", b.op("add", y, bias), bias)
+
+    graph = fuse_tir(fuse_ops(legalize(graph_of(write, (3, 4), (5, 4), (5,)))))
+    (function,) = graph.module.functions.values()
+    script = function.script()
+    assert "T_add_1 = T.alloc_buffer" in script and 'T.block("T_add_2")' in script

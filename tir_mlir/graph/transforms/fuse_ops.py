@@ -1,0 +1,130 @@
+"""Group calls of TensorIR functions that are to be one function."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, node_of
+from tir_mlir.dialect.ir import at_end, attrs, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.function_kinds import FunctionFacts, FunctionKind, facts_of
+
+_NUMBERED = re.compile(r"_\d+$")
+"""What makes the names of functions different that compute the same on other types."""
+MOST_NODES = 12
+"""The maximum number of nodes of a group."""
+_TAKES_AFTER = (FunctionKind.PRODUCT, FunctionKind.POINTWISE)
+"""Kinds of groups that a pointwise node may join at the end."""
+_TAKES_BEFORE = (FunctionKind.ROWS, FunctionKind.POINTWISE)
+"""Kinds of nodes that join a pointwise group."""
+
+
+@dataclass
+class _Group:
+    """Nodes to be fused, in order. kind: that of the node that decides how the group is scheduled."""
+
+    kind: FunctionKind
+    nodes: list[Node] = field(default_factory=list)
+
+
+def fuse_ops(graph: Graph) -> Graph:
+    """Group each product, convolution or row-wise operator with the pointwise ones around it.
+
+        lv = R.call_tir(cls.dense, (x, w))                @R.function(private=True)
+        lv1 = R.call_tir(cls.add, (lv, b))                def fused_dense_add_relu(x, w, b): ...
+        gv = R.call_tir(cls.relu, (lv1,))         ->      gv = cls.fused_dense_add_relu(x, w, b)
+
+    A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a
+    row-wise node joins a pointwise group so. Equal groups share a function. Functions that declare their regions, or
+    that compute something else, stay alone.
+    """
+    made = graph.clone()
+    with entered():
+        callees = {f.callee for node in made.func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR}
+    facts = {name: facts_of(made.module[name]) for name in sorted(callees)}
+    with entered():
+        func = made.func
+        known: dict[Any, str] = {}
+        for group in _groups(func, facts):
+            if len(group.nodes) > 1:
+                _outline(made, func, group.nodes, known)
+    return clean(made)
+
+
+def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
+    """All nodes in groups, most of one node."""
+    found: list[_Group] = []
+    home: dict[Node, _Group] = {}
+    returned = set(func.outputs)
+    for node in func.nodes:
+        callee = node.callee
+        if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1:
+            continue
+        mine = facts[callee.callee]
+        group = _joined(node, mine, home, returned)
+        if group is None:
+            found.append(group := _Group(mine.kind))
+        elif mine.kind is FunctionKind.ROWS:
+            group.kind = FunctionKind.ROWS
+        group.nodes.append(node)
+        home[node] = group
+    return found
+
+
+def _joined(node: Node, facts: FunctionFacts, home: dict[Node, _Group], returned: set[ir.Value]) -> _Group | None:
+    """The group that a node joins: that of a product among its inputs before others."""
+    options = []
+    for number in sorted(facts.aligned):
+        value = node.inputs[number]
+        before = node_of(value)
+        group = home.get(before) if before is not None else None
+        if group is None or value in returned or sum(1 for _ in value.uses) != 1 or len(group.nodes) >= MOST_NODES:
+            continue
+        after = facts.kind is FunctionKind.POINTWISE and group.kind in _TAKES_AFTER
+        if after or (facts.kind in _TAKES_BEFORE and group.kind is FunctionKind.POINTWISE):
+            options.append(group)
+    return min(options, key=lambda g: g.kind is not FunctionKind.PRODUCT, default=None)
+
+
+def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], known: dict[Any, str]) -> None:
+    """Move nodes to a private function, and call it in the place of the last one."""
+    inside = {r for node in nodes for r in node.results}
+    inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in inside))
+    (result,) = nodes[-1].results
+    key = _key(func, nodes, inputs)
+    if key not in known:
+        known[key] = _function(graph, func, nodes, inputs).name
+    group = TensorFunc(ir.SymbolTable(graph.module.mlir.operation)[known[key]])
+    with ir.InsertionPoint(nodes[-1].op):
+        call = create.call(group, inputs, nodes[-1].types, nodes[-1].names)
+    result.replace_all_uses_with(call.results[0])
+    for node in reversed(nodes):
+        node.op.erase()
+
+
+def _function(graph: Graph, func: TensorFunc, nodes: list[Node], inputs: list[ir.Value]) -> TensorFunc:
+    callees = [_NUMBERED.sub("", c.callee) for node in nodes if (c := node.callee) is not None]
+    made = create.graph(graph.module.mlir, "_".join(["fused", *callees])[:80], encoding.GROUP)
+    values = {v: create.add_input(made, f"x{n}", func.type_of(v)) for n, v in enumerate(inputs)}
+    for node in nodes:
+        with at_end(made.body):
+            copy = node.op.clone()
+        for number, operand in enumerate(node.inputs):
+            copy.operation.operands[number] = values[operand]
+        values |= dict(zip(node.results, copy.operation.results, strict=True))
+    create.set_outputs(made, [values[nodes[-1].results[0]]])
+    attrs.put(made.op, attrs.ATTRS, {"Primitive": True})
+    return made
+
+
+def _key(func: TensorFunc, nodes: list[Node], inputs: list[ir.Value]) -> Any:
+    """What a group computes: equal for groups that can share a function."""
+    slots: dict[ir.Value, tuple[str, int]] = {v: ("input", n) for n, v in enumerate(inputs)}
+    slots |= {node.results[0]: ("call", n) for n, node in enumerate(nodes)}
+    calls = [(c.name, tuple(slots[v] for v in node.inputs)) for node in nodes if (c := node.callee) is not None]
+    return tuple(calls), tuple(func.type_of(v) for v in inputs)

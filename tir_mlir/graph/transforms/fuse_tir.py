@@ -1,0 +1,56 @@
+"""Make one TensorIR function of each group of calls."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.passes.graph.merge_functions import MergedCall, Slot, merge_functions
+
+
+def fuse_tir(graph: Graph) -> Graph:
+    """Make a TensorIR function of each group, whose intermediate results are buffers of its own.
+
+        @R.function(private=True)
+        def fused_dense_relu(x, w):                       @T.prim_func(private=True)
+            lv = R.call_tir(cls.dense, (x, w))            def fused_dense_relu(x, w, y):
+            gv = R.call_tir(cls.relu, (lv,))      ->          t = T.alloc_buffer(...)
+        gv = cls.fused_dense_relu(x, w)                       (loops of dense and of relu)
+                                                          gv = R.call_tir(cls.fused_dense_relu, (x, w))
+
+    How the loops are fused is up to the schedule of the function. Functions that nothing calls any more are erased.
+    """
+    made = graph.clone()
+    with entered():
+        module = made.module.mlir
+        for group in [f for f in tensor_funcs(module) if f.kind == encoding.GROUP]:
+            users = [n for f in tensor_funcs(module) if f.is_graph for n in f.nodes if n.callee == group]
+            name, parts = group.name, _calls(group)
+            group.op.erase()
+            merge_functions(module, name, *parts)
+            for node in users:
+                _call_merged(module, node, name)
+    return clean(made)
+
+
+def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[int]]:
+    slots: dict[ir.Value, Slot] = {v: ("input", n) for n, v in enumerate(group.inputs)}
+    calls: list[MergedCall] = []
+    for number, node in enumerate(group.nodes):
+        callee = node.callee
+        assert callee is not None
+        calls.append(MergedCall(callee.callee, tuple(slots[v] for v in node.inputs)))
+        slots[node.results[0]] = ("call", number)
+    return calls, [slots[v][1] for v in group.outputs]
+
+
+def _call_merged(module: ir.Module, node: Node, name: str) -> None:
+    with ir.InsertionPoint(node.op):
+        adapter = create.call_tir_adapter(module, name, [v.type for v in node.inputs], node.types)
+        call = create.call(adapter, node.inputs, node.types, node.names)
+    for old, new in zip(node.results, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    node.op.erase()
