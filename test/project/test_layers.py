@@ -118,8 +118,8 @@ ROWS: dict[str, str] = {
     ),
     "script.relax": ("dialect.diagnostics dialect.ir graph graph.expressions graph.operators script script.parser"),
     "graph.transforms": (
-        "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules schedules.programs script "
-        "target te"
+        "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules schedules.programs "
+        "script target te"
     ),
     "passes.graph": "dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
