@@ -87,10 +87,14 @@ def test_stages_are_timed():
 
 
 def test_memory_is_told():
-    memory = build(mlp(8), threads=1).memory
-    assert isinstance(memory.arena, int)
-    assert memory.arena < memory.unshared
-    assert "arena: 1,280 bytes for 3 buffers" in repr(memory) or memory.buffers
+    b = GraphBuilder("main")
+    x = b.input("x", (8, 40), "float32")
+    for number in range(4):  # the third of three buffers takes the place of the first
+        x = b.op("nn.dense", x, b.weight(f"w{number}", np.ones((40, 40), "float32")))
+    b.output(x)
+    memory = build(b.finish(), threads=1).memory
+    assert (memory.arena, memory.unshared) == (2 * 1280, 3 * 1280)
+    assert "arena: 2,560 bytes" in repr(memory)
 
 
 def test_symbolic_memory_is_an_expression():
