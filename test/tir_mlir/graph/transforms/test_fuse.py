@@ -89,7 +89,7 @@ def test_equal_groups_share_a_function():
         return layer(b, layer(b, x, w, bias), w, bias)
 
     graph = fuse_tir(fuse_ops(legalize(graph_of(write, (4, 4), (4, 4), (4,)))))
-    assert list(graph.module.functions) == ["fused_nn_dense_add_nn_relu"]
+    assert list(graph.module.prim_funcs) == ["fused_nn_dense_add_nn_relu"]
 
 
 def test_functions_with_declared_regions_stay_alone():
@@ -112,7 +112,7 @@ def test_the_fused_program_computes_the_same(shape):
 
     graph = graph_of(write, shape)
     fused = compile_graph(graph, until="fuse_tir")
-    assert len(fused.module.functions) == 3
+    assert len(fused.module.prim_funcs) == 3
     check_same(compile_graph(graph, until="legalize"), fused, rtol=1e-6, n=7)
 
 
@@ -122,6 +122,6 @@ def test_intermediate_buffers_have_names_of_their_own():
         return b.op("add", b.op("add", y, bias), bias)
 
     graph = fuse_tir(fuse_ops(legalize(graph_of(write, (3, 4), (5, 4), (5,)))))
-    (function,) = graph.module.functions.values()
+    (function,) = graph.module.prim_funcs.values()
     script = function.script()
     assert "T_add_1 = T.alloc_buffer" in script and 'T.block("T_add_2")' in script
