@@ -186,7 +186,7 @@ RULES = {
         _first_of_a_data_loop, "bounds from data", "parallel,cache_read,reorder,compute_at,split", ""
     ),
     "unsigned numbers are signed": Planted(_signed_code, "unsigned", "split,vectorize", "expected", True),
-    "any scatter is a sum": Planted(_any_scatter_adds, "scattered", "reorder,split", "differs"),
+    "any scatter is a sum": Planted(_any_scatter_adds, "scattered", "reorder,split", "differs", first=100),
     "parameters that may alias are distinct": Planted(
         _distinct, "may alias,stencil,elementwise,flip,mirrored,transpose", "reorder,merge,compute_at", "overlap"
     ),

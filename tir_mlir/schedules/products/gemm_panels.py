@@ -20,6 +20,8 @@ MANY_REGISTERS = 32
 """The number of vector registers from which on the tiles are wide: their loads then need not come from L1."""
 STEPS = 4
 """Reduction steps unrolled in the inner loop."""
+BLOCK = 8
+"""Tiles of rows in a block of one thread: the rows of the left operand that stay in L2 while all panels pass."""
 SHARE = 16
 """Tiles of rows in a share of a thread, if the number of rows is symbolic."""
 EVEN = 0.95
@@ -46,7 +48,8 @@ class Panels:
 
 
 def panels(what: Contraction, target: Target, threads: int) -> Panels:
-    """Choose the tile and the panels of a product. A panel fits in half of L2: only a long reduction is split."""
+    """Choose the tile and the panels of a product. A panel fits in half of L2: only a long reduction is split. Blocks
+    of rows pass over all panels again and again, from a quarter of L3."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     size = max(1, what.bits // 8)
     mr, vectors = register_tile(ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True)
@@ -55,7 +58,8 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     packed = _packs(what, mr, nr, target)
     rows, columns = (_filled(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
     by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)
-    return Panels(mr, nr, min(kc, k), STEPS if what.extent(what.k) else 1, packed, by_columns)
+    block = BLOCK if threads == 1 and packed and BLOCK * mr < m < LARGE and k * n * size <= target.l3 // 4 else 0
+    return Panels(mr, nr, min(kc, k), STEPS if what.extent(what.k) else 1, packed, by_columns, block)
 
 
 def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from programs.products import batched, product
@@ -9,6 +11,7 @@ from programs.reduction import row_sums
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.schedules.products.gemm_panels import BLOCK
 from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
@@ -66,6 +69,16 @@ def test_threads_share_the_columns_where_they_divide_evenly():
 def test_a_long_reduction_is_split_into_panels():
     sch = check(product(40, 96, 700), [(40, 700), (700, 96), (40, 96)], target=WIDE, threads=1)
     assert "C_rf" in sch.mod.script()
+
+
+@pytest.mark.parametrize(("l3", "threads", "blocked"), [(256, 1, True), (32, 1, False), (256, 2, False)])
+def test_blocks_of_rows_pass_over_panels_that_fit_in_l3(l3, threads, blocked):
+    """The panels take 11 KB."""
+    m, n, k = 1501, 96, 30
+    target = replace(WIDE, l3=l3 << 10)
+    sch = check(product(m, n, k), [(m, k), (k, n), (m, n)], target=target, threads=threads)
+    first, *_, rows, _ = (sch.get(x).extent for x in sch.get_loops("C_update"))
+    assert (first == -(-m // (BLOCK * rows))) == blocked
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
