@@ -177,7 +177,7 @@ ROWS: dict[str, str] = {
     "topi.nn": "te topi",
     "graph.operators": "topi",
     "graph.fronts": "dialect.diagnostics",
-    "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers",
+    "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts",
     "graph.fronts.torch_export": "dialect.diagnostics graph graph.fronts graph.fronts.aten",
     "testing": "dialect.diagnostics schedule schedule.trace script",

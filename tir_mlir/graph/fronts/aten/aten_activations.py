@@ -16,7 +16,7 @@ def relu(e: TorchEmitter, x: Any) -> Any:
 
 @aten("relu6")
 def relu6(e: TorchEmitter, x: Any) -> Any:
-    return e.clip(x, 0, 6)
+    return e.op("nn.relu6", x)
 
 
 @aten("gelu")
@@ -31,24 +31,24 @@ def silu(e: TorchEmitter, x: Any) -> Any:
 
 @aten("hardtanh")
 def hardtanh(e: TorchEmitter, x: Any, min_val: float = -1, max_val: float = 1) -> Any:
+    if (min_val, max_val) == (0, 6):
+        return e.op("nn.relu6", x)
     return e.clip(x, min_val, max_val)
 
 
 @aten("hardsigmoid")
 def hardsigmoid(e: TorchEmitter, x: Any) -> Any:
-    """clip(x + 3, 0, 6) / 6."""
-    return e.divide(e.clip(e.add(x, 3), 0, 6), 6)
+    return e.op("nn.hardsigmoid", x)
 
 
 @aten("hardswish")
 def hardswish(e: TorchEmitter, x: Any) -> Any:
-    """x * clip(x + 3, 0, 6) / 6."""
-    return e.divide(e.multiply(x, e.clip(e.add(x, 3), 0, 6)), 6)
+    return e.op("nn.hardswish", x)
 
 
 @aten("leaky_relu")
 def leaky_relu(e: TorchEmitter, x: Any, negative_slope: float = 0.01) -> Any:
-    return e.op("where", _positive(e, x), x, e.multiply(x, negative_slope))
+    return e.op("nn.leakyrelu", x, alpha=float(negative_slope))
 
 
 @aten("prelu", "_prelu_kernel")
@@ -70,7 +70,7 @@ def elu(e: TorchEmitter, x: Any, alpha: float = 1, scale: float = 1, input_scale
 
 @aten("selu")
 def selu(e: TorchEmitter, x: Any) -> Any:
-    return elu(e, x, 1.6732632423543772, 1.0507009873554805)
+    return e.op("nn.selu", x)
 
 
 @aten("celu")
@@ -80,17 +80,12 @@ def celu(e: TorchEmitter, x: Any, alpha: float = 1) -> Any:
 
 @aten("softplus")
 def softplus(e: TorchEmitter, x: Any, beta: float = 1, threshold: float = 20) -> Any:
-    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold."""
-    inner = x if beta == 1 else e.multiply(x, beta)
-    smooth = _log_one_plus_exp(e, inner)
-    smooth = smooth if beta == 1 else e.divide(smooth, beta)
-    return e.op("where", e.binary("greater", inner, threshold, x.dtype), x, smooth)
+    return e.op("nn.softplus", x, beta=float(beta), threshold=float(threshold))
 
 
 @aten("mish")
 def mish(e: TorchEmitter, x: Any) -> Any:
-    """x * tanh(log(1 + exp(x)))."""
-    return e.op("multiply", x, e.op("tanh", softplus(e, x)))
+    return e.op("nn.mish", x)
 
 
 @aten("log_sigmoid", "log_sigmoid_forward")
@@ -101,7 +96,7 @@ def log_sigmoid(e: TorchEmitter, x: Any) -> Any:
 
 @aten("softsign")
 def softsign(e: TorchEmitter, x: Any) -> Any:
-    return e.divide(x, e.add(e.op("abs", x), 1))
+    return e.op("nn.softsign", x)
 
 
 @aten("threshold")

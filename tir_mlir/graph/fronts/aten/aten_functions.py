@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.aten.aten_table import Translation, aten, same
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import FLOATS
 
 _OF_FLOATS = (
     "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-    "asinh", "acosh", "atanh", "erf", "sigmoid",
+    "asinh", "acosh", "atanh", "erf", "sigmoid", "exp2", "log1p",
 )  # fmt: skip
 _ROUNDING = ("floor", "ceil", "round", "trunc")
 
@@ -56,36 +57,22 @@ def square(e: TorchEmitter, x: Any) -> Any:
     return e.op("multiply", x, x)
 
 
-@aten("log1p")
-def log_plus_one(e: TorchEmitter, x: Any) -> Any:
-    return e.op("log", e.add(e.cast(x, e.dtype), 1))
-
-
 @aten("expm1")
 def exp_minus_one(e: TorchEmitter, x: Any) -> Any:
     return e.subtract(e.op("exp", e.cast(x, e.dtype)), 1)
 
 
-@aten("isnan")
-def is_nan(e: TorchEmitter, x: Any) -> Any:
-    return e.op("not_equal", x, x)
+def _test(operator: str) -> Translation:
+    return lambda e, x: e.op(operator, x)
 
 
-@aten("isinf")
-def is_infinite(e: TorchEmitter, x: Any) -> Any:
-    return e.op("isinf", x)
-
-
-@aten("isfinite")
-def is_finite(e: TorchEmitter, x: Any) -> Any:
-    return e.op("isfinite", x)
+for _name in ("isnan", "isinf", "isfinite"):
+    aten(_name)(_test(_name))
 
 
 @aten("dropout.default", "alpha_dropout.default", "feature_dropout.default", "native_dropout.default")
 def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
     """Nothing, as the model was exported for inference."""
-    from tir_mlir.dialect.diagnostics import GraphError
-
     if train and p:
         raise GraphError("it drops elements at random, as in training\n  fix: export the model after model.eval()")
     return same(e, x)

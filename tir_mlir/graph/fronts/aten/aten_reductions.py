@@ -32,14 +32,12 @@ aten("prod.default", "prod.dim_int")(_reduced("prod"))
 
 @aten("any.default", "any.dim", "any.dims")
 def any_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    ones = e.cast(e.cast(x, "bool"), "int32")
-    return e.cast(e.op("max", ones, axis=_axes(x, dim), keepdims=keepdim), "bool")
+    return e.op("any", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim)
 
 
 @aten("all.default", "all.dim", "all.dims")
 def all_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    ones = e.cast(e.cast(x, "bool"), "int32")
-    return e.cast(e.op("min", ones, axis=_axes(x, dim), keepdims=keepdim), "bool")
+    return e.op("all", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim)
 
 
 @aten("argmax")
@@ -148,9 +146,3 @@ def log_of_sum(e: TorchEmitter, x: Any, dim: Any, keepdim: bool = False) -> Any:
 @aten("cumsum")
 def running_sum(e: TorchEmitter, x: Any, dim: int, dtype: Any = None) -> Any:
     return e.op("cumsum", e.cast(x, e.dtype), axis=dim)
-
-
-@aten("topk")
-def top_k(e: TorchEmitter, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    values, places = e.op("topk", x, k=k, axis=dim, ret_type="both", largest=largest)
-    return [values, e.cast(places, "int64")]

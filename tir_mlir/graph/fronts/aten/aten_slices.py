@@ -101,15 +101,7 @@ def roll(e: TorchEmitter, x: Any, shifts: Any, dims: Any) -> Any:
     shape = x.shape
     if not dims:
         x, dims = e.op("reshape", x, shape=(-1,)), [0]
-    for shift, dim in zip(shifts, dims, strict=True):
-        axis = axis_in(dim, len(x.shape))
-        size = x.shape[axis]
-        if not isinstance(size, int):
-            raise GraphError(f"a roll along an axis of {size} elements\n  fix: make this dimension static")
-        cut = -shift % size if size else 0
-        if cut:
-            x = e.concat([e.slice(x, axis, cut, size), e.slice(x, axis, 0, cut)], axis)
-    return e.reshape(x, shape)
+    return e.reshape(e.op("roll", x, shift=list(shifts), axis=[axis_in(d, len(x.shape)) for d in dims]), shape)
 
 
 @aten("slice_scatter")
@@ -168,7 +160,7 @@ def _padded(e: TorchEmitter, x: Any, widths: Any, mode: str, value: Any) -> Any:
     flat = [max(w, 0) for pair in pairs for w in pair]
     if not any(flat):
         return x
-    if mode not in ("constant", "reflect", "replicate", "circular"):
+    if mode not in ("constant", "reflect", "replicate"):
         raise GraphError(f"padding of mode {mode} is not supported")
     if mode == "constant":
         return e.op("nn.pad", x, pad_width=flat, pad_value=value, pad_mode="constant")

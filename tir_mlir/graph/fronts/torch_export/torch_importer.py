@@ -99,6 +99,7 @@ class TorchImporter:
             return
         dtype = dtype_name(value.dtype)
         self.values[node] = self.builder.input(name, self.sizes.shape(value), dtype)
+        self.emitter.inputs.append(self.values[node])
 
     def _stored(self, target: str) -> Any:
         found = self.program.state_dict.get(target)
@@ -108,7 +109,6 @@ class TorchImporter:
         tensor = self._stored(target)
         if not tensor.dim():
             number = tensor.item()
-            self.emitter.node = None
             return self.emitter.constant(number, dtype_name(tensor.dtype))
         return self.builder.weight(target, array(tensor))
 
