@@ -44,8 +44,12 @@ def simplify_index(index: Index, domain: Domain) -> Index:
     if not has_division(folded.expr):
         return folded
     symbols = {symbol_name(v): v for v in folded.values if is_symbol(v)}
-    known = {p: symbols.get(p, folded.values[0]) for p in domain.params}
-    found = _gist(lambda: domain.aff(folded), domain.set, lambda aff: to_index(aff, domain.dims, known))
+    known = {p: symbols.get(p, folded.values[0]) for p in domain.params}  # any value for those that are not used
+
+    def rebuilt(aff: isl.Aff) -> Index | None:
+        return to_index(aff, domain.dims, known) if _involved(aff) <= set(symbols) else None
+
+    found = _gist(lambda: domain.aff(folded), domain.set, rebuilt)
     return found if found is not None and cost(found.expr) < cost(folded.expr) else folded
 
 
@@ -83,6 +87,12 @@ def _gist(aff: Callable[[], isl.Aff], points: isl.Set, rebuilt: Callable[[isl.Af
             return rebuilt(aff().gist(points))
     except NotProvable:
         return None
+
+
+def _involved(aff: isl.Aff) -> set[str]:
+    """The parameters that an expression uses: those of the domain too, as x mod 3 is x - 3 n where x // 3 is n."""
+    count = aff.dim(dim_type.param)
+    return {aff.get_dim_name(dim_type.param, i) or "" for i in range(count) if aff.involves_dims(dim_type.param, i, 1)}
 
 
 def _value_range(value: ir.Value, domain: Domain) -> tuple[Bound, Bound]:

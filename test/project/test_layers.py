@@ -174,8 +174,9 @@ ROWS: dict[str, str] = {
         "runtime.tools target"
     ),
     "topi": "dialect.diagnostics te",
-    "topi.nn": "te topi",
-    "graph.operators": "topi",
+    "topi.image": "te topi",
+    "topi.nn": "dialect.diagnostics te topi topi.image",
+    "graph.operators": "topi topi.nn",
     "graph.fronts": "dialect.diagnostics",
     "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts",

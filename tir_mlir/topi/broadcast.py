@@ -6,10 +6,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import constant, is_float, one_type, refuse, tensor
+from tir_mlir.te.expr import t_call
+from tir_mlir.topi.operands import (
+    constant,
+    described,
+    floats,
+    is_float,
+    of_type,
+    one_type,
+    refuse,
+    shape_of,
+    tensor,
+)
 from tir_mlir.topi.sizes import Size, is_one, same, shown
 
 Index = Sequence[Any]
+Combine = Callable[[Any, Any], Any]
 
 
 def broadcast_shape(op: str, *shapes: Sequence[Size]) -> tuple[Size, ...]:
@@ -37,34 +49,133 @@ def read(x: te.Tensor, index: Index, shape: Sequence[Size]) -> te.Expr:
     return x(*(0 if is_one(n) and not is_one(m) else i for i, n, m in zip(index, x.shape, shape, strict=True)))
 
 
-def _binary(name: str, combine: Callable[[str], Callable[[Any, Any], Any]], doc: str, result: str = "") -> Any:
-    """An operator of two tensors or numbers; `combine(dtype)` is its function of two elements."""
+def _elements(name: str, dtype: str, values: Sequence[Any], combine: Callable[..., Any]) -> te.Tensor:
+    """The function of the elements of tensors that broadcast, and of numbers, which get a type."""
+    shape = broadcast_shape(name, *(x.shape for x in values if isinstance(x, te.Tensor)))
+
+    def element(*i: Any) -> Any:
+        return combine(*(read(x, i, shape) if isinstance(x, te.Tensor) else constant(x, dtype) for x in values))
+
+    return te.compute(shape, element, name=f"T_{name}")
+
+
+def _pair(name: str, lhs: Any, rhs: Any) -> str:
+    """The type of two operands, at least one of them a tensor."""
+    if isinstance(lhs, te.Tensor) and isinstance(rhs, te.Tensor):
+        return one_type(name, lhs=lhs, rhs=rhs)
+    return tensor(name, "lhs", lhs if isinstance(lhs, te.Tensor) else rhs).dtype
+
+
+def _binary(name: str, combine: Callable[[str], Combine], doc: str, types: str = "numbers") -> Any:
+    """An operator of two tensors, or of a tensor and a number; `combine(dtype)` is its function of two elements."""
 
     def operator(lhs: Any, rhs: Any) -> te.Tensor:
-        one = lhs if isinstance(lhs, te.Tensor) else rhs
-        dtype = tensor(name, "lhs", one).dtype
-        if isinstance(lhs, te.Tensor) and isinstance(rhs, te.Tensor):
-            one_type(name, lhs=lhs, rhs=rhs)
-        shape = broadcast_shape(name, *(x.shape for x in (lhs, rhs) if isinstance(x, te.Tensor)))
-
-        def value(x: Any, index: Index) -> Any:
-            return read(x, index, shape) if isinstance(x, te.Tensor) else constant(x, dtype)
-
-        function = combine(dtype)
-        return te.compute(shape, lambda *i: function(value(lhs, i), value(rhs, i)), name=f"T_{name}")
+        dtype = _pair(name, lhs, rhs)
+        for what, x in (("lhs", lhs), ("rhs", rhs)):
+            if isinstance(x, te.Tensor):
+                _check_kind(name, what, x, types)
+        return _elements(name, dtype, (lhs, rhs), combine(dtype))
 
     operator.__name__ = operator.__qualname__ = name
     operator.__doc__ = doc
     return operator
 
 
-def _divide(dtype: str) -> Callable[[Any, Any], Any]:
+def _check_kind(name: str, what: str, x: te.Tensor, types: str) -> None:
+    if types == "bool":
+        of_type(name, what, x, ("bool",), "of bool")
+    elif types == "integers" and is_float(x.dtype):
+        raise refuse(name, f"{described(what, x)} is not of integers", f'cast it first: astype({what}, "int32")')
+    elif types == "numbers" and x.dtype == "bool":
+        raise refuse(name, f"{described(what, x)} is of bool", f'cast it first: astype({what}, "int32")')
+
+
+def _divide(dtype: str) -> Combine:
     return (lambda a, b: a / b) if is_float(dtype) else te.truncdiv
 
 
-add = _binary("add", lambda _: lambda a, b: a + b, "lhs + rhs.")
-subtract = _binary("subtract", lambda _: lambda a, b: a - b, "lhs - rhs.")
-multiply = _binary("multiply", lambda _: lambda a, b: a * b, "lhs * rhs.")
+def _floor_divide(dtype: str) -> Combine:
+    return (lambda a, b: te.floor(a / b)) if is_float(dtype) else te.floordiv
+
+
+def _floor_mod(dtype: str) -> Combine:
+    return (lambda a, b: a - te.floor(a / b) * b) if is_float(dtype) else te.floormod
+
+
+def _mod(dtype: str) -> Combine:
+    return (lambda a, b: a - te.trunc(a / b) * b) if is_float(dtype) else te.truncmod
+
+
+def _of(function: Combine) -> Callable[[str], Combine]:
+    return lambda _: function
+
+
+add = _binary("add", _of(lambda a, b: a + b), "lhs + rhs.")
+subtract = _binary("subtract", _of(lambda a, b: a - b), "lhs - rhs.")
+multiply = _binary("multiply", _of(lambda a, b: a * b), "lhs * rhs.")
 divide = _binary("divide", _divide, "lhs / rhs; of integers the quotient without its fraction, as in C.")
-maximum = _binary("maximum", lambda _: te.max, "The greater of lhs and rhs.")
-minimum = _binary("minimum", lambda _: te.min, "The lesser of lhs and rhs.")
+floor_divide = _binary("floor_divide", _floor_divide, "The quotient rounded down, as `//` in Python.")
+floor_mod = _binary("floor_mod", _floor_mod, "The remainder with the sign of rhs, as `%` in Python.")
+mod = _binary("mod", _mod, "The remainder with the sign of lhs, as `%` in C.")
+maximum = _binary("maximum", _of(te.max), "The greater of lhs and rhs.")
+minimum = _binary("minimum", _of(te.min), "The lesser of lhs and rhs.")
+equal = _binary("equal", _of(lambda a, b: t_call("EQ", a, b)), "lhs == rhs, as bool.", "any")
+not_equal = _binary("not_equal", _of(lambda a, b: t_call("NE", a, b)), "lhs != rhs, as bool.", "any")
+less = _binary("less", _of(lambda a, b: a < b), "lhs < rhs, as bool.")
+less_equal = _binary("less_equal", _of(lambda a, b: a <= b), "lhs <= rhs, as bool.")
+greater = _binary("greater", _of(lambda a, b: a > b), "lhs > rhs, as bool.")
+greater_equal = _binary("greater_equal", _of(lambda a, b: a >= b), "lhs >= rhs, as bool.")
+logical_and = _binary("logical_and", _of(te.all), "Whether both are true.", "bool")
+logical_or = _binary("logical_or", _of(te.any), "Whether one is true.", "bool")
+logical_xor = _binary("logical_xor", _of(lambda a, b: t_call("NE", a, b)), "Whether just one is true.", "bool")
+bitwise_and = _binary("bitwise_and", _of(lambda a, b: a & b), "lhs & rhs.", "integers")
+bitwise_or = _binary("bitwise_or", _of(lambda a, b: a | b), "lhs | rhs.", "integers")
+bitwise_xor = _binary("bitwise_xor", _of(lambda a, b: a ^ b), "lhs ^ rhs.", "integers")
+left_shift = _binary("left_shift", _of(lambda a, b: a << b), "lhs << rhs.", "integers")
+right_shift = _binary("right_shift", _of(lambda a, b: a >> b), "lhs >> rhs, keeping the sign.", "integers")
+
+
+def power(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs to the power rhs, of floats; integers to a number from 0 to 64. The squares and cubes are products."""
+    dtype = _pair("power", lhs, rhs)
+    number = not isinstance(rhs, (te.Tensor, te.Expr))
+    if not is_float(dtype) and not (number and isinstance(rhs, int) and 0 <= rhs <= 64):
+        told = f"lhs of {dtype}, rhs {rhs if number else 'a tensor'}"
+        raise refuse("power", told, 'use a number from 0 to 64 for rhs, or cast: astype(lhs, "float32")')
+    if number and rhs in (2, 3) and isinstance(lhs, te.Tensor):
+        return te.compute(lhs.shape, lambda *i: _product([lhs(*i)] * int(rhs)), name="T_power")
+    if not is_float(dtype):
+        return te.compute(lhs.shape, lambda *i: te.power(lhs(*i), rhs), name="T_power")
+    return _elements("power", dtype, (lhs, rhs), te.power)
+
+
+def _product(factors: Sequence[Any]) -> Any:
+    result = factors[0]
+    for factor in factors[1:]:
+        result = result * factor
+    return result
+
+
+def atan2(lhs: Any, rhs: Any) -> te.Tensor:
+    """The angle of the point (rhs, lhs), of floats."""
+    for what, x in (("lhs", lhs), ("rhs", rhs)):
+        if isinstance(x, te.Tensor):
+            floats("atan2", what, x)
+    return _elements("atan2", _pair("atan2", lhs, rhs), (lhs, rhs), te.atan2)
+
+
+def where(condition: Any, x: Any, y: Any) -> te.Tensor:
+    """x where the condition (of bool) is true, y elsewhere; the three broadcast, x or y may be a number."""
+    test = of_type("where", "condition", tensor("where", "condition", condition), ("bool",), "of bool")
+    dtype = _pair("where", x, y) if isinstance(x, te.Tensor) or isinstance(y, te.Tensor) else "float32"
+    return _elements("where", dtype, (test, x, y), lambda c, a, b: te.Select(c, a, b))
+
+
+def broadcast_to(data: Any, shape: Any) -> te.Tensor:
+    """The tensor repeated along axes of size 1, and along new axes in front: (3, 1) -> (2, 3, 4)."""
+    x = tensor("broadcast_to", "data", data)
+    wanted = shape_of("broadcast_to", shape)
+    if len(wanted) < x.ndim or not all(is_one(a) or same(a, b) for a, b in zip(x.shape[::-1], wanted[::-1])):  # noqa: B905
+        problem = f"{described('data', x)} does not broadcast to {shown(wanted)}"
+        raise refuse("broadcast_to", problem, "sizes must be equal or 1, aligned at the last axis")
+    return te.compute(wanted, lambda *i: read(x, i, wanted), name="T_broadcast_to")

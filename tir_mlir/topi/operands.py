@@ -12,6 +12,10 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.te.expr import t_call
 from tir_mlir.topi.sizes import Size, shown
 
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
+    "float32", "float64",
+)  # fmt: skip
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -110,3 +114,44 @@ def extent(op: str, size: Any) -> Size:
     if isinstance(size, te.Expr) or (isinstance(size, int) and not isinstance(size, bool)):
         return size
     raise refuse(op, f"{short_repr(size)} in a shape", "a size is an integer, a te.var or an expression of them")
+
+
+def shape_of(op: str, shape: Any) -> tuple[Size, ...]:
+    """A shape attribute: one size or several."""
+    return tuple(extent(op, s) for s in (shape if isinstance(shape, (tuple, list)) else (shape,)))
+
+
+def wide_type(dtype: str) -> str:
+    """The type that a type is computed in: float32 for the short floats."""
+    return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+def as_type(value: te.Expr, own: str, dtype: str) -> te.Expr:
+    """A value of type `own` in another type."""
+    return value if own == dtype else value.astype(dtype)
+
+
+def integer(op: str, name: str, value: Any, least: int | None = None) -> int:
+    """An attribute that is an integer, at least `least`."""
+    if isinstance(value, np.integer):
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
+        wanted = "an integer" if least is None else f"an integer of at least {least}"
+        raise refuse(op, f"{name}={short_repr(value)}", f"pass {wanted}")
+    return value
+
+
+def integers(op: str, name: str, value: Any, count: int, least: int | None = None) -> tuple[int, ...]:
+    """An attribute of `count` integers; one stands for all."""
+    given = value if isinstance(value, (tuple, list)) else (value,)
+    if len(given) not in (1, count):
+        raise refuse(op, f"{name}={short_repr(value)} has {len(given)} numbers", f"pass one, or {count}")
+    given = tuple(integer(op, name, v, least) for v in given)
+    return given * count if len(given) == 1 else given
+
+
+def one_of(op: str, name: str, value: Any, choices: Sequence[str]) -> str:
+    """An attribute that is one of some words."""
+    if value not in choices:
+        raise refuse(op, f"{name}={short_repr(value)}", f"use one of {', '.join(choices)}")
+    return value

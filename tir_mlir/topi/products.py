@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.broadcast import broadcast_shape
-from tir_mlir.topi.operands import described, one_type, ranked, refuse
-from tir_mlir.topi.sizes import is_one, same
+from tir_mlir.topi.operands import as_type, described, one_type, ranked, refuse, tensor
+from tir_mlir.topi.reductions import narrow
+from tir_mlir.topi.sizes import is_one, same, shown
 
 
 def sum_type(dtype: str, out_dtype: str | None) -> str:
     """The type that products of a type are summed in: float32 for the short floats, int32 for the short integers that
     are asked for in it."""
     return "float32" if dtype in ("float16", "bfloat16") else out_dtype or dtype
-
-
-def cast_to(x: te.Tensor, dtype: str) -> te.Tensor:
-    """The tensor in a type; itself if it has it."""
-    return x if x.dtype == dtype else te.compute(x.shape, lambda *i: x(*i).astype(dtype), name="T_cast")
-
-
-def as_type(value: te.Expr, own: str, dtype: str) -> te.Expr:
-    """A value of type `own` in another type."""
-    return value if own == dtype else value.astype(dtype)
 
 
 def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_dtype: str | None = None) -> te.Tensor:
@@ -63,7 +55,7 @@ def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_d
         return te.sum(as_type(one, dtype, added) * as_type(two, dtype, added), axis=k)
 
     product = te.compute((*batch, *rows, *columns), element, name="T_matmul")
-    return cast_to(product, out_dtype or dtype)
+    return narrow(product, out_dtype or dtype)
 
 
 def batch_matmul(
@@ -77,3 +69,49 @@ def batch_matmul(
     """(b, n, k) x (b, m, k) -> (b, n, m); transpose_b=False: (b, k, m). oshape: accepted, ignored."""
     x, y = ranked("nn.batch_matmul", "tensor_a", tensor_a, 3), ranked("nn.batch_matmul", "tensor_b", tensor_b, 3)
     return matmul(x, y, transpose_a, transpose_b, out_dtype)
+
+
+def einsum(subscripts: str, *operands: Any) -> te.Tensor:
+    """Sum of products by Einstein's notation: `einsum("bik,bkj->bij", a, b)`.
+
+    A letter names an axis; letters that are not in the result are summed over. Without `->` the result has the letters
+    that occur once, in alphabetical order. No `...` and no letter twice in one operand.
+    """
+    tensors = [tensor("einsum", f"operand {n}", x) for n, x in enumerate(operands)]
+    inputs, result = _einsum_letters(subscripts, tensors)
+    dtype = one_type("einsum", **{f"operand_{n}": x for n, x in enumerate(tensors)})
+    sizes: dict[str, Any] = {}
+    for letters, x in zip(inputs, tensors, strict=True):
+        for letter, size in zip(letters, x.shape, strict=True):
+            if not same(sizes.setdefault(letter, size), size):
+                told = f"axis {letter} of {subscripts!r} has sizes {sizes[letter]} and {size}"
+                raise refuse("einsum", told, "give axes of one letter the same size")
+    sums = {x: te.reduce_axis((0, sizes[x]), name=x) for x in dict.fromkeys("".join(inputs)) if x not in result}
+    added = sum_type(dtype, None)
+
+    def element(*i: Any) -> Any:
+        at = {**dict(zip(result, i, strict=True)), **sums}
+        value: Any = None
+        for letters, x in zip(inputs, tensors, strict=True):
+            one = as_type(x(*(at[c] for c in letters)), dtype, added)
+            value = one if value is None else value * one
+        return te.sum(value, axis=list(sums.values())) if sums else value
+
+    return narrow(te.compute(tuple(sizes[c] for c in result), element, name="T_einsum"), dtype)
+
+
+def _einsum_letters(subscripts: str, tensors: Sequence[te.Tensor]) -> tuple[list[str], str]:
+    """The letters of each operand and of the result, checked."""
+    left, arrow, result = subscripts.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    every = "".join(inputs)
+    result = result if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
+    shape = " and ".join(shown(x.shape) for x in tensors)
+    wrong = not all(c.isalpha() for c in every + result) or len(inputs) != len(tensors)
+    if wrong or any(len(s) != x.ndim for s, x in zip(inputs, tensors, strict=True)):
+        fix = 'name each axis of each operand by a letter: einsum("bik,bkj->bij", a, b)'
+        raise refuse("einsum", f"{subscripts!r} for operands of shapes {shape}", fix)
+    if any(len(set(s)) < len(s) for s in (*inputs, result)) or not set(result) <= set(every):
+        fix = "use each letter once in an operand, and in the result only letters of operands"
+        raise refuse("einsum", f"{subscripts!r} has a letter twice in one operand, or a new one in the result", fix)
+    return inputs, result

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import axes_of, constant, floats, tensor
+from tir_mlir.te.expr import t_call
+from tir_mlir.topi.operands import (
+    as_type,
+    axes_of,
+    axis_of,
+    constant,
+    described,
+    floats,
+    is_float,
+    of_type,
+    refuse,
+    tensor,
+    wide_type,
+)
 from tir_mlir.topi.sizes import total
 
 
@@ -30,35 +43,132 @@ def placed(x: te.Tensor, index: Sequence[Any], sums: dict[int, Any], keepdims: b
     return tuple(sums[a] if a in sums else next(rest) for a in range(x.ndim))
 
 
-def _reduction(name: str, reducer: Any, doc: str) -> Any:
+def reduced(name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reducer: Any, dtype: str) -> te.Tensor:
+    """A reduction of the elements in a type; of no axes the elements themselves."""
+    shape = reduced_shape(x.shape, axes, keepdims)
+    if not axes:
+        return te.compute(shape, lambda *i: as_type(x(*i), x.dtype, dtype), name=f"T_{name}")
+    sums = reduce_axes(x, axes)
+
+    def element(*i: Any) -> Any:
+        return reducer(as_type(x(*placed(x, i, sums, keepdims)), x.dtype, dtype), axis=list(sums.values()))
+
+    return te.compute(shape, element, name=f"T_{name}")
+
+
+def narrow(x: te.Tensor, dtype: str) -> te.Tensor:
+    """The tensor in a type; itself if it has it."""
+    return x if x.dtype == dtype else te.compute(x.shape, lambda *i: x(*i).astype(dtype), name="T_cast")
+
+
+def _reduction(name: str, reducer: Any, doc: str, adds: bool) -> Any:
     def operator(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
         x = tensor(name, "data", data)
-        axes = axes_of(name, axis, x.ndim)
-        shape = reduced_shape(x.shape, axes, keepdims)
-        if not axes:
-            return te.compute(shape, lambda *i: x(*i), name=f"T_{name}")
+        if x.dtype == "bool":
+            raise refuse(name, f"{described('data', x)} is of bool", 'use all or any, or cast: astype(data, "int32")')
+        dtype = wide_type(x.dtype) if adds else x.dtype
+        return narrow(reduced(name, x, axes_of(name, axis, x.ndim), keepdims, reducer, dtype), x.dtype)
+
+    operator.__name__ = operator.__qualname__ = name
+    operator.__doc__ = f"{doc} over axes. axis: one, several or None for all; keepdims: keep them with size 1."
+    if adds:
+        operator.__doc__ += " float16 and bfloat16 are combined in float32."
+    return operator
+
+
+sum = _reduction("sum", te.sum, "Sum", True)
+prod = _reduction("prod", te.prod, "Product", True)
+max = _reduction("max", te.max, "Maximum", False)
+min = _reduction("min", te.min, "Minimum", False)
+
+_ALL = te.comm_reducer(lambda a, b: te.all(a, b), lambda t: t_call("bool", True), name="all")
+_ANY = te.comm_reducer(lambda a, b: te.any(a, b), lambda t: t_call("bool", False), name="any")
+
+
+def all(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Whether all elements over axes, of bool, are true."""
+    x = of_type("all", "data", tensor("all", "data", data), ("bool",), "of bool")
+    return reduced("all", x, axes_of("all", axis, x.ndim), keepdims, _ALL, "bool")
+
+
+def any(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Whether one of the elements over axes, of bool, is true."""
+    x = of_type("any", "data", tensor("any", "data", data), ("bool",), "of bool")
+    return reduced("any", x, axes_of("any", axis, x.ndim), keepdims, _ANY, "bool")
+
+
+def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Mean over axes, of floats. axis: one, several or None for all; keepdims: keep them with size 1."""
+    x = floats("mean", "data", data)
+    axes, dtype = axes_of("mean", axis, x.ndim), wide_type(x.dtype)
+    count = constant(total([x.shape[a] for a in axes]), dtype)
+    added = reduced("sum", x, axes, keepdims, te.sum, dtype)
+    return te.compute(added.shape, lambda *i: as_type(added(*i) / count, dtype, x.dtype), name="T_mean")
+
+
+def variance(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Mean of the squared distances to the mean, over axes, of floats."""
+    return _spread("variance", data, axis, keepdims, lambda v: v)
+
+
+def std(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Root of the variance over axes, of floats."""
+    return _spread("std", data, axis, keepdims, te.sqrt)
+
+
+def _spread(name: str, data: Any, axis: Any, keepdims: bool, last: Any) -> te.Tensor:
+    x = floats(name, "data", data)
+    axes, dtype = axes_of(name, axis, x.ndim), wide_type(x.dtype)
+    count = constant(total([x.shape[a] for a in axes]), dtype)
+    added = reduced("sum", x, axes, keepdims, te.sum, dtype)
+    middle = te.compute(added.shape, lambda *i: added(*i) / count, name="T_mean")
+    sums = reduce_axes(x, axes)
+
+    def squared(*i: Any) -> Any:
+        apart = as_type(x(*placed(x, i, sums, keepdims)), x.dtype, dtype) - middle(*i)
+        return te.sum(apart * apart, axis=list(sums.values())) if sums else apart * apart
+
+    spread = te.compute(added.shape, squared, name="T_squares")
+    return te.compute(added.shape, lambda *i: as_type(last(spread(*i) / count), dtype, x.dtype), name=f"T_{name}")
+
+
+def _first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
+    """The reducer of (index, value) that keeps the best value, of equal ones the one with the least index."""
+
+    def combine(a: Any, b: Any) -> Any:
+        keep = te.any(best(a[1], b[1]), te.all(t_call("EQ", a[1], b[1]), a[0] < b[0]))
+        return te.Select(keep, a[0], b[0]), te.Select(keep, a[1], b[1])
+
+    def start(index: str, value: str) -> Any:
+        if is_float(dtype):
+            return te.max_value(index), te.infinity(dtype) if least else -te.infinity(dtype)
+        return te.max_value(index), te.max_value(dtype) if least else te.min_value(dtype)
+
+    return te.comm_reducer(combine, start, name="argbest")
+
+
+def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
+    def operator(data: Any, axis: Any = None, keepdims: bool = False, dtype: str = "int32") -> te.Tensor:
+        x = tensor(name, "data", data)
+        axes = tuple(range(x.ndim)) if axis is None else (axis_of(name, axis, x.ndim),)
         sums = reduce_axes(x, axes)
-        return te.compute(
-            shape,
-            lambda *i: reducer(x(*placed(x, i, sums, keepdims)), axis=list(sums.values())),
+        at: Any = 0
+        for a, k in sums.items():
+            at = at * x.shape[a] + k if a else k
+        index = at if axis is None else next(iter(sums.values()))
+        reducer = _first_of(best, least, x.dtype)
+        where, _ = te.compute(
+            reduced_shape(x.shape, axes, keepdims),
+            lambda *i: reducer((index, x(*placed(x, i, sums, keepdims))), axis=list(sums.values())),
             name=f"T_{name}",
         )
+        return narrow(where, dtype)
 
     operator.__name__ = operator.__qualname__ = name
     operator.__doc__ = doc
     return operator
 
 
-_AXES = "axis: one, several or None for all; keepdims: keep them with size 1."
-sum = _reduction("sum", te.sum, f"Sum over axes. {_AXES}")
-max = _reduction("max", te.max, f"Maximum over axes. {_AXES}")
-min = _reduction("min", te.min, f"Minimum over axes. {_AXES}")
-prod = _reduction("prod", te.prod, f"Product over axes. {_AXES}")
-
-
-def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Mean over axes of floats. axis: one, several or None for all; keepdims: keep them with size 1."""
-    x = floats("mean", "data", data)
-    count = total([x.shape[a] for a in axes_of("mean", axis, x.ndim)])
-    added = sum(x, axis, keepdims)
-    return te.compute(added.shape, lambda *i: added(*i) / constant(count, x.dtype), name="T_mean")
+_INDEX = "along an axis, the first one of equals; axis None: in row-major order of all."
+argmax = _arg("argmax", lambda a, b: a > b, False, f"Index of the greatest element {_INDEX}")
+argmin = _arg("argmin", lambda a, b: a < b, True, f"Index of the least element {_INDEX}")

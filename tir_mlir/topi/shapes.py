@@ -89,3 +89,39 @@ def transpose(a: Any, axes: Any = None) -> te.Tensor:
         raise refuse("transpose", f"axes={short_repr(axes)} of {described('a', x)}", f"name all {x.ndim} axes")
     shape = tuple(x.shape[o] for o in order)
     return te.compute(shape, lambda *i: x(*(i[order.index(d)] for d in range(x.ndim))), name="T_transpose")
+
+
+def flatten(data: Any) -> te.Tensor:
+    """All axes but the first as one: (n, c, h, w) -> (n, c * h * w)."""
+    x = tensor("nn.flatten", "data", data)
+    return reshape(x, (x.shape[0] if x.ndim else 1, -1)) if x.ndim != 1 else reshape(x, (x.shape[0], 1))
+
+
+def expand_dims(a: Any, axis: Any, num_newaxis: int = 1) -> te.Tensor:
+    """New axes of size 1, at positions of the result. num_newaxis: that many at one position."""
+    x = tensor("expand_dims", "a", a)
+    given = list(axis) if isinstance(axis, (tuple, list)) else [axis]
+    rank = x.ndim + len(given)
+    new = set(axes_of("expand_dims", given, rank))
+    if num_newaxis > 1:
+        rank, first = x.ndim + num_newaxis, min(new)
+        new = set(range(first, first + num_newaxis))
+    rest = iter(x.shape)
+    shape = tuple(1 if d in new else next(rest) for d in range(rank))
+    return te.compute(shape, lambda *i: x(*(v for d, v in enumerate(i) if d not in new)), name="T_expand_dims")
+
+
+def squeeze(a: Any, axis: Any = None) -> te.Tensor:
+    """Without axes of size 1: all of them, or those given."""
+    x = tensor("squeeze", "a", a)
+    gone = {d for d, n in enumerate(x.shape) if is_one(n)} if axis is None else set(axes_of("squeeze", axis, x.ndim))
+    wrong = [d for d in sorted(gone) if not is_one(x.shape[d])]
+    if wrong:
+        problem = f"axis {wrong[0]} of {described('a', x)} has size {x.shape[wrong[0]]}"
+        raise refuse("squeeze", problem, "name axes of size 1")
+
+    def element(*i: Any) -> Any:
+        rest = iter(i)
+        return x(*(0 if d in gone else next(rest) for d in range(x.ndim)))
+
+    return te.compute(tuple(n for d, n in enumerate(x.shape) if d not in gone), element, name="T_squeeze")

@@ -160,3 +160,14 @@ def shown(shape: Sequence[Size]) -> str:
     """A shape as text: `(n, 64)`."""
     inside = ", ".join(str(s) for s in shape)
     return f"({inside},)" if len(shape) == 1 else f"({inside})"
+
+
+def ceil_quotient(top: Size, by: int) -> Size:
+    """ceil(top / by) for a positive number."""
+    return floor_quotient(simple(top + (by - 1)), by)
+
+
+def number(size: Size) -> int | None:
+    """The number, if the size is one."""
+    value = simple(size)
+    return value if isinstance(value, int) else None

@@ -10,6 +10,11 @@ from tir_mlir.passes.lower.registry import lowering, programs
 
 KEY = "reciprocal"
 LOADS = ("affine.load", "memref.load")
+STEPS = (
+    "arith.cmpf", "arith.fptosi", "arith.fptoui", "math.ceil", "math.floor", "math.round", "math.roundeven",
+    "math.trunc",
+)  # fmt: skip
+"""Functions that jump: a quotient that is off by one unit in the last place may change them by 1."""
 
 
 @lowering("tir-lower-reciprocals", "Multiply with the reciprocal of divisors that are the same in all iterations")
@@ -22,7 +27,8 @@ def run(module: ir.Module) -> None:
         }                                                    %q = arith.mulf %x, %r : f32
                                                            }
     Applies to divisors that are loaded, or computed from loaded values, the same for all iterations of the loop: later
-    passes move their reciprocal out of it. The quotient is rounded twice. Requires blocks.
+    passes move their reciprocal out of it. The quotient is rounded twice, so one that is compared or rounded to an
+    integer stays: floor(x / x) is 1. Requires blocks.
     """
     for func in programs(module):
         for op in walk.ops(func.op):
@@ -33,12 +39,26 @@ def run(module: ir.Module) -> None:
 def _rewrite(block: Block) -> None:
     for op in [o for o in walk.ops(block.op) if o.name == "arith.divf"]:
         loop = next((Loop(p) for p in walk.parents(op) if is_loop(p)), None)
-        if loop is not None and _is_row_value(op.operands[1], loop):
+        if loop is not None and _is_row_value(op.operands[1], loop) and not _steps(op):
             with ir.InsertionPoint(op), op.location:
                 one = arith.constant(op.results[0].type, 1.0)
                 product = arith.mulf(op.operands[0], arith.divf(one, op.operands[1]))
             edit.replace_uses(op.results[0], product)
             edit.erase(op)
+
+
+def _steps(quotient: ir.Operation) -> bool:
+    """Whether a function that jumps depends on a value, within its block."""
+    pending, seen = list(quotient.results), set()
+    while pending:
+        for use in pending.pop().uses:
+            user = use.owner
+            if user.name in STEPS:
+                return True
+            new = [r for r in user.results if r not in seen]
+            seen.update(new)
+            pending += new
+    return False
 
 
 def _is_row_value(divisor: ir.Value, loop: Loop) -> bool:

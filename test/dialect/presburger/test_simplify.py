@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 from mlir import ir
 
 from fuzzing.inputs import simplify
+from tir_mlir import Schedule, build
 from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.presburger import fold_expr
+from tir_mlir.script.parser import parse
 
 
 def test_same_values_and_no_longer():
@@ -42,3 +45,21 @@ def test_forms(text, short):
             return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0, d1, d2) -> ({expr})>")).value.results[0]
 
         assert str(fold_expr(read(text), ((0, None), (0, 15), (0, 3)))) == str(read(short))
+
+
+def test_a_size_that_only_the_domain_has_is_not_taken_for_another_value():
+    """Where i // 3 is n, i mod 3 is i - 3 n: n is no value of the expression."""
+    sch = Schedule(
+        parse("""
+@T.prim_func
+def main(n: T.int32, A: T.Buffer((1, 3), "float32"), B: T.Buffer((n + 1, 3), "float32")):
+    for i, j in T.grid(n + 1, 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.if_then_else(vi < n, T.float32(0), A[vi - n, vj])
+""")
+    )
+    sch.fuse(*sch.get_loops("B"))
+    a, b = np.arange(1, 4, dtype="float32")[None], np.empty((3, 3), "float32")
+    build(sch)(2, a, b)
+    np.testing.assert_array_equal(b, [[0, 0, 0], [0, 0, 0], [1, 2, 3]])

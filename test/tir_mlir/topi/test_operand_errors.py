@@ -26,7 +26,10 @@ WRONG = {
     "a rest": (lambda: topi.reshape(X, (5, -1)), r"the size for -1 is no integer for all sizes"),
     "an order": (lambda: topi.transpose(X, (0,)), r"transpose: axes=\(0,\) .*name all 2 axes"),
     "a bias": (lambda: topi.nn.bias_add(X, te.placeholder((3,))), r"bias float32 \(3,\) at axis 1 .*pass a bias of 4"),
-    "gamma": (lambda: topi.nn.layer_norm(X, te.placeholder((3,))), r"nn.layer_norm: gamma .* for axes \[1\]"),
+    "gamma": (
+        lambda: topi.nn.layer_norm(X, te.placeholder((3,))),
+        r"nn.layer_norm: gamma float32 \(3,\) of data .*shape \(4,\)",
+    ),
 }
 
 

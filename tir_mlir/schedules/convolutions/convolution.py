@@ -64,6 +64,8 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     result = [a[0] for a in out.axes if len(a) == 1]
     if any(len(a) > 1 for a in out.axes) or len(set(result)) < len(result):
         raise _not_a_convolution(info, f"each dimension of {out} must be indexed by one iter")
+    if not result:
+        raise _not_a_convolution(info, f"{out} is a single number")
     used = [{name for a in r.axes for name in a} for r in inputs]
     single = [a for a in result if sum(a in u for u in used) == 1]
     right = 0 if single and single[-1] in used[0] else 1

@@ -25,14 +25,14 @@ class Kind(Enum):
     REDUCTION = "reduction"
     ELEMENTWISE = "elementwise"
     OPAQUE = "opaque"  # loops, branches, calls or other blocks inside, or ordered iters
-    SCHEDULED = "scheduled"  # no longer one serial loop for each iter
+    SCHEDULED = "scheduled"  # no longer one serial loop for each iter, or no loop from the start: a single number
 
 
 def kind_of(sch: Schedule, block: Any) -> Kind:
     """The kind of a block, from its iters, accesses and body."""
     info = block_info(sch, block)
     loops = [sch.get(loop) for loop in sch.get_loops(block)]
-    if any(str(loop.kind) != "serial" for loop in loops):
+    if not loops or any(str(loop.kind) != "serial" for loop in loops):
         return Kind.SCHEDULED
     inside = [o.name for o in ops(block_view(sch, block).op)[1:] if not _is_value(o)]
     kinds = {it.kind for it in info.iter_vars}

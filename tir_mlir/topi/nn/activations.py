@@ -1,14 +1,146 @@
-"""Activations, element by element."""
+"""Activations, element by element. float16 and bfloat16 are computed in float32 and rounded once."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import constant, tensor
+from tir_mlir.topi.elementwise import clip, identity, mapped
+from tir_mlir.topi.operands import (
+    as_type,
+    axis_of,
+    constant,
+    described,
+    floats,
+    one_type,
+    ranked,
+    refuse,
+    tensor,
+    wide_type,
+)
+from tir_mlir.topi.sizes import is_one, same
+
+Number = Callable[[float], Any]
 
 
 def relu(x: Any) -> te.Tensor:
     """max(x, 0)."""
     given = tensor("nn.relu", "x", x)
     return te.compute(given.shape, lambda *i: te.max(given(*i), constant(0, given.dtype)), name="T_relu")
+
+
+def relu6(x: Any) -> te.Tensor:
+    """x limited to 0..6."""
+    return clip(x, 0, 6)
+
+
+def _activation(name: str, x: Any, function: Callable[[Any, Number], Any]) -> te.Tensor:
+    """`function(value, number)` of floats, in the wide type; `number` makes a constant of it."""
+    given = floats(f"nn.{name}", "x", x)
+    wide = wide_type(given.dtype)
+    number = lambda v: constant(v, wide)  # noqa: E731
+
+    def element(v: Any) -> Any:
+        return as_type(function(as_type(v, given.dtype, wide), number), wide, given.dtype)
+
+    return mapped(name, given, element)
+
+
+def leaky_relu(x: Any, alpha: float = 0.01) -> te.Tensor:
+    """x above 0, alpha * x below."""
+    return _activation("leaky_relu", x, lambda v, c: te.Select(v > c(0), v, v * c(alpha)))
+
+
+def gelu(x: Any) -> te.Tensor:
+    """x / 2 * (1 + erf(x / sqrt(2)))."""
+    return _activation("gelu", x, lambda v, c: v * c(0.5) * (c(1) + te.erf(v * c(math.sqrt(0.5)))))
+
+
+def gelu_tanh(x: Any) -> te.Tensor:
+    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)))."""
+
+    def value(v: Any, c: Number) -> Any:
+        inner = c(math.sqrt(2 / math.pi)) * (v + c(0.044715) * v * v * v)
+        return v * c(0.5) * (c(1) + te.tanh(inner))
+
+    return _activation("gelu_tanh", x, value)
+
+
+def silu(x: Any) -> te.Tensor:
+    """x * sigmoid(x)."""
+    return _activation("silu", x, lambda v, _: v * te.sigmoid(v))
+
+
+def hardsigmoid(x: Any) -> te.Tensor:
+    """x / 6 + 1 / 2, limited to 0..1."""
+    return _activation("hardsigmoid", x, lambda v, c: te.min(te.max(v + c(3), c(0)), c(6)) * c(1 / 6))
+
+
+def hardswish(x: Any) -> te.Tensor:
+    """x * hardsigmoid(x)."""
+    return _activation("hardswish", x, lambda v, c: v * te.min(te.max(v + c(3), c(0)), c(6)) * c(1 / 6))
+
+
+def elu(x: Any, alpha: float = 1.0) -> te.Tensor:
+    """x above 0, alpha * (exp(x) - 1) below."""
+    below = lambda v, c: c(alpha) * (te.exp(te.min(v, c(0))) - c(1))  # noqa: E731
+    return _activation("elu", x, lambda v, c: te.Select(v > c(0), v, below(v, c)))
+
+
+def selu(x: Any) -> te.Tensor:
+    """scale * elu(x) with the alpha and scale that keep mean 0 and variance 1."""
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+    below = lambda v, c: c(scale * alpha) * (te.exp(te.min(v, c(0))) - c(1))  # noqa: E731
+    return _activation("selu", x, lambda v, c: te.Select(v > c(0), v * c(scale), below(v, c)))
+
+
+def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> te.Tensor:
+    """log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold."""
+
+    def value(v: Any, c: Number) -> Any:
+        inner = v * c(beta)
+        soft = te.log1p(te.exp(te.min(inner, c(threshold)))) / c(beta)
+        return te.Select(inner > c(threshold), v, soft)
+
+    return _activation("softplus", x, value)
+
+
+def softsign(x: Any) -> te.Tensor:
+    """x / (1 + |x|)."""
+    return _activation("softsign", x, lambda v, c: v / (c(1) + te.abs(v)))
+
+
+def mish(x: Any) -> te.Tensor:
+    """x * tanh(softplus(x))."""
+
+    def value(v: Any, c: Number) -> Any:
+        return v * te.tanh(te.Select(v > c(20), v, te.log1p(te.exp(te.min(v, c(20))))))
+
+    return _activation("mish", x, value)
+
+
+def prelu(x: Any, slope: Any, axis: int = 1) -> te.Tensor:
+    """x above 0, slope * x below, with a slope for each position of one axis, or one for all."""
+    given, slopes = floats("nn.prelu", "x", x), ranked("nn.prelu", "slope", slope, 1)
+    one_type("nn.prelu", x=given, slope=slopes)
+    if is_one(slopes.shape[0]):
+        at = None
+    else:
+        at = axis_of("nn.prelu", axis, given.ndim)
+        if not same(given.shape[at], slopes.shape[0]):
+            told = f"{described('slope', slopes)} at axis {at} of {described('x', given)}"
+            raise refuse("nn.prelu", told, f"pass a slope of {given.shape[at]} elements, or of one")
+
+    def element(*i: Any) -> Any:
+        v, zero = given(*i), constant(0, given.dtype)
+        return te.Select(v > zero, v, v * slopes(0 if at is None else i[at]))
+
+    return te.compute(given.shape, element, name="T_prelu")
+
+
+def dropout(x: Any, rate: float = 0.5) -> te.Tensor:
+    """The input: nothing is dropped in inference."""
+    del rate
+    return identity(x)

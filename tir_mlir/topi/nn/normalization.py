@@ -1,54 +1,197 @@
-"""Normalizations of rows."""
+"""Normalizations. float16 and bfloat16 are computed in float32 and rounded once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import axes_of, constant, described, floats, one_type, refuse, tensor
+from tir_mlir.topi.operands import (
+    as_type,
+    axes_of,
+    axis_of,
+    constant,
+    described,
+    floats,
+    integer,
+    one_type,
+    refuse,
+    tensor,
+    wide_type,
+)
 from tir_mlir.topi.reductions import placed, reduce_axes, reduced_shape
-from tir_mlir.topi.sizes import same, total
+from tir_mlir.topi.sizes import Size, exact_quotient, same, total
+
+
+class _Rows:
+    """The rows of a tensor of floats: the elements along some axes. `value`: an element in the wide type."""
+
+    def __init__(self, x: te.Tensor, axes: Sequence[int]):
+        self.x, self.axes, self.dtype = x, axes, wide_type(x.dtype)
+        self.shape = reduced_shape(x.shape, axes, False)
+        self.count = constant(total([x.shape[a] for a in axes]), self.dtype)
+
+    def value(self, *index: Any) -> Any:
+        return as_type(self.x(*index), self.x.dtype, self.dtype)
+
+    def row(self, index: Sequence[Any]) -> tuple[Any, ...]:
+        """The index of the row of an element."""
+        return tuple(v for a, v in enumerate(index) if a not in self.axes)
+
+    def total(self, function: Any, name: str) -> te.Tensor:
+        """For each row the sum of `function(value, index of the row)` of its elements."""
+        sums = reduce_axes(self.x, self.axes)
+
+        def element(*i: Any) -> Any:
+            return te.sum(function(self.value(*placed(self.x, i, sums)), i), axis=list(sums.values()))
+
+        return te.compute(self.shape, element, name=name)
+
+    def mean_and_squares(self, name: str) -> tuple[te.Tensor, te.Tensor]:
+        """The mean of each row, and the sum of the squared distances to it."""
+        added = self.total(lambda v, _: v, f"{name}_sum")
+        middle = te.compute(self.shape, lambda *i: added(*i) / self.count, name=f"{name}_mean")
+        return middle, self.total(lambda v, i: (v - middle(*i)) * (v - middle(*i)), f"{name}_var")
 
 
 def layer_norm(data: Any, gamma: Any, beta: Any = None, axis: Any = -1, epsilon: float = 1e-5) -> te.Tensor:
     """(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance over the axes.
 
-    gamma, beta: of the shape of the normalized axes; beta may be None.
+    gamma, beta: of the shape of the normalized axes; each may be None.
     """
     name = "nn.layer_norm"
     x = floats(name, "data", data)
     axes = tuple(sorted(axes_of(name, axis, x.ndim)))
-    for what, value in (("gamma", gamma), ("beta", beta)):
-        if what == "gamma" or value is not None:
-            _check_parameter(name, what, tensor(name, what, value), x, axes)
-    rows = reduced_shape(x.shape, axes, False)
-    row = lambda i: tuple(v for a, v in enumerate(i) if a not in axes)  # noqa: E731
-    count = constant(total([x.shape[a] for a in axes]), x.dtype)
-    one, two = reduce_axes(x, axes), reduce_axes(x, axes)
-    added = te.compute(rows, lambda *i: te.sum(x(*placed(x, i, one)), axis=list(one.values())), name="T_layer_norm_sum")
-    middle = te.compute(rows, lambda *i: added(*i) / count, name="T_layer_norm_mean")
-
-    def squared(*i: Any) -> Any:
-        apart = x(*placed(x, i, two)) - middle(*i)
-        return te.sum(apart * apart, axis=list(two.values()))
-
-    spread = te.compute(rows, squared, name="T_layer_norm_var")
-    small = constant(epsilon, x.dtype)
-
-    def normal(*i: Any) -> Any:
-        inner = tuple(i[a] for a in axes)
-        value = (x(*i) - middle(*row(i))) * te.rsqrt(spread(*row(i)) / count + small) * gamma(*inner)
-        return value if beta is None else value + beta(*inner)
-
-    return te.compute(x.shape, normal, name="T_layer_norm")
+    parameters = _parameters(name, x, [x.shape[a] for a in axes], gamma=gamma, beta=beta)
+    rows = _Rows(x, axes)
+    return _normal(rows, epsilon, parameters, lambda i: tuple(i[a] for a in axes), "T_layer_norm")
 
 
-def _check_parameter(name: str, what: str, value: te.Tensor, x: te.Tensor, axes: tuple[int, ...]) -> None:
-    wanted = [x.shape[a] for a in axes]
-    if value.ndim != len(wanted) or not all(same(a, b) for a, b in zip(value.shape, wanted, strict=True)):
-        raise refuse(
-            name,
-            f"{described(what, value)} for axes {list(axes)} of {described('data', x)}",
-            f"pass {what} of the shape of these axes",
-        )
-    one_type(name, data=x, **{what: value})
+def instance_norm(data: Any, gamma: Any, beta: Any = None, axis: Any = None, epsilon: float = 1e-5) -> te.Tensor:
+    """(data - mean) / sqrt(variance + epsilon) * gamma + beta, for each sample and channel; channels are axis 1.
+
+    axis: those of a channel, default all after it. gamma, beta: one element for each channel; each may be None.
+    """
+    name = "nn.instance_norm"
+    x = floats(name, "data", data)
+    axes = tuple(range(2, x.ndim)) if axis is None else tuple(sorted(axes_of(name, axis, x.ndim)))
+    parameters = _parameters(name, x, [x.shape[axis_of(name, 1, x.ndim)]], gamma=gamma, beta=beta)
+    return _normal(_Rows(x, axes), epsilon, parameters, lambda i: (i[1],), "T_instance_norm")
+
+
+def _normal(rows: _Rows, epsilon: float, parameters: Sequence[Any], at: Any, name: str) -> te.Tensor:
+    """The normalized elements; `at(index)`: the index of the parameters of an element."""
+    x, dtype, (gamma, beta) = rows.x, rows.dtype, parameters
+    middle, spread = rows.mean_and_squares(name)
+    small = constant(epsilon, dtype)
+
+    def element(*i: Any) -> Any:
+        value = (rows.value(*i) - middle(*rows.row(i))) * te.rsqrt(spread(*rows.row(i)) / rows.count + small)
+        value = value if gamma is None else value * as_type(gamma(*at(i)), x.dtype, dtype)
+        value = value if beta is None else value + as_type(beta(*at(i)), x.dtype, dtype)
+        return as_type(value, dtype, x.dtype)
+
+    return te.compute(x.shape, element, name=name)
+
+
+def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **given: Any) -> list[te.Tensor | None]:
+    """The parameters, each None or of the shape and the type of the data."""
+    for what, value in given.items():
+        if value is None:
+            continue
+        known = tensor(name, what, value)
+        if known.ndim != len(shape) or not all(map(same, known.shape, shape)):
+            problem = f"{described(what, known)} of {described('data', x)}"
+            wanted = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
+            raise refuse(name, problem, f"pass {what} of the shape ({wanted})")
+        one_type(name, data=x, **{what: known})
+    return list(given.values())
+
+
+def rms_norm(data: Any, weight: Any, axis: Any = -1, epsilon: float = 1e-5) -> te.Tensor:
+    """data / sqrt(mean of squares + epsilon) * weight, over the axes. weight: of the shape of these axes."""
+    name = "nn.rms_norm"
+    x = floats(name, "data", data)
+    axes = tuple(sorted(axes_of(name, axis, x.ndim)))
+    (w,) = _parameters(name, x, [x.shape[a] for a in axes], weight=weight)
+    rows = _Rows(x, axes)
+    squares, small = rows.total(lambda v, _: v * v, "T_rms_norm_squares"), constant(epsilon, rows.dtype)
+
+    def element(*i: Any) -> Any:
+        value = rows.value(*i) * te.rsqrt(squares(*rows.row(i)) / rows.count + small)
+        value = value if w is None else value * as_type(w(*(i[a] for a in axes)), x.dtype, rows.dtype)
+        return as_type(value, rows.dtype, x.dtype)
+
+    return te.compute(x.shape, element, name="T_rms_norm")
+
+
+def group_norm(
+    data: Any, gamma: Any, beta: Any, num_groups: int, channel_axis: int = 1, axes: Any = None, epsilon: float = 1e-5
+) -> te.Tensor:
+    """(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance over groups of channels.
+
+    axes: those reduced besides the channels, default all after them. gamma, beta: one element for each channel; each
+    may be None.
+    """
+    name = "nn.group_norm"
+    x, groups = floats(name, "data", data), integer(name, "num_groups", num_groups, 1)
+    c = axis_of(name, channel_axis, x.ndim, "channel_axis")
+    inner = tuple(range(c + 1, x.ndim)) if axes is None else tuple(sorted(axes_of(name, axes, x.ndim, "axes")))
+    each = exact_quotient([x.shape[c]], [groups])
+    if each is None:
+        problem = f"{x.shape[c]} channels of {described('data', x)} in {groups} groups"
+        raise refuse(name, problem, "use a number of groups that divides the channels")
+    gamma, beta = _parameters(name, x, [x.shape[c]], gamma=gamma, beta=beta)
+    parts = (*x.shape[:c], groups, each, *x.shape[c + 1 :])
+    split = te.compute(parts, lambda *i: x(*i[:c], i[c] * each + i[c + 1], *i[c + 2 :]), name="T_group_split")
+    rows = _Rows(split, (c + 1, *(a + 1 for a in inner)))
+    middle, spread = rows.mean_and_squares("T_group_norm")
+    small = constant(epsilon, rows.dtype)
+
+    def element(*i: Any) -> Any:
+        at = rows.row((*i[:c], i[c] // each, i[c] % each, *i[c + 1 :]))
+        value = as_type(x(*i), x.dtype, rows.dtype) - middle(*at)
+        value = value * te.rsqrt(spread(*at) / rows.count + small)
+        value = value if gamma is None else value * as_type(gamma(i[c]), x.dtype, rows.dtype)
+        value = value if beta is None else value + as_type(beta(i[c]), x.dtype, rows.dtype)
+        return as_type(value, rows.dtype, x.dtype)
+
+    return te.compute(x.shape, element, name="T_group_norm")
+
+
+def batch_norm(
+    data: Any,
+    gamma: Any,
+    beta: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    axis: int = 1,
+    epsilon: float = 1e-5,
+    center: bool = True,
+    scale: bool = True,
+    training: bool = False,
+    momentum: float = 0.1,
+) -> list[te.Tensor]:
+    """(data - moving_mean) / sqrt(moving_var + epsilon) * gamma + beta, along one axis, for inference.
+
+    center, scale: whether beta and gamma are used. Returns the result, moving_mean and moving_var. momentum: ignored.
+    """
+    name = "nn.batch_norm"
+    x = floats(name, "data", data)
+    if training:
+        raise refuse(name, "training=True", "call the model in inference mode (model.eval())")
+    at, wide = axis_of(name, axis, x.ndim), wide_type(x.dtype)
+    given = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
+    _parameters(name, x, [x.shape[at]], **given)
+    small = constant(epsilon, wide)
+
+    def element(*i: Any) -> Any:
+        def of(t: te.Tensor) -> Any:
+            return as_type(t(i[at]), x.dtype, wide)
+
+        value = (as_type(x(*i), x.dtype, wide) - of(moving_mean)) * te.rsqrt(of(moving_var) + small)
+        value = value * of(gamma) if scale and gamma is not None else value
+        value = value + of(beta) if center and beta is not None else value
+        return as_type(value, wide, x.dtype)
+
+    return [te.compute(x.shape, element, name="T_batch_norm"), moving_mean, moving_var]

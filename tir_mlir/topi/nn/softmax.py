@@ -1,26 +1,45 @@
-"""Softmax along an axis."""
+"""Softmax along an axis. float16 and bfloat16 are computed in float32 and rounded once."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import axis_of, floats
+from tir_mlir.topi.operands import as_type, axis_of, floats, wide_type
 
 
 def softmax(x: Any, axis: int = -1) -> te.Tensor:
     """exp(x - max) / sum of it, along one axis."""
     given = floats("nn.softmax", "x", x)
-    axis = axis_of("nn.softmax", axis, given.ndim)
-    top, power, total = _stages(given, axis)
-    return te.compute(given.shape, lambda *i: power(*i) / total(*_row(i, axis)), name="T_softmax_norm")
+    axis, wide = axis_of("nn.softmax", axis, given.ndim), wide_type(given.dtype)
+    top, power, total = _stages(given, axis, wide)
+    del top
+
+    def element(*i: Any) -> Any:
+        return as_type(power(*i) / total(*_row(i, axis)), wide, given.dtype)
+
+    return te.compute(given.shape, element, name="T_softmax_norm")
+
+
+def log_softmax(x: Any, axis: int = -1) -> te.Tensor:
+    """x - max - log(sum(exp(x - max))), along one axis."""
+    given = floats("nn.log_softmax", "x", x)
+    axis, wide = axis_of("nn.log_softmax", axis, given.ndim), wide_type(given.dtype)
+    top, _, total = _stages(given, axis, wide)
+    logs = te.compute(total.shape, lambda *i: te.log(total(*i)), name="T_log_sum")
+
+    def element(*i: Any) -> Any:
+        value = as_type(given(*i), given.dtype, wide) - top(*_row(i, axis)) - logs(*_row(i, axis))
+        return as_type(value, wide, given.dtype)
+
+    return te.compute(given.shape, element, name="T_log_softmax")
 
 
 def _row(index: Any, axis: int) -> tuple[Any, ...]:
     return (*index[:axis], *index[axis + 1 :])
 
 
-def _stages(x: te.Tensor, axis: int) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
+def _stages(x: te.Tensor, axis: int, wide: str) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
     """The maximum of each row, the exponentials, and their sums."""
     rows = _row(x.shape, axis)
     k, m = (te.reduce_axis((0, x.shape[axis]), name="k") for _ in range(2))
@@ -28,7 +47,10 @@ def _stages(x: te.Tensor, axis: int) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
     def at(index: Any, r: Any) -> tuple[Any, ...]:
         return (*index[:axis], r, *index[axis:])
 
-    top = te.compute(rows, lambda *i: te.max(x(*at(i, k)), axis=k), name="T_softmax_maxelem")
-    power = te.compute(x.shape, lambda *i: te.exp(x(*i) - top(*_row(i, axis))), name="T_softmax_exp")
+    def value(*i: Any) -> Any:
+        return as_type(x(*i), x.dtype, wide)
+
+    top = te.compute(rows, lambda *i: te.max(value(*at(i, k)), axis=k), name="T_softmax_maxelem")
+    power = te.compute(x.shape, lambda *i: te.exp(value(*i) - top(*_row(i, axis))), name="T_softmax_exp")
     total = te.compute(rows, lambda *i: te.sum(power(*at(i, m)), axis=m), name="T_softmax_expsum")
     return top, power, total

@@ -160,3 +160,17 @@ class Module:
     )
     assert schedules.auto(sch, threads=1) == {"Y": "elementwise", "Z": "elementwise"}
     assert sch.mod.script().count("T.vectorized") == 2
+
+
+def test_a_single_number_has_nothing_to_schedule():
+    x, k = te.placeholder((100,), name="X"), te.reduce_axis((0, 100), name="k")
+    s = te.compute((), lambda: te.sum(x[k], axis=k), name="S")
+    found = picked(te.create_prim_func([x, te.compute((), lambda: te.sqrt(s()), name="Y")]))
+    assert found == {"S": "reduction", "Y": None}
+
+
+def test_a_dot_product_is_a_reduction():
+    x, y, k = te.placeholder((100,), name="X"), te.placeholder((100,), name="Y"), te.reduce_axis((0, 100), name="k")
+    assert picked(te.create_prim_func([x, y, te.compute((), lambda: te.sum(x[k] * y[k], axis=k), name="S")])) == {
+        "S": "reduction"
+    }

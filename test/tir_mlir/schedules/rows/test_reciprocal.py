@@ -93,3 +93,17 @@ def test_it_is_equivalent_over_the_field():
 def test_one_division_a_row_is_left():
     text = build(scheduled(by_sum(64, 256)), cache=False).assembly
     assert "vdivps" not in text.replace("vdivss", "")
+
+
+def test_a_quotient_that_is_rounded_to_an_integer_is_divided():
+    """floor(x / x) is 1 also where x * (1 / x) is less."""
+    x, y = te.placeholder((60,), name="X"), te.placeholder((9, 60), name="Y")
+    z = te.compute((9, 60), lambda i, j: te.floor(y[i, j] / x[j]), name="Z")
+    sch = Schedule(te.create_prim_func([x, y, z]))
+    schedules.elementwise(sch, "Z", threads=1)
+    divisors = np.arange(1, 61, dtype=np.float32)
+    values = np.repeat(divisors[None] * np.float32(7), 9, axis=0)
+    assert (np.floor(values * (np.float32(1) / divisors)) != 7).any()  # else no test
+    out = np.empty_like(values)
+    build(sch)["main"](divisors, values, out)
+    np.testing.assert_array_equal(out, 7)

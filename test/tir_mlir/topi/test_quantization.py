@@ -1,0 +1,51 @@
+"""Integers with a scale."""
+
+import numpy as np
+import pytest
+from harness.operators import random, run
+from programs.quantized import Weights, packed_weights
+
+from tir_mlir import topi
+
+
+def test_for_a_whole_tensor():
+    x = random(3, 17) * np.float32(4)
+    wanted = np.clip(np.round(x / np.float32(0.1)) + 3, -128, 127).astype("int8")
+    np.testing.assert_array_equal(run(topi.quantize, x, scale=0.1, zero_point=3), wanted)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_for_each_channel(axis):
+    x = random(5, 7) * np.float32(4)
+    scale = np.abs(random(x.shape[axis], seed=1)) + np.float32(0.05)
+    zero = random(x.shape[axis], dtype="int8", seed=2)
+    row = (slice(None), None) if axis == 0 else (None, slice(None))
+    wanted = np.clip(np.round(x / scale[row]) + zero[row], -128, 127).astype("int8")
+    stored = run(topi.quantize, x, scale, zero, axis=axis)
+    np.testing.assert_array_equal(stored, wanted)
+    back = run(topi.dequantize, stored, scale, zero, axis=axis)
+    np.testing.assert_array_equal(back, (wanted.astype("float32") - zero[row]) * scale[row])
+
+
+def test_without_sign():
+    x = random(9)
+    got = run(topi.quantize, x, scale=0.01, zero_point=128, out_dtype="uint8")
+    np.testing.assert_array_equal(got, np.clip(np.round(x / np.float32(0.01)) + 128, 0, 255))
+
+
+@pytest.mark.parametrize("order", ["halves", "pairs"])
+def test_four_bits_by_group(order):
+    weights = Weights(6, 128, 32, order)
+    stored, scale, matrix = packed_weights(weights, np.random.default_rng(0))
+    got = run(topi.dequantize_group, stored, scale, group_size=32, order=order)
+    np.testing.assert_array_equal(got, matrix)
+
+
+def test_a_product_with_weights_of_four_bits_is_computed_from_them():
+    def product(x, stored, scale):
+        return topi.nn.dense(x, topi.dequantize_group(stored, scale, group_size=32))
+
+    weights = Weights(24, 128, 32, "halves")
+    stored, scale, matrix = packed_weights(weights, np.random.default_rng(0))
+    x = np.random.default_rng(1).integers(-3, 4, (1, 128)).astype("float32")
+    np.testing.assert_array_equal(run(product, x, stored, scale), x @ matrix.T)

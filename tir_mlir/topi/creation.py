@@ -1,0 +1,115 @@
+"""Tensors of numbers that no operand gives, and masks of triangles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.dialect.diagnostics import short_repr
+from tir_mlir.topi.operands import (
+    DTYPES,
+    axis_of,
+    constant,
+    extent,
+    integer,
+    is_float,
+    one_of,
+    ranked,
+    refuse,
+    shape_of,
+    tensor,
+)
+from tir_mlir.topi.sizes import ceil_quotient, simple
+
+
+def full(shape: Any, dtype: str, fill_value: Any) -> te.Tensor:
+    """A tensor of one number."""
+    one_of("full", "dtype", dtype, DTYPES)
+    return te.compute(shape_of("full", shape), lambda *i: constant(fill_value, dtype), name="T_full")
+
+
+def zeros(shape: Any, dtype: str = "float32") -> te.Tensor:
+    """A tensor of zeros."""
+    return full(shape, dtype, 0)
+
+
+def ones(shape: Any, dtype: str = "float32") -> te.Tensor:
+    """A tensor of ones."""
+    return full(shape, dtype, 1)
+
+
+def full_like(x: Any, fill_value: Any) -> te.Tensor:
+    """A tensor of one number with the shape and type of another."""
+    given = tensor("full_like", "x", x)
+    return full(given.shape, given.dtype, fill_value)
+
+
+def zeros_like(x: Any) -> te.Tensor:
+    """Zeros with the shape and type of a tensor."""
+    return full_like(x, 0)
+
+
+def ones_like(x: Any) -> te.Tensor:
+    """Ones with the shape and type of a tensor."""
+    return full_like(x, 1)
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: str = "float32") -> te.Tensor:
+    """start, start + step, ... below stop; arange(stop) starts from 0. Sizes may be symbolic, if step is positive."""
+    one_of("arange", "dtype", dtype, DTYPES)
+    first, last = (0, start) if stop is None else (start, stop)
+    if not isinstance(step, (int, float)) or step == 0:
+        raise refuse("arange", f"step={short_repr(step)}", "pass a number other than 0")
+    if all(isinstance(v, (int, float)) for v in (first, last)):
+        count: Any = max(0, -int(-(last - first) // step))
+    else:
+        count = ceil_quotient(extent("arange", last) - extent("arange", first), integer("arange", "step", step, 1))
+    whole = all(not isinstance(v, float) for v in (first, step))
+
+    def value(i: Any) -> Any:
+        if whole or not is_float(dtype):
+            return constant(i * step + first, dtype)
+        return constant(i, dtype) * constant(step, dtype) + constant(first, dtype)
+
+    return te.compute((simple(count),), value, name="T_arange")
+
+
+def eye(n: Any, m: Any = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
+    """Ones on a diagonal of an n x m matrix: k above the main one."""
+    one_of("eye", "dtype", dtype, DTYPES)
+    one, zero = constant(1, dtype), constant(0, dtype)
+    shape = shape_of("eye", (n, n if m is None else m))
+    return te.compute(shape, lambda i, j: te.Select(te.all(i + k >= j, i + k <= j), one, zero), name="T_eye")
+
+
+def tril(x: Any, k: int = 0) -> te.Tensor:
+    """The last two axes on and below a diagonal, zero above: the main one, or k above it."""
+    return _triangle("tril", x, k, lambda i, j: j <= i)
+
+
+def triu(x: Any, k: int = 0) -> te.Tensor:
+    """The last two axes on and above a diagonal, zero below: the main one, or k above it."""
+    return _triangle("triu", x, k, lambda i, j: j >= i)
+
+
+def _triangle(name: str, x: Any, k: int, inside: Any) -> te.Tensor:
+    given, k = ranked(name, "x", x, 2, 99), integer(name, "k", k)
+    zero = constant(0, given.dtype)
+    return te.compute(given.shape, lambda *i: te.Select(inside(i[-2] + k, i[-1]), given(*i), zero), name=f"T_{name}")
+
+
+def one_hot(
+    indices: Any, on_value: Any = 1, off_value: Any = 0, depth: Any = 0, axis: int = -1, dtype: str = "float32"
+) -> te.Tensor:
+    """A new axis of `depth` elements: on_value where its index is the element of `indices`, else off_value."""
+    given = tensor("one_hot", "indices", indices)
+    if is_float(given.dtype):
+        raise refuse("one_hot", f"indices are of {given.dtype}", 'cast them: astype(indices, "int32")')
+    at, depth = axis_of("one_hot", axis, given.ndim + 1), extent("one_hot", depth)
+    on, off = constant(on_value, one_of("one_hot", "dtype", dtype, DTYPES)), constant(off_value, dtype)
+
+    def element(*i: Any) -> Any:
+        index = given(*i[:at], *i[at + 1 :])
+        return te.Select(te.all(index >= constant(i[at], given.dtype), index <= constant(i[at], given.dtype)), on, off)
+
+    return te.compute((*given.shape[:at], depth, *given.shape[at:]), element, name="T_one_hot")

@@ -1,0 +1,5 @@
+"""Operators of images."""
+
+from tir_mlir.topi.image.resize import resize2d
+
+__all__ = ["resize2d"]

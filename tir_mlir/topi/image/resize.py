@@ -1,0 +1,122 @@
+"""Images in another size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.layouts import layout as layout_of
+from tir_mlir.topi.operands import as_type, constant, described, integers, is_float, one_of, refuse, tensor, wide_type
+from tir_mlir.topi.sizes import number
+
+OP = "image.resize2d"
+MODES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
+ROUNDINGS = ("round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+
+
+def resize2d(
+    data: Any,
+    size: Any,
+    layout: str = "NCHW",
+    method: str = "linear",
+    coordinate_transformation_mode: str = "half_pixel",
+    rounding_method: str = "round",
+) -> te.Tensor:
+    """An image of another size: the nearest elements ("nearest_neighbor"), or a mean of neighbors ("linear").
+
+    size: height and width. coordinate_transformation_mode: the place in the data of element i of m from n,
+    "half_pixel" (i + 1/2) * n / m - 1/2, "pytorch_half_pixel" the same, 0 if m is 1, "align_corners"
+    i * (n - 1) / (m - 1), "asymmetric" i * n / m. rounding_method: of the nearest place; "round": ties up. Places are
+    computed exactly, as fractions.
+    """
+    order = layout_of(OP, "layout", layout, "NCHW", "NCHW")
+    x = tensor(OP, "data", data)
+    sizes = order.sizes(OP, "data", x)
+    one_of(OP, "method", method, ["linear", "nearest_neighbor"])
+    one_of(OP, "coordinate_transformation_mode", coordinate_transformation_mode, MODES)
+    one_of(OP, "rounding_method", rounding_method, ROUNDINGS)
+    if method == "linear" and not is_float(x.dtype):
+        raise refuse(OP, f"{described('data', x)} is not of floats", 'cast it first: astype(data, "float32")')
+    places = {}
+    for a, m in zip("HW", integers(OP, "size", size, 2, 1), strict=True):
+        n = number(sizes[a])
+        if n is None:
+            raise refuse(OP, f"{described('data', x)} has a symbolic {a}", "use nn.upsampling by a whole factor")
+        places[order.axes.index(a)] = _Place(n, m, coordinate_transformation_mode)
+    shape = tuple(places[a].m if a in places else n for a, n in enumerate(x.shape))
+    if method == "nearest_neighbor":
+        near = lambda *i: x(*(places[a].nearest(v, rounding_method) if a in places else v for a, v in enumerate(i)))  # noqa: E731
+        return te.compute(shape, near, name="T_resize")
+    return _linear(x, shape, places)
+
+
+def _linear(x: te.Tensor, shape: Any, places: dict[int, _Place]) -> te.Tensor:
+    wide = wide_type(x.dtype)
+    (h, high), (w, broad) = places.items()
+
+    def element(*i: Any) -> Any:
+        def at(y: Any, z: Any) -> Any:
+            index = list(i)
+            index[h], index[w] = y, z
+            return as_type(x(*index), x.dtype, wide)
+
+        (y0, y1, fy), (z0, z1, fz) = high.between(i[h], wide), broad.between(i[w], wide)
+        one = constant(1, wide)
+        above = at(y0, z0) * (one - fz) + at(y0, z1) * fz
+        below = at(y1, z0) * (one - fz) + at(y1, z1) * fz
+        return as_type(above * (one - fy) + below * fy, wide, x.dtype)
+
+    return te.compute(shape, element, name="T_resize")
+
+
+class _Place:
+    """The place in n elements of an element of m, as a fraction top(i) / bottom."""
+
+    def __init__(self, n: int, m: int, mode: str):
+        self.n, self.m = n, m
+        if mode == "align_corners":
+            self.factor, self.offset, self.bottom = n - 1, 0, max(m - 1, 1)
+        elif mode == "asymmetric":
+            self.factor, self.offset, self.bottom = n, 0, m
+        elif mode == "pytorch_half_pixel" and m == 1:
+            self.factor, self.offset, self.bottom = 0, 0, 1
+        else:
+            self.factor, self.offset, self.bottom = 2 * n, n - m, 2 * m
+
+    def _top(self, i: Any) -> Any:
+        return i * self.factor + self.offset
+
+    def nearest(self, i: Any, rounding: str) -> Any:
+        top, bottom = self._top(i), self.bottom
+        if rounding in ("round", "round_prefer_ceil"):
+            at = (top * 2 + bottom) // (2 * bottom)
+        elif rounding == "round_prefer_floor":
+            at = (top * 2 + bottom - 1) // (2 * bottom)
+        else:
+            at = top // bottom if rounding == "floor" else (top + bottom - 1) // bottom
+        return te.max(te.min(at, self.n - 1), 0)
+
+    def between(self, i: Any, dtype: str) -> tuple[Any, Any, Any]:
+        """The elements before and after, and how far it is from the first one."""
+        top = self._top(i)
+        at = top // self.bottom
+        far = constant(top % self.bottom, dtype) * constant(1 / self.bottom, dtype)
+        return te.max(te.min(at, self.n - 1), 0), te.max(te.min(at + 1, self.n - 1), 0), far
+
+
+def upsampling(
+    data: Any, scale_h: int, scale_w: int, layout: str = "NCHW", method: str = "nearest_neighbor"
+) -> te.Tensor:
+    """An image whole times as large: each element repeated, or ("bilinear") interpolated at half pixels."""
+    op = "nn.upsampling"
+    order = layout_of(op, "layout", layout, "NCHW", "NCHW")
+    x = tensor(op, "data", data)
+    sizes = order.sizes(op, "data", x)
+    factors = integers(op, "scale", (scale_h, scale_w), 2, 1)
+    one_of(op, "method", method, ["nearest_neighbor", "bilinear"])
+    if method == "bilinear":
+        size = [sizes[a] * f for a, f in zip("HW", factors, strict=True)]
+        return resize2d(x, size, layout, "linear")
+    by = dict(zip(order.places("HW"), factors, strict=True))
+    shape = tuple(n * by[a] if a in by else n for a, n in enumerate(x.shape))
+    return te.compute(shape, lambda *i: x(*(v // by[a] if a in by else v for a, v in enumerate(i))), name="T_upsample")

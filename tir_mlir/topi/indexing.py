@@ -1,0 +1,183 @@
+"""Elements taken by position: slices, and positions that are data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.dialect.diagnostics import short_repr
+from tir_mlir.topi.broadcast import broadcast_shape, read
+from tir_mlir.topi.operands import axes_of, axis_of, described, extent, integer, is_float, one_of, refuse, tensor
+from tir_mlir.topi.shapes import reshape
+from tir_mlir.topi.sizes import Size, ceil_quotient, simple
+
+END = 1 << 30
+"""An end at least as large as this is that of the axis."""
+
+
+def strided_slice(
+    a: Any, begin: Any, end: Any, strides: Any = None, axes: Any = None, slice_mode: str = "end"
+) -> te.Tensor:
+    """begin:end:stride along some axes, as slices of Python: negative positions count from the end, numbers beyond the
+    axis are limited to it.
+
+    axes: default the first ones; strides: default 1. Of a symbolic size, an end is below it, or -n, or a huge number
+    for the end of the axis. slice_mode: only "end".
+    """
+    x = tensor("strided_slice", "a", a)
+    one_of("strided_slice", "slice_mode", slice_mode, ["end"])
+    begins, ends = (list(v) if isinstance(v, (tuple, list)) else [v] for v in (begin, end))
+    chosen = tuple(range(len(begins))) if axes is None else axes_of("strided_slice", axes, x.ndim, "axes")
+    steps = [1] * len(chosen) if strides is None else list(strides) if isinstance(strides, (tuple, list)) else [strides]
+    steps = steps * len(chosen) if len(steps) == 1 else steps
+    if not len(begins) == len(ends) == len(steps) == len(chosen) <= x.ndim:
+        told = f"{len(begins)} begins, {len(ends)} ends and {len(steps)} strides for {len(chosen)} axes"
+        raise refuse("strided_slice", f"{told} of {described('a', x)}", "pass one of each for each axis")
+    shape, starts, by = list(x.shape), {}, {}
+    for at, first, last, step in zip(chosen, begins, ends, steps, strict=True):
+        by[at] = integer("strided_slice", "strides", step)
+        starts[at], shape[at] = _slice(x, at, first, last, by[at])
+
+    def element(*i: Any) -> Any:
+        return x(*(i[a] if a not in starts else i[a] * by[a] + starts[a] for a in range(x.ndim)))
+
+    return te.compute(tuple(shape), element, name="T_strided_slice")
+
+
+def _slice(x: te.Tensor, at: int, first: Any, last: Any, step: int) -> tuple[Size, Size]:
+    """The start and the number of elements of a slice of one axis."""
+    size = x.shape[at]
+    if step == 0:
+        raise refuse("strided_slice", f"a stride of 0 at axis {at}", "use a positive or negative number")
+    numbers = [v for v in (first, last) if v is not None]
+    if isinstance(size, int) and all(isinstance(v, int) for v in numbers):
+        span = range(size)[slice(first, last, step)]
+        return span.start, len(span)
+    if step < 0:
+        problem = f"a negative stride at axis {at} of {described('a', x)}, whose size is symbolic"
+        raise refuse("strided_slice", problem, "flip the axis, then slice it with a positive stride")
+    begin = _position(first, size, 0)
+    end = _position(last, size, size)
+    count = simple(end - begin)
+    if isinstance(count, int) and count < 0:
+        count = 0
+    return begin, ceil_quotient(count, step) if step > 1 else count
+
+
+def _position(value: Any, size: Size, default: Size) -> Size:
+    if value is None:
+        return default
+    given = extent("strided_slice", value)
+    if isinstance(given, int):
+        return size if given >= END else simple(size + given) if given < 0 else given
+    return given
+
+
+def flip(a: Any, axis: Any = 0) -> te.Tensor:
+    """The elements in reverse order along one or several axes."""
+    x = tensor("flip", "a", a)
+    axes = axes_of("flip", axis, x.ndim)
+    last = {at: simple(x.shape[at] - 1) for at in axes}
+    return te.compute(x.shape, lambda *i: x(*(last[d] - v if d in last else v for d, v in enumerate(i))), name="T_flip")
+
+
+def roll(a: Any, shift: Any, axis: Any) -> te.Tensor:
+    """The elements moved by `shift` positions along axes, those beyond the end to the begin."""
+    x = tensor("roll", "a", a)
+    axes = axes_of("roll", axis, x.ndim)
+    by = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    if len(by) != len(axes):
+        raise refuse("roll", f"{len(by)} shifts for {len(axes)} axes", "pass one shift for each axis")
+    steps = dict(zip(axes, (integer("roll", "shift", s) for s in by), strict=True))
+
+    def moved(d: int, i: Any) -> Any:
+        return (i - steps[d]) % x.shape[d] if d in steps else i
+
+    return te.compute(x.shape, lambda *i: x(*(moved(d, v) for d, v in enumerate(i))), name="T_roll")
+
+
+def position(index: Any, size: Size, negative: bool = True) -> Any:
+    """An index that is data as one within 0..size - 1: a negative one from the end, one beyond limited."""
+    at = index.astype("int32") if index.dtype != "int32" else index
+    if negative:
+        at = te.Select(at < 0, at + size, at)
+    return te.max(te.min(at, size - 1), 0)
+
+
+def indices_of(op: str, indices: Any) -> te.Tensor:
+    """An operand of integers."""
+    given = tensor(op, "indices", indices)
+    if is_float(given.dtype) or given.dtype == "bool":
+        raise refuse(op, f"{described('indices', given)} are not integers", 'cast them: astype(indices, "int32")')
+    return given
+
+
+def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mode: str = "clip") -> te.Tensor:
+    """a[.., indices, ..]: the slices of an axis at the indices, whose axes take its place, as an embedding.
+
+    axis: default all in row-major order. mode: "clip" limits indices to the axis; "fast" too, as nothing else is safe;
+    "wrap" takes them modulo its size. batch_dims: only 0.
+    """
+    x, at = tensor("take", "a", a), indices_of("take", indices)
+    one_of("take", "mode", mode, ["clip", "fast", "wrap"])
+    if batch_dims != 0:
+        raise refuse("take", f"batch_dims={short_repr(batch_dims)}", "use gather_nd")
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    d = axis_of("take", axis, x.ndim)
+    size = x.shape[d]
+
+    def element(*i: Any) -> Any:
+        index = at(*i[d : d + at.ndim])
+        if mode == "wrap":
+            where = te.floormod(index if at.dtype == "int32" else index.astype("int32"), size)
+        else:
+            where = position(index, size, negative=False)
+        return x(*i[:d], where, *i[d + at.ndim :])
+
+    return te.compute((*x.shape[:d], *at.shape, *x.shape[d + 1 :]), element, name="T_take")
+
+
+def gather(data: Any, axis: int, indices: Any) -> te.Tensor:
+    """result[i, j] = data[indices[i, j], j] for axis 0: of the shape of the indices, whose other sizes are not greater
+    than those of the data."""
+    x, at = tensor("gather_elements", "data", data), indices_of("gather_elements", indices)
+    d = axis_of("gather_elements", axis, x.ndim)
+    if at.ndim != x.ndim:
+        told = f"{described('data', x)} and {described('indices', at)}"
+        raise refuse("gather_elements", told, "pass indices with as many axes as the data")
+    return te.compute(at.shape, lambda *i: x(*i[:d], position(at(*i), x.shape[d]), *i[d + 1 :]), name="T_gather")
+
+
+def gather_nd(data: Any, indices: Any, batch_dims: int = 0) -> te.Tensor:
+    """The last axis of the indices holds positions along the first axes of the data (after `batch_dims` that both
+    have): (b, s, d), (b, n, 1) -> (b, n, d) with batch_dims=1."""
+    x, at = tensor("gather_nd", "data", data), indices_of("gather_nd", indices)
+    depth = at.shape[-1] if at.ndim else None
+    b = integer("gather_nd", "batch_dims", batch_dims, 0)
+    if not isinstance(depth, int) or b >= at.ndim or b + depth > x.ndim:
+        told = f"{described('data', x)} and {described('indices', at)}, batch_dims={b}"
+        raise refuse("gather_nd", told, "the last axis of the indices is at most as long as the data has axes")
+    outer = at.ndim - 1
+
+    def element(*i: Any) -> Any:
+        where = [position(at(*i[:outer], n), x.shape[b + n]) for n in range(depth)]
+        return x(*i[:b], *where, *i[outer:])
+
+    return te.compute((*at.shape[:-1], *x.shape[b + depth :]), element, name="T_gather_nd")
+
+
+def index_tensor(data: Any, *indices: Any) -> te.Tensor:
+    """data[i0, i1, ...] with tensors of indices that broadcast, one for each of the first axes."""
+    x = tensor("index_tensor", "data", data)
+    given = [indices_of("index_tensor", i) for i in indices]
+    if not 0 < len(given) <= x.ndim:
+        told = f"{len(given)} tensors of indices for {described('data', x)}"
+        raise refuse("index_tensor", told, "pass one for each of the first axes")
+    shape = broadcast_shape("index_tensor", *(i.shape for i in given))
+
+    def element(*i: Any) -> Any:
+        at = i[: len(shape)]
+        return x(*(position(read(g, at, shape), n) for g, n in zip(given, x.shape, strict=False)), *i[len(shape) :])
+
+    return te.compute((*shape, *x.shape[len(given) :]), element, name="T_index")

@@ -1,0 +1,195 @@
+"""Attention, and the rotary embedding of positions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.broadcast import broadcast_shape, read
+from tir_mlir.topi.operands import (
+    as_type,
+    constant,
+    described,
+    floats,
+    one_of,
+    one_type,
+    ranked,
+    refuse,
+    tensor,
+    wide_type,
+)
+from tir_mlir.topi.sizes import Size, exact_quotient, same, shown, simple
+
+OP = "nn.attention"
+_MASKS = {None: None, "TopLeft": 0, "BottomRight": 1}
+
+
+def attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    scale: float | None = None,
+    causal_mask: str | None = None,
+    layout: str = "BSHD",
+) -> te.Tensor:
+    """softmax(query @ key.T * scale + bias) @ value, for each batch and head.
+
+        query (b, sq, h, d), key (b, sk, g, d), value (b, sk, g, e)  ->  (b, sq, h, e)
+
+    g: as many heads as the query, or a divisor: h / g queries in a row share a key. bias: a sum, or of bool a mask of
+    what is seen; broadcasts to (b, h, sq, sk). scale: default 1 / sqrt(d). causal_mask: a query sees the keys up to its
+    own position, counted from the first ("TopLeft") or from the last ("BottomRight") key. layout: "BHSD" for operands
+    and result with heads before the sequence. What is not seen has the least number as its score: a query that sees
+    nothing gets the mean of all values. float16 and bfloat16 are computed in float32 and rounded once.
+    """
+    return _Attention(query, key, value, bias, scale, causal_mask, layout).result()
+
+
+class _Attention:
+    """The state of one attention. `rows`: queries of one key head, those of its h / g heads one after the other."""
+
+    def __init__(self, query: Any, key: Any, value: Any, bias: Any, scale: float | None, mask: str | None, layout: str):
+        one_of(OP, "causal_mask", mask, list(_MASKS))  # type: ignore[arg-type]
+        one_of(OP, "layout", layout, ["BSHD", "BHSD"])
+        self.q, self.k, self.v = (
+            ranked(OP, name, floats(OP, name, x), 4) for name, x in (("query", query), ("key", key), ("value", value))
+        )
+        self.dtype = one_type(OP, query=self.q, key=self.k, value=self.v)
+        self.wide, self.swap, self.mask = wide_type(self.dtype), layout == "BHSD", mask
+        b, sq, h, d = self.turned(self.q.shape)
+        _, sk, g, e = self.turned(self.v.shape)
+        self.batch, self.queries, self.heads, self.depth, self.keys, self.groups, self.width = b, sq, h, d, sk, g, e
+        self._check()
+        self.share = exact_quotient([h], [g])
+        self.rows = simple(sq * self.share) if self.share != 1 else sq
+        self.scale = constant(1 / math.sqrt(d) if scale is None else scale, self.wide)
+        self.bias = None if bias is None else self._checked_bias(bias)
+
+    def turned(self, index: Any) -> tuple[Any, ...]:
+        """An index or a shape in BSHD, or one in BSHD in that of the operands."""
+        a, b, c, d = index
+        return (a, c, b, d) if self.swap else (a, b, c, d)
+
+    def _check(self) -> None:
+        told = ", ".join(described(n, x) for n, x in (("query", self.q), ("key", self.k), ("value", self.v)))
+        wanted = (self.batch, self.keys, self.groups, self.depth)
+        if not all(map(same, self.turned(self.k.shape), wanted)) or not same(self.v.shape[0], self.batch):
+            raise refuse(OP, told, f"pass a key of shape {shown(self.turned(wanted))}")
+        if exact_quotient([self.heads], [self.groups]) is None:
+            problem = f"{told}: {self.heads} heads of queries for {self.groups} of keys"
+            raise refuse(OP, problem, "use a number of key heads that divides the heads of the query")
+        if not isinstance(self.depth, int):
+            raise refuse(OP, f"{told}: the last axis is symbolic", "use a number, and pass scale")
+
+    def _checked_bias(self, bias: Any) -> te.Tensor:
+        given = tensor(OP, "bias", bias)
+        wanted = (self.batch, self.heads, self.queries, self.keys)
+        if given.dtype not in ("bool", self.dtype, self.wide):
+            raise refuse(OP, f"{described('bias', given)} for {self.dtype}", f'cast it: astype(bias, "{self.dtype}")')
+        if given.ndim > 4 or not all(map(same, broadcast_shape(OP, given.shape, wanted), wanted)):
+            problem = f"{described('bias', given)} does not broadcast to (b, h, sq, sk) = {shown(wanted)}"
+            raise refuse(OP, problem, "expand or reshape it")
+        return given
+
+    def result(self) -> te.Tensor:
+        """The blocks: scores, scaled and masked scores, their maxima, exponentials and sums, the result."""
+        (b, g, r, s), e = (self.batch, self.groups, self.rows, self.keys), self.width
+        q, d, n, m, t = self._queries(), *(te.reduce_axis((0, x)) for x in (self.depth, s, s, s))
+        key = lambda b, g, j, d: self._element(self.k, b, j, g, d)  # noqa: E731
+        scores = te.compute(
+            (b, g, r, s), lambda b, g, i, j: te.sum(q(b, g, i, d) * key(b, g, j, d), axis=d), name="T_attention_scores"
+        )
+        masked = te.compute(
+            (b, g, r, s), lambda b, g, i, j: self._masked(scores(b, g, i, j), b, g, i, j), name="T_attention_masked"
+        )
+        top = te.compute((b, g, r), lambda b, g, i: te.max(masked(b, g, i, n), axis=n), name="T_attention_max")
+        power = te.compute(
+            (b, g, r, s), lambda b, g, i, j: te.exp(masked(b, g, i, j) - top(b, g, i)), name="T_attention_exp"
+        )
+        total = te.compute((b, g, r), lambda b, g, i: te.sum(power(b, g, i, m), axis=m), name="T_attention_sum")
+        value = lambda b, g, j, c: self._element(self.v, b, j, g, c)  # noqa: E731
+        product = te.compute(
+            (b, g, r, e), lambda b, g, i, c: te.sum(power(b, g, i, t) * value(b, g, t, c), axis=t), name="T_attention"
+        )
+        return self._ordered(product, total)
+
+    def _element(self, x: te.Tensor, b: Any, s: Any, h: Any, d: Any) -> Any:
+        return as_type(x(*self.turned((b, s, h, d))), self.dtype, self.wide)
+
+    def _queries(self) -> Any:
+        """The queries by batch, key head and row."""
+        if self.share == 1:
+            return lambda b, g, r, d: self._element(self.q, b, r, g, d)
+        head, at = self._head_and_query()
+        shape = (self.batch, self.groups, self.rows, self.depth)
+        return te.compute(
+            shape, lambda b, g, r, d: self._element(self.q, b, at(r), head(g, r), d), name="T_attention_query"
+        )
+
+    def _head_and_query(self) -> tuple[Any, Any]:
+        """The head and the query of a row."""
+        if self.share == 1:
+            return (lambda g, r: g), (lambda r: r)
+        return (lambda g, r: g * self.share + r // self.queries), (lambda r: r % self.queries)
+
+    def _masked(self, score: Any, b: Any, g: Any, r: Any, j: Any) -> Any:
+        head, at = self._head_and_query()
+        value, least = score * self.scale, te.min_value(self.wide)
+        if self.bias is not None:
+            shape = (self.batch, self.heads, self.queries, self.keys)
+            bias = read(self.bias, (b, head(g, r), at(r), j), shape)
+            seen = self.bias.dtype == "bool"
+            value = te.if_then_else(bias, value, least) if seen else value + as_type(bias, self.bias.dtype, self.wide)
+        if self.mask is not None:
+            ahead = simple(self.keys - self.queries) if self.mask == "BottomRight" else 0
+            value = te.if_then_else(j <= at(r) + ahead, value, least)
+        return value
+
+    def _ordered(self, product: te.Tensor, total: te.Tensor) -> te.Tensor:
+        """The weighted sums divided by the sums of weights, in the layout of the query."""
+
+        def element(*i: Any) -> Any:
+            b, s, h, c = self.turned(i)
+            g, r = (h, s) if self.share == 1 else (h // self.share, h % self.share * self.queries + s)
+            return as_type(product(b, g, r, c) / total(b, g, r), self.wide, self.dtype)
+
+        shape: tuple[Size, ...] = (self.batch, self.queries, self.heads, self.width)
+        return te.compute(self.turned(shape), element, name="T_attention_norm")
+
+
+def rotary_embedding(x: Any, cos: Any, sin: Any, interleaved: bool = False) -> te.Tensor:
+    """Pairs of elements of the last axis turned by angles: (a, b) -> (a * cos - b * sin, b * cos + a * sin).
+
+    The pairs are elements i and i + d / 2, or 2 * i and 2 * i + 1 if interleaved. cos, sin: of the angles; broadcast to
+    x with d / 2 elements in the last axis: for x (b, s, h, d), (s, 1, d / 2).
+    """
+    name = "nn.rotary_embedding"
+    given = floats(name, "x", x)
+    angles = [tensor(name, "cos", cos), tensor(name, "sin", sin)]
+    one_type(name, x=given, cos=angles[0], sin=angles[1])
+    size = given.shape[-1] if given.ndim else None
+    if not isinstance(size, int) or size % 2:
+        raise refuse(name, described("x", given), "the last axis has an even number of elements")
+    half, wide = size // 2, wide_type(given.dtype)
+    shape = (*given.shape[:-1], half)
+    for what, t in zip(("cos", "sin"), angles, strict=True):
+        if t.ndim > given.ndim or not all(map(same, broadcast_shape(name, t.shape, shape), shape)):
+            raise refuse(
+                name,
+                f"{described(what, t)} for {described('x', given)}",
+                f"pass it so as to broadcast to {shown(shape)}",
+            )
+
+    def element(*i: Any) -> Any:
+        outer, j = i[:-1], i[-1]
+        pair = j // 2 if interleaved else j % half
+        first = j % 2 < 1 if interleaved else j < half
+        other = j - j % 2 * 2 + 1 if interleaved else (j + half) % size
+        c, s = (as_type(read(t, (*outer, pair), shape), t.dtype, wide) for t in angles)
+        mine, its = (as_type(given(*outer, v), given.dtype, wide) for v in (j, other))
+        value = te.Select(first, mine * c - its * s, mine * c + its * s)
+        return as_type(value, wide, given.dtype)
+
+    return te.compute(given.shape, element, name="T_rotary_embedding")

@@ -1,0 +1,210 @@
+"""Convolutions of images and sequences, in any layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.layouts import Blocked, Layout, layout
+from tir_mlir.topi.nn.padding import padded, window_padding
+from tir_mlir.topi.operands import as_type, described, integer, integers, one_type, refuse, tensor
+from tir_mlir.topi.products import sum_type
+from tir_mlir.topi.reductions import narrow
+from tir_mlir.topi.sizes import Size, exact_quotient, floor_quotient, number, same, simple
+
+
+@dataclass(frozen=True)
+class Window:
+    """The window of a convolution or a pool: strides, padding (before, after) and dilation of each spatial axis."""
+
+    strides: tuple[int, ...]
+    padding: list[tuple[int, int]]
+    dilation: tuple[int, ...]
+
+    @classmethod
+    def of(cls, op: str, strides: Any, padding: Any, dilation: Any, count: int) -> Window:
+        return cls(
+            integers(op, "strides", strides, count, 1),
+            window_padding(op, padding, count),
+            integers(op, "dilation", dilation, count, 1),
+        )
+
+    def result(self, op: str, sizes: Sequence[Size], kernel: Sequence[Size]) -> list[Size]:
+        """The sizes of the result. Raises GraphError if the window does not fit."""
+        found = []
+        for size, k, s, (p, q), d in zip(sizes, kernel, self.strides, self.padding, self.dilation, strict=True):
+            left = simple(size + p + q - d * (k - 1) - 1)
+            if isinstance(left, int) and left < 0:
+                problem = f"a window of {simple(d * (k - 1) + 1)} does not fit in {simple(size + p + q)} with padding"
+                raise refuse(op, problem, "use a larger input, more padding, or a smaller window")
+            found.append(simple(floor_quotient(left, s) + 1))
+        return found
+
+
+def convolve(
+    op: str,
+    data: Any,
+    kernel: Any,
+    window: Window,
+    groups: int,
+    layouts: tuple[Layout, Layout, Layout],
+    spatial: str,
+    out_dtype: str | None,
+) -> te.Tensor:
+    """A convolution of a tensor in one layout with weights in another, to a third. `spatial`: its letters, `HW`."""
+    x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
+    dtype = one_type(op, data=x, kernel=w)
+    source, weights, target = layouts
+    sizes, known = source.sizes(op, "data", x), weights.sizes(op, "kernel", w)
+    _check_channels(op, x, w, sizes["C"], known, groups)
+    outs = window.result(op, [sizes[a] for a in spatial], [known[a] for a in spatial])
+    sides = dict(zip(source.places(spatial), window.padding, strict=True))
+    image = padded(x, sides, 0)
+    channels = _Channels(sizes["C"], known, groups, source.factors.get("C") if groups == 1 else None)
+    taps = [te.reduce_axis((0, known[a]), name=f"r{a.lower()}") for a in spatial]
+    added = sum_type(dtype, out_dtype)
+
+    def element(*i: Any) -> Any:
+        at = target.positions(i)
+        here = {a: at[a] * s + t * d for a, s, d, t in zip(spatial, window.strides, window.dilation, taps, strict=True)}
+        value = image(*source.index({"N": at["N"], "C": channels.read(at["C"]), **here}))
+        weight = w(*weights.index({"O": at["C"], "I": channels.inner(), **dict(zip(spatial, taps, strict=True))}))
+        return te.sum(as_type(value, dtype, added) * as_type(weight, dtype, added), axis=[*channels.axes, *taps])
+
+    shape = target.shape(op, {"N": sizes["N"], "C": known["O"], **dict(zip(spatial, outs, strict=True))})
+    name = f"{op.removeprefix('nn.')}_{target.text.lower()}"
+    return narrow(te.compute(shape, element, name=name), out_dtype or dtype)
+
+
+class _Channels:
+    """The channels that one result sums over: `axes` are the reductions. A depthwise convolution has none."""
+
+    def __init__(self, total: Size, kernel: dict[str, Size], groups: int, block: int | None):
+        self.groups, self.each, self.results = groups, kernel["I"], kernel["O"]
+        self.depthwise = groups > 1 and same(self.each, 1)
+        self.block = block
+        if self.depthwise:
+            self.axes = []
+        elif block:
+            outer = exact_quotient([total], [block])
+            self.axes = [te.reduce_axis((0, outer), name="rc"), te.reduce_axis((0, block), name="rci")]
+        else:
+            self.axes = [te.reduce_axis((0, self.each), name="rc")]
+
+    def inner(self) -> Any:
+        """The position among the channels of a group."""
+        if self.depthwise:
+            return 0
+        return Blocked(self.axes[0], self.axes[1], self.block) if self.block else self.axes[0]
+
+    def read(self, result: Any) -> Any:
+        """The position of the channel of the data that a channel of the result reads."""
+        if self.groups == 1:
+            return self.inner()
+        if self.depthwise and self.results == self.groups:
+            return result
+        one = result.whole() if isinstance(result, Blocked) else result
+        group = one // (self.results // self.groups)
+        return group if self.depthwise else group * self.each + self.axes[0]
+
+
+def _check_channels(op: str, x: te.Tensor, w: te.Tensor, total: Size, kernel: dict[str, Size], groups: int) -> None:
+    told = f"{described('data', x)} and {described('kernel', w)}"
+    if not same(total, kernel["I"] * groups):
+        more = f" in {groups} groups" if groups > 1 else ""
+        problem = f"{told}: {total} channels, but the kernel reads {kernel['I']}{more}"
+        raise refuse(op, problem, "pass a kernel for channels / groups, and the right layouts")
+    if groups > 1 and ((results := number(kernel["O"])) is None or results % groups):
+        raise refuse(op, f"{told}: {kernel['O']} results in {groups} groups", "use groups that divide the results")
+
+
+def _plain(op: str, letters: str, kernel_text: str) -> Any:
+    """A convolution over the spatial axes `letters` with the arguments of TVM's operators."""
+    default = f"NC{letters}"
+
+    def operator(
+        data: Any,
+        kernel: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        data_layout: str = default,
+        kernel_layout: str = kernel_text,
+        out_dtype: str | None = None,
+        groups: int = 1,
+        out_layout: str | None = None,
+    ) -> te.Tensor:
+        source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
+        weights = layout(op, "kernel_layout", kernel_layout or kernel_text, f"OI{letters}", kernel_text)
+        target = layout(op, "out_layout", out_layout or data_layout, f"NC{letters}", default)
+        window = Window.of(op, strides, padding, dilation, len(letters))
+        parts = integer(op, "groups", groups, 1)
+        return convolve(op, data, kernel, window, parts, (source, weights, target), letters, out_dtype)
+
+    operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
+    operator.__doc__ = f"""Convolution over the axes {", ".join(letters)}: ({default}), ({kernel_text}) -> ({default}).
+
+    strides, dilation: one number, or one for each axis; padding: also one for each side (before.., after..).
+    groups: channels are in that many groups; as many as channels: depthwise. data_layout, kernel_layout, out_layout:
+    any order of the axes, and blocks of channels, as in "{default}16c". float16 and bfloat16 are summed in float32.
+    out_dtype: default that of the data.
+    """
+    return operator
+
+
+conv1d = _plain("nn.conv1d", "W", "OIW")
+conv2d = _plain("nn.conv2d", "HW", "OIHW")
+conv3d = _plain("nn.conv3d", "DHW", "OIDHW")
+
+
+def conv2d_nchw(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` in NCHW with weights in OIHW."""
+    return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype)
+
+
+def conv2d_nhwc(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` in NHWC with weights in HWIO."""
+    return conv2d(data, kernel, stride, padding, dilation, "NHWC", "HWIO", out_dtype)
+
+
+def group_conv2d_nchw(
+    data: Any,
+    kernel: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    out_dtype: str | None = None,
+) -> te.Tensor:
+    """`conv2d` of groups of channels, in NCHW with weights in OIHW."""
+    return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype, groups)
+
+
+def depthwise_conv2d_nchw(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` of each channel alone, in NCHW: (n, c, h, w), (c, m, kh, kw) -> (n, c * m, ..)."""
+    op = "nn.depthwise_conv2d"
+    x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
+    if x.ndim != 4 or w.ndim != 4:
+        raise refuse(op, f"{described('data', x)} and {described('kernel', w)}", "pass NCHW and (c, m, kh, kw)")
+    count = number(x.shape[1])
+    if count is None:
+        raise refuse(op, f"{described('data', x)} has a symbolic number of channels", "use a number")
+    several = w.shape[1]
+    filters = (
+        w
+        if same(several, 1)
+        else te.compute(
+            (simple(w.shape[0] * several), 1, *w.shape[2:]),
+            lambda o, i, y, z: w(o // several, o % several + i, y, z),
+            name="T_kernel",
+        )
+    )
+    return conv2d(x, filters, stride, padding, dilation, "NCHW", "OIHW", out_dtype, count)

@@ -1,0 +1,88 @@
+"""Padding of tensors, and the numbers that convolutions and pools take for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.dialect.diagnostics import short_repr
+from tir_mlir.topi.operands import constant, described, integer, integers, one_of, refuse, tensor
+from tir_mlir.topi.sizes import number, simple
+
+
+def window_padding(op: str, padding: Any, count: int) -> list[tuple[int, int]]:
+    """Padding before and after each of `count` axes: one number, one for each, or all before, then all after."""
+    given = padding if isinstance(padding, (tuple, list)) else (padding,)
+    if len(given) not in (1, count, 2 * count):
+        problem = f"padding={short_repr(padding)} has {len(given)} numbers"
+        raise refuse(op, problem, f"pass one, {count} (both sides alike), or {2 * count} (before.., after..)")
+    values = [integer(op, "padding", p, 0) for p in given]
+    values = values * count if len(values) == 1 else values
+    return list(zip(values[:count], values[-count:], strict=True))
+
+
+def padded(x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: Any, name: str = "pad_temp") -> te.Tensor:
+    """The tensor with `value` before and after some axes; itself if there is nothing to pad."""
+    wide = {a: s for a, s in sides.items() if s != (0, 0)}
+    if not wide:
+        return x
+    shape = tuple(simple(n + sum(wide.get(a, (0, 0)))) for a, n in enumerate(x.shape))
+
+    def element(*i: Any) -> Any:
+        inside = [t for a, (p, _) in wide.items() for t in (i[a] >= p, i[a] < x.shape[a] + p)]
+        source = x(*(v - wide[a][0] if a in wide else v for a, v in enumerate(i)))
+        return te.if_then_else(te.all(*inside), source, constant(value, x.dtype))
+
+    return te.compute(shape, element, name=name)
+
+
+def pad(
+    data: Any, pad_before: Any, pad_after: Any = None, pad_value: Any = 0.0, pad_mode: str = "constant"
+) -> te.Tensor:
+    """Elements before and after each axis: a number, or ("reflect") the elements mirrored at the edge, or ("edge") the
+    edge repeated.
+
+    pad_before, pad_after: a number for each axis; pad_after: default pad_before. Negative ones cut off (only
+    "constant").
+    """
+    x = tensor("nn.pad", "data", data)
+    one_of("nn.pad", "pad_mode", pad_mode, ["constant", "reflect", "edge", "replicate"])
+    before = integers("nn.pad", "pad_before", pad_before, x.ndim)
+    after = before if pad_after is None else integers("nn.pad", "pad_after", pad_after, x.ndim)
+    if pad_mode == "constant":
+        cut = _cut(x, before, after)
+        sides = {a: (max(b, 0), max(e, 0)) for a, (b, e) in enumerate(zip(before, after, strict=True))}
+        result = padded(cut, sides, pad_value, "T_pad")
+        return result if result is not x else te.compute(x.shape, lambda *i: x(*i), name="T_pad")
+    return _mirrored(x, before, after, pad_mode == "reflect")
+
+
+def _cut(x: te.Tensor, before: Sequence[int], after: Sequence[int]) -> te.Tensor:
+    starts, ends = ([max(-v, 0) for v in side] for side in (before, after))
+    if not any(starts) and not any(ends):
+        return x
+    shape = tuple(simple(n - s - e) for n, s, e in zip(x.shape, starts, ends, strict=True))
+    if any((number(n) or 0) < 0 for n in shape):
+        raise refuse("nn.pad", f"{described('data', x)} is shorter than what is cut off", "cut off less")
+    return te.compute(shape, lambda *i: x(*(v + s for v, s in zip(i, starts, strict=True))), name="T_cut")
+
+
+def _mirrored(x: te.Tensor, before: Sequence[int], after: Sequence[int], reflect: bool) -> te.Tensor:
+    for a, n in enumerate(x.shape):
+        most = max(before[a], after[a])
+        if min(before[a], after[a]) < 0 or (reflect and (size := number(n)) is not None and most >= max(size, 1)):
+            problem = f"padding {before[a]}, {after[a]} of axis {a} of {described('data', x)}"
+            raise refuse("nn.pad", problem, "reflect less than the axis has, and do not cut off")
+    shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, before, after, strict=True))
+
+    def source(a: int, v: Any) -> Any:
+        if before[a] == after[a] == 0:
+            return v
+        at, last = v - before[a], x.shape[a] - 1
+        if reflect:
+            at = te.Select(at < 0, 0 - at, at)
+            at = te.Select(at > last, last * 2 - at, at)
+        return te.max(te.min(at, last), 0)
+
+    return te.compute(shape, lambda *i: x(*(source(a, v) for a, v in enumerate(i))), name="T_pad")

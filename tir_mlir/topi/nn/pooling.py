@@ -1,0 +1,298 @@
+"""Pools: the maximum or the mean of windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.layouts import Layout, layout
+from tir_mlir.topi.nn.convolution import Window
+from tir_mlir.topi.nn.padding import padded
+from tir_mlir.topi.operands import (
+    as_type,
+    constant,
+    described,
+    floats,
+    integers,
+    one_of,
+    refuse,
+    tensor,
+    wide_type,
+)
+from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total
+
+
+class _Pool:
+    """A pool of a tensor: its window, and the sizes of its result along the spatial axes."""
+
+    def __init__(self, op: str, x: te.Tensor, order: Layout, kernel: Sequence[int], window: Window, ceil_mode: bool):
+        self.op, self.x, self.order, self.kernel, self.window = op, x, order, kernel, window
+        letters = [a for a in order.axes if a in "DHW"]
+        self.places = [order.axes.index(a) for a in letters]
+        self.sizes = [x.shape[p] for p in self.places]
+        self.extra = self._extra() if ceil_mode else [0] * len(letters)
+        sides = [(p, q + e) for (p, q), e in zip(window.padding, self.extra, strict=True)]
+        self.outer = Window(window.strides, sides, window.dilation)
+        outs = dict(zip(self.places, self.outer.result(op, self.sizes, kernel), strict=True))
+        self.shape = tuple(outs.get(a, n) for a, n in enumerate(x.shape))
+
+    def _extra(self) -> list[int]:
+        """The padding after each axis that makes the last window whole; a window that begins in it is left out."""
+        found = []
+        rows = zip(self.sizes, self.kernel, self.window.strides, self.window.padding, self.window.dilation, strict=True)
+        for size, k, s, (p, q), d in rows:
+            left = number(size + p + q - d * (k - 1) - 1)
+            if left is None:
+                problem = f"ceil_mode for {described('data', self.x)}, whose sizes are symbolic"
+                raise refuse(self.op, problem, "pad the data so that the windows fit")
+            more = -left % s
+            begins = left + more  # of the last window, from the padding before
+            found.append(0 if more and begins >= number(size) + p else more)  # type: ignore[operator]
+        return found
+
+    def padded(self, value: Any) -> te.Tensor:
+        return padded(self.x, dict(zip(self.places, self.outer.padding, strict=True)), value)
+
+    def taps(self) -> list[Any]:
+        return [te.reduce_axis((0, k), name=f"r{n}") for n, k in enumerate(self.kernel)]
+
+    def at(self, index: Sequence[Any], taps: Sequence[Any]) -> tuple[Any, ...]:
+        """The index of an element of a window in the padded data."""
+        found = list(index)
+        for a, s, d, t in zip(self.places, self.window.strides, self.window.dilation, taps, strict=True):
+            found[a] = index[a] * s + t * d
+        return tuple(found)
+
+    def count(self, index: Sequence[Any], count_include_pad: bool) -> Any:
+        """The number of elements that a window takes the mean of: without what ceil_mode adds, and, if so asked,
+        without padding."""
+        result: Any = 1
+        for n, a in enumerate(self.places):
+            (p, q), k, s = self.window.padding[n], self.kernel[n], self.window.strides[n]
+            if self.extra[n] == 0 and (count_include_pad or (p, q) == (0, 0)):
+                result = result * k
+                continue
+            if self.window.dilation[n] != 1:
+                problem = f"dilation={self.window.dilation} of a mean without padding or with ceil_mode"
+                raise refuse(self.op, problem, "use dilation 1, or count_include_pad=True and no ceil_mode")
+            first = index[a] * s
+            last = te.min(first + k, self.sizes[n] + p + (q if count_include_pad else 0))
+            result = result * (last - first if count_include_pad else last - te.max(first, p))
+        return result
+
+
+def _maximum(pool: _Pool) -> te.Tensor:
+    x, taps = pool.padded(te.min_value(pool.x.dtype)), pool.taps()
+    return te.compute(pool.shape, lambda *i: te.max(x(*pool.at(i, taps)), axis=taps), name="pool_max")
+
+
+def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
+    own = pool.x.dtype
+    wide = wide_type(own)
+    x, taps = pool.padded(0), pool.taps()
+    added = te.compute(
+        pool.shape, lambda *i: te.sum(as_type(x(*pool.at(i, taps)), own, wide), axis=taps), name="pool_sum"
+    )
+
+    def element(*i: Any) -> Any:
+        return as_type(added(*i) / constant(pool.count(i, count_include_pad), wide), wide, own)
+
+    return te.compute(pool.shape, element, name="pool_avg")
+
+
+def _image(op: str, data: Any, text: str, default: str) -> tuple[te.Tensor, Layout]:
+    order = layout(op, "layout", text, default, default)
+    x = tensor(op, "data", data)
+    order.sizes(op, "data", x)
+    return x, order
+
+
+def _pool_of(op: str, default: str) -> Any:
+    letters = [a for a in default if a in "DHW"]
+
+    def made(
+        data: Any,
+        size: Any,
+        strides: Any,
+        padding: Any,
+        dilation: Any,
+        kind: str,
+        ceil_mode: bool,
+        text: str,
+        inside: bool,
+    ) -> te.Tensor:
+        x, order = _image(op, data, text, default)
+        kernel = integers(op, "pool_size", size, len(letters), 1)
+        window = Window.of(op, kernel if strides is None else strides, padding, dilation, len(letters))
+        if any(
+            max(sides) >= d * (k - 1) + 1 for sides, k, d in zip(window.padding, kernel, window.dilation, strict=True)
+        ):
+            raise refuse(op, f"padding={padding} for windows of {kernel}", "pad by less than the window")
+        if kind == "avg":
+            floats(op, "data", x)
+        pool = _Pool(op, x, order, kernel, window, ceil_mode)
+        return _maximum(pool) if kind == "max" else _mean(pool, inside)
+
+    return made
+
+
+def _max_pool(op: str, default: str) -> Any:
+    pool = _pool_of(op, default)
+
+    def operator(
+        data: Any,
+        pool_size: Any = 1,
+        strides: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        layout: str = default,
+    ) -> te.Tensor:
+        return pool(data, pool_size, strides, padding, dilation, "max", ceil_mode, layout, True)
+
+    operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
+    operator.__doc__ = """The greatest element of each window; strides None: windows side by side.
+
+    ceil_mode: the last window may reach beyond the padding, but begins within the data or the padding before it.
+    """
+    return operator
+
+
+def _avg_pool(op: str, default: str) -> Any:
+    pool = _pool_of(op, default)
+
+    def operator(
+        data: Any,
+        pool_size: Any = 1,
+        strides: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        layout: str = default,
+        count_include_pad: bool = False,
+    ) -> te.Tensor:
+        return pool(data, pool_size, strides, padding, dilation, "avg", ceil_mode, layout, count_include_pad)
+
+    operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
+    operator.__doc__ = """The mean of each window, of floats; strides None: windows side by side.
+
+    ceil_mode: as of the maximum. count_include_pad: padding counts as zeros, else the mean is that of the data alone.
+    """
+    return operator
+
+
+max_pool1d, avg_pool1d = _max_pool("nn.max_pool1d", "NCW"), _avg_pool("nn.avg_pool1d", "NCW")
+max_pool2d, avg_pool2d = _max_pool("nn.max_pool2d", "NCHW"), _avg_pool("nn.avg_pool2d", "NCHW")
+max_pool3d, avg_pool3d = _max_pool("nn.max_pool3d", "NCDHW"), _avg_pool("nn.avg_pool3d", "NCDHW")
+
+
+def pool2d(
+    data: Any,
+    kernel: Any,
+    stride: Any,
+    dilation: Any,
+    padding: Any,
+    pool_type: str,
+    ceil_mode: bool = False,
+    layout: str = "NCHW",
+    count_include_pad: bool = True,
+) -> te.Tensor:
+    """`max_pool2d` or `avg_pool2d`, by pool_type "max" or "avg"."""
+    one_of("nn.pool2d", "pool_type", pool_type, ["max", "avg"])
+    if pool_type == "max":
+        return max_pool2d(data, kernel, stride, padding, dilation, ceil_mode, layout)
+    return avg_pool2d(data, kernel, stride, padding, dilation, ceil_mode, layout, count_include_pad)
+
+
+def global_pool(data: Any, pool_type: str, layout: str = "NCHW") -> te.Tensor:
+    """The mean or maximum of each image, by pool_type "avg" or "max"; its axes stay, with size 1."""
+    return adaptive_pool(data, 1, pool_type, layout)
+
+
+def adaptive_pool(data: Any, output_size: Any, pool_type: str, layout: str = "NCHW") -> te.Tensor:
+    """`adaptive_avg_pool2d` or its maximum, by pool_type "avg" or "max"."""
+    one_of("nn.adaptive_pool", "pool_type", pool_type, ["avg", "max"])
+    return _adaptive("nn.adaptive_pool", data, output_size, pool_type, layout, "NCHW")
+
+
+def _adaptive_pool(kind: str, default: str) -> Any:
+    op = f"nn.adaptive_{kind}_pool{len(default) - 2}d"
+
+    def operator(data: Any, output_size: Any = None, layout: str = default) -> te.Tensor:
+        return _adaptive(op, data, output_size, kind, layout, default)
+
+    what = "means" if kind == "avg" else "maxima"
+    operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
+    operator.__doc__ = f"""The {what} of windows that cover the data: output_size of them along each axis, or a number
+    for each; None: those of the data. Window i of n over m elements covers floor(i * m / n) to ceil((i + 1) * m / n).
+    """
+    return operator
+
+
+adaptive_avg_pool1d, adaptive_max_pool1d = _adaptive_pool("avg", "NCW"), _adaptive_pool("max", "NCW")
+adaptive_avg_pool2d, adaptive_max_pool2d = _adaptive_pool("avg", "NCHW"), _adaptive_pool("max", "NCHW")
+adaptive_avg_pool3d, adaptive_max_pool3d = _adaptive_pool("avg", "NCDHW"), _adaptive_pool("max", "NCDHW")
+
+
+def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, default: str) -> te.Tensor:
+    """Window i of n along an axis of m elements covers floor(i * m / n) to ceil((i + 1) * m / n)."""
+    x, order = _image(op, data, text, default)
+    if kind == "avg":
+        floats(op, "data", x)
+    letters = [a for a in order.axes if a in "DHW"]
+    places = [order.axes.index(a) for a in letters]
+    given = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * len(letters)
+    if len(given) != len(letters):
+        raise refuse(op, f"output_size={output_size} has {len(given)} numbers", f"pass one, or {len(letters)}")
+    wanted = [
+        x.shape[p] if v is None else integers(op, "output_size", v, 1, 1)[0] for p, v in zip(places, given, strict=True)
+    ]
+    spans = {p: _Span(op, x, p, n) for p, n in zip(places, wanted, strict=True)}
+    wide = wide_type(x.dtype) if kind == "avg" else x.dtype
+    empty = constant(0, wide) if kind == "avg" else te.min_value(wide)
+    taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
+
+    def element(*i: Any) -> Any:
+        value = as_type(x(*(spans[a].first(v) + taps[a] if a in spans else v for a, v in enumerate(i))), x.dtype, wide)
+        tests = [taps[a] < spans[a].count(i[a]) for a in spans if not spans[a].even]
+        value = te.if_then_else(te.all(*tests), value, empty) if tests else value
+        return (te.sum if kind == "avg" else te.max)(value, axis=list(taps.values()))
+
+    shape = tuple(spans[a].windows if a in spans else n for a, n in enumerate(x.shape))
+    name = "adaptive_pool_sum" if kind == "avg" else "adaptive_pool_max"
+    found = te.compute(shape, element, name=name)
+    if kind == "max":
+        return found
+    even = simple(total([span.most for span in spans.values()]))
+
+    def mean(*i: Any) -> Any:
+        count: Any = even
+        if not all(span.even for span in spans.values()):
+            count = 1
+            for a, span in spans.items():
+                count = span.count(i[a]) * count
+        return as_type(found(*i) / constant(count, wide), wide, x.dtype)
+
+    return te.compute(shape, mean, name="adaptive_pool_avg")
+
+
+class _Span:
+    """The windows along one axis. `most`: the size of the largest; `even`: whether all have it."""
+
+    def __init__(self, op: str, x: te.Tensor, axis: int, windows: Size):
+        self.size, self.windows = x.shape[axis], windows
+        each = exact_quotient([self.size], [windows])
+        self.even = each is not None
+        if each is None and (number(self.size) is None or number(windows) is None):
+            problem = f"{windows} windows along axis {axis} of {described('data', x)}"
+            raise refuse(op, problem, "use 1 window, or sizes that are numbers")
+        self.most = each if each is not None else max(self.count(i) for i in range(windows))
+
+    def first(self, i: Any) -> Any:
+        return i * self.most if self.even else i * self.size // self.windows
+
+    def count(self, i: Any) -> Any:
+        if self.even:
+            return self.most
+        return ((i + 1) * self.size + self.windows - 1) // self.windows - i * self.size // self.windows

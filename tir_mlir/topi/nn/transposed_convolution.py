@@ -1,0 +1,120 @@
+"""Transposed convolutions: each element of the input adds a window to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.layouts import Layout, layout
+from tir_mlir.topi.nn.convolution import Window, convolve
+from tir_mlir.topi.nn.padding import window_padding
+from tir_mlir.topi.operands import constant, described, integer, integers, refuse, tensor
+from tir_mlir.topi.sizes import Size, number, simple
+
+
+def _plain(op: str, letters: str) -> Any:
+    """A transposed convolution over the spatial axes `letters`."""
+    default, kernel_text = f"NC{letters}", f"IO{letters}"
+
+    def operator(
+        data: Any,
+        kernel: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        data_layout: str = default,
+        kernel_layout: str = kernel_text,
+        out_dtype: str | None = None,
+    ) -> te.Tensor:
+        source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
+        weights = layout(op, "kernel_layout", kernel_layout, f"IO{letters}", kernel_text)
+        count = len(letters)
+        steps = integers(op, "strides", strides, count, 1)
+        spread = integers(op, "dilation", dilation, count, 1)
+        more = integers(op, "output_padding", output_padding, count, 0)
+        if any(m >= max(s, d) for m, s, d in zip(more, steps, spread, strict=True)):
+            raise refuse(op, f"output_padding={more} with strides={steps}", "use less than the stride or the dilation")
+        sides = window_padding(op, padding, count)
+        parts = integer(op, "groups", groups, 1)
+        x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
+        kernel_sizes = weights.sizes(op, "kernel", w)
+        sizes = source.sizes(op, "data", x)
+        _check(op, x, w, sizes, kernel_sizes, parts)
+        reach = [d * (_tap(op, w, kernel_sizes[a]) - 1) for a, d in zip(letters, spread, strict=True)]
+        around = [(r - p, r - q + m) for r, (p, q), m in zip(reach, sides, more, strict=True)]
+        image = _spread_out(x, source, letters, steps, around)
+        flipped, order = _flipped(w, weights, letters, kernel_sizes, parts)
+        window = Window((1,) * count, [(0, 0)] * count, spread)
+        return convolve(op, image, flipped, window, parts, (source, order, source), letters, out_dtype)
+
+    operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
+    operator.__doc__ = f"""Transposed convolution over the axes {", ".join(letters)}, weights in {kernel_text}.
+
+    A result has (n - 1) * stride - padding before and after + dilation * (window - 1) + 1 + output_padding elements
+    along an axis of n. groups: channels are in that many groups. padding: as of a convolution.
+    """
+    return operator
+
+
+def _check(op: str, x: te.Tensor, w: te.Tensor, sizes: dict[str, Size], known: dict[str, Size], groups: int) -> None:
+    channels, inputs = number(sizes["C"]), number(known["I"])
+    if channels is None or channels != inputs or channels % groups:
+        problem = f"{described('data', x)} and {described('kernel', w)}, groups={groups}"
+        raise refuse(op, problem, "pass a kernel with as many inputs as channels, which the groups divide")
+
+
+def _tap(op: str, w: te.Tensor, size: Size) -> int:
+    if (found := number(size)) is None:
+        raise refuse(op, f"{described('kernel', w)} has a window of symbolic size", "use a number")
+    return found
+
+
+def _spread_out(
+    x: te.Tensor, source: Layout, letters: str, steps: Sequence[int], around: Sequence[tuple[int, int]]
+) -> te.Tensor:
+    """The data with stride - 1 zeros between its elements, and zeros around (or, if negative, that many cut off)."""
+    places = dict(zip(source.places(letters), zip(steps, around, strict=True), strict=True))
+    if all(s == 1 and b == (0, 0) for s, b in places.values()):
+        return x
+
+    def size(a: int, n: Size) -> Size:
+        if a not in places:
+            return n
+        step, (before, after) = places[a]
+        return simple((n - 1) * step + 1 + before + after)
+
+    def element(*i: Any) -> Any:
+        tests, index = [], list(i)
+        for a, (step, (before, after)) in places.items():
+            at = i[a] - before
+            tests += [at >= 0] * (before > 0) + [at < (x.shape[a] - 1) * step + 1] * (after > 0)
+            tests += [at % step < 1] * (step > 1)
+            index[a] = at // step if step > 1 else at
+        return te.if_then_else(te.all(*tests), x(*index), constant(0, x.dtype)) if tests else x(*index)
+
+    return te.compute(tuple(size(a, n) for a, n in enumerate(x.shape)), element, name="data_dilate")
+
+
+def _flipped(
+    w: te.Tensor, weights: Layout, letters: str, known: dict[str, Size], groups: int
+) -> tuple[te.Tensor, Layout]:
+    """The weights as those of a convolution: inputs of one group, results of all, windows reversed."""
+    inputs, results = known["I"] // groups, known["O"]
+    order = layout("nn.conv_transpose", "kernel_layout", f"OI{letters}", f"OI{letters}", "OIHW")
+
+    def element(o: Any, c: Any, *at: Any) -> Any:
+        back = {a: simple(known[a] - 1) - v for a, v in zip(letters, at, strict=True)}
+        group = 0 if groups == 1 else o // results
+        position = {"I": c if groups == 1 else group * inputs + c, "O": o if groups == 1 else o % results, **back}
+        return w(*weights.index(position))
+
+    shape = (simple(results * groups), inputs, *(known[a] for a in letters))
+    return te.compute(shape, element, name="kernel_transform"), order
+
+
+conv1d_transpose = _plain("nn.conv1d_transpose", "W")
+conv2d_transpose = _plain("nn.conv2d_transpose", "HW")
+conv3d_transpose = _plain("nn.conv3d_transpose", "DHW")

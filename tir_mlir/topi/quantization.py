@@ -1,0 +1,113 @@
+"""Numbers stored in few bits: integers with a scale, for a whole tensor, for each channel, or for each group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.operands import (
+    FLOATS,
+    as_type,
+    axis_of,
+    constant,
+    described,
+    floats,
+    integer,
+    is_float,
+    of_type,
+    one_of,
+    refuse,
+    tensor,
+    wide_type,
+)
+from tir_mlir.topi.sizes import exact_quotient, is_one, same, simple
+
+LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
+
+
+def _parameter(op: str, name: str, value: Any, x: te.Tensor, axis: int) -> Any:
+    """How to read a scale or zero point: a function of the index. It is a number, one element, or one for each position
+    of the axis."""
+    if not isinstance(value, te.Tensor):
+        return lambda i: value
+    if value.ndim == 0 or (value.ndim == 1 and is_one(value.shape[0])):
+        return lambda i: value(*(0,) * value.ndim)
+    if value.ndim != 1 or not same(value.shape[0], x.shape[axis]):
+        problem = f"{described(name, value)} at axis {axis} of {described('data', x)}"
+        raise refuse(op, problem, f"pass one number, or {x.shape[axis]} of them")
+    return lambda i: value(i[axis])
+
+
+def quantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "int8") -> te.Tensor:
+    """round(data / scale) + zero_point, ties to even, limited to the range of the type.
+
+    scale, zero_point: a number, a tensor of one, or of one for each position of the axis.
+    """
+    x = floats("quantize", "data", data)
+    low, high = LIMITS[one_of("quantize", "out_dtype", out_dtype, list(LIMITS))]
+    at, wide = axis_of("quantize", axis, x.ndim), wide_type(x.dtype)
+    by, zero = (_parameter("quantize", n, v, x, at) for n, v in (("scale", scale), ("zero_point", zero_point)))
+
+    def element(*i: Any) -> Any:
+        value = te.round(as_type(x(*i), x.dtype, wide) / constant(by(i), wide)) + constant(zero(i), wide)
+        return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
+
+    return te.compute(x.shape, element, name="T_quantize")
+
+
+def dequantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "float32") -> te.Tensor:
+    """(data - zero_point) * scale, in floats.
+
+    scale, zero_point: a number, a tensor of one, or of one for each position of the axis.
+    """
+    x = tensor("dequantize", "data", data)
+    if is_float(x.dtype) or x.dtype == "bool":
+        raise refuse("dequantize", f"{described('data', x)} is not of integers", "pass what quantize made")
+    one_of("dequantize", "out_dtype", out_dtype, FLOATS)
+    at, wide = axis_of("dequantize", axis, x.ndim), wide_type(out_dtype)
+    by, zero = (_parameter("dequantize", n, v, x, at) for n, v in (("scale", scale), ("zero_point", zero_point)))
+    shifted = isinstance(zero_point, te.Tensor) or zero_point != 0
+
+    def element(*i: Any) -> Any:
+        value = x(*i).astype("int32") if x.dtype != "int32" else x(*i)
+        value = value - constant(zero(i), "int32") if shifted else value
+        return as_type(value.astype(wide) * constant(by(i), wide), wide, out_dtype)
+
+    return te.compute(x.shape, element, name="T_dequantize")
+
+
+def dequantize_group(
+    data: Any,
+    scale: Any,
+    zero_point: int = 8,
+    group_size: int = 32,
+    order: str = "halves",
+    out_dtype: str | None = None,
+) -> te.Tensor:
+    """Numbers of 4 bits, two in a byte, times the scale of their group: (n, k / 2), (n, k / group) -> (n, k).
+
+    A stored q, 0 to 15, means (q - zero_point) * scale. order: which two share a byte, the first in its low half:
+    "pairs" neighbours; "halves" the elements j and j + group / 2 of a group, which vectors unpack without a shuffle.
+    """
+    op = "dequantize_group"
+    x, s = of_type(op, "data", tensor(op, "data", data), ("uint8",), "of uint8"), floats(op, "scale", scale)
+    one_of(op, "order", order, ["halves", "pairs"])
+    to = one_of(op, "out_dtype", out_dtype or s.dtype, FLOATS)
+    group = integer(op, "group_size", group_size, 2)
+    if x.ndim < 1 or x.ndim != s.ndim or group % 2 or not all(map(same, x.shape[:-1], s.shape[:-1])):
+        raise refuse(op, f"{described('data', x)} and {described('scale', s)}", "pass one scale for an even group")
+    count = simple(x.shape[-1] * 2)
+    if not same(s.shape[-1] * group, count) or exact_quotient([count], [group]) is None:
+        problem = f"{count} numbers in {described('data', x)}, {described('scale', s)} for groups of {group}"
+        raise refuse(op, problem, f"pass one scale for each {group} numbers")
+    wide, half = wide_type(to), group // 2
+
+    def element(*i: Any) -> Any:
+        outer, r = i[:-1], i[-1]
+        byte = r // 2 if order == "pairs" else r // group * half + r % half
+        low = r % 2 if order == "pairs" else r % group // half
+        stored = (x(*outer, byte).astype("int32") >> low * 4) & 15
+        value = (stored - integer(op, "zero_point", zero_point)).astype(wide)
+        return as_type(value * as_type(s(*outer, r // group), s.dtype, wide), wide, to)
+
+    return te.compute((*x.shape[:-1], count), element, name="T_dequantize")
