@@ -8,7 +8,6 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.topi.layouts import Layout, layout
 from tir_mlir.topi.nn.convolution import Window, convolve
-from tir_mlir.topi.nn.padding import window_padding
 from tir_mlir.topi.operands import constant, described, integer, integers, refuse, tensor
 from tir_mlir.topi.sizes import Size, number, simple
 
@@ -31,24 +30,11 @@ def _plain(op: str, letters: str) -> Any:
     ) -> te.Tensor:
         source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
         weights = layout(op, "kernel_layout", kernel_layout, f"IO{letters}", kernel_text)
-        count = len(letters)
-        steps = integers(op, "strides", strides, count, 1)
-        spread = integers(op, "dilation", dilation, count, 1)
-        more = integers(op, "output_padding", output_padding, count, 0)
-        if any(m >= max(s, d) for m, s, d in zip(more, steps, spread, strict=True)):
-            raise refuse(op, f"output_padding={more} with strides={steps}", "use less than the stride or the dilation")
-        sides = window_padding(op, padding, count)
-        parts = integer(op, "groups", groups, 1)
+        window = Window.of(op, strides, padding, dilation, len(letters))
+        more = integers(op, "output_padding", output_padding, len(letters), 0)
         x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
-        kernel_sizes = weights.sizes(op, "kernel", w)
-        sizes = source.sizes(op, "data", x)
-        _check(op, x, w, sizes, kernel_sizes, parts)
-        reach = [d * (_tap(op, w, kernel_sizes[a]) - 1) for a, d in zip(letters, spread, strict=True)]
-        around = [(r - p, r - q + m) for r, (p, q), m in zip(reach, sides, more, strict=True)]
-        image = _spread_out(x, source, letters, steps, around)
-        flipped, order = _flipped(w, weights, letters, kernel_sizes, parts)
-        window = Window((1,) * count, [(0, 0)] * count, spread)
-        return convolve(op, image, flipped, window, parts, (source, order, source), letters, out_dtype)
+        parts = integer(op, "groups", groups, 1)
+        return _transposed(op, letters, x, w, window, more, parts, (source, weights), out_dtype)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
     operator.__doc__ = f"""Transposed convolution over the axes {", ".join(letters)}, weights in {kernel_text}.
@@ -57,6 +43,31 @@ def _plain(op: str, letters: str) -> Any:
     along an axis of n. groups: channels are in that many groups. padding: as of a convolution.
     """
     return operator
+
+
+def _transposed(
+    op: str,
+    letters: str,
+    x: te.Tensor,
+    w: te.Tensor,
+    window: Window,
+    more: Sequence[int],
+    groups: int,
+    layouts: tuple[Layout, Layout],
+    out_dtype: str | None,
+) -> te.Tensor:
+    """The convolution, with the weights reversed, of the data with zeros between and around its elements."""
+    if any(m >= max(s, d) for m, s, d in zip(more, window.strides, window.dilation, strict=True)):
+        raise refuse(op, f"output_padding={more}, strides={window.strides}", "use less than the stride or the dilation")
+    source, weights = layouts
+    known = weights.sizes(op, "kernel", w)
+    _check(op, x, w, source.sizes(op, "data", x), known, groups)
+    reach = [d * (_tap(op, w, known[a]) - 1) for a, d in zip(letters, window.dilation, strict=True)]
+    around = [(r - p, r - q + m) for r, (p, q), m in zip(reach, window.padding, more, strict=True)]
+    image = _spread_out(x, source, letters, window.strides, around)
+    flipped, order = _flipped(w, weights, letters, known, groups)
+    plain = Window((1,) * len(letters), [(0, 0)] * len(letters), window.dilation)
+    return convolve(op, image, flipped, plain, groups, (source, order, source), letters, out_dtype)
 
 
 def _check(op: str, x: te.Tensor, w: te.Tensor, sizes: dict[str, Size], known: dict[str, Size], groups: int) -> None:
