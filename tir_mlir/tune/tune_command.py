@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -209,7 +210,9 @@ def executed(path: str) -> dict[str, Any]:
     try:
         return runpy.run_path(path, run_name=Path(path).stem)
     except Exception as error:
-        raise TuneError(f"{path} raised {type(error).__name__}: {error}") from error
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+        place = f"{path}:{lines[-1]}" if lines else path
+        raise TuneError(f"{place} raised {type(error).__name__}: {error}") from error
 
 
 def _warned(message: Warning | str, category: type[Warning], *place: Any) -> None:

@@ -144,7 +144,7 @@ def test_what_a_file_raises_is_told(tmp_path, capsys):
     path = tmp_path / "bad.py"
     path.write_text("1 / 0\n")
     assert main([f"{path}:x"]) == 1
-    assert "bad.py raised ZeroDivisionError: division by zero" in capsys.readouterr().err
+    assert "bad.py:1 raised ZeroDivisionError: division by zero" in capsys.readouterr().err
 
 
 def test_a_malformed_program_is_told_with_its_line(tmp_path, capsys):
