@@ -11,9 +11,13 @@ from tir_mlir.dialect.diagnostics import TirError
 
 # alternatives by name prefix; the longest match applies
 _INSTEAD = {
-    "tvm.relax": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
-    "tvm.script.relax": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
-    "tvm.relay": "graphs of operators are outside its scope; write each operator as a @T.prim_func",
+    "tvm.relay": "graphs of operators are written with tvm.relax",
+    "tvm.relax.dpl": "a graph is rewritten with a tvm.relax.PyExprMutator",
+    "tvm.relax.training": "graphs are run, not differentiated",
+    "tvm.relax.If": "a graph has no control flow; call one graph or the other from Python",
+    "tvm.relax.frontend.onnx": "models are imported by tvm.relax.frontend.torch.from_fx and tir_mlir.from_torch",
+    "tvm.relax.frontend.nn": "models are imported by tvm.relax.frontend.torch.from_fx and tir_mlir.from_torch",
+    "tvm.relax.frontend.torch": "it has from_fx; a whole model is imported by tir_mlir.from_torch",
     "tvm.te.create_schedule": "programs are scheduled: tvm.tir.Schedule(te.create_prim_func([A, B, C]))",
     "tvm.te.extern": "a te.compute defines one value per point; write other computations as a @T.prim_func",
     "tvm.te.scan": "a te.compute defines one value per point; write other computations as a @T.prim_func",
@@ -22,7 +26,6 @@ _INSTEAD = {
     "tvm.tir.transform": "a schedule rewrites programs, tvm.build lowers them",
     "tvm.s_tir.transform": "a schedule rewrites programs, tvm.build lowers them",
     "tvm.tirx.transform": "a schedule rewrites programs, tvm.build lowers them",
-    "tvm.topi": "the operator library is outside its scope; write the operator as a @T.prim_func",
     "tvm.meta_schedule": "searches are tvm.meta_schedule.tune_tir, or tir_mlir.tune with more options",
     "tvm.s_tir.meta_schedule": "searches are tvm.s_tir.meta_schedule.tune_tir, or tir_mlir.tune with more options",
     "tvm.auto_scheduler": "searches are tvm.meta_schedule.tune_tir",

@@ -116,18 +116,24 @@ class Module:
         function = self.library[func_name]
 
         def evaluate(*args: Any, **named: Any) -> BenchmarkResult:
-            arrays = [_unwrapped(a) for a in args]
             by_name = {n: _unwrapped(a) for n, a in named.items()}
-            function(*arrays, **by_name)
-            results = []
-            for _ in range(repeat):
-                start = time.perf_counter()
-                for _ in range(number):
-                    function(*arrays, **by_name)
-                results.append((time.perf_counter() - start) / number)
-            return BenchmarkResult(tuple(results))
+            return timed(function, [_unwrapped(a) for a in args], by_name, number, repeat)
 
         return evaluate
+
+
+def timed(
+    function: Callable[..., Any], args: list[Any], named: dict[str, Any], number: int, repeat: int
+) -> BenchmarkResult:
+    """Run a function `number` times after one run to warm up, `repeat` times over."""
+    function(*args, **named)
+    results = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        for _ in range(number):
+            function(*args, **named)
+        results.append((time.perf_counter() - start) / number)
+    return BenchmarkResult(tuple(results))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ _TESTING = "tir_mlir.compat.testing"
 _TRACE = "tir_mlir.compat.trace"
 _GLOBAL = "tir_mlir.compat.global_functions"
 _SEARCH = "tir_mlir.compat.meta_schedule"
+_GRAPHS = "tir_mlir.graph.expressions"
+_RELAX = "tir_mlir.compat.relax"
 
 _devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
 _arrays = {
@@ -87,6 +89,8 @@ _programs = {
 }
 _module = {
     "IRModule": "tir_mlir.script.module:IRModule",
+    "GlobalVar": f"{_GRAPHS}:GlobalVar",
+    "Op": f"{_GRAPHS}:Op",
     "structural_equal": f"{_EQUALITY}:structural_equal",
     "structural_hash": f"{_EQUALITY}:structural_hash",
     "assert_structural_equal": f"{_EQUALITY}:assert_structural_equal",
@@ -99,15 +103,59 @@ _script = {
     "ir": "tir_mlir.script.ir",
     "tir": "tir_mlir.script.tir",
     "tirx": "tir_mlir.script.tir",
+    "relax": "tir_mlir.script.relax",
     "te": "tir_mlir.te",
     "from_source": "tir_mlir.script.parser:parse",
 }
 
+_relax_words = (
+    "BindingBlock Call Constant DataflowBlock DataflowVar DynTensorType Expr ExternFunc Function GlobalVar "
+    "ObjectStructInfo SeqExpr ShapeExpr ShapeStructInfo StructInfo TensorStructInfo Tuple TupleGetItem TupleStructInfo "
+    "Var VarBinding const"
+).split()
+_relax_expressions = {name: f"{_GRAPHS}:{name}" for name in _relax_words}
+_functors = {name: f"{_GRAPHS}:{name}" for name in ("PyExprMutator", "PyExprVisitor", "mutator", "visitor")}
+_block_builder = {"BlockBuilder": f"{_GRAPHS}:BlockBuilder"}
+_machine = {name: f"{_RELAX}.virtual_machine:{name}" for name in ("build", "VirtualMachine", "Executable")}
+_pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".split()
+_passes = {name: f"{_RELAX}.passes:{name}" for name in _pass_names}
+_transform_names = "BindParams DeadCodeElimination LegalizeOps".split()
+_transforms = {name: f"{_RELAX}.transforms:{name}" for name in _transform_names}
+_from_fx = {"from_fx": f"{_RELAX}.from_fx:from_fx"}
+_relax = {
+    **_relax_expressions,
+    **_block_builder,
+    **_machine,
+    "PyExprMutator": f"{_GRAPHS}:PyExprMutator",
+    "PyExprVisitor": f"{_GRAPHS}:PyExprVisitor",
+    "op": f"{_RELAX}.operators",
+    "nn": f"{_RELAX}.operators:nn",
+    "call_tir": f"{_GRAPHS}.operator_calls:call_tir",
+}
+_graph_modules: dict[str, dict[str, str]] = {
+    "tvm.relax": _relax,
+    "tvm.relax.expr": _relax_expressions,
+    "tvm.relax.struct_info": {name: where for name, where in _relax_expressions.items() if "StructInfo" in name},
+    "tvm.relax.expr_functor": _functors,
+    "tvm.relax.block_builder": _block_builder,
+    "tvm.relax.analysis": {"remove_all_unused": f"{_GRAPHS}:remove_all_unused"},
+    "tvm.relax.transform": {**_transforms, "function_pass": f"{_RELAX}.passes:function_pass"},
+    "tvm.relax.vm": _machine,
+    "tvm.relax.vm_build": _machine,
+    "tvm.relax.frontend": {},
+    "tvm.relax.frontend.torch": _from_fx,
+    "tvm.transform": _passes,
+    "tvm.ir.transform": _passes,
+    "tvm.ir.op": {"Op": f"{_GRAPHS}:Op"},
+}
+
 MODULES: dict[str, dict[str, str]] = {
+    **_graph_modules,
     "tvm": {
         "IRModule": "tir_mlir.script.module:IRModule",
         "build": f"{_RUNTIME}:build",
-        "compile": f"{_RUNTIME}:build",
+        "compile": f"{_RELAX}.virtual_machine:compile_module",
+        "topi": "tir_mlir.topi",
         "TVMError": f"{_ERRORS}:TirError",
         "DataType": f"{_CONSTANTS}:DataType",
         "__version__": f"{_RUNTIME}:VERSION",

@@ -1,5 +1,6 @@
 """Graphs as Python expressions: what visitors read and rewriters build. They are read from MLIR and written to it."""
 
+from tir_mlir.graph.expressions.block_builder import BlockBuilder
 from tir_mlir.graph.expressions.graph_function import Function
 from tir_mlir.graph.expressions.nodes import (
     Attrs,
@@ -27,12 +28,14 @@ from tir_mlir.graph.expressions.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from tir_mlir.graph.expressions.visitors import PyExprMutator, PyExprVisitor, mutator, remove_all_unused, visitor
 from tir_mlir.graph.expressions.write_graph import write_functions, write_graph
 from tir_mlir.script.function_table import GlobalVar
 
 __all__ = [
-    "Attrs", "BindingBlock", "Call", "Constant", "DataflowBlock", "DataflowVar", "DynTensorType", "Expr", "ExternFunc",
-    "Function", "GlobalVar", "ObjectStructInfo", "Op", "SeqExpr", "ShapeExpr", "ShapeStructInfo", "StructInfo",
-    "TensorStructInfo", "Tuple", "TupleGetItem", "TupleStructInfo", "Var", "VarBinding", "const", "write_functions",
+    "Attrs", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataflowBlock", "DataflowVar", "DynTensorType",
+    "Expr", "ExternFunc", "Function", "GlobalVar", "ObjectStructInfo", "Op", "PyExprMutator", "PyExprVisitor",
+    "SeqExpr", "ShapeExpr", "ShapeStructInfo", "StructInfo", "TensorStructInfo", "Tuple", "TupleGetItem",
+    "TupleStructInfo", "Var", "VarBinding", "const", "mutator", "remove_all_unused", "visitor", "write_functions",
     "write_graph",
 ]  # fmt: skip

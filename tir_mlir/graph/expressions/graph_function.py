@@ -26,7 +26,7 @@ class Function(Expr):
         is_pure: bool = True,
         attrs: Mapping[str, Any] | None = None,
         *,
-        home: IRModule | None = None,
+        home: Any = None,
     ):
         """home: the module that has the functions that it calls, for printing it alone."""
         for param in params:

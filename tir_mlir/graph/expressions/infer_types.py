@@ -10,13 +10,15 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.expressions.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS, Operator
+from tir_mlir.script.printer.graphs import TUPLES
 from tir_mlir.te import Tensor, placeholder
 
 
 def infer_operator(name: str, infos: Sequence[StructInfo], attrs: Mapping[str, Any]) -> StructInfo:
     """What is known of the value of an operator of the table. Errors: GraphError for operands that do not fit."""
     operator = OPERATORS[name]
-    tensors = [_placeholder(name, number, info) for number, info in enumerate(infos)]
+    flat = [f for info in infos for f in (info.fields if isinstance(info, TupleStructInfo) else [info])]
+    tensors = [_placeholder(name, number, info) for number, info in enumerate(flat)]
     try:
         made = operator.te(*tensors, **attrs)
     except GraphError:
@@ -39,8 +41,12 @@ def split_arguments(
 ) -> tuple[list[Any], dict[str, Any]]:
     """The operands and the attributes of a call as Python writes it: `softmax(x, -1)` -> [x], {"axis": -1}.
 
-    Optional operands that are None are left out at the end. Errors: GraphError.
+    Of an operator of a tuple, `concat((x, y), 0)`, the tuple is the operand. Optional operands that are None are left
+    out at the end. Errors: GraphError.
     """
+    if operator.name in TUPLES and args:
+        named = dict(zip(operator.attrs, args[1:], strict=False))
+        return [args[0]], {k: v for k, v in {**named, **keywords}.items() if v is not None}
     try:
         bound = signature(operator).bind(*args, **keywords)
     except TypeError as error:
@@ -52,7 +58,7 @@ def split_arguments(
         if name in operator.attrs:
             attrs[name] = value
         elif kind is inspect.Parameter.VAR_POSITIONAL:
-            operands += value[0] if len(value) == 1 and isinstance(value[0], (tuple, list)) else value
+            operands += value
         elif kind is inspect.Parameter.VAR_KEYWORD:
             attrs |= value
         else:

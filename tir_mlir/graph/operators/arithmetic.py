@@ -27,6 +27,10 @@ _REDUCE = {"axis": None, "keepdims": False}
 _INDEX = {"axis": None, "keepdims": False, "dtype": "int64"}
 
 
+def _ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
+    return topi.add(topi.multiply(x1, x2), x3)
+
+
 def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
     return topi.clip(x, min, max)
 
@@ -63,6 +67,7 @@ def _arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float3
 
 OPERATORS = [
     *(Operator(n, getattr(topi, n), {}, f"linalg.{_LINALG[n]}" if n in _LINALG else None) for n in (*_ONE, *_TWO)),
+    Operator("ewise_fma", _ewise_fma, {}),
     Operator("where", topi.where, {}),
     Operator("clip", _clip, {"min": None, "max": None}),
     Operator("astype", topi.astype, {"dtype": REQUIRED}),

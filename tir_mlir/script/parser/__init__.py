@@ -58,11 +58,11 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
     homes = {*call_order.CLASS_NAMES, *(p.home for p in seen.values() if p.home)}
     with entered():
         module = ir.Module.create()
-        programs = {name: p for name, p in seen.items() if not p.graph}
-        order = call_order.callees_first({name: p.node for name, p in programs.items()}, homes)
-        states = [_parse_one(module, seen[name], programs, homes) for name in order]
-        if order != list(programs):
-            _rearrange(module, list(programs))
+        own = {name: p for name, p in seen.items() if not p.graph}
+        order = call_order.callees_first({name: p.node for name, p in own.items()}, homes)
+        states = [_parse_one(module, seen[name], own, homes) for name in order]
+        if order != list(own):
+            _rearrange(module, list(own))
         if states and all(p.check for p in seen.values()):
             verify_source(module, states)
     made = IRModule(module)

@@ -20,6 +20,8 @@ MOST_ELEMENTS = 1024
 """Larger constants are printed as references to the metadata."""
 MOST_COLUMNS = 100
 """Longer signatures have a line for each parameter."""
+TUPLES = ("concat", "einsum", "stack")
+"""Operators whose operands are one tuple in TVMScript."""
 WEIGHTS = "weights"
 """The function attribute that says which parameters are weights, and their names."""
 
@@ -133,7 +135,8 @@ class GraphPrinter:
         inputs = [self._name(v) for v in node.inputs]
         if node.kind == encoding.OPERATOR:
             given = [f"{k}={_attribute(v)}" for k, v in node.attributes.items()]
-            return f"R.{node.operator}({', '.join([*inputs, *given])})"
+            operands = [sequence(inputs)] if node.operator in TUPLES else inputs
+            return f"R.{node.operator}({', '.join([*operands, *given])})"
         callee = node.callee
         assert callee is not None
         if callee.is_graph:

@@ -33,11 +33,13 @@ from tir_mlir.graph.expressions import (
     TupleStructInfo,
     const,
 )
-from tir_mlir.graph.expressions.operator_calls import call_dps_packed, call_tir, find
+from tir_mlir.graph.expressions.operator_calls import OperatorSpace, call_dps_packed, call_tir, find
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.parser import decorate
 
 Tensor, Shape, Object = TensorStructInfo, ShapeStructInfo, ObjectStructInfo
+op = OperatorSpace()
+"""The operators again: `relax.op.add` means `R.add` in a graph."""
 
 __all__ = [
     "ExternFunc", "Object", "Shape", "Tensor", "Tuple", "call_dps_packed", "call_tir", "const", "dataflow", "func_attr",

@@ -1,0 +1,1 @@
+"""`tvm.relax`: TVM's names for graphs of operators, over `tir_mlir.graph`."""

@@ -1,0 +1,85 @@
+"""`from_fx`: a graph from a `torch.fx` module, node by node, with functions of the user for each kind of node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.expressions import BlockBuilder, TensorStructInfo, Var, const
+from tir_mlir.script.module import IRModule
+
+
+def from_fx(
+    fx_mod: Any,
+    input_shapes: Sequence[Sequence[int]],
+    call_function_map: Mapping[Any, Callable[..., Any]] | None = None,
+    call_module_map: Mapping[type, Callable[..., Any]] | None = None,
+    input_dtypes: Sequence[str] | None = None,
+) -> IRModule:
+    """A module whose `main` is the graph of `torch.fx.symbolic_trace(model)`.
+
+    input_shapes: of the inputs in order. call_function_map: for a function such as `torch.matmul` a function
+    `(bb, node_map, node) -> value`; call_module_map: for a module class such as `torch.nn.Linear`
+    `(bb, node_map, node, module) -> value`. `node_map` has the values of earlier nodes. Weights become constants.
+    Raises GraphError for a node that has no function, with its name.
+    """
+    return _Importer(fx_mod, call_function_map or {}, call_module_map or {}).run(input_shapes, input_dtypes)
+
+
+class _Importer:
+    def __init__(self, fx_mod: Any, functions: Mapping[Any, Any], modules: Mapping[type, Any]):
+        self.fx_mod, self.functions, self.modules = fx_mod, functions, modules
+        self.named = dict(fx_mod.named_modules())
+        self.bb = BlockBuilder()
+        self.node_map: dict[Any, Any] = {}
+
+    def run(self, shapes: Sequence[Sequence[int]], dtypes: Sequence[str] | None) -> IRModule:
+        inputs: list[Var] = []
+        output = None
+        with self.bb.function("main"):
+            with self.bb.dataflow():
+                for node in self.fx_mod.graph.nodes:
+                    if node.op == "placeholder":
+                        self.node_map[node] = self._input(node, len(inputs), shapes, dtypes)
+                        inputs.append(self.node_map[node])
+                    elif node.op == "output":
+                        output = self.bb.emit_output(self._value(node.args[0]))
+                    else:
+                        self.node_map[node] = self._node(node)
+            self.bb.emit_func_output(output, inputs)
+        if len(inputs) != len(shapes):
+            raise GraphError(f"the model has {len(inputs)} inputs, and input_shapes {len(shapes)}")
+        return self.bb.get()
+
+    def _input(self, node: Any, number: int, shapes: Sequence[Sequence[int]], dtypes: Sequence[str] | None) -> Var:
+        if number >= len(shapes):
+            raise GraphError(f"there is no shape for the input {node.target}; input_shapes has {len(shapes)}")
+        return Var(str(node.target), TensorStructInfo(tuple(shapes[number]), dtypes[number] if dtypes else "float32"))
+
+    def _value(self, given: Any) -> Any:
+        if isinstance(given, (tuple, list)):
+            return type(given)(self._value(g) for g in given)
+        return self.node_map[given]
+
+    def _node(self, node: Any) -> Any:
+        if node.op == "get_attr":
+            value = self.fx_mod
+            for word in node.target.split("."):
+                value = getattr(value, word)
+            return const(value.detach().cpu().numpy())
+        if node.op == "call_module":
+            module = self.named[node.target]
+            return self._mapped(self.modules, type(module), "call_module_map", node)(
+                self.bb, self.node_map, node, module
+            )
+        if node.op in ("call_function", "call_method"):
+            return self._mapped(self.functions, node.target, "call_function_map", node)(self.bb, self.node_map, node)
+        raise GraphError(f"the node {node.name} is a {node.op}, which cannot be imported")
+
+    @staticmethod
+    def _mapped(known: Mapping[Any, Any], key: Any, word: str, node: Any) -> Callable[..., Any]:
+        if key not in known:
+            name = getattr(key, "__name__", str(key))
+            raise GraphError(f"the node {node.name} is {name}, which {word} does not have; fix: {word}={{{name}: ...}}")
+        return known[key]

@@ -1,0 +1,116 @@
+"""Passes of TVM: functions and classes that rewrite a module, alone and in a row."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.expressions import Function
+from tir_mlir.script.module import IRModule
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """What a pass is called."""
+
+    name: str
+    opt_level: int = 0
+    required: tuple[str, ...] = ()
+
+
+class PassContext:
+    """`with tvm.transform.PassContext(opt_level=3):`; options are accepted, and have no effect."""
+
+    _stack: list[PassContext] = []
+
+    def __init__(self, opt_level: int = 2, **options: Any):
+        self.opt_level, self.options = opt_level, options
+
+    @staticmethod
+    def current() -> PassContext:
+        """That of the innermost `with`, or one without options."""
+        return PassContext._stack[-1] if PassContext._stack else PassContext()
+
+    def __enter__(self) -> PassContext:
+        PassContext._stack.append(self)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        PassContext._stack.pop()
+
+
+class Pass:
+    """A rewrite of a module: `new = pass_(module)`. The module that is given does not change."""
+
+    def __init__(self, run: Callable[[IRModule, PassContext], IRModule], info: PassInfo):
+        self._run, self.info = run, info
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        if not isinstance(mod, IRModule):
+            raise GraphError(f"the pass {self.info.name} takes an IRModule, not {short_repr(mod)}")
+        made = self._run(mod.clone(), PassContext.current())
+        if not isinstance(made, IRModule):
+            raise GraphError(f"the pass {self.info.name} returns an IRModule; it returned {short_repr(made)}")
+        return made
+
+    def __repr__(self) -> str:
+        return f"<pass {self.info.name}>"
+
+
+class Sequential(Pass):
+    """Passes one after the other: `Sequential([LegalizeOps(), FuseTIR()])(module)`."""
+
+    def __init__(self, passes: Sequence[Pass], opt_level: int = 0, name: str = "sequential", **_: Any):
+        self.passes = list(passes)
+        super().__init__(
+            lambda mod, _: functools.reduce(lambda m, p: p(m), self.passes, mod), PassInfo(name, opt_level)
+        )
+
+
+def module_pass(
+    pass_func: Any = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] = (), **_: Any
+) -> Any:
+    """A pass from a function `(mod, ctx) -> mod`, or from a class with `transform_module(self, mod, ctx)`."""
+    return _decorated(pass_func, opt_level, name, required, "transform_module", lambda f: f)
+
+
+def function_pass(
+    pass_func: Any = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] = (), **_: Any
+) -> Any:
+    """A pass from a function `(func, mod, ctx) -> func`, or from a class with `transform_function(...)`.
+
+    It is called for every graph of the module.
+    """
+    return _decorated(pass_func, opt_level, name, required, "transform_function", _each_graph)
+
+
+def _each_graph(transform: Callable[..., Any]) -> Callable[[IRModule, PassContext], IRModule]:
+    def run(mod: IRModule, ctx: PassContext) -> IRModule:
+        graphs = {name: f for name, f in mod.functions.items() if isinstance(f, Function)}
+        mod.update({name: transform(f, mod, ctx) for name, f in graphs.items()})
+        return mod
+
+    return run
+
+
+def _decorated(
+    given: Any, opt_level: int, name: str | None, required: Sequence[str], method: str, as_run: Callable[..., Any]
+) -> Any:
+    def decorate(target: Any) -> Any:
+        info = PassInfo(name or getattr(target, "__name__", "pass"), opt_level, tuple(required))
+        if not isinstance(target, type):
+            return Pass(as_run(target), info)
+        if not callable(getattr(target, method, None)):
+            raise GraphError(f"the pass class {target.__name__} has no method {method}")
+
+        @functools.wraps(target, updated=())
+        def make(*args: Any, **keywords: Any) -> Pass:
+            made = target(*args, **keywords)
+            return Pass(as_run(getattr(made, method)), info)
+
+        return make
+
+    return decorate if given is None else decorate(given)

@@ -1,0 +1,127 @@
+"""`tvm.relax.transform`: passes over graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tir_mlir.compat.relax.passes import Pass, PassInfo
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.expressions import (
+    Call,
+    Constant,
+    Function,
+    Op,
+    PyExprMutator,
+    TensorStructInfo,
+    Var,
+    const,
+    remove_all_unused,
+)
+from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.script.module import IRModule
+
+
+class _Rewriter(PyExprMutator):
+    """Rewrites all graphs of a module."""
+
+    def __init__(self, mod: IRModule):
+        super().__init__(mod)
+        self.mod = mod
+
+    def transform(self) -> IRModule:
+        for name, func in self.mod.functions.items():
+            if isinstance(func, Function):
+                self.builder_.update_func(name, self.visit_expr(remove_all_unused(func)))
+        return self.builder_.get()
+
+
+class _Legalize(_Rewriter):
+    """Calls of operators become what a function for their name makes of them."""
+
+    def __init__(self, mod: IRModule, op_map: Mapping[Any, Callable[..., Any]]):
+        super().__init__(mod)
+        self.op_map = op_map
+
+    def visit_call_(self, call: Call) -> Any:
+        call = self.visit_expr_post_order(call)
+        if call.op in self.op_map:
+            return self.op_map[call.op](self.builder_, call)
+        if isinstance(call.op, Op) and call.op.short in OPERATORS:
+            name = call.op.short
+            hint = name.rpartition(".")[2]
+            return self.builder_.call_te(OPERATORS[name].te, *call.args, primfunc_name_hint=hint, **call.attrs)
+        return call
+
+
+def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_warning: bool = False) -> Pass:  # noqa: N802
+    """Each operator becomes a call of a TensorIR function.
+
+        lv = R.nn.relu(x)  ->  lv = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((1, 128), dtype="float32"))
+
+    op_map: functions `(bb, call) -> value` by the name of an operator, instead of the table's:
+    `{"relax.nn.relu": lambda bb, call: bb.call_te(topi.nn.relu, call.args[0])}`. Errors: GraphError.
+    """
+    known = {}
+    for name, function in (op_map or {}).items():
+        if not callable(function):
+            raise GraphError(f"op_map has functions (bb, call) -> value; for {name} it has {short_repr(function)}")
+        known[name if isinstance(name, Op) else Op.get(name)] = function
+    return Pass(lambda mod, _: _Legalize(mod, known).transform(), PassInfo("LegalizeOps"))
+
+
+def DeadCodeElimination(entry_functions: Any = None) -> Pass:  # noqa: N802
+    """Bindings that nothing uses are removed."""
+    return Pass(lambda mod, _: remove_all_unused(mod), PassInfo("DeadCodeElimination"))
+
+
+def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:  # noqa: N802
+    """Parameters of a function become constants: `BindParams("main", {"w": array})`.
+
+    The keys are names or variables of the function. Errors: GraphError for an array that does not fit.
+    """
+    named = {k.name_hint if isinstance(k, Var) else str(k): v for k, v in params.items()}
+
+    def run(mod: IRModule, _: Any) -> IRModule:
+        if func_name not in mod.graphs:
+            raise GraphError(f"the module has no graph {short_repr(func_name)}; it has {', '.join(mod.graphs)}")
+        mod.update_func(func_name, _bound(mod.graphs[func_name], named))
+        return mod
+
+    return Pass(run, PassInfo("BindParams"))
+
+
+def _bound(func: Function, arrays: Mapping[str, Any]) -> Function:
+    known = {p.name_hint: p for p in func.params}
+    if missing := [name for name in arrays if name not in known]:
+        raise GraphError(f"{func.name} has no parameter {missing[0]}; it has {', '.join(known)}")
+    constants = {known[name]: _fitting(known[name], value) for name, value in arrays.items()}
+    mutator = _Substitute(constants)
+    made = mutator.visit_expr(func)
+    made.params = [p for p in made.params if p not in constants]
+    return made
+
+
+class _Substitute(PyExprMutator):
+    """Constants in place of variables."""
+
+    def __init__(self, constants: Mapping[Var, Constant]):
+        super().__init__()
+        self.constants = constants
+
+    def visit_call_(self, call: Call) -> Any:
+        made = self.visit_expr_post_order(call)
+        if made is not call:
+            made.struct_info = call.struct_info  # of functions that only the module knows
+        return made
+
+    def visit_var_(self, op: Var) -> Any:
+        return self.constants.get(op) or self.get_var_remap(op)
+
+
+def _fitting(param: Var, value: Any) -> Constant:
+    made = value if isinstance(value, Constant) else const(value)
+    info = param.struct_info
+    if not isinstance(info, TensorStructInfo) or not info.could_be(made.struct_info):
+        raise GraphError(f"parameter {param.name_hint} is {info}; the array is {made.struct_info}")
+    return made

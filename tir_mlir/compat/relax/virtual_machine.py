@@ -1,0 +1,128 @@
+"""`relax.build` and `relax.VirtualMachine`: a module of graphs as native code, one function for each graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.compat.ndarray import Device, NDArray, cpu, memory_of
+from tir_mlir.compat.runtime import BenchmarkResult, Target, timed
+from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
+from tir_mlir.graph.build_model import build_model
+from tir_mlir.graph.expressions import Function
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model import Model
+from tir_mlir.script.module import IRModule
+from tir_mlir.script.printer.graphs import WEIGHTS
+
+
+class Executable:
+    """What `relax.build` returns. `ex.models` are the compiled graphs by name."""
+
+    def __init__(self, module: IRModule, target: str):
+        names = [n for n, f in module.graphs.items() if not f.attrs.get("Primitive")]
+        if not names:
+            raise GraphError("the module has no graph; fix: a function with @R.function, or tvm.build for programs")
+        self.module, self.target = module, target
+        self.models: dict[str, Model] = {name: build_model(Graph(module, name=name), target) for name in names}
+
+    def stats(self) -> str:
+        """The compiled functions, a line each."""
+        return "\n".join(repr(model) for model in self.models.values())
+
+    @property
+    def mod(self) -> Executable:
+        """The executable itself."""
+        return self
+
+    def jit(self, **_: Any) -> Executable:
+        """The executable itself: it is compiled."""
+        return self
+
+
+def build(mod: Any, target: Any = None, params: dict[str, Any] | None = None, **_: Any) -> Executable:
+    """Compile a module of graphs for the CPU. Parameters with names of `params` are those arrays."""
+    from tir_mlir.compat.relax.transforms import BindParams
+
+    module = IRModule({mod.name: mod}) if isinstance(mod, Function) else mod
+    if not isinstance(module, IRModule):
+        raise GraphError(f"relax.build takes an IRModule, not {short_repr(mod)}")
+    if params:
+        module = BindParams("main", params)(module)
+    wanted = Target(target) if target is not None else Target.current() or Target("llvm")
+    return Executable(_with_inputs(module), wanted.kind)
+
+
+def compile_module(mod: Any, target: Any = None, **options: Any) -> Any:
+    """`tvm.compile`: of a module with graphs an Executable, else a module of programs."""
+    from tir_mlir.compat.runtime import build as build_library
+
+    if isinstance(mod, Function) or (isinstance(mod, IRModule) and mod.graphs):
+        return build(mod, target, **options)
+    return build_library(mod, target, **options)
+
+
+def _with_inputs(module: IRModule) -> IRModule:
+    """Weights, whose arrays a module does not have, are inputs like the others."""
+    named = {n: f.without_attr(WEIGHTS) for n, f in module.graphs.items() if WEIGHTS in f.attrs}
+    if named:
+        module = module.clone()
+        module.update(named)
+    return module
+
+
+class VirtualMachine:
+    """Runs an executable: `VirtualMachine(ex, tvm.cpu())["main"](x)` returns an NDArray, or a list of them."""
+
+    def __init__(self, rt_mod: Executable, device: Device | list[Device] | None = None, **_: Any):
+        if not isinstance(rt_mod, Executable):
+            raise GraphError(f"a VirtualMachine runs what relax.build returns, not {short_repr(rt_mod)}")
+        self.executable, self.device = rt_mod, device
+        self._inputs: dict[str, tuple[Any, ...]] = {}
+        self._outputs: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        models = self.executable.models
+        if name not in models:
+            raise KeyError(f"there is no function {short_repr(name)}; there are {', '.join(models)}")
+        model = models[name]
+
+        def run(*args: Any) -> Any:
+            made = model(*map(_unwrapped, args))
+            return [_wrapped(m) for m in made] if isinstance(made, tuple) else _wrapped(made)
+
+        return run
+
+    get_function = __getitem__
+
+    def set_input(self, func_name: str, *args: Any, **named: Any) -> None:
+        """Keep the arguments of the next `invoke_stateful`."""
+        model = self.executable.models[func_name]
+        self._inputs[func_name] = model._in_order(args, named)
+
+    def invoke_stateful(self, func_name: str) -> None:
+        """Run a function on the arguments that were set."""
+        if func_name not in self._inputs:
+            raise ArgumentError(f'there are no arguments; fix: vm.set_input("{func_name}", ...)')
+        self._outputs[func_name] = self[func_name](*self._inputs[func_name])
+
+    def get_outputs(self, func_name: str) -> Any:
+        """What the last `invoke_stateful` returned."""
+        return self._outputs[func_name]
+
+    def time_evaluator(
+        self, func_name: str, dev: Device | None = None, number: int = 10, repeat: int = 1, **_: Any
+    ) -> Callable[..., BenchmarkResult]:
+        """A callable that runs a function `number` times after one run to warm up, `repeat` times over."""
+        model = self.executable.models[func_name]
+        return lambda *args: timed(model, [_unwrapped(a) for a in args], {}, number, repeat)
+
+
+def _unwrapped(value: Any) -> Any:
+    return memory_of(value) if isinstance(value, NDArray) else np.asarray(value)
+
+
+def _wrapped(value: np.ndarray) -> NDArray:
+    return NDArray(value, value.dtype.name, cpu())

@@ -1,0 +1,243 @@
+"""`BlockBuilder`: write graphs as expressions, function by function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.emit import listed
+from tir_mlir.graph.expressions.emitter import Emitter
+from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.nodes import Call, Expr, SeqExpr, Tuple, Var, VarBinding, as_expr
+from tir_mlir.graph.expressions.read_graph import CALL_TIR
+from tir_mlir.graph.expressions.struct_info import TensorStructInfo
+from tir_mlir.script.function_table import GlobalVar
+from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.script.printer.value_names import identifier
+from tir_mlir.script.structural_equal import canonical
+from tir_mlir.te import Tensor, create_prim_func, placeholder
+
+
+@dataclass
+class _Open:
+    """The function that is being written."""
+
+    name: str
+    params: list[Var] | None
+    attrs: dict[str, Any]
+    emitter: Emitter
+    result: Expr | None = None
+    outputs: list[Expr] = field(default_factory=list)
+
+
+class BlockBuilder:
+    """Write graphs and the programs that they call.
+
+    bb = BlockBuilder()
+    with bb.function("main", [x, w]):
+        with bb.dataflow():
+            lv = bb.emit(op.nn.dense(x, w))
+            gv = bb.emit_output(bb.call_te(topi.nn.relu, lv))
+        bb.emit_func_output(gv)
+    module = bb.get()
+    """
+
+    _current: list[BlockBuilder] = []
+
+    def __init__(self, mod: IRModule | None = None):
+        """mod: the functions to start with; they are copied."""
+        self.functions: dict[str, Any] = {} if mod is None else dict(mod.functions)
+        self._open: list[_Open] = []
+        self._texts: dict[str, tuple[PrimFunc, str]] = {}
+
+    @staticmethod
+    def current() -> BlockBuilder | None:
+        """The builder of the innermost `with bb.function(...)`."""
+        return BlockBuilder._current[-1] if BlockBuilder._current else None
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def function(
+        self,
+        name: str,
+        params: Var | Sequence[Var] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        private: bool = False,
+        pure: bool = True,
+    ) -> Iterator[None]:
+        """Write a function; `emit_func_output` ends it. params: here, or given with the output."""
+        given = [params] if isinstance(params, Var) else None if params is None else list(params)
+        known = {**(attrs or {}), **({"Primitive": 1} if private else {})}
+        with self.scope(name, given, known) as opened:
+            yield
+        if opened.result is None:
+            raise GraphError(f"the function {name} has no output; fix: bb.emit_func_output(value)")
+        body = SeqExpr(opened.emitter.blocks, opened.result)
+        made = Function(opened.params or [], body, attrs=opened.attrs)
+        made.name = name
+        self.functions[name] = made
+
+    @contextmanager
+    def scope(self, name: str, params: list[Var] | None, attrs: Mapping[str, Any]) -> Iterator[_Open]:
+        """Bindings inside are of one function."""
+        taken = {p.name_hint for p in params or ()}
+        opened = _Open(name, params, dict(attrs), Emitter(self.functions, self._add_program, taken))
+        self._open.append(opened)
+        BlockBuilder._current.append(self)
+        try:
+            yield opened
+        finally:
+            BlockBuilder._current.pop()
+            self._open.pop()
+
+    @property
+    def opened(self) -> _Open:
+        """The function that is being written. Errors: GraphError outside of one."""
+        if not self._open:
+            raise GraphError('no function is being written; fix: with bb.function("main", [x]):')
+        return self._open[-1]
+
+    @property
+    def emitter(self) -> Emitter:
+        return self.opened.emitter
+
+    @contextmanager
+    def dataflow(self) -> Iterator[None]:
+        """Write a block without side effects; `emit_output` gives what is used after it."""
+        self.emitter.begin_block(dataflow=True)
+        try:
+            yield
+        finally:
+            self.emitter.in_dataflow = False
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def emit(self, expr: Any, name_hint: str = "") -> Var:
+        """Bind a value to a new variable. Its type is inferred. Errors: GraphError for operands that do not fit."""
+        return self.emitter.emit(expr, name_hint)
+
+    def emit_output(self, output: Any, name_hint: str = "") -> Var:
+        """The same, for a value that is used after the dataflow block."""
+        return self.emitter.emit(output, name_hint, output=True)
+
+    def emit_normalized(self, binding: VarBinding) -> Var:
+        """Append a binding of a variable that exists."""
+        return self.emitter.emit_binding(binding)
+
+    def emit_te(self, func: Callable[..., Any], *args: Any, **given: Any) -> Var:
+        """Bind the call of a program that is made of a function on te tensors."""
+        return self.emit(self.call_te(func, *args, **given), given.get("name_hint", ""))
+
+    def call_te(self, func: Callable[..., Any], *args: Any, **given: Any) -> Call:
+        """The call of a program that is made of a function on te tensors: `bb.call_te(topi.nn.dense, x, w)`.
+
+        Values become te tensors, also those in lists; other arguments are passed as they are. Equal programs are one.
+        `primfunc_name_hint`: for its name.
+        """
+        hint = given.pop("primfunc_name_hint", None) or identifier(getattr(func, "__name__", "te").strip("<>"), "te")
+        given.pop("name_hint", None)
+        inputs: list[tuple[Expr, Tensor]] = []
+        made = func(*(self._tensor(a, inputs) for a in args), **{k: self._tensor(v, inputs) for k, v in given.items()})
+        results = listed(made)
+        name = self._add_program(create_prim_func([*(t for _, t in inputs), *results]), hint)
+        infos = [TensorStructInfo(t.shape, t.dtype) for t in results]
+        return Call(CALL_TIR, [name, Tuple([v for v, _ in inputs])], sinfo_args=infos)
+
+    def _tensor(self, given: Any, inputs: list[tuple[Expr, Tensor]]) -> Any:
+        """The te tensor of a value."""
+        if isinstance(given, (list, tuple)) and not isinstance(given, Expr):
+            return type(given)(self._tensor(g, inputs) for g in given) if type(given) in (list, tuple) else given
+        if isinstance(given, Tuple):
+            return [self._tensor(g, inputs) for g in given]
+        if not isinstance(given, Expr):
+            return given
+        value = self.emitter.operand(given)
+        for known, tensor in inputs:
+            if known is value:
+                return tensor
+        info = value.struct_info
+        if not isinstance(info, TensorStructInfo) or info.shape is None:
+            raise GraphError(f"{value!r} is {info}; a te function takes tensors of known shape")
+        name = value.name_hint.replace(".", "_") if isinstance(value, Var) else f"c{len(inputs)}"
+        inputs.append((value, placeholder(tuple(info.shape), info.dtype, name=name)))
+        return inputs[-1][1]
+
+    def normalize(self, expr: Any) -> Expr:
+        """A value whose operands are variables and constants, and whose type is known."""
+        return self.emitter.normalize(expr)
+
+    def lookup_binding(self, var: Any) -> Expr | None:
+        """What a variable is bound to, None for a parameter."""
+        for opened in reversed(self._open):
+            if isinstance(var, Var) and var in opened.emitter.values:
+                return opened.emitter.values[var]
+        return None
+
+    def emit_func_output(self, output: Any, params: Var | Sequence[Var] | None = None) -> None:
+        """What the function returns; params: if they were not given at its beginning."""
+        opened = self.opened
+        if params is not None:
+            if opened.params is not None:
+                raise GraphError(f"the parameters of {opened.name} are given twice")
+            opened.params = [params] if isinstance(params, Var) else list(params)
+        opened.result = opened.emitter.operand(as_expr(output))
+
+    # --- the module ---------------------------------------------------------------------------------------------------
+
+    def add_func(self, func: Any, func_name: str) -> GlobalVar:
+        """Add a function under a name, or a numbered one if it is taken. Returns its name in the module."""
+        if isinstance(func, PrimFunc):
+            return self._add_program(func, func_name)
+        if not isinstance(func, Function):
+            raise GraphError(f"add_func takes a PrimFunc or a graph, not {short_repr(func)}")
+        name = self.get_unique_name(func_name)
+        self.functions[name] = func
+        return GlobalVar(name)
+
+    def _add_program(self, func: PrimFunc, wanted: str = "") -> GlobalVar:
+        """The name of an equal program, or of this one, added. Names inside of them may differ."""
+        wanted = wanted or str(func.attrs.get("global_symbol", func.name))
+        text = _text(func)
+        for name, known in self.functions.items():
+            if isinstance(known, PrimFunc) and name.startswith(wanted) and self._text(name, known) == text:
+                return GlobalVar(name)
+        name = self.get_unique_name(wanted)
+        self.functions[name], self._texts[name] = func, (func, text)
+        return GlobalVar(name)
+
+    def _text(self, name: str, func: PrimFunc) -> str:
+        """The text of a program of the module, made once."""
+        known = self._texts.get(name)
+        if known is None or known[0] is not func:
+            known = self._texts[name] = (func, _text(func))
+        return known[1]
+
+    def get_unique_name(self, name_prefix: str) -> str:
+        """A name that no function of the module has."""
+        name, number = name_prefix, 0
+        while name in self.functions:
+            number += 1
+            name = f"{name_prefix}{number}"
+        return name
+
+    def update_func(self, gv: str, updated_func: Any) -> None:
+        """Replace a function, or add one under this name."""
+        self.functions[str(gv)] = updated_func
+
+    def get(self) -> IRModule:
+        """The module of what was written. Errors: GraphError and TirError for functions that do not fit."""
+        return IRModule(self.functions)
+
+    finalize = get
+
+    def __getitem__(self, name: str) -> Any:
+        return self.functions[name]
+
+
+def _text(func: PrimFunc) -> str:
+    """The text of a program without names."""
+    return canonical(IRModule({"main": func}).mlir, names=False, symbols=False)
