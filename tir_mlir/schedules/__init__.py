@@ -7,6 +7,7 @@ from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.programs.attention import attention
 from tir_mlir.schedules.programs.auto import auto
+from tir_mlir.schedules.programs.prepack import prepack
 from tir_mlir.schedules.rows.elementwise import elementwise
 from tir_mlir.schedules.rows.independent import independent
 from tir_mlir.schedules.rows.reduction import reduction
@@ -22,6 +23,7 @@ __all__ = [
     "gemv",
     "independent",
     "layer_norm",
+    "prepack",
     "reduction",
     "rowwise",
     "softmax",

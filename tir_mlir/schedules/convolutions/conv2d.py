@@ -72,7 +72,7 @@ class Conv2d:
         """Schedule the block. The first step reorders its iters to outer, row, column, reductions."""
         sch, plan, what = self.sch, self.plan, self.what
         sch.transform_block_layout(self.block, lambda *iters: self._product_iters(*iters))
-        kept, packed = self._packed()
+        kept, packed = ([], None) if 0 < what.panel <= plan.nr else self._packed()
         for pad in padding:
             join_rows(sch, pad)
         parts, write_back, passes = self._passes()
@@ -86,7 +86,7 @@ class Conv2d:
         first = [x for n, x in enumerate(outer) if n in kept]
         sch.reorder(*first, j_0, *passes, *[x for x in outer if x not in first], i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
-        copy = self._pack(packed, passes[0] if passes else j_0, kept)
+        copies = [self._pack(packed, passes[0] if passes else j_0, kept)] if packed else []
         self._unroll(sums)
         sch.unroll(i_1)
         sch.vectorize(j_2)
@@ -97,7 +97,7 @@ class Conv2d:
         if passes:
             place_epilogue(sch, self.epilogue, j_0)
         if self.threads > 1:
-            self._parallelize([*first, j_0], [i_0, copy])
+            self._parallelize([*first, j_0], [i_0, *copies])
 
     def _parallelize(self, outer: Sequence[Any], inner: Sequence[Any]) -> None:
         """Parallelize an outer loop with at least one iteration per thread, else all inner loops."""

@@ -34,7 +34,7 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
     lanes, size = target.lanes(what.bits), max(1, what.bits // 8)
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
-    mr, vectors = register_tile(m, n, lanes, target)
+    mr, vectors = register_tile(m, n, lanes, target, panel=what.panel)
     nr = vectors * lanes
     step = nr * size * window  # bytes of a panel per iteration of the longest reduction
     depth = _dividing_tile(deep, max(1, target.l1 * 2 // 3 // step))
@@ -46,7 +46,7 @@ def free_conv_tiles(free: Free, what: Convolution, plan: ConvTiles, target: Targ
     if not free:
         return plan
     m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
-    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr)
+    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr, what.panel)
     depth = free.choice("depth", [d for d in (8, 16, 32, 64, 128, 256, deep or 0) if 0 < d <= (deep or 0)], plan.depth)
     panels = [p for p in (1, 2, 4, 8, 16) if n is None or (p - 1) * nr < n]
     unrolled = free.choice("unroll", (1, 4, 8, 16), plan.unrolled)

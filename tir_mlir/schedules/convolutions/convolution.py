@@ -23,7 +23,8 @@ class Convolution:
     `columns`: the contiguous axes of the result (pixels in NCHW, channels in NHWC), which index the right operand.
     `outer`: the other spatial iters; `sums`: the reduction iters, in the order of the left operand; both without iters
     of extent 1. `as_one`: whether the sums can be fused, as the left operand has them adjacent, the longest first.
-    `extents`: of all iters, None if symbolic.
+    `extents`: of all iters, None if symbolic. `panel`: the length of the rows of the right operand if they are along
+    the columns; else 0.
     """
 
     outer: tuple[str, ...]
@@ -35,6 +36,7 @@ class Convolution:
     right: str
     extents: dict[str, int | None]
     bits: int
+    panel: int = 0
 
     @property
     def deep(self) -> str:
@@ -77,8 +79,13 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
     return Convolution(
         tuple(outer), rows, columns, tuple(sums), _is_fusible(inputs[1 - right], sums, extents),
-        tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype),
+        tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype), _panel(inputs[right], columns),
     )  # fmt: skip
+
+
+def _panel(right: RegionInfo, columns: tuple[str, ...]) -> int:
+    """The width of the panels of an operand: W[n // 48, .., n % 48], or W[.., n]; 0 if it has none."""
+    return right.buffer.shape[-1] or 0 if right.axes[-1] == columns else 0
 
 
 def _adjacent(

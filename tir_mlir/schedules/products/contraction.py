@@ -19,6 +19,7 @@ class Operand:
     """An operand: buffer name, iter that indexes each dimension, dtype, index in the reads of the block.
 
     `dequantized`: whether a block computes it from a smaller array, so that it is best computed again where it is read.
+    `panel`: the width of its panels, if it is laid out in panels along the iter of its last dimension; else 0.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Operand:
     dtype: str
     place: int
     dequantized: bool = False
+    panel: int = 0
 
     @property
     def bits(self) -> int:
@@ -34,7 +36,10 @@ class Operand:
 
 @dataclass(frozen=True)
 class Contraction:
-    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: iter names and their extents (None if symbolic)."""
+    """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: iter names and their extents (None if symbolic).
+
+    batch: the axes of both operands, and other axes of extent 1.
+    """
 
     batch: tuple[str, ...]
     m: str
@@ -52,6 +57,11 @@ class Contraction:
 
     def extent(self, axis: str) -> int | None:
         return self.extents[axis]
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one product, not a batch of them."""
+        return all(self.extents[a] == 1 for a in self.batch)
 
 
 @dataclass(frozen=True)
@@ -73,8 +83,8 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     """Match a block with a (batched) matrix product. Raises ScheduleError if it is not one."""
     info, extents, k, operands = _product(sch, block)
     result = _axes(info.writes[0], info)
-    batch = [a for a in result if all(a in x.axes for x in operands)]
-    single = [a for a in result if a not in batch]
+    single = _rows_and_columns([a for a in result if not all(a in x.axes for x in operands)], extents)
+    batch = [a for a in result if a not in single]
     if len(single) != 2:
         raise _not_a_product(info, "each operand must be indexed by the reduction and one of two iters of the result")
     m, n = single
@@ -83,6 +93,12 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
         raise _not_a_product(info, "one operand must be indexed by the rows of the result, the other by the columns")
     out = info.writes[0].buffer
     return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, out.dtype)
+
+
+def _rows_and_columns(axes: list[str], extents: dict[str, int | None]) -> list[str]:
+    """The last two axes, if the others have extent 1: of those with another extent, if there are two."""
+    wide = [a for a in axes if extents[a] != 1]
+    return wide if len(wide) >= 2 else [a for a in axes if a in wide or a in axes[-2:]][-2:]
 
 
 def matrix_vector(sch: Schedule, block: Any) -> MatVec:
@@ -125,7 +141,9 @@ def _product(
     more = several and len(inputs) > 2
     if len(info.writes) != 1 or len(inputs) < 2 or (len(inputs) > 2 and not several) or len(sums) != 1:
         raise _not_a_product(info, "it must have one output, two inputs and one reduction iter")
-    operands = [Operand(str(r), _axes(r, info, more), r.buffer.dtype, n) for n, r in inputs]
+    operands = [
+        Operand(str(r), axes := _axes(r, info, more), r.buffer.dtype, n, panel=_panel(r, axes)) for n, r in inputs
+    ]
     if more:
         operands = [x for x in operands if sums[0] in x.axes]
     if len(operands) < 2 or not all(sums[0] in x.axes for x in operands):
@@ -133,9 +151,16 @@ def _product(
     return info, extents, sums[0], operands
 
 
+def _panel(region: RegionInfo, axes: tuple[str, ...]) -> int:
+    """The width of the panels of an operand: W[n // 48, k, n % 48]; 0 if it has none."""
+    width = region.buffer.shape[-1] if axes.count(axes[-1]) == 2 else None
+    return width or 0
+
+
 def _axes(region: RegionInfo, info: BlockInfo, constant: bool = False) -> tuple[str, ...]:
-    """The iter that indexes each dimension; `constant`: "" if none does."""
-    if any(len(a) > 1 or (not a and not constant) for a in region.axes):
+    """The iter that indexes each dimension; "" if none does: of a dimension of extent 1, or `constant`."""
+    sizes = region.buffer.shape
+    if any(len(a) > 1 or (not a and not constant and e != 1) for a, e in zip(region.axes, sizes, strict=True)):
         raise _not_a_product(info, f"each dimension of {region} must be indexed by one iter")
     return tuple(a[0] if a else "" for a in region.axes)
 

@@ -26,12 +26,12 @@ UNROLLED = (1, 2, 4)
 
 
 def free_tile(
-    free: Free, m: int | None, n: int | None, lanes: int, target: Target, mr: int, nr: int
+    free: Free, m: int | None, n: int | None, lanes: int, target: Target, mr: int, nr: int, panel: int = 0
 ) -> tuple[int, int]:
     """Rows and columns of a register tile whose accumulators, a row of the right operand and a left element fit in
-    registers: from half of the rows that fit."""
+    registers: from half of the rows that fit. panel: the width of panels that the right operand has, which stays."""
     wide = min(MOST_VECTORS, ceil((n or LARGE) / lanes))
-    vectors = free.choice("tile_vectors", range(1, wide + 1), nr // lanes)
+    vectors = nr // lanes if panel else free.choice("tile_vectors", range(1, wide + 1), nr // lanes)
     most = max(1, min(MOST_ROWS, (target.registers - 1 - vectors) // vectors))
     mr = min(mr, most)
     rows = range(max(1, most // 2), most + 1)
@@ -57,10 +57,10 @@ def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, thr
     if not free:
         return plan
     m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
-    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr)
+    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr, what.right.panel)
     kc = free.choice("depth", depths(k or LARGE, plan.kc), plan.kc)
     steps = free.choice("unroll", UNROLLED if k else (plan.steps,), plan.steps)
-    packed = plan.packed if must_pack(what) else free.flag("packed", plan.packed)
+    packed = plan.packed if must_pack(what) or what.right.panel else free.flag("packed", plan.packed)
     by_columns = free.flag("by_columns", plan.by_columns) if threads > 1 else plan.by_columns
     tiles = ceil((m or LARGE) / mr)
     blocks = [b for b in (0, 4, 8, 16, 32) if b < tiles] if threads == 1 else ()
@@ -76,7 +76,7 @@ def free_tiles(free: Free, what: Contraction, plan: Tiles, target: Target) -> Ti
     if not free:
         return plan
     m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
-    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr)
+    mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr, what.right.panel)
     kc = free.choice("depth", depths(k or LARGE, plan.kc), plan.kc)
     counts = (1, 2, 4, 8, 16, 32, 64)
     high, wide = (ceil((extent or LARGE) / tile) for extent, tile in ((m, mr), (n, nr)))

@@ -76,6 +76,9 @@ def gemm(
         block = sch.get_block(block)
     what = contraction(sch, block)
     options = Free(sch, block, free)
+    if what.right.panel:
+        _packed_gemm(sch, block, what, target, _threads(what, target, threads), packed, options, epilogue)
+        return None
     if packed is None and _few_dots(sch, block, what, target, threads):
         return None
     if 1 in (what.extent(what.m), what.extent(what.n)):
@@ -88,10 +91,11 @@ def gemm(
         packing = gemm(sch, block, target, 1, packed, free, epilogue)
         parallelize(sch, sch.get_loops(block)[: len(what.batch)], threads)
         return packing
-    unit = tile_unit(what, target) if packed is None else None  # its operands are packed in the call
+    batched = all(a in x.axes for a in what.batch for x in (what.left, what.right))
+    unit = tile_unit(what, target) if packed is None and batched else None  # its operands are packed in the call
     if unit and tile_gemm(sch, block, what, unit, target, threads):
         return None
-    dot = dot_for(what, target)
+    dot = dot_for(what, target) if batched else None
     if dot:
         _refuse_packed(packed, "the operands of a product by dot-product instructions are packed in the call")
         what, producers = mark_dequantized(sch, block, what)
@@ -103,6 +107,15 @@ def gemm(
             _inline_all(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed, options, epilogue)
+
+
+def _packed_gemm(
+    sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, packed: str | None, free: Free,
+    epilogue: Any | None,
+) -> None:  # fmt: skip
+    """Schedule a product whose right operand has panels already, see `prepack`: a tile is as wide as a panel."""
+    _refuse_packed(packed, f"{what.right.name} is in panels already")
+    _tiled_gemm(sch, block, what, target, free.threads(threads), what.right.name, free, epilogue)
 
 
 def _threads(what: Contraction, target: Target, threads: int | None) -> int:
@@ -138,7 +151,7 @@ def _float_gemm(
         few_rows_gemm(sch, block, what, target, threads, free, epilogue)
         return None
     thin = (what.extent(what.m) or LARGE) <= THIN
-    if packed is None and not what.batch and reads_in_place(what) and (not thin or free.flag("thin", True)):
+    if packed is None and what.alone and reads_in_place(what) and (not thin or free.flag("thin", True)):
         _gemm_by_rows(sch, block, what, target, threads, free, epilogue)
         return None
     packing = _tiled_gemm(sch, block, what, target, threads, packed, free, epilogue)
@@ -178,7 +191,9 @@ def _tiled_gemm(
     epilogue: Any | None = None,
 ) -> Packing | None:  # fmt: skip
     def packing(plan: Panels | Tiles) -> Packing | None:
-        return None if packed is None else pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
+        if packed is None or what.right.panel:
+            return None
+        return pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
 
     if target.registers >= MANY_REGISTERS and not free.flag("blocked", False):
         wide = free_panels(free, what, panels(what, target, threads), target, threads)
@@ -186,7 +201,7 @@ def _tiled_gemm(
         PanelGemm(sch, block, what, wide, target, threads, packed, epilogue).run()
     else:
         m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
-        plan = free_tiles(free, what, tiles(m, n, k, what.bits, target, threads), target)
+        plan = free_tiles(free, what, tiles(m, n, k, what.bits, target, threads, what.right.panel), target)
         result = packing(plan)
         Gemm(sch, block, what, plan, target, threads, packed, free, epilogue).run()
     return result

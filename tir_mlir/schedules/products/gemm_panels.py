@@ -52,7 +52,9 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     of rows pass over all panels again and again, from a quarter of L3."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     size = max(1, what.bits // 8)
-    mr, vectors = register_tile(ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True)
+    mr, vectors = register_tile(
+        ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True, panel=what.right.panel
+    )
     nr = vectors * target.lanes(what.bits)
     kc = even_tile(k, max(16, target.l2 // 2 // (nr * size)), STEPS)
     packed = _packs(what, mr, nr, target)
@@ -66,6 +68,8 @@ def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
     """Whether to pack the right operand: its columns are not contiguous, its type is narrower, it is dequantised, or it
     is reused often and exceeds half of L2."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
+    if what.right.panel:
+        return False
     if must_pack(what):
         return True
     return n > nr and m >= REUSE * mr and 2 * k * n * what.bits // 8 > target.l2
@@ -73,6 +77,8 @@ def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
 
 def must_pack(what: Contraction) -> bool:
     """Whether the right operand cannot be read in place: by columns, of a narrower type, or dequantised."""
+    if what.right.panel:
+        return False
     return what.right.axes[-1] != what.n or what.right.dtype != what.dtype or what.right.dequantized
 
 

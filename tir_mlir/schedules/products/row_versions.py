@@ -30,7 +30,7 @@ def reads_in_place(what: Contraction) -> bool:
 def sums_in_place(what: Contraction) -> bool:
     """Whether a product of few rows sums vectors of both operands, which are contiguous along the sum, in place."""
     plain = all(x.dtype == what.dtype and not x.dequantized for x in (what.left, what.right))
-    known = what.extent(what.k) is not None and not what.batch
+    known = what.extent(what.k) is not None and what.alone
     few = 1 < (what.extent(what.m) or LARGE) <= SUMMED
     return plain and known and few and what.left.axes[-1] == what.right.axes[-1] == what.k
 
@@ -39,7 +39,7 @@ def version_rows(sch: Schedule, block: Any, what: Contraction, limits: list[int]
     """Make versions of a product for at most so many rows, and one for more. Returns the block and the product of
     each, whose number of rows is the largest one."""
     loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
-    put_in_order(sch, loops, (what.m, what.n, what.k))
+    put_in_order(sch, loops, (*what.batch, what.m, what.n, what.k))
     versions = [sch.get_child_blocks(x)[0] for x in sch.version_loop(loops[what.m], limits)]
     rows = [replace(what, extents={**what.extents, what.m: limit}) for limit in limits]
     return list(zip(versions, [*rows, what], strict=True))

@@ -33,11 +33,14 @@ class Tiles:
     nc: int
 
 
-def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target, threads: int = 1) -> Tiles:
-    """Choose the tiles of an m x n x k product (None: symbolic) of `bits`-wide elements; parallel over rows."""
+def tiles(
+    m: int | None, n: int | None, k: int | None, bits: int, target: Target, threads: int = 1, panel: int = 0
+) -> Tiles:
+    """Choose the tiles of an m x n x k product (None: symbolic) of `bits`-wide elements; parallel over rows. panel: the
+    width of the panels that the right operand has; 0: none."""
     m, n, k = m or LARGE, n or LARGE, k or LARGE
     lanes, size = target.lanes(bits), max(1, bits // 8)
-    mr, vectors = register_tile(m, n, lanes, target)
+    mr, vectors = register_tile(m, n, lanes, target, panel=panel)
     nr = vectors * lanes
     kc = even_tile(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for left rows
     mc = even_tile(m, max(mr, target.l2 // 2 // (kc * size)), mr, threads)
@@ -46,13 +49,20 @@ def tiles(m: int | None, n: int | None, k: int | None, bits: int, target: Target
 
 
 def register_tile(
-    m: int | None, n: int | None, lanes: int, target: Target, fewest_loads: bool = False, whole: bool = False
+    m: int | None,
+    n: int | None,
+    lanes: int,
+    target: Target,
+    fewest_loads: bool = False,
+    whole: bool = False,
+    panel: int = 0,
 ) -> tuple[int, int]:
     """Rows and vectors of the register tile. Among tiles of about equal cost, the one with the fewest vectors, whose
     panels in L1 are longest; with `fewest_loads`, the one with the fewest loads for a multiply-add, where those of the
     right operand count twice, as they come from L2. `whole`: only tiles whose rows divide m, and whose width is a power
-    of two: masked vectors have such widths."""
+    of two: masked vectors have such widths. `panel`: only tiles of this width, if any has it."""
     fitting = [c for c in _candidates(target) if not whole or ((m or LARGE) % c[0] == 0 and c[1] in (1, 2, 4))]
+    fitting = [c for c in fitting if c[1] * lanes == panel] or fitting
     costs = {c: _cost(*c, m or LARGE, n or LARGE, lanes) for c in fitting}
     good = [c for c, cost in costs.items() if cost <= ALIKE * min(costs.values())]
     return min(good, key=lambda c: ((c[0] + 2 * c[1]) / (c[0] * c[1]) if fewest_loads else c[1], costs[c]))

@@ -1,0 +1,130 @@
+"""schedules.prepack: weights in the panels that products and convolutions read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.layers import chain, dense
+
+from tir_mlir import Schedule, build, schedules, te
+from tir_mlir.dialect.diagnostics import ArgumentError, ScheduleError
+from tir_mlir.target import Target
+
+RNG = np.random.default_rng(3)
+SMALL = Target(vector_bits=128, registers=16, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
+WIDE = Target(vector_bits=256, registers=32, l1=1 << 10, l2=8 << 10, l3=16 << 10, cores=2)
+
+
+def numbers(*shape):
+    return RNG.integers(-4, 5, shape).astype("float32")
+
+
+def prepacked(program, target=WIDE, threads=1, weights=("W",)):
+    """The packed program, scheduled, and its layouts."""
+    sch = Schedule(program)
+    layouts = schedules.prepack(sch, "main", weights, target, threads)
+    packed = Schedule(sch.mod)
+    schedules.auto(packed, target, threads)
+    assert packed.verify()
+    return packed, layouts
+
+
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+@pytest.mark.parametrize(("turned", "threads"), [(False, 1), (True, 2)])
+@pytest.mark.parametrize("columns", [37, 96])
+@pytest.mark.parametrize("rows", [4, 25])
+def test_a_product(rows, columns, turned, threads, target):
+    sch, layouts = prepacked(dense(rows, columns, 50, ["bias"], turned), target, threads)
+    x, w, b, y = numbers(rows, 50), numbers(columns, 50), numbers(columns), np.empty((rows, columns), "float32")
+    panels = layouts["W"].apply(w if turned else w.T)
+    assert panels.shape == layouts["W"].shape and panels.ctypes.data % 64 == 0
+    assert "W_global" not in sch.mod.script()
+    build(sch)(x, panels, b, y)
+    np.testing.assert_array_equal(y, x @ w.T + b)
+
+
+def test_what_is_after_the_last_column_is_zero():
+    (layout,) = prepacked(dense(8, 37, 5))[1].values()
+    packed = layout.apply(numbers(37, 5))
+    assert packed.shape == (-(-37 // layout.width), 5, layout.width)
+    assert not packed[-1, :, 37 % layout.width :].any()
+
+
+def test_a_long_sum_in_passes():
+    sch, layouts = prepacked(dense(12, 20, 400, ["bias"]))
+    x, w, b, y = numbers(12, 400), numbers(20, 400), numbers(20), np.empty((12, 20), "float32")
+    build(sch)(x, layouts["W"].apply(w), b, y)
+    np.testing.assert_array_equal(y, x @ w.T + b)
+
+
+def conv(order, size=7, channels=5, filters=20, window=3):
+    """A convolution of an NHWC image with a weight in some order of axes, and a bias."""
+    extents = {"o": filters, "c": channels, "y": window, "x": window}
+    image = te.placeholder((1, size, size, channels), name="X")
+    w = te.placeholder([extents[a] for a in order], name="W")
+    r, s, c = (te.reduce_axis((0, extents[a]), name=a) for a in "yxc")
+    out = size - window + 1
+    y = te.compute(
+        (1, out, out, filters),
+        lambda n, h, v, o: te.sum(
+            image[n, h + r, v + s, c] * w[tuple({"o": o, "c": c, "y": r, "x": s}[a] for a in order)], axis=[r, s, c]
+        ),
+        name="conv",
+    )
+    y, more = chain(y, ["bias"])
+    return te.create_prim_func([image, w, *more, y])
+
+
+@pytest.mark.parametrize("order", ["ocyx", "yxco"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_convolution(order, threads):
+    sch, layouts = prepacked(conv(order), threads=threads)
+    x, w, b, y = numbers(1, 7, 7, 5), numbers(20, 5, 3, 3), numbers(20), np.empty((1, 5, 5, 20), "float32")
+    given = w.transpose(["ocyx".index(a) for a in order])
+    assert "W_global" not in sch.mod.script()
+    build(sch)(x, layouts["W"].apply(given), b, y)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
+    np.testing.assert_array_equal(y, np.einsum("nhwcyx,ocyx->nhwo", windows, w) + b)
+
+
+def test_a_batch_of_one():
+    """[1, rows, depth] @ [columns, depth]^T: the axis of extent 1 is a loop around the product."""
+    x, w = te.placeholder((1, 24, 40), name="X"), te.placeholder((32, 40), name="W")
+    k = te.reduce_axis((0, 40), name="k")
+    y = te.compute((1, 24, 32), lambda b, i, j: te.sum(x[b, i, k] * w[j, k], axis=k), name="dense")
+    sch, layouts = prepacked(te.create_prim_func([x, w, y]))
+    a, v, out = numbers(1, 24, 40), numbers(32, 40), np.empty((1, 24, 32), "float32")
+    build(sch)(a, layouts["W"].apply(v), out)
+    np.testing.assert_array_equal(out, a @ v.T)
+
+
+@pytest.mark.parametrize(
+    ("program", "weights"),
+    [
+        (dense(1, 37, 50), ["W"]),  # each weight is used once
+        (dense(20, 37, 50, ["bias"]), ["B", "X"]),  # no operand of the product, and its rows
+    ],
+)
+def test_panels_of_no_use(program, weights):
+    sch = Schedule(program)
+    before = sch.mod.script()
+    assert schedules.prepack(sch, "main", weights, WIDE) == {} and sch.mod.script() == before
+
+
+def test_a_weight_of_two_products_stays():
+    x, w = te.placeholder((20, 30), name="X"), te.placeholder((30, 30), name="W")
+    k, n = te.reduce_axis((0, 30), name="k"), te.reduce_axis((0, 30), name="n")
+    y = te.compute((20, 30), lambda i, j: te.sum(x[i, k] * w[j, k], axis=k), name="Y")
+    z = te.compute((20, 30), lambda i, j: te.sum(y[i, n] * w[j, n], axis=n), name="Z")
+    assert schedules.prepack(Schedule(te.create_prim_func([x, w, z])), "main", ["W"], WIDE) == {}
+
+
+def test_refusals():
+    sch = Schedule(dense(8, 37, 5))
+    with pytest.raises(ScheduleError, match=r'"V" is no parameter of main; it has W, X, dense'):
+        schedules.prepack(sch, "main", ["V"], WIDE)
+    layout = schedules.prepack(sch, "main", ["W"], WIDE)["W"]
+    with pytest.raises(ArgumentError, match=r"panels of W: expected float32 of shape \(37, 5\), got float32 of shape"):
+        layout.apply(numbers(5, 37))
+    with pytest.raises(ArgumentError, match="got float64 of shape"):
+        layout.apply(numbers(37, 5).astype("float64"))

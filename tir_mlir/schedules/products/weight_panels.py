@@ -1,0 +1,59 @@
+"""The layout of a weight in panels: a packed copy that is made once, when a model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.runtime.aligned import empty
+
+
+@dataclass(frozen=True)
+class WeightPanels:
+    """A weight in panels of `width` along one dimension, the other dimensions in a given order within a panel.
+
+        W[100, 30]  ->  P[3, 30, 48]     P[p, k, l] = W[p * 48 + l, k], and 0 after row 99      along = 0, inner = (1,)
+
+    `name`: the parameter; `source`: its shape before; `shape`: after; `dtype`: of both.
+    """
+
+    name: str
+    source: tuple[int, ...]
+    dtype: str
+    along: int
+    inner: tuple[int, ...]
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        panels = -(-self.source[self.along] // self.width)
+        return (panels, *(self.source[d] for d in self.inner), self.width)
+
+    @property
+    def layout(self) -> Callable[..., tuple]:
+        """The index map from the weight to its panels."""
+        n, inner, width = self.along, self.inner, self.width
+        return lambda *i: (i[n] // width, *(i[d] for d in inner), i[n] % width)
+
+    def apply(self, array: Any) -> np.ndarray:
+        """The panels of an array, a copy on a boundary of a cache line, with zeros after the last row.
+
+        Raises ArgumentError for another shape or another size of elements.
+        """
+        given = np.asarray(array)
+        packed = empty(self.shape, self.dtype)
+        if given.shape != self.source or given.itemsize != packed.itemsize:
+            told = f"{given.dtype} of shape {given.shape}"
+            raise ArgumentError(f"panels of {self.name}: expected {self.dtype} of shape {self.source}, got {told}")
+        rows = np.moveaxis(given.view(packed.dtype), (*self.inner, self.along), range(given.ndim))
+        whole = given.shape[self.along] // self.width
+        for panel in range(packed.shape[0]):
+            part = rows[..., panel * self.width : (panel + 1) * self.width]
+            packed[panel, ..., : part.shape[-1]] = part
+            if panel == whole:
+                packed[panel, ..., part.shape[-1] :] = 0
+        return packed

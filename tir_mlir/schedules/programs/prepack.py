@@ -1,0 +1,114 @@
+"""Weights in the layout that products and convolutions read: packed once, not in every call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.attempt import attempt
+from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.convolutions.conv_tile_sizes import conv_tiles
+from tir_mlir.schedules.convolutions.convolution import convolution
+from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.products.contraction import contraction
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panels
+from tir_mlir.schedules.products.tile_sizes import register_tile
+from tir_mlir.schedules.products.weight_panels import WeightPanels
+from tir_mlir.target import Target, chosen
+
+FEWEST_ROWS = 4
+"""With fewer rows, a product reads each weight about once, where it is."""
+FLOATS = ("float32", "float64")
+
+
+def prepack(
+    sch: Schedule,
+    function: str,
+    weights: Sequence[str],
+    target: Target | str | None = None,
+    threads: int | None = None,
+) -> dict[str, WeightPanels]:
+    """Change parameters of a function to panels, as its products and convolutions read them: callers pack them once.
+
+        def dense(X, W: [3072, 768], Y):          def dense(X, W: [64, 768, 48], Y):
+            Y += X[i, k] * W[j, k]          ->        Y += X[i, k] * W[j // 48, k, j % 48]
+
+    To be called before the function is scheduled: `schedules.auto` takes the panels as they are. The parameters keep
+    their order. weights: names of parameters; those where panels are of no use stay as they are: read by no product or
+    convolution, by several blocks, as rows of the result, for fewer than four rows, of symbolic shape, or no floats.
+    target, threads: as for `auto`.
+    Returns the panels by name, whose `apply(array)` packs a weight, exactly. Raises ScheduleError for a name that is no
+    parameter of the function.
+    """
+    target = chosen(target)
+    root = sch.get_block("root", function)
+    blocks = sch.get_child_blocks(root)
+    given = {p.name for p in sch.mod[function].func.params}
+    found: dict[str, WeightPanels] = {}
+    for name in weights:
+        if name not in given:
+            raise ScheduleError(f'prepack: "{name}" is no parameter of {function}; it has {", ".join(sorted(given))}')
+        readers = [b for b in blocks if name in map(str, block_info(sch, b).reads)]
+        if len(readers) != 1 or any(name in map(str, block_info(sch, b).writes) for b in blocks):
+            continue
+        made = _panels(sch, readers[0], name, target, threads or target.cores)
+        if made is not None and attempt(sch, lambda b=readers[0], m=made: _relaid(sch, b, m)):
+            found[name] = made
+    return found
+
+
+def _relaid(sch: Schedule, block: Any, made: WeightPanels) -> bool:
+    sch.transform_layout(block, made.name, made.layout, assume_injective_transform=True)
+    return True
+
+
+def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:
+    """The panels of a weight that a block reads; None if they are of no use."""
+    (read,) = (r for r in block_info(sch, block).reads if str(r) == name)
+    if any(e is None for e in read.buffer.shape) or read.buffer.dtype not in FLOATS:
+        return None
+    try:
+        column, sums, width = _of_product(sch, block, name, target, threads)
+    except ScheduleError:
+        try:
+            column, sums, width = _of_convolution(sch, block, name, target, threads)
+        except ScheduleError:
+            return None
+    axes = [a[0] if len(a) == 1 else "" for a in read.axes]
+    if not width or axes.count(column) != 1 or any(axes.count(a) != 1 for a in sums if a):
+        return None
+    along = axes.index(column)
+    inner = sorted((d for d in range(len(axes)) if d != along), key=lambda d: _place(axes[d], sums))
+    shape = tuple(int(e) for e in read.buffer.shape if e is not None)
+    return WeightPanels(name, shape, read.buffer.dtype, along, tuple(inner), min(width, shape[along]))
+
+
+def _place(axis: str, sums: Sequence[str]) -> int:
+    return sums.index(axis) if axis in sums else -1
+
+
+def _of_product(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> tuple[str, Sequence[str], int]:
+    """The columns of a product, its sum, and the width of panels of its right operand; 0 if they are of no use."""
+    what = contraction(sch, block)
+    known = name == what.right.name and not what.right.panel and what.right.dtype == what.dtype
+    shared = all(a not in what.right.axes for a in what.batch if what.extent(a) != 1)
+    few = (what.extent(what.m) or LARGE) < FEWEST_ROWS or what.extent(what.n) == 1
+    if not known or not shared or few:
+        return what.n, [what.k], 0
+    if target.registers >= MANY_REGISTERS:
+        return what.n, [what.k], panels(what, target, threads).nr
+    lanes = target.lanes(what.bits)
+    return what.n, [what.k], register_tile(what.extent(what.m), what.extent(what.n), lanes, target)[1] * lanes
+
+
+def _of_convolution(
+    sch: Schedule, block: Any, name: str, target: Target, threads: int
+) -> tuple[str, Sequence[str], int]:
+    """The output channels of a convolution, its sums in the order of the image, and the width of panels; 0 if they are
+    of no use: the channels are no columns."""
+    what = convolution(sch, block)
+    if not what.is_product or what.right != name or len(what.columns) != 1:
+        return "", what.sums, 0
+    return what.columns[0], what.sums, conv_tiles(what, target, threads).nr
