@@ -68,13 +68,14 @@ def check_access(op: ir.Operation) -> bool:
     proved = op.name not in ("memref.load", "memref.store") or None not in known_indices(op)
     for access in of_op(op):
         if access.exact or (op.name in ("memref.load", "memref.store") and access_domain(access).exact):
-            _in_bounds(op, access)
+            in_bounds(op, access)
         else:
             proved = False
     return proved
 
 
-def _in_bounds(op: ir.Operation, access: Access) -> None:
+def in_bounds(op: ir.Operation, access: Access) -> None:
+    """Check that an access is inside its buffer, wherever it runs."""
     buffer = Buffer(access.buffer)
     box = intervals.around(op)
     start = Index.constant(0)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
-from tir_mlir.dialect.analysis.accesses import behind
+from tir_mlir.dialect.analysis.accesses import behind, of_op
 from tir_mlir.dialect.calls import Effect, bound_sizes, callee_of, calls_in, effects_of, passed_dims
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, attrs, func_of
 from tir_mlir.dialect.presburger import domain, holds, promised, question, region_map
 from tir_mlir.dialect.presburger.assumptions import assumptions
+from tir_mlir.dialect.verify.bounds import in_bounds
 from tir_mlir.dialect.verify.violation import fail
 
 RULE = "call"
@@ -30,6 +31,8 @@ def program_call(op: ir.Operation) -> None:
     for number, arg in enumerate(callee.args):
         if isinstance(arg.type, ir.MemRefType):
             _buffer(op, callee, number)
+    for access in of_op(op):
+        in_bounds(op, access)
     _sizes(op, callee)
     _assumed(op, callee)
     if has_distinct_buffers(callee.op):

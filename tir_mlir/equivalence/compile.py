@@ -23,6 +23,7 @@ from tir_mlir.equivalence.plain_loops import make_plain
 from tir_mlir.passes.lower.blocks import scopes
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.memory import allocs
+from tir_mlir.passes.lower.registry import called_programs
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.drivers import jit
 from tir_mlir.runtime.llvm import object_code
@@ -136,13 +137,14 @@ def _compiled(
     _note_integer_comparisons(bodies, build)
     limit_loops(bodies, build)
     allocates = instrument.fill_allocations(bodies, build, None if domain == EXACT else float("nan"))
-    found, promised = signatures(module), abi.noalias_functions(module)
+    found, promised, called = signatures(module), abi.noalias_functions(module), called_programs(module)
     scopes.run(module)
     _add_code(module, build)
     scratch = allocs.run(module)
     abi.run(module)
     _lower(module, domain)
     abi.set_noalias(module, promised)
+    abi.keep_apart(module, called)
     code = _machine_code(module, list(found), quick, scratch)
     return CheckedProgram(code, found, sites, build, allocates), writers
 

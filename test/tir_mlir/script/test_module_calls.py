@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tir_mlir import build
+from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import IRModule
 from tir_mlir.script import ir as I  # noqa: N812
@@ -289,6 +289,38 @@ def test_overlapping_regions():
 def test_regions_that_meet_in_some_iterations():
     body = "for k in range(2):", "    Model.rows(x[k:k + 2, 0:8], x[2:4, 0:8])"
     refused("both are parts of x, which overlap", *body)
+
+
+def test_a_region_outside_its_buffer():
+    body = "for k in range(4):", "    Model.rows(x[k:k + 2, :], y[0:2, :])"
+    refused("x is read at indices 3 to 4 in dimension 0, which has 4 rows, at k = 3", *body)
+
+
+def test_calls_in_blocks():
+    mod = module(
+        "for k in range(2):",
+        '    with T.block("r"):',
+        "        vk = T.axis.spatial(2, k)",
+        "        Model.rows(x[vk * 2:vk * 2 + 2, :], y[vk * 2:vk * 2 + 2, :])",
+    )
+    assert "T.writes(y[vk * 2:vk * 2 + 2, 0:8])" in mod.script()
+    assert parse(mod.script()).equal(mod)
+    sch = Schedule(mod)
+    sch.parallel(sch.get_loops("r")[0])
+    x, y = data(4, 8)
+    run(sch.mod, x, y)
+    np.testing.assert_array_equal(y, x + 1)
+    assert sch.verify()
+
+
+def test_blocks_whose_calls_write_the_same_rows():
+    body = (
+        "for k in range(2):",
+        '    with T.block("r"):',
+        "        vk = T.axis.spatial(2, k)",
+        "        Model.rows(x[vk * 2:vk * 2 + 2, :], y[vk:vk + 2, :])",
+    )
+    refused("not provable that no two of its iterations touch one element of y", *body)
 
 
 def test_a_number_for_a_buffer():
