@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ from mlir import ir
 from mlir.dialects import arith, func, memref
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import TensorType, encoding
-from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes
+from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, walk
 from tir_mlir.passes.graph import size_code
 from tir_mlir.passes.graph.arena import LINE
 from tir_mlir.passes.graph.places import ARENA, INPUT, OUTPUT, WEIGHT, Place, Plan
@@ -20,56 +20,81 @@ from tir_mlir.passes.graph.size_code import Size
 WEIGHTS_NAME, ARENA_NAME = "weights", "arena"
 
 
-def lower_main(module: ir.Module, plans: Mapping[str, Plan]) -> ir.Module:
+def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = True) -> ir.Module:
     """The module of the TensorIR functions that planned graphs call, and a function for each graph, by name.
 
         func.func @main(%x: tensor<1x784xf32>, %w: tensor<..> {graph.weight = "w"}) -> tensor<1x10xf32> {
           %0 = call @dense.call(%x, %w)
           return %0
         }
-    ->  func.func private @dense(%X: memref<..>, %W: memref<..>, %Y: memref<..>) { ... }
+    ->  func.func private @tir.dense(%X: memref<..>, %W: memref<..>, %Y: memref<..>) { ... }
         func.func @main(%x: memref<1x784xf32>, %out0: memref<1x10xf32>, %weights: memref<Nxi8>, %arena: memref<Mxi8>) {
           %w = memref.view %weights[%c0][] : memref<Nxi8> to memref<..>
-          call @dense(%x, %w, %out0)
+          call @tir.dense(%x, %w, %out0)
         }
 
     Inputs, outputs, then all weights in one buffer, then the arena. A symbolic size is read from the shape of an input;
-    the offsets in the arena are then computed at the start. Errors: GraphError for a size that no input has.
+    the offsets in the arena are then computed at the start. in_arena: else the functions have neither weights nor an
+    arena; they allocate each buffer, for plans without weights that share no memory.
+    Errors: GraphError for a size that no input has.
     """
     made = ir.Module.create()
-    called = {call.callee for plan in plans.values() for call in plan.calls if not call.packed}
+    known = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if op.name == "func.func"}
+    called = _callees(known, [call.callee for plan in plans.values() for call in plan.calls if not call.packed])
     if "tir.next" in module.operation.attributes:
         made.operation.attributes["tir.next"] = module.operation.attributes["tir.next"]
     with ir.InsertionPoint(made.body):
-        for op in direct_ops(module.operation):
-            if attrs.get(op, "sym_name") in called or _is_kernel(op):
-                _strip(op.clone())
+        for name in called:
+            _add_private(known[name], known)
         packed: dict[str, list[ir.Type]] = {}
         for name, plan in plans.items():
-            (writer := _Writer(plan, name)).run()
+            (writer := _Writer(plan, name, in_arena)).run()
             packed |= writer.packed
         for name, types in packed.items():  # of C: a pointer to a descriptor for each tensor
             create.declare(name, types).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
     return made
 
 
-def _is_kernel(op: ir.Operation) -> bool:
-    """Whether an op is a function that TensorIR functions call: no graph and no program."""
-    return op.name == "func.func" and encoding.KIND not in op.attributes and attrs.ID not in op.attributes
+def own_symbol(callee: str) -> str:
+    """The symbol of a TensorIR function beside the graph's: no C function has it, as one named exp would."""
+    return f"tir.{callee}"
 
 
-def _strip(copy: ir.Operation) -> None:
-    """Make a function private, without what is told of it."""
+def _callees(known: Mapping[str, ir.Operation], names: Sequence[str]) -> list[str]:
+    """The functions of these names, and those that they call, in order."""
+    found: dict[str, None] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop(0)
+        if name in known and name not in found:
+            found[name] = None
+            waiting += [_callee(op) for op in walk.ops(known[name]) if op.name == "func.call"]
+    return list(found)
+
+
+def _callee(call: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+
+
+def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> None:
+    """Copy a function, without what is told of it; programs get symbols of their own, kernels keep theirs."""
+    copy = op.clone()
     copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
     for name in [n for n in copy.attributes if n.startswith("graph.")]:
         del copy.attributes[name]
+    if attrs.ID in copy.attributes:
+        copy.attributes["sym_name"] = ir.StringAttr.get(own_symbol(attrs.get(op, "sym_name")))
+    for inner in walk.ops(copy):
+        if inner.name == "func.call" and attrs.ID in known[_callee(inner)].attributes:
+            inner.attributes["callee"] = ir.FlatSymbolRefAttr.get(own_symbol(_callee(inner)))
 
 
 class _Writer:
     """Writes the function of a plan at the end of a module."""
 
-    def __init__(self, plan: Plan, name: str):
-        self.plan, self.name = plan, name
+    def __init__(self, plan: Plan, name: str, in_arena: bool):
+        self.plan, self.name, self.in_arena = plan, name, in_arena
+        self.allocated: dict[int, ir.Value] = {}
         self.known: dict[str, ir.Value] = {}
         self.offsets: list[ir.Value] = []
         self.views: dict[Place, ir.Value] = {}
@@ -81,13 +106,15 @@ class _Writer:
         args = list(made.body.arguments)
         spaces = [(INPUT, i) for i in range(len(self.plan.inputs))]
         spaces += [(OUTPUT, i) for i in range(len(self.plan.outputs))]
-        self.arguments = dict(zip([*spaces, (WEIGHT, 0), (ARENA, 0)], args, strict=True))
+        spaces += [(WEIGHT, 0), (ARENA, 0)] if self.in_arena else []
+        self.arguments = dict(zip(spaces, args, strict=True))
         with create.at_end(made.body):
             self._sizes()
             self._slots()
             for call in self.plan.calls:
                 operands = [self._view(p) for p in (*call.inputs, *call.outputs)]
-                func.CallOp([], ir.FlatSymbolRefAttr.get(call.callee), operands)
+                symbol = call.callee if call.packed else own_symbol(call.callee)
+                func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), operands)
                 if call.packed:
                     self.packed.setdefault(call.callee, [v.type for v in operands])
             for source, target in self.plan.copies:
@@ -97,7 +124,7 @@ class _Writer:
         inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)
         outputs = [(output_name(i, self.plan), type_) for i, type_ in enumerate(self.plan.outputs)]
         total = None if self.plan.arena.offsets is None else self.plan.arena.total
-        bytes_ = ((WEIGHTS_NAME, self.plan.weight_bytes), (ARENA_NAME, total))
+        bytes_ = ((WEIGHTS_NAME, self.plan.weight_bytes), (ARENA_NAME, total)) if self.in_arena else ()
         types: list[ir.Type] = [memref_type(t) for _, t in (*inputs, *outputs)]
         types += [_bytes_type(n) for _, n in bytes_]
         facts = [self._facts(name, t) for name, t in (*inputs, *outputs)] + [{attrs.NAME: name} for name, _ in bytes_]
@@ -132,6 +159,8 @@ class _Writer:
 
     def _slots(self) -> None:
         arena = self.plan.arena
+        if not self.in_arena:
+            return
         if arena.offsets is not None:
             self.offsets = [self._number(offset) for offset in arena.offsets]
             return
@@ -164,9 +193,18 @@ class _Writer:
         sizes = [size_code.emitted(s, self.known) for s in place.type.shape if isinstance(s, str)]
         if place.space == WEIGHT:
             return memref.view(wanted, self.arguments[WEIGHT, 0], self._number(place.index), sizes)
+        if place.space == ARENA and not self.in_arena:
+            return self._allocation(place, wanted, sizes)
         if place.space == ARENA:
             return memref.view(wanted, self.arguments[ARENA, 0], self.offsets[place.index], sizes)
         known = self.arguments[place.space, place.index]
+        return known if known.type == wanted else reshaped(known, place.type, sizes)
+
+    def _allocation(self, place: Place, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
+        if place.index not in self.allocated:
+            made = self.allocated[place.index] = memref.alloc(wanted, sizes, [])
+            ir.OpResult(made).owner.operation.attributes[attrs.NAME] = ir.StringAttr.get(f"buffer{place.index}")
+        known = self.allocated[place.index]
         return known if known.type == wanted else reshaped(known, place.type, sizes)
 
 

@@ -77,18 +77,20 @@ def parts(whole: Plan, apart: Collection[str]) -> list[Plan | Call]:
     return [*found, replace(whole, calls=run)] if run or whole.copies or not found else found
 
 
-def plan(func: TensorFunc, in_place: Collection[tuple[str, int, int]] = ()) -> Plan:
+def plan(func: TensorFunc, in_place: Collection[tuple[str, int, int]] = (), shared: bool = True) -> Plan:
     """Assign memory to the values of a graph, whose nodes are views, calls of TensorIR and packed functions.
 
-    in_place: (function, input, output) where the output may overwrite that input. Errors: GraphError for other nodes.
+    in_place: (function, input, output) where the output may overwrite that input. shared: let buffers that are not
+    needed at the same time share memory. Errors: GraphError for other nodes.
     """
-    return _Planner(func, in_place).run()
+    return _Planner(func, in_place, shared).run()
 
 
 class _Planner:
     """The state of planning one graph. Values are roots: what views are views of."""
 
-    def __init__(self, func: TensorFunc, in_place: Collection[tuple[str, int, int]]):
+    def __init__(self, func: TensorFunc, in_place: Collection[tuple[str, int, int]], shared: bool):
+        self.shared = shared
         self.func, self.in_place, self.nodes = func, in_place, func.nodes
         self.callees = {node.op: node.callee for node in self.nodes}  # a look-up builds a table of the module
         self.views = {op for op, callee in self.callees.items() if callee is not None and names_view(callee)}
@@ -187,7 +189,9 @@ class _Planner:
 
     def _arena(self) -> None:
         roots = [r for r in self.first if r not in self.fixed and r not in self.shares]
-        requests = [Request(byte_size(self.func.type_of(r)), self.first[r], self.last[r]) for r in roots]
+        end = len(self.nodes)
+        spans = [(self.first[r], self.last[r]) if self.shared else (0, end) for r in roots]
+        requests = [Request(byte_size(self.func.type_of(r)), *span) for r, span in zip(roots, spans, strict=True)]
         self.made.arena = arena.plan(requests)
         self.fixed |= {r: (ARENA, self.made.arena.slots[i]) for i, r in enumerate(roots)}
 

@@ -106,8 +106,9 @@ ROWS: dict[str, str] = {
     ),
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "graph": (
-        "build dialect.diagnostics dialect.graph dialect.ir graph.operators graph.transforms passes.graph runtime "
-        "graph.shipping runtime.cache runtime.call runtime.drivers script target te"
+        "build dialect.diagnostics dialect.graph dialect.ir equivalence graph.operators graph.shipping "
+        "graph.transforms interpreter passes.graph runtime runtime.cache runtime.call runtime.drivers script target "
+        "te"
     ),
     "graph.shipping": (
         "build dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime runtime.call runtime.drivers "

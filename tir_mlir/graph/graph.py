@@ -49,6 +49,22 @@ class Graph:
 
         return build_model(self, target, **options)
 
+    def verify(self, before: Graph, seed: int = 0) -> Any:
+        """Check that this graph computes what another one does, as before a transform: exactly, over a prime field.
+
+        The result is truthy if they agree, else it tells the first element that differs. Errors: GraphError for graphs
+        with packed functions; NotChecked for operations without exact semantics.
+        """
+        from tir_mlir.graph.whole_program import verify_graph
+
+        return verify_graph(before, self, seed)
+
+    def interpret(self, *inputs: Any, **options: Any) -> Any:
+        """Run the graph in Python with every access checked: (outputs, counts). Options of `tir_mlir.interpret`."""
+        from tir_mlir.graph.whole_program import interpret_graph
+
+        return interpret_graph(self, inputs, **options)
+
     def text(self) -> str:
         """The module as MLIR text."""
         return self.module.text()

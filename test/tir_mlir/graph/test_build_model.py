@@ -129,3 +129,31 @@ def test_other_drivers_are_refused_for_graphs():
 def test_threads_are_for_graphs():
     with pytest.raises(BuildError, match=r"threads is for graphs"):
         build(compile_graph(mlp(), until="legalize").module, threads=1)
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh"])
+def test_operators_named_as_functions_of_c(name):
+    b = GraphBuilder()
+    b.output(b.op(name, b.op(name, b.input("x", (9,), "float64"))))
+    x = np.linspace(-1, 1, 9)
+    function = getattr(np, name)
+    np.testing.assert_allclose(build(b.finish(), threads=1)(x), function(function(x)), rtol=1e-6)
+
+
+def test_numbers_are_part_of_functions():
+    b = GraphBuilder()
+    x = b.input("x", (9,))
+    b.output(b.op("subtract", b.constant(np.float32(0.1)), b.op("multiply", x, b.constant(np.float32(3)))))
+    model = build(b.finish(), threads=1)
+    assert model.memory.weights == 0
+    np.testing.assert_array_equal(model(random(9)), np.float32(0.1) - random(9) * np.float32(3))
+
+
+def test_a_number_that_is_returned_is_a_weight():
+    b = GraphBuilder()
+    c = b.constant(np.float32(0.5))
+    b.output(b.op("add", b.input("x", (3,)), c), c)
+    found = build(b.finish(), threads=1)(random(3))
+    np.testing.assert_array_equal(found[0], random(3) + np.float32(0.5))
+    assert found[1].shape == ()
+    assert found[1] == 0.5

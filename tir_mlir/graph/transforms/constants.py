@@ -1,8 +1,9 @@
-"""Constants in the text of a graph become weights."""
+"""Constants in the text of a graph become weights, but for numbers that operators take as they are."""
 
 from __future__ import annotations
 
 import numpy as np
+from mlir import ir
 
 from tir_mlir.dialect.graph import Node, create
 from tir_mlir.dialect.ir import entered
@@ -10,7 +11,7 @@ from tir_mlir.graph.graph import Graph
 
 
 def constants_to_weights(graph: Graph) -> Graph:
-    """Each constant becomes a weight; equal ones share it.
+    """Each constant becomes a weight; equal ones share it. Numbers that all operators that read them take stay.
 
         func.func @main(%x: tensor<4xf32>) { %c = arith.constant dense<2.0> : tensor<f32> ... }
     ->  func.func @main(%x: tensor<4xf32>, %c: tensor<f32> {graph.weight = "c"}) { ... }
@@ -18,7 +19,7 @@ def constants_to_weights(graph: Graph) -> Graph:
     made = graph.clone()
     with entered():
         func, known = made.func, {}
-        for node in [n for n in func.nodes if n.kind == "constant"]:
+        for node in [n for n in func.nodes if n.kind == "constant" and not is_embedded(n)]:
             array = constant_array(node)
             key = str(node.types[0]), array.tobytes()
             if key not in known:
@@ -28,6 +29,26 @@ def constants_to_weights(graph: Graph) -> Graph:
             node.results[0].replace_all_uses_with(known[key])
             node.op.erase()
     return made
+
+
+TAKE_NUMBERS = frozenset({"add", "subtract", "multiply", "divide", "maximum", "minimum", "power"})
+"""Operators of two operands whose te function takes a number for one of them."""
+
+
+def is_embedded(node: Node) -> bool:
+    """Whether a constant is a number that its readers compute with: it is no operand of their functions."""
+    if node.types[0].shape != () or node.types[0].dtype not in ("float32", "float64", "int32", "int64"):
+        return False
+    finite = bool(np.isfinite(constant_array(node).astype("float64")))
+    return finite and all(takes_number(Node(use.owner)) for use in node.results[0].uses)
+
+
+def takes_number(node: Node) -> bool:
+    """Whether one operand of a node may be a number: the other one is a tensor of its type and no number itself."""
+    if node.op.name != "func.call" or node.operator not in TAKE_NUMBERS or len(node.inputs) != 2:
+        return False
+    types = [ir.RankedTensorType(value.type) for value in node.inputs]
+    return types[0].element_type == types[1].element_type and any(t.rank > 0 for t in types)
 
 
 def constant_array(node: Node) -> np.ndarray:

@@ -8,15 +8,16 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, tensor_funcs
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, tensor_funcs
 from tir_mlir.dialect.ir import direct_ops, entered
 from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.sizes import Sizes
+from tir_mlir.graph.transforms.constants import constant_array, is_embedded, takes_number
 from tir_mlir.passes.graph.places import is_view
 from tir_mlir.script.module import copy_function
-from tir_mlir.te import create_prim_func
+from tir_mlir.te import Tensor, create_prim_func
 
 
 def legalize(graph: Graph) -> Graph:
@@ -26,7 +27,8 @@ def legalize(graph: Graph) -> Graph:
     ->  func.func @nn_relu(%x: memref<1x128xf32>, %y: memref<1x128xf32>) { ... }
         %0 = call @nn_relu.call(%x) : (tensor<1x128xf32>) -> tensor<1x128xf32>
 
-    Reshapes become views. Calls of TensorIR and packed functions, and constants, stay as they are.
+    Reshapes become views; numbers become part of the functions that compute with them. Calls of TensorIR and packed
+    functions, and other constants, stay as they are.
     Errors: GraphError for an operator that the table does not have or that does not take its operands.
     """
     made = graph.clone()
@@ -45,7 +47,7 @@ class _Legalize:
     def __init__(self, graph: Graph):
         self.module = graph.module
         self.sizes = Sizes()
-        self.known: dict[Any, str] = {}
+        self.known: dict[Any, str | list[int]] = {}
 
     def node(self, func: TensorFunc, node: Node) -> None:
         if node.kind != encoding.OPERATOR:
@@ -55,26 +57,40 @@ class _Legalize:
             raise GraphError(f"{node!r} calls a function that stands for no operator")
         if is_view(node):
             return
-        inputs = [func.type_of(v) for v in node.inputs]
-        key = name, repr(sorted(node.attributes.items())), tuple(inputs), tuple(node.types)
+        numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
+        inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]
+        key = name, repr(sorted(node.attributes.items())), repr(inputs), tuple(node.types)
         if key not in self.known:
             self.known[key] = self._function(name, node.attributes, inputs, node.types)
-        with ir.InsertionPoint(node.op):
-            adapter = create.call_tir_adapter(
-                self.module.mlir, self.known[key], [v.type for v in node.inputs], node.types
-            )
-            call = create.call(adapter, node.inputs, node.types, node.names)
-        for old, new in zip(node.results, call.results, strict=True):
+        callee = self.known[key]
+        operands = [v for v, n in zip(node.inputs, numbers, strict=True) if n is None]
+        if isinstance(callee, list):  # it returns inputs
+            results = [operands[number] for number in callee]
+        else:
+            with ir.InsertionPoint(node.op):
+                adapter = create.call_tir_adapter(self.module.mlir, callee, [v.type for v in operands], node.types)
+                results = create.call(adapter, operands, node.types, node.names).results
+        for old, new in zip(node.results, results, strict=True):
             old.replace_all_uses_with(new)
         node.op.erase()
 
     def _function(
-        self, name: str, given: Mapping[str, Any], inputs: Sequence[TensorType], results: Sequence[TensorType]
-    ) -> str:
-        tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(inputs)]
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        inputs: Sequence[TensorType | float],
+        results: Sequence[TensorType],
+    ) -> str | list[int]:
+        """The name of a new function, or, if the operator returns inputs, their numbers."""
+        operands = [
+            self.sizes.tensor(f"x{n}", t.shape, t.dtype) if isinstance(t, TensorType) else t
+            for n, t in enumerate(inputs)
+        ]
+        tensors = [o for o in operands if isinstance(o, Tensor)]
         try:
-            found = find_operator(name).te(*tensors, **for_te(given, self.sizes))
-            made = listed(found)
+            made = listed(find_operator(name).te(*operands, **for_te(given, self.sizes)))
+            if all(any(m is t for t in tensors) for m in made):
+                return [next(n for n, t in enumerate(tensors) if t is m) for m in made]
             function = create_prim_func([*tensors, *made])
         except GraphError:
             raise
@@ -88,8 +104,17 @@ class _Legalize:
         return symbol
 
 
+def _number(value: ir.Value) -> float | int | None:
+    """The number that a value is; None if it is a tensor, or no number that stays in the text of the graph."""
+    node = node_of(value)
+    if node is None or node.kind != "constant" or not is_embedded(node):
+        return None
+    return constant_array(node).item()
+
+
 def _erase_unused(func: TensorFunc) -> None:
-    """Erase the destinations and sizes of linalg ops that are gone."""
+    """Erase the destinations and sizes of linalg ops that are gone, and constants that no one reads."""
     for op in reversed(direct_ops(func.op)[:-1]):
-        if encoding.NAMES not in op.attributes and not any(True for r in op.results for _ in r.uses):
+        goes = encoding.NAMES not in op.attributes or op.name == "arith.constant"
+        if goes and not any(True for r in op.results for _ in r.uses):
             op.erase()

@@ -1,0 +1,99 @@
+"""A graph as one TensorIR program, to be interpreted or compared: no schedules, weights among the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import ArgumentError, GraphError
+from tir_mlir.dialect.graph import TensorFunc, TensorType, create
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.equivalence import Result, equivalent
+from tir_mlir.graph.frames import numpy_type
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model_memory import given_weight
+from tir_mlir.graph.transforms.constants import constants_to_weights
+from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
+from tir_mlir.graph.transforms.legalize import legalize
+from tir_mlir.interpreter import Report, interpret
+from tir_mlir.passes.graph import places
+from tir_mlir.passes.graph.lower_main import lower_main, output_shapes
+
+
+def whole_program(graph: Graph, also: Mapping[str, TensorType] | None = None) -> tuple[ir.Module, Graph]:
+    """The program of a graph, and the graph that it was made of, with all its weights as inputs in order of their
+    names. also: weights that are inputs in any case. Errors: GraphError for a graph that calls packed functions."""
+    made = legalize(inlined_groups(inlined_weights(constants_to_weights(graph)))).clone()
+    with entered():
+        func = made.func
+        known = {weight for n in range(len(func.inputs)) if (weight := func.weight(n)) is not None}
+        for name, type_ in (also or {}).items():
+            if name not in known:
+                create.add_input(func, name, type_, name)
+        _weights_as_inputs(func)
+        plan = places.plan(func, shared=False)
+        if packed := next((c.callee for c in plan.calls if c.packed), None):
+            raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
+        return lower_main(made.module.mlir, {made.name: plan}, in_arena=False), made
+
+
+def weight_types(graph: Graph) -> dict[str, TensorType]:
+    """The weights that the program of a graph reads, with their types; also constants."""
+    made = inlined_weights(constants_to_weights(graph))
+    with entered():
+        func = made.func
+        named = [(func.weight(n), func.input_type(n)) for n in range(len(func.inputs))]
+        return {name: type_ for name, type_ in named if name is not None}
+
+
+def _weights_as_inputs(func: TensorFunc) -> None:
+    """Reorder the parameters: inputs, then weights by name, all as inputs."""
+    facts = attrs.argument_attrs(func.op)
+    order = sorted(range(len(func.inputs)), key=lambda n: (func.weight(n) is not None, func.weight(n) or "", n))
+    names = [func.weight(n) or func.input_name(n) for n in order]
+    old = func.inputs
+    new = [func.body.add_argument(old[n].type, ir.Location.unknown()) for n in order]
+    for number, value in zip(order, new, strict=True):
+        old[number].replace_all_uses_with(value)
+    for number in reversed(range(len(old))):
+        func.body.erase_argument(number)
+    listed = []
+    for number, name in zip(order, names, strict=True):
+        kept = {key: value for key, value in facts[number].items() if key != "graph.weight"}
+        listed.append(ir.DictAttr.get({**kept, attrs.NAME: ir.StringAttr.get(name)}))
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get(listed)
+    create.update_type(func)
+
+
+def verify_graph(before: Graph, after: Graph, seed: int = 0) -> Result:
+    """Whether two graphs compute the same, exactly over a prime field, for all inputs and weights tried.
+
+    Weights are inputs here, with the same values for the same name. Truthy if they agree; else it tells the first
+    element that differs. Errors: GraphError for packed functions; NotChecked for what has no exact semantics.
+    """
+    wanted = {**weight_types(before), **weight_types(after)}
+    first, second = whole_program(before, wanted)[0], whole_program(after, wanted)[0]
+    with entered():
+        return equivalent(first, second, seed=seed)
+
+
+def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tuple[list[np.ndarray], Report]:
+    """Run a graph in Python with every access checked. Returns its outputs, and the counts. Options of `interpret`."""
+    module, made = whole_program(graph)
+    with entered():
+        plan = places.plan(made.func, shared=False)
+    given = len(inputs)
+    names = [name for name, _ in plan.inputs]
+    weights = [given_weight(made, name, type_) for name, type_ in plan.inputs[given:] if name in made.weights]
+    if given + len(weights) != len(names):
+        raise ArgumentError(f"{graph.name} takes {len(names) - len(made.weights)} inputs, {given} are given")
+    sizes: dict[str, int] = {}
+    for (_, type_), array in zip(plan.inputs, inputs, strict=False):
+        sizes |= {s: n for s, n in zip(type_.shape, np.shape(array), strict=False) if isinstance(s, str)}
+    shapes = output_shapes(plan, sizes)
+    outputs = [np.zeros(shape, numpy_type(t.dtype)) for shape, t in zip(shapes, plan.outputs, strict=True)]
+    report = interpret(module, *map(np.asarray, inputs), *weights, *outputs, **options)
+    return outputs, report
