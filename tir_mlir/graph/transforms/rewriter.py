@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorType, node_of
+from tir_mlir.dialect.graph import Node, TensorType, create, encoding, node_of
 from tir_mlir.graph.emit import emit, find_operator
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.sizes import Sizes
@@ -44,3 +45,15 @@ class Rewriter:
     def users(self, value: ir.Value) -> int:
         """The number of uses of a value."""
         return sum(1 for _ in value.uses)
+
+    def is_weight(self, value: ir.Value) -> bool:
+        """Whether a value depends on weights and constants only."""
+        if isinstance(value, ir.BlockArgument):
+            return self.func.weight(ir.BlockArgument(value).arg_number) is not None
+        node = node_of(value)
+        return node is not None and node.kind != encoding.PACKED and all(self.is_weight(v) for v in node.inputs)
+
+    def number(self, before: Node, value: float, like: ir.Value) -> ir.Value:
+        """A constant of no dimensions, before a node, of the element type of another value."""
+        with ir.InsertionPoint(before.op):
+            return create.constant(np.asarray(value, self.type_of(like).dtype), before.names[0]).results[0]
