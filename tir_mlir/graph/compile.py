@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.constants import constants_to_weights
+from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.legalize import legalize
@@ -37,6 +39,8 @@ class Stage:
 
 STAGES: list[Stage] = [
     Stage("simplify", "what does nothing or is undone; rows of products together", lambda g, o: simplify(g)),
+    Stage("batch_norm", "batch normalization in the weights before it", lambda g, o: fold_batch_norm(g)),
+    Stage("channels_last", "convolutions of images in NHWC", lambda g, o: channels_last(g)),
     Stage("constants", "constants become weights", lambda g, o: constants_to_weights(g)),
     Stage("lift", "what depends on weights only becomes a graph of its own", lambda g, o: lift_weights(g)),
     Stage("legalize", "a TensorIR function for each operator; reshapes become views", lambda g, o: legalize(g)),
