@@ -166,21 +166,6 @@ def test_the_tensor_expressions_of_the_slides_for_any_size(seed, tvm):
         np.testing.assert_allclose(c.numpy(), a + b, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("start", "name"),
-    [
-        ("@relax.expr_functor.mutator", r"tvm\.relax\.(expr_functor\.mutator|PyExprMutator) is not part of tir_mlir"),
-    ],
-)
-def test_slides_outside_tensor_programs_say_so(seed, tvm, start, name):
-    from tir_mlir.compat import NotInCompat
-
-    notebook = Notebook("document 003")
-    notebook.run("import tvm\nfrom tvm import relax\nMyModuleMatmul = None\n")
-    with pytest.raises(NotInCompat, match=name):
-        notebook.run(slides(seed, start))
-
-
 def test_the_search_of_the_slides_asks_for_a_gpu(seed, tvm):
     from tir_mlir.errors import TuneError
 
