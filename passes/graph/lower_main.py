@@ -11,7 +11,7 @@ from mlir.dialects import arith, func, memref
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, walk
+from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, funcs, walk
 from tir_mlir.passes.graph import size_code
 from tir_mlir.passes.graph.arena import LINE
 from tir_mlir.passes.graph.places import ARENA, INPUT, OUTPUT, WEIGHT, Place, Plan
@@ -46,9 +46,10 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
     with ir.InsertionPoint(made.body):
         for name in called:
             _add_private(known[name], known)
+        parameters = {f.name: [v.type for v in f.args] for f in funcs(made)}
         packed: dict[str, list[ir.Type]] = {}
         for name, plan in plans.items():
-            (writer := _Writer(plan, name, in_arena)).run()
+            (writer := _Writer(plan, name, in_arena, parameters)).run()
             packed |= writer.packed
         for name, types in packed.items():  # of C: a pointer to a descriptor for each tensor
             create.declare(name, types).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
@@ -92,8 +93,9 @@ def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> None:
 class _Writer:
     """Writes the function of a plan at the end of a module."""
 
-    def __init__(self, plan: Plan, name: str, in_arena: bool):
-        self.plan, self.name, self.in_arena = plan, name, in_arena
+    def __init__(self, plan: Plan, name: str, in_arena: bool, parameters: Mapping[str, Sequence[ir.Type]]):
+        """parameters: the types of those of the programs that are called."""
+        self.plan, self.name, self.in_arena, self.parameters = plan, name, in_arena, parameters
         self.allocated: dict[int, ir.Value] = {}
         self.known: dict[str, ir.Value] = {}
         self.offsets: list[ir.Value] = []
@@ -114,6 +116,10 @@ class _Writer:
             for call in self.plan.calls:
                 operands = [self._view(p) for p in (*call.inputs, *call.outputs)]
                 symbol = call.callee if call.packed else own_symbol(call.callee)
+                wanted = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
+                operands = [
+                    v if v.type == type_ else memref.cast(type_, v) for v, type_ in zip(operands, wanted, strict=True)
+                ]
                 func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), operands)
                 if call.packed:
                     self.packed.setdefault(call.callee, [v.type for v in operands])

@@ -1,6 +1,7 @@
 """`tvm.register_func` and `tvm.get_global_func`: Python functions by name.
 
-Graphs call them (`call_packed`, `R.call_dps_packed`); a tensor program calls C with `T.call_extern`.
+Graphs call them with NDArrays (`call_packed`, `R.call_dps_packed`), the results last. A tensor program calls C, with
+`T.call_extern`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tir_mlir.compat.ndarray import wrapped
 from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.graph.packed_functions import register_packed
 
@@ -40,7 +42,7 @@ def _register(name: str, function: Any, override: bool) -> Any:
             f"the global function {name!r} is registered already; pass override=True to replace it"
         )
     _functions[name] = function
-    register_packed(name, function, override=True)
+    register_packed(name, lambda *arrays: function(*map(wrapped, arrays)), override=True)
     return function
 
 

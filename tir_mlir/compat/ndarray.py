@@ -103,6 +103,11 @@ def memory_of(array: NDArray) -> np.ndarray:
     return array._memory
 
 
+def wrapped(memory: np.ndarray) -> NDArray:
+    """An NDArray over an array, not a copy."""
+    return NDArray(memory, memory.dtype.name, Device())
+
+
 def array(arr: Any, device: Device | None = None) -> NDArray:
     """A new NDArray with the values of a NumPy array, an NDArray or a nested list."""
     source = memory_of(arr) if isinstance(arr, NDArray) else np.asarray(arr)

@@ -120,7 +120,11 @@ _machine = {name: f"{_RELAX}.virtual_machine:{name}" for name in ("build", "Virt
 _pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".split()
 _passes = {name: f"{_RELAX}.passes:{name}" for name in _pass_names}
 _transform_names = "BindParams DeadCodeElimination LegalizeOps".split()
-_transforms = {name: f"{_RELAX}.transforms:{name}" for name in _transform_names}
+_fusion_names = "AnnotateTIROpPattern FuseOps FuseTIR".split()
+_transforms = {
+    **{name: f"{_RELAX}.transforms:{name}" for name in _transform_names},
+    **{name: f"{_RELAX}.fusion:{name}" for name in _fusion_names},
+}
 _from_fx = {"from_fx": f"{_RELAX}.from_fx:from_fx"}
 _relax = {
     **_relax_expressions,

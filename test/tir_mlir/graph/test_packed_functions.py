@@ -44,7 +44,7 @@ def test_a_function_of_python_at_the_end():
 
 
 def test_a_function_registered_under_tvms_name():
-    register_func("test.compat_matmul", matmul, override=True)
+    register_func("test.compat_matmul", lambda x, w, out: out.copyfrom(x.numpy() @ w.numpy()), override=True)
     x = random(4, 6)
     found = build(packed("test.compat_matmul", last=True), threads=1)(x)
     np.testing.assert_allclose(found, np.exp(x) @ random(6, 5), rtol=1e-5, atol=1e-5)

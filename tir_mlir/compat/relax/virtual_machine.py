@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.compat.ndarray import Device, NDArray, cpu, memory_of
+from tir_mlir.compat.ndarray import Device, NDArray, memory_of, wrapped
 from tir_mlir.compat.runtime import BenchmarkResult, Target, timed
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.graph.build_model import build_model
@@ -91,7 +91,7 @@ class VirtualMachine:
 
         def run(*args: Any) -> Any:
             made = model(*map(_unwrapped, args))
-            return [_wrapped(m) for m in made] if isinstance(made, tuple) else _wrapped(made)
+            return [wrapped(m) for m in made] if isinstance(made, tuple) else wrapped(made)
 
         return run
 
@@ -122,7 +122,3 @@ class VirtualMachine:
 
 def _unwrapped(value: Any) -> Any:
     return memory_of(value) if isinstance(value, NDArray) else np.asarray(value)
-
-
-def _wrapped(value: np.ndarray) -> NDArray:
-    return NDArray(value, value.dtype.name, cpu())
