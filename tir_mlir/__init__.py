@@ -16,6 +16,7 @@ from tir_mlir import moved
 if TYPE_CHECKING:
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
+    from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx as from_onnx
     from tir_mlir.graph.fronts.torch_export.from_torch import from_torch as from_torch
     from tir_mlir.interpreter import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
@@ -35,6 +36,7 @@ _HOME = {
     "create_llvm": "tir_mlir.runtime.drivers.clang",
     "empty": "tir_mlir.runtime.aligned",
     "from_linalg": "tir_mlir.script.linalg",
+    "from_onnx": "tir_mlir.graph.fronts.onnx_model.from_onnx",
     "from_torch": "tir_mlir.graph.fronts.torch_export.from_torch",
     "interpret": "tir_mlir.interpreter",
     "to_linalg": "tir_mlir.script.linalg",

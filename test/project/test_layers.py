@@ -181,6 +181,7 @@ ROWS: dict[str, str] = {
     "graph.fronts": "dialect.diagnostics",
     "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts",
+    "graph.fronts.onnx_model": "dialect.diagnostics graph graph.fronts graph.fronts.layers te",
     "graph.fronts.torch_export": "dialect.diagnostics graph graph.fronts graph.fronts.aten",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune.records": (

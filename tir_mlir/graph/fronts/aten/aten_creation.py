@@ -52,7 +52,7 @@ def _symbolic_range(e: TorchEmitter, start: Any, end: Any, step: Any) -> Any:
     need an operand that has them."""
     (count,) = e.shape
     texts = [v for v in (start, end, step) if isinstance(v, str)]
-    if is_number(start, 0) and is_number(step, 1) and end == count and count.isidentifier():
+    if is_number(start, 0) and is_number(step, 1) and end == count and str(count).isidentifier():
         return e.op("arange", end={"size": end}, dtype=e.dtype)
     read = e.builder.sizes.expression
     begin, extent, by = (read(v) if isinstance(v, str) else v for v in (start, count, step))

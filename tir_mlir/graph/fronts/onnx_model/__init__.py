@@ -1,0 +1,1 @@
+"""Models of ONNX as graphs: `from_onnx`, and the table of its operators by family."""

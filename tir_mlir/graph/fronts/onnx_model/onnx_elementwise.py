@@ -1,0 +1,183 @@
+"""Operators element by element, constants and conversions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.emitter import FLOATS
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op
+
+_TWO: dict[str, tuple[str, Callable[..., Any] | None]] = {
+    "Add": ("add", lambda a, b: a + b), "Sub": ("subtract", lambda a, b: a - b),
+    "Mul": ("multiply", lambda a, b: a * b), "Div": ("divide", None), "Equal": ("equal", None),
+    "Less": ("less", None), "LessOrEqual": ("less_equal", None), "Greater": ("greater", None),
+    "GreaterOrEqual": ("greater_equal", None), "And": ("logical_and", None), "Or": ("logical_or", None),
+    "Xor": ("logical_xor", None), "BitwiseAnd": ("bitwise_and", None), "BitwiseOr": ("bitwise_or", None),
+    "BitwiseXor": ("bitwise_xor", None),
+}  # fmt: skip
+_ONE = {
+    "Abs": "abs", "Neg": "negative", "Exp": "exp", "Log": "log", "Sqrt": "sqrt", "Sin": "sin", "Cos": "cos",
+    "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh", "Cosh": "cosh", "Asinh": "asinh",
+    "Acosh": "acosh", "Atanh": "atanh", "Erf": "erf", "Floor": "floor", "Ceil": "ceil", "Round": "round",
+    "Sign": "sign", "Sigmoid": "sigmoid", "Tanh": "tanh", "IsNaN": "isnan", "Not": "logical_not",
+    "BitwiseNot": "bitwise_not", "Relu": "nn.relu", "Softsign": "nn.softsign", "HardSwish": "nn.hardswish",
+    "Mish": "nn.mish", "Softplus": "nn.softplus", "Reciprocal": "reciprocal",
+}  # fmt: skip
+
+
+def _of_two(operator: str, fold: Callable[..., Any] | None) -> Any:
+    def translated(e: OnnxEmitter, x: Any, y: Any) -> Any:
+        if fold is not None and all_known([x, y]) and _integers(x) and _integers(y):
+            return np.asarray(fold(x, y))
+        return e.op(operator, x, y)
+
+    return translated
+
+
+def _integers(x: np.ndarray) -> bool:
+    return x.dtype == object or x.dtype.kind in "iu"
+
+
+def _of_one(operator: str) -> Any:
+    return lambda e, x: e.op(operator, x)
+
+
+for _name, (_operator, _fold) in _TWO.items():
+    onnx_op(_name)(_of_two(_operator, _fold))
+for _name, _operator in _ONE.items():
+    onnx_op(_name)(_of_one(_operator))
+
+
+@onnx_op("Div")
+def divide(e: OnnxEmitter, x: Any, y: Any) -> Any:
+    if all_known([x, y]) and _integers(x) and _integers(y):
+        return np.asarray(x // y)
+    return e.op("divide", x, y)
+
+
+@onnx_op("Pow")
+def power(e: OnnxEmitter, x: Any, y: Any) -> Any:
+    if isinstance(y, np.ndarray) and y.size == 1 and y.item() in (2, 0.5):
+        return e.op("square" if y.item() == 2 else "sqrt", x)
+    if dtype_of(x) not in FLOATS:
+        raise GraphError(f"a power of {dtype_of(x)}\n  fix: cast the operand to a float")
+    return e.op("power", x, e.cast(e.value(y), dtype_of(x)))
+
+
+@onnx_op("Mod")
+def remainder(e: OnnxEmitter, x: Any, y: Any, fmod: int = 0) -> Any:
+    return e.op("mod" if fmod else "floor_mod", x, y)
+
+
+@onnx_op("Max")
+def maximum(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+    for other in others:
+        x = e.op("maximum", x, other)
+    return x
+
+
+@onnx_op("Min")
+def minimum(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+    for other in others:
+        x = e.op("minimum", x, other)
+    return x
+
+
+@onnx_op("Sum")
+def added(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+    for other in others:
+        x = e.op("add", x, other)
+    return x
+
+
+@onnx_op("Where")
+def where(e: OnnxEmitter, condition: Any, x: Any, y: Any) -> Any:
+    return e.op("where", condition, x, y)
+
+
+@onnx_op("Clip")
+def clip(e: OnnxEmitter, x: Any, low: Any = None, high: Any = None, min: Any = None, max: Any = None) -> Any:
+    """The bounds are inputs, or attributes before opset 11."""
+    low, high = (min if low is None else low), (max if high is None else high)
+    x = e.value(x)
+    for operator, bound in (("maximum", low), ("minimum", high)):
+        if bound is not None:
+            x = e.op(operator, x, e.constant(bound, x.dtype) if isinstance(bound, float) else bound)
+    return x
+
+
+@onnx_op("LeakyRelu")
+def leaky_relu(e: OnnxEmitter, x: Any, alpha: float = 0.01) -> Any:
+    return e.op("nn.leakyrelu", x, alpha=alpha)
+
+
+@onnx_op("PRelu")
+def prelu(e: OnnxEmitter, x: Any, slope: Any) -> Any:
+    x = e.value(x)
+    return e.op("where", e.binary("greater", x, 0, x.dtype), x, e.op("multiply", x, slope))
+
+
+@onnx_op("Elu")
+def elu(e: OnnxEmitter, x: Any, alpha: float = 1.0) -> Any:
+    return e.op("nn.elu", x, alpha=alpha)
+
+
+@onnx_op("Selu")
+def selu(e: OnnxEmitter, x: Any, alpha: float = 1.67326319217681885, gamma: float = 1.05070102214813232) -> Any:
+    y = e.op("nn.elu", x, alpha=alpha)
+    return e.multiply(y, gamma)
+
+
+@onnx_op("HardSigmoid")
+def hard_sigmoid(e: OnnxEmitter, x: Any, alpha: float = 0.2, beta: float = 0.5) -> Any:
+    return e.clip(e.add(e.multiply(e.value(x), alpha), beta), 0, 1)
+
+
+@onnx_op("Gelu")
+def gelu(e: OnnxEmitter, x: Any, approximate: str = "none") -> Any:
+    return e.op("nn.gelu" if approximate == "none" else "nn.gelu_tanh", x)
+
+
+@onnx_op("Softmax")
+def softmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
+    return _rows(e, "nn.softmax", x, axis)
+
+
+@onnx_op("LogSoftmax")
+def log_softmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
+    return _rows(e, "nn.log_softmax", x, axis)
+
+
+def _rows(e: OnnxEmitter, operator: str, x: Any, axis: int | None) -> Any:
+    """Before opset 13 all axes from this one on are one row."""
+    if e.opset >= 13:
+        return e.op(operator, x, axis=-1 if axis is None else axis)
+    axis = (1 if axis is None else axis) % len(x.shape)
+    if axis == len(x.shape) - 1:
+        return e.op(operator, x, axis=axis)
+    flat = e.op("reshape", x, shape=(*x.shape[:axis], -1))
+    return e.reshape(e.op(operator, flat, axis=axis), x.shape)
+
+
+@onnx_op("Identity", "Dropout")
+def same(e: OnnxEmitter, x: Any, *_: Any, **__: Any) -> Any:
+    return x
+
+
+@onnx_op("Cast")
+def cast(e: OnnxEmitter, x: Any, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
+    import onnx
+
+    name = onnx.helper.tensor_dtype_to_np_dtype(to).name
+    if isinstance(x, np.ndarray):
+        return x if x.dtype == object and name in ("int64", "int32") else x.astype(name)
+    return e.cast(x, name)
+
+
+@onnx_op("CastLike")
+def cast_like(e: OnnxEmitter, x: Any, like: Any, saturate: int = 1) -> Any:
+    return e.cast(e.value(x), dtype_of(like))

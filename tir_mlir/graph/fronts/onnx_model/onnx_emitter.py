@@ -1,0 +1,85 @@
+"""What the table of ONNX's operators is written with, and the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.emitter import Emitter
+from tir_mlir.te import Expr
+
+Translation = Callable[..., Any]
+TABLE: dict[str, Translation] = {}
+
+
+def onnx_op(*names: str) -> Callable[[Translation], Translation]:
+    """Register a function for operators. Its parameters are the emitter, the inputs (Values, or arrays that are known;
+    None where left out), and attributes by name; an attribute that it does not take is refused."""
+
+    def put(function: Translation) -> Translation:
+        for name in names:
+            TABLE[name] = function
+        return function
+
+    return put
+
+
+class OnnxEmitter(Emitter):
+    """An emitter that knows which values are known when the model is imported: constants, and sizes.
+
+    A known value is an array; a size is a number or a te expression. `opset`: the version of the operators.
+    """
+
+    def __init__(self, builder: Any, opset: int):
+        super().__init__(builder)
+        self.opset = opset
+        self.name, self.outputs = "", 1  # of the node that is translated
+        self.made: dict[int, tuple[Any, Any]] = {}  # the values of arrays that were used as tensors
+        self.names: dict[int, str] = {}  # of arrays that are weights
+
+    def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
+        """One operator; known operands become constants or weights."""
+        return super().op(operator, *map(self.value, operands), name_hint=self.name or "lv", **attrs)
+
+    def value(self, x: Any) -> Any:
+        """x as a Value: a known array becomes a weight if the model names it, else a constant."""
+        if not isinstance(x, np.ndarray):
+            return x
+        if id(x) not in self.made:
+            if x.dtype == object:
+                raise GraphError("a size that is known only when the model runs is used as a tensor")
+            name = self.names.get(id(x))
+            self.made[id(x)] = x, self.constant(x, x.dtype.name) if name is None else self.builder.weight(name, x)
+        return self.made[id(x)][1]
+
+    def known(self, x: Any, what: str) -> list[Any]:
+        """The elements of a known value: numbers or sizes."""
+        if not isinstance(x, np.ndarray):
+            raise GraphError(f"{what} is computed by the model\n  fix: make it a constant, by onnxsim for example")
+        return [v if isinstance(v, Expr) else v.item() if hasattr(v, "item") else v for v in x.reshape(-1)]
+
+    def sizes(self, shape: Any) -> list[Any]:
+        """A shape in the form of te: numbers and expressions."""
+        return [self.builder.sizes.expression(s) if isinstance(s, str) else s for s in shape]
+
+    def texts(self, sizes: Any) -> list[Any]:
+        """Sizes as numbers and text."""
+        return [self.builder.sizes.text(s) if isinstance(s, Expr) else int(s) for s in sizes]
+
+
+def dtype_of(x: Any) -> str:
+    """The element type of a Value or a known array."""
+    return x.dtype.name if isinstance(x, np.ndarray) else x.dtype
+
+
+def rank_of(x: Any) -> int:
+    """The number of axes of a Value or a known array."""
+    return len(x.shape)
+
+
+def all_known(inputs: Mapping[int, Any] | list[Any]) -> bool:
+    """Whether all inputs are known arrays."""
+    return all(isinstance(x, np.ndarray) for x in inputs)

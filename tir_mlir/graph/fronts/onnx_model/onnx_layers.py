@@ -1,0 +1,293 @@
+"""Layers: products, convolutions, pools, normalizations, reductions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.layers import normalizing_layers as layers
+from tir_mlir.graph.fronts.layers.convolution_layers import convolution, transposed_convolution
+from tir_mlir.graph.fronts.layers.linear_layers import scaled_sum
+from tir_mlir.graph.fronts.layers.pooling_layers import pool
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
+
+
+@onnx_op("MatMul")
+def matmul(e: OnnxEmitter, x: Any, y: Any) -> Any:
+    return e.op("matmul", x, y)
+
+
+@onnx_op("Gemm")
+def gemm(
+    e: OnnxEmitter,
+    x: Any,
+    y: Any,
+    z: Any = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> Any:
+    """alpha * x @ y + beta * z: a dense layer where y is transposed."""
+    x, y = e.value(x), e.value(y)
+    x = e.permute(x, [1, 0]) if transA else x
+    product = e.op("nn.dense", x, y) if transB else e.op("matmul", x, y)
+    return scaled_sum(e, None if z is None else e.value(z), product, alpha, beta)
+
+
+@onnx_op("Einsum")
+def einsum(e: OnnxEmitter, *operands: Any, equation: str) -> Any:
+    return e.op("einsum", *operands, subscripts=equation)
+
+
+@onnx_op("Conv")
+def conv(
+    e: OnnxEmitter,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    auto_pad: str = "NOTSET",
+    kernel_shape: Any = None,
+    strides: Any = None,
+    pads: Any = None,
+    dilations: Any = None,
+    group: int = 1,
+) -> Any:
+    axes = len(weight.shape) - 2
+    strides, dilations = strides or [1] * axes, dilations or [1] * axes
+    padding = _padding(auto_pad, pads, x, weight.shape[2:], strides, dilations)
+    bias = None if bias is None else e.value(bias)
+    return convolution(e, e.value(x), e.value(weight), bias, strides, padding, dilations, group)
+
+
+def _padding(auto: str, pads: Any, x: Any, kernel: Any, strides: Any, dilations: Any) -> list[int]:
+    """Widths before all axes, then after."""
+    axes = len(kernel)
+    if auto in ("NOTSET", "VALID"):
+        return list(pads or [0] * 2 * axes) if auto == "NOTSET" else [0] * 2 * axes
+    before, after = [], []
+    for n, (k, s, d) in enumerate(zip(kernel, strides, dilations, strict=True)):
+        size = static(x.shape[n + 2], f"an image padded by auto_pad={auto}")
+        total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
+        less, more = total // 2, total - total // 2
+        before.append(less if auto == "SAME_UPPER" else more)
+        after.append(more if auto == "SAME_UPPER" else less)
+    return before + after
+
+
+@onnx_op("ConvTranspose")
+def conv_transpose(
+    e: OnnxEmitter,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    auto_pad: str = "NOTSET",
+    kernel_shape: Any = None,
+    strides: Any = None,
+    pads: Any = None,
+    dilations: Any = None,
+    output_padding: Any = None,
+    group: int = 1,
+) -> Any:
+    axes = len(weight.shape) - 2
+    if auto_pad not in ("NOTSET", "VALID"):
+        raise GraphError(f"a ConvTranspose with auto_pad={auto_pad} is not supported\n  fix: give pads")
+    bias = None if bias is None else e.value(bias)
+    return transposed_convolution(
+        e,
+        e.value(x),
+        e.value(weight),
+        bias,
+        strides or [1] * axes,
+        list(pads or [0] * 2 * axes),
+        output_padding or [0] * axes,
+        dilations or [1] * axes,
+        group,
+    )
+
+
+@onnx_op("MaxPool")
+def max_pool(
+    e: OnnxEmitter,
+    x: Any,
+    kernel_shape: Any,
+    auto_pad: str = "NOTSET",
+    strides: Any = None,
+    pads: Any = None,
+    dilations: Any = None,
+    ceil_mode: int = 0,
+    storage_order: int = 0,
+) -> Any:
+    """The places of the maxima are not computed."""
+    axes = len(kernel_shape)
+    strides, dilations = strides or [1] * axes, dilations or [1] * axes
+    padding = _padding(auto_pad, pads, x, kernel_shape, strides, dilations)
+    return pool(e, "max", e.value(x), axes, kernel_shape, strides, padding, dilations, bool(ceil_mode))
+
+
+@onnx_op("AveragePool")
+def average_pool(
+    e: OnnxEmitter,
+    x: Any,
+    kernel_shape: Any,
+    auto_pad: str = "NOTSET",
+    strides: Any = None,
+    pads: Any = None,
+    dilations: Any = None,
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+) -> Any:
+    axes = len(kernel_shape)
+    strides, dilations = strides or [1] * axes, dilations or [1] * axes
+    padding = _padding(auto_pad, pads, x, kernel_shape, strides, dilations)
+    counted = bool(count_include_pad)
+    return pool(e, "avg", e.value(x), axes, kernel_shape, strides, padding, dilations, bool(ceil_mode), counted)
+
+
+@onnx_op("GlobalAveragePool")
+def global_mean(e: OnnxEmitter, x: Any) -> Any:
+    return e.op("mean", x, axis=list(range(2, len(x.shape))), keepdims=True)
+
+
+@onnx_op("GlobalMaxPool")
+def global_max(e: OnnxEmitter, x: Any) -> Any:
+    return e.op("max", x, axis=list(range(2, len(x.shape))), keepdims=True)
+
+
+@onnx_op("BatchNormalization")
+def batch_norm(
+    e: OnnxEmitter,
+    x: Any,
+    scale: Any,
+    shift: Any,
+    mean: Any,
+    variance: Any,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    training_mode: int = 0,
+    spatial: int = 1,
+) -> Any:
+    if training_mode or not spatial:
+        raise GraphError("it normalizes by the statistics of the batch\n  fix: export the model for inference")
+    parts = [e.value(v) for v in (scale, shift, mean, variance)]
+    return layers.batch_norm(e, e.value(x), parts[0], parts[1], parts[2], parts[3], epsilon)
+
+
+@onnx_op("LayerNormalization")
+def layer_norm(
+    e: OnnxEmitter, x: Any, scale: Any, shift: Any = None, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> Any:
+    last = len(x.shape) - axis_in(axis, len(x.shape))
+    shift = None if shift is None else e.value(shift)
+    return layers.layer_norm(e, e.value(x), last, e.value(scale), shift, epsilon)
+
+
+@onnx_op("RMSNormalization", "SimplifiedLayerNormalization")
+def rms_norm(e: OnnxEmitter, x: Any, scale: Any, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1) -> Any:
+    last = len(x.shape) - axis_in(axis, len(x.shape))
+    return layers.rms_norm(e, e.value(x), last, e.value(scale), epsilon)
+
+
+@onnx_op("InstanceNormalization")
+def instance_norm(e: OnnxEmitter, x: Any, scale: Any, shift: Any, epsilon: float = 1e-5) -> Any:
+    groups = static(x.shape[1], "the number of channels")
+    return layers.group_norm(e, e.value(x), groups, e.value(scale), e.value(shift), epsilon)
+
+
+@onnx_op("GroupNormalization")
+def group_norm(
+    e: OnnxEmitter, x: Any, scale: Any, shift: Any, num_groups: int, epsilon: float = 1e-5, stash_type: int = 1
+) -> Any:
+    """Before opset 21 scale and shift are of groups, not of channels."""
+    scale, shift = e.value(scale), e.value(shift)
+    if e.opset < 21:
+        times = static(x.shape[1], "the number of channels") // num_groups
+        scale, shift = (e.op("repeat", v, repeats=times, axis=0) for v in (scale, shift))
+    return layers.group_norm(e, e.value(x), num_groups, scale, shift, epsilon)
+
+
+def _reduction(operator: str, before: str | None = None, after: str | None = None) -> Any:
+    def translated(
+        e: OnnxEmitter,
+        x: Any,
+        axes_input: Any = None,
+        axes: Any = None,
+        keepdims: int = 1,
+        noop_with_empty_axes: int = 0,
+    ) -> Any:
+        """The axes are an input since opset 18 (13 for sums)."""
+        given = axes if axes_input is None else e.known(axes_input, "the axes of a reduction")
+        if not given and noop_with_empty_axes:
+            chosen: list[int] = []
+        else:
+            chosen = [axis_in(a, len(x.shape)) for a in (given or range(len(x.shape)))]
+        x = x if before is None else e.op(before, x)
+        y = e.op(operator, x, axis=chosen, keepdims=bool(keepdims)) if chosen else e.value(x)
+        return y if after is None else e.op(after, y)
+
+    return translated
+
+
+for _name, _parts in {
+    "ReduceSum": ("sum",), "ReduceMean": ("mean",), "ReduceMax": ("max",), "ReduceMin": ("min",),
+    "ReduceProd": ("prod",), "ReduceL1": ("sum", "abs"), "ReduceL2": ("sum", "square", "sqrt"),
+    "ReduceSumSquare": ("sum", "square"), "ReduceLogSum": ("sum", None, "log"),
+    "ReduceLogSumExp": ("sum", "exp", "log"),
+}.items():  # fmt: skip
+    onnx_op(_name)(_reduction(*_parts))
+
+
+@onnx_op("ArgMax")
+def argmax(e: OnnxEmitter, x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+    return _place(e, "argmax", x, axis, keepdims, select_last_index)
+
+
+@onnx_op("ArgMin")
+def argmin(e: OnnxEmitter, x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+    return _place(e, "argmin", x, axis, keepdims, select_last_index)
+
+
+def _place(e: OnnxEmitter, operator: str, x: Any, axis: int, keepdims: int, last: int) -> Any:
+    if last:
+        raise GraphError("select_last_index=1 is not supported")
+    return e.op(operator, x, axis=axis, keepdims=bool(keepdims), dtype="int64")
+
+
+@onnx_op("CumSum")
+def running_sum(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
+    if reverse:
+        raise GraphError("reverse=1 is not supported")
+    return e.op("cumsum", x, axis=e.known(axis, "the axis of a CumSum")[0], exclusive=bool(exclusive))
+
+
+@onnx_op("Resize")
+def resize(
+    e: OnnxEmitter,
+    x: Any,
+    roi: Any = None,
+    scales: Any = None,
+    sizes: Any = None,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str = "half_pixel",
+    nearest_mode: str = "round_prefer_floor",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+) -> Any:
+    """Images (n, c, h, w), by whole results: a scale times a size is a number without a fraction."""
+    old = [static(s, "the size of an image that is resized") for s in x.shape]
+    if sizes is not None:
+        new = [int(s) for s in e.known(sizes, "the sizes of a Resize")]
+    else:
+        factors = e.known(scales, "the scales of a Resize") if isinstance(scales, np.ndarray) else []
+        new = [round(s * f) for s, f in zip(old, factors, strict=True)]
+        if any(abs(s * f - n) > 1e-6 for s, f, n in zip(old, factors, new, strict=True)):
+            raise GraphError(f"scales {factors} of {old}, which are no whole numbers\n  fix: give sizes")
+    if len(old) != 4 or new[:2] != old[:2] or mode not in ("nearest", "linear"):
+        raise GraphError(f"a Resize of mode {mode} from {old} to {new} is not supported\n  fix: resize h and w of nchw")
+    method = "nearest_neighbor" if mode == "nearest" else "linear"
+    modes = {"method": method, "coordinate_transformation_mode": coordinate_transformation_mode}
+    return e.op("image.resize2d", x, size=new[2:], layout="NCHW", **modes, rounding_method=nearest_mode)

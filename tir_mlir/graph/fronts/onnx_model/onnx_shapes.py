@@ -1,0 +1,251 @@
+"""Operators that move elements, and those of shapes, which are evaluated where they are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.emitter import axis_in
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
+
+_END = 2**31 - 1
+
+
+@onnx_op("Constant")
+def constant(e: OnnxEmitter, value: Any = None, value_float: Any = None, value_int: Any = None, **lists: Any) -> Any:
+    import onnx
+
+    if value is not None:
+        return onnx.numpy_helper.to_array(value)
+    if value_float is not None or value_int is not None:
+        return np.asarray(value_float, "float32") if value_int is None else np.asarray(value_int, "int64")
+    for name, dtype in (("value_floats", "float32"), ("value_ints", "int64")):
+        if name in lists:
+            return np.asarray(lists[name], dtype)
+    raise GraphError("a constant of strings, or a sparse one, is not supported")
+
+
+@onnx_op("Shape")
+def shape(e: OnnxEmitter, x: Any, start: int = 0, end: int | None = None) -> Any:
+    return _sizes(e.sizes(x.shape)[start:end])
+
+
+@onnx_op("Size")
+def size(e: OnnxEmitter, x: Any) -> Any:
+    count: Any = 1
+    for extent in e.sizes(x.shape):
+        count = count * extent
+    return _sizes([count]).reshape(())
+
+
+def _sizes(values: list[Any]) -> np.ndarray:
+    if all(isinstance(v, int) for v in values):
+        return np.asarray(values, "int64")
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+@onnx_op("Reshape")
+def reshape(e: OnnxEmitter, x: Any, wanted: Any, allowzero: int = 0) -> Any:
+    given = e.known(wanted, "the shape of a Reshape")
+    if isinstance(x, np.ndarray):
+        return x.reshape([int(g) for g in given])
+    if allowzero and any(isinstance(g, int) and g == 0 for g in given):
+        raise GraphError("a Reshape with allowzero=1 to an empty tensor is not supported")
+    return e.op("reshape", x, shape=tuple(x.shape[n] if _is(g, 0) else g for n, g in enumerate(given)))
+
+
+def _is(value: Any, number: int) -> bool:
+    return isinstance(value, int) and value == number
+
+
+@onnx_op("Flatten")
+def flatten(e: OnnxEmitter, x: Any, axis: int = 1) -> Any:
+    x = e.value(x)
+    axis = axis if axis >= 0 else axis + len(x.shape)
+    rows: Any = 1
+    for extent in e.sizes(x.shape[:axis]):
+        rows = rows * extent
+    return e.op("reshape", x, shape=(rows, -1))
+
+
+@onnx_op("Transpose")
+def transpose(e: OnnxEmitter, x: Any, perm: Any = None) -> Any:
+    x = e.value(x)
+    return e.permute(x, list(perm or range(len(x.shape))[::-1]))
+
+
+@onnx_op("Squeeze")
+def squeeze(e: OnnxEmitter, x: Any, axes_input: Any = None, axes: Any = None) -> Any:
+    """The axes are an input since opset 13."""
+    given = axes if axes_input is None else e.known(axes_input, "the axes of a Squeeze")
+    rank = rank_of(x)
+    drop = [n for n, s in enumerate(x.shape) if _is(s, 1)] if given is None else [axis_in(a, rank) for a in given]
+    left = [s for n, s in enumerate(x.shape) if n not in drop]
+    return x.reshape(left) if isinstance(x, np.ndarray) else e.reshape(x, left)
+
+
+@onnx_op("Unsqueeze")
+def unsqueeze(e: OnnxEmitter, x: Any, axes_input: Any = None, axes: Any = None) -> Any:
+    given = axes if axes_input is None else e.known(axes_input, "the axes of an Unsqueeze")
+    rank = rank_of(x) + len(given)
+    new = {axis_in(a, rank) for a in given}
+    old = iter(x.shape)
+    wanted = [1 if n in new else next(old) for n in range(rank)]
+    return x.reshape(wanted) if isinstance(x, np.ndarray) else e.reshape(x, wanted)
+
+
+@onnx_op("Expand")
+def expand(e: OnnxEmitter, x: Any, wanted: Any) -> Any:
+    x = e.value(x)
+    given = e.texts(e.known(wanted, "the shape of an Expand"))
+    rank = max(len(given), len(x.shape))
+    left, right = [1] * (rank - len(x.shape)) + list(x.shape), [1] * (rank - len(given)) + given
+    return e.broadcast(x, [b if _is(a, 1) else a for a, b in zip(left, right, strict=True)])
+
+
+@onnx_op("Concat")
+def concat(e: OnnxEmitter, *parts: Any, axis: int) -> Any:
+    if all_known(list(parts)) and rank_of(parts[0]) == 1:
+        return np.concatenate([p if p.dtype == object else p for p in parts], axis)
+    values = [e.value(p) for p in parts]
+    return e.concat(values, axis_in(axis, len(values[0].shape)))
+
+
+@onnx_op("Split")
+def split(e: OnnxEmitter, x: Any, sizes: Any = None, axis: int = 0, num_outputs: Any = None, split: Any = None) -> Any:
+    """The sizes are an attribute before opset 13; without them, equal parts, the last one smaller."""
+    x = e.value(x)
+    axis = axis_in(axis, len(x.shape))
+    given = split if sizes is None else e.known(sizes, "the sizes of a Split")
+    if given is None:
+        count, extent = num_outputs or e.outputs, x.shape[axis]
+        if not isinstance(extent, int):
+            raise GraphError(f"a Split of {extent} elements in {count} parts\n  fix: give the sizes of the parts")
+        part = -(-extent // count)
+        given = [min(part, extent - n * part) for n in range(count)]
+    if len(given) == 1:
+        return [x]
+    ends = [sum(given[: n + 1]) for n in range(len(given) - 1)]
+    return list(e.op("split", x, indices_or_sections=ends, axis=axis))
+
+
+@onnx_op("Slice")
+def slice_of(e: OnnxEmitter, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
+    """The bounds are attributes before opset 10 (lists), inputs since."""
+    begin, end, chosen, by = (
+        v if v is None or isinstance(v, (list, tuple)) else e.known(v, "a bound of a Slice")
+        for v in (starts, ends, axes, steps)
+    )
+    if begin is None or end is None:
+        raise GraphError("a Slice without bounds")
+    chosen = [axis_in(a, rank_of(x)) for a in (chosen or range(len(begin)))]
+    by = list(by or [1] * len(begin))
+    if isinstance(x, np.ndarray):
+        cut = {a: slice(b, s, d) for a, b, s, d in zip(chosen, begin, end, by, strict=True)}
+        return x[tuple(cut.get(a, slice(None)) for a in range(x.ndim))]
+    stop = [max(min(v, _END), -_END) if isinstance(v, int) else v for v in end]
+    return e.op("strided_slice", x, axes=chosen, begin=list(begin), end=stop, strides=by)
+
+
+@onnx_op("Gather")
+def gather(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
+    """Negative indices count from the end."""
+    if all_known([x, indices]) and (x.dtype == object or x.ndim == 1):
+        return np.asarray(np.take(x, indices, axis))
+    return e.op("take", x, indices, axis=axis_in(axis, rank_of(x)), mode="wrap")
+
+
+@onnx_op("GatherElements")
+def gather_elements(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
+    return e.op("gather_elements", x, indices, axis=axis_in(axis, rank_of(x)))
+
+
+@onnx_op("GatherND")
+def gather_nd(e: OnnxEmitter, x: Any, indices: Any, batch_dims: int = 0) -> Any:
+    return e.op("gather_nd", x, indices, batch_dims=batch_dims)
+
+
+@onnx_op("Tile")
+def tile(e: OnnxEmitter, x: Any, repeats: Any) -> Any:
+    return e.op("tile", x, repeats=e.known(repeats, "the repeats of a Tile"))
+
+
+@onnx_op("Pad")
+def pad(
+    e: OnnxEmitter,
+    x: Any,
+    pads_input: Any = None,
+    value_input: Any = None,
+    axes: Any = None,
+    mode: str = "constant",
+    pads: Any = None,
+    value: float = 0.0,
+) -> Any:
+    """The widths, before all axes and then after, and the number are inputs since opset 11."""
+    given = pads if pads_input is None else e.known(pads_input, "the widths of a Pad")
+    number = value if value_input is None else e.known(value_input, "the number of a Pad")[0]
+    rank = rank_of(x)
+    chosen = range(rank) if axes is None else [axis_in(a, rank) for a in e.known(axes, "the axes of a Pad")]
+    sides = {a: (given[n], given[n + len(given) // 2]) for n, a in enumerate(chosen)}
+    widths = [w for a in range(rank) for w in sides.get(a, (0, 0))]
+    if mode not in ("constant", "reflect", "edge"):
+        raise GraphError(f"a Pad of mode {mode} is not supported")
+    return e.op("nn.pad", x, pad_width=widths, pad_value=number if mode == "constant" else None, pad_mode=mode)
+
+
+@onnx_op("DepthToSpace")
+def depth_to_space(e: OnnxEmitter, x: Any, blocksize: int, mode: str = "DCR") -> Any:
+    n, c, h, w = e.sizes(x.shape)
+    b = blocksize
+    inner = (b, b, c // b**2) if mode == "DCR" else (c // b**2, b, b)
+    order = [0, 3, 4, 1, 5, 2] if mode == "DCR" else [0, 1, 4, 2, 5, 3]
+    x = e.permute(e.op("reshape", x, shape=(n, *inner, h, w)), order)
+    return e.op("reshape", x, shape=(n, c // b**2, h * b, w * b))
+
+
+@onnx_op("SpaceToDepth")
+def space_to_depth(e: OnnxEmitter, x: Any, blocksize: int) -> Any:
+    n, c, h, w = e.sizes(x.shape)
+    b = blocksize
+    x = e.permute(e.op("reshape", x, shape=(n, c, h // b, b, w // b, b)), [0, 3, 5, 1, 2, 4])
+    return e.op("reshape", x, shape=(n, c * b**2, h // b, w // b))
+
+
+@onnx_op("ConstantOfShape")
+def constant_of_shape(e: OnnxEmitter, wanted: Any, value: Any = None) -> Any:
+    import onnx
+
+    number = np.zeros(1, "float32") if value is None else onnx.numpy_helper.to_array(value)
+    given = e.known(wanted, "the shape of a ConstantOfShape")
+    if all(isinstance(g, int) for g in given):
+        return np.full(given, number.item(), number.dtype)
+    return e.broadcast(e.constant(number.reshape(()), number.dtype.name), e.texts(given))
+
+
+@onnx_op("Range")
+def span(e: OnnxEmitter, start: Any, limit: Any, delta: Any) -> Any:
+    first, last, step = (e.known(v, "a bound of a Range")[0] for v in (start, limit, delta))
+    if all(isinstance(v, (int, float)) for v in (first, last, step)):
+        return np.arange(first, last, step).astype(dtype_of(start))
+    return e.op("arange", start=first, end=last, step=step, dtype="int64")
+
+
+@onnx_op("Trilu")
+def triangle(e: OnnxEmitter, x: Any, k: Any = None, upper: int = 1) -> Any:
+    offset = 0 if k is None else e.known(k, "the diagonal of a Trilu")[0]
+    return e.op("triu" if upper else "tril", x, k=offset)
+
+
+@onnx_op("OneHot")
+def one_hot(e: OnnxEmitter, indices: Any, depth: Any, values: Any, axis: int = -1) -> Any:
+    """Negative indices count from the end."""
+    off, on = e.known(values, "the values of a OneHot")
+    count, at = int(e.known(depth, "the depth of a OneHot")[0]), e.value(indices)
+    at = e.op("where", e.binary("less", at, 0, at.dtype), e.add(at, count), at)
+    hot = e.op("one_hot", at, depth=count, axis=axis, dtype="bool")
+    dtype = dtype_of(values)
+    return e.op("where", hot, e.constant(on, dtype), e.constant(off, dtype))
