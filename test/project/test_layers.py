@@ -164,8 +164,8 @@ ROWS: dict[str, str] = {
     ),
     "tune.machines": "dialect.diagnostics tune.search tune.spaces tune.trials",
     "tune.search": (
-        "dialect.diagnostics dialect.ir dialect.verify passes.schedule.queries schedule schedules script script.parser "
-        "target tune.boards tune.records tune.report tune.spaces tune.trials"
+        "dialect.calls dialect.diagnostics dialect.ir dialect.verify passes.schedule.queries schedule schedules script "
+        "script.parser target tune.boards tune.records tune.report tune.spaces tune.trials"
     ),
     "tune.spaces": (
         "dialect.computation dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules target"

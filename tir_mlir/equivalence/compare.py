@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from mlir import ir
 
+from tir_mlir.dialect.calls import calls_in
 from tir_mlir.dialect.diagnostics import Counterexample, NotChecked
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Func, Loop, entered, funcs, held_module
@@ -302,7 +303,8 @@ class Comparison:
             seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat, self.scale)
             writers.append(seen.program.writer(seen.writers))
         words = [
-            written_by(w, writer) for w, writer in zip(("the original", "the scheduled one"), writers, strict=True)
+            written_by(w, writer, bool(calls_in(func)))
+            for w, writer, func in zip(("the original", "the scheduled one"), writers, self.funcs, strict=True)
         ]
         where = f"{param.name}[{', '.join(map(str, index))}]"
         sizes = "" if not recipe.known else " at " + self._sizes(recipe.known)

@@ -66,10 +66,10 @@ class Result:
     __repr__ = __str__
 
 
-def written_by(word: str, writer: Writer) -> str:
-    """The last writer of an element, as text."""
+def written_by(word: str, writer: Writer, calls: bool = False) -> str:
+    """The last writer of an element, as text; `calls`: what is in a function that is called is not known."""
     if writer is None:
-        return f"{word}: never written"
+        return f"{word}: {'written by a call, or never' if calls else 'never written'}"
     site, values = writer
     at = ", ".join(f"{n} = {v}" for n, v in values.items())
     return f"{word}: last written in {site.place}" + (f" at {at}" if at else "")

@@ -329,3 +329,32 @@ def test_a_number_for_a_buffer():
 
 def test_a_buffer_for_a_number():
     refused("parameter f of scale is a number, not buffer x", "Model.scale(x, y, x)")
+
+
+def test_a_function_of_the_class_by_its_name():
+    @I.ir_module
+    class Same:
+        @T.prim_func(private=True)
+        def copy(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+            for i in range(4):
+                with T.block("B"):
+                    vi = T.axis.spatial(4, i)
+                    B[vi] = A[vi]
+
+        @T.prim_func
+        def main(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+            copy(x, y)  # noqa: F821
+
+    x, y = data(4)
+    run(Same, x, y)
+    np.testing.assert_array_equal(y, x)
+
+
+@T.prim_func
+def elsewhere(A: T.Buffer((4, 8), "float32")):
+    A[0, 0] = T.float32(1)
+
+
+def test_a_function_of_another_module():
+    with pytest.raises(ScriptError, match="elsewhere is a function of another module: put both in one class"):
+        parse("@T.prim_func\ndef main(x: T.Buffer((4, 8))):\n    elsewhere(x)\n", {"elsewhere": elsewhere})

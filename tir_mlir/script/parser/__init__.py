@@ -39,6 +39,8 @@ class FunctionSource:
 class ClassMember:
     """A `@T.prim_func` or `@R.function` in a class body; parsed when `@I.ir_module` decorates the class."""
 
+    is_class_member = True
+
     def __init__(self, program: FunctionSource):
         self.program = program
 

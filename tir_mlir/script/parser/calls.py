@@ -15,6 +15,7 @@ from mlir.dialects import arith, math
 from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
+from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers, vector_expressions
 from tir_mlir.script.parser.items import (
     Const,
@@ -142,6 +143,9 @@ def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
     if odd or isinstance(callee, Macro):
         if inlined_calls.is_inlinable(callee):
             return inlined_calls.call(evaluate, callee, args, keywords, node)
+        if isinstance(callee, PrimFunc):
+            text = f"{callee.name} is a function of another module"
+            raise ParseError(f"{text}: put both in one class with @I.ir_module, and call Module.{callee.name}(...)")
         way = f"use T.{name}" if name in _HANDLERS else "use a function of T"
         raise ParseError(f"{name} is compiled code and cannot take {describe(odd[0])}; {way}")
     try:

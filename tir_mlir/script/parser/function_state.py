@@ -51,10 +51,6 @@ class Scope:
             return self.python[name]
         return getattr(builtins, name, MISSING)
 
-    def knows(self, name: str) -> bool:
-        """Whether a name denotes something, here or further down."""
-        return self.find(name) is not None or name in self.assigned or self.python_value(name) is not MISSING
-
     def find(self, name: str) -> Binding | None:
         for frame in reversed(self.frames):
             if name in frame:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tir_mlir.dialect.calls import caller_of
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.dialect.ir import entered, funcs, held_module
 from tir_mlir.schedule import Schedule
@@ -102,9 +103,26 @@ def _module(program: Any) -> IRModule:
     held = held_module(program)
     if held is None or isinstance(program, Schedule):
         raise TuneError(f"tune takes an IRModule, a PrimFunc or an MLIR module, not {type(program).__name__}")
-    module = program.alone if isinstance(program, PrimFunc) else IRModule(held)
+    module = _public(program) if isinstance(program, PrimFunc) else IRModule(held)
     if not len(module):
         raise TuneError("the module has no function with a body")
+    with entered():
+        for func in funcs(module.mlir) if isinstance(program, IRModule) else []:
+            if (caller := caller_of(func)) is not None:
+                raise TuneError(
+                    f"{caller} calls {func.name}: a function is tuned by itself; fix: tune(mod[{func.name!r}]), and put"
+                    " the best schedule into the module"
+                )
+    return module
+
+
+def _public(program: PrimFunc) -> IRModule:
+    """A function in a module of its own, in which it can be run."""
+    module = program.alone
+    with entered():
+        attributes = module[program.name].func.op.attributes
+        if "sym_visibility" in attributes:
+            del attributes["sym_visibility"]
     return module
 
 

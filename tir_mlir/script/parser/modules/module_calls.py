@@ -11,6 +11,7 @@ from mlir.dialects import memref
 from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.dialect.ir import Buffer, Func, Index, create, dtypes, funcs
 from tir_mlir.script.parser import arithmetic
+from tir_mlir.script.parser.function_state import MISSING
 from tir_mlir.script.parser.items import BufferProperty, BufferRef, GlobalFunction, RegionRef, describe, is_expr
 from tir_mlir.script.parser.source import ParseError
 
@@ -30,8 +31,11 @@ def function_of(state: ParserState, base: str, name: str) -> GlobalFunction | No
 
 
 def plain_function(state: ParserState, name: str) -> GlobalFunction | None:
-    """The function of the module that a name denotes which nothing else has."""
-    return GlobalFunction(name) if name in state.programs and not state.scope.knows(name) else None
+    """The function of the module that a name denotes: one of the class, or of the text, if it means nothing else."""
+    if name not in state.programs or state.scope.find(name) is not None or name in state.scope.assigned:
+        return None
+    value = state.scope.python_value(name)
+    return GlobalFunction(name) if value is MISSING or getattr(type(value), "is_class_member", False) else None
 
 
 def named_call(evaluate: Evaluator, node: ast.Call) -> None:
