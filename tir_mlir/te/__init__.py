@@ -30,9 +30,10 @@ from tir_mlir.te.tensor import (
     reduce_axis,
     sum,
 )
+from tir_mlir.te.update import update
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute", "max",
-    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "var",
+    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "update", "var",
     *scalar_functions.__all__,
 ]  # fmt: skip

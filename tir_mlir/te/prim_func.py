@@ -14,6 +14,7 @@ from tir_mlir.te import script_ast
 from tir_mlir.te.expr import Expr, Var, named, subscript, t_call
 from tir_mlir.te.source_location import TeSource, file_of, placed, refuse
 from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
+from tir_mlir.te.update import UpdateOp
 
 
 def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:
@@ -112,20 +113,29 @@ class _FunctionBuilder:
                 shape = script_ast.shape(tensor.shape, self.names)
                 alloc = script_ast.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
                 made.append(script_ast.assign(self.names.give(tensor.key, tensor.name), alloc))
-        axes = [*op.axis, *op.reduce_axis]
-        loops = [self.names.fresh(a.name) for a in axes]
+        if isinstance(op, UpdateOp):
+            copy = self._nest(op.copy_axis, {}, [(f"{op.name}_copy", lambda: self._copy(op))])
+            return made + copy + self._nest(op.axis, {}, [(op.name, lambda: self._update_element(op))])
         if op.reduction is not None or len(op.body) == 1:
-            body = [self._block(op, op.name, loops, lambda: self._values(op))]
+            blocks = [(op.name, lambda: self._values(op))]
         else:
-            body = [
-                self._block(op, t.name, loops, lambda t=t, e=e: [self._store(t, op, e)])
+            blocks = [
+                (t.name, lambda t=t, e=e: [self._store(t, op.axis, e)])
                 for t, e in zip(op.tensors, op.body, strict=True)
             ]
+        return made + self._nest([*op.axis, *op.reduce_axis], op.attrs, blocks)
+
+    def _nest(
+        self, axes: Sequence[IterVar], attrs: dict[str, Any], blocks: Sequence[tuple[str, Any]]
+    ) -> list[ast.stmt]:
+        """Loops over axes around blocks of a name and statements."""
+        loops = [self.names.fresh(a.name) for a in axes]
+        body = [self._block(axes, attrs, title, loops, values) for title, values in blocks]
         for axis, variable in reversed(list(zip(axes, loops, strict=True))):
             body = [script_ast.loop(variable, self._bounds(axis), body)]
         for variable in loops:
             self.names.forget(variable)
-        return made + body
+        return body
 
     def _bounds(self, axis: IterVar) -> list[ast.expr]:
         low, extent = axis.dom.min, axis.dom.extent
@@ -133,21 +143,22 @@ class _FunctionBuilder:
             return [script_ast.size(extent, self.names)]
         return [script_ast.size(low, self.names), script_ast.size(low + extent, self.names)]
 
-    def _block(self, op: ComputeOp, title: str, loops: list[str], values: Any) -> ast.stmt:
+    def _block(
+        self, axes: Sequence[IterVar], attrs: dict[str, Any], title: str, loops: list[str], values: Any
+    ) -> ast.stmt:
         """A block with one iter per axis, or one unit iter if there are no axes."""
-        axes = [*op.axis, *op.reduce_axis]
         iters = [self.names.give(a.key, f"v_{a.name}") for a in axes]
         body: list[ast.stmt] = []
         for axis, variable, iterator in zip(axes, loops, iters, strict=True):
             bounds = self._bounds(axis)
             domain = bounds[0] if len(bounds) == 1 else ast.Tuple(bounds, ast.Load())
-            kind = "axis.reduce" if axis.is_reduce else "axis.spatial"
+            kind = "axis.reduce" if axis.is_reduce else "axis.opaque" if axis.is_ordered else "axis.spatial"
             body.append(script_ast.assign(iterator, script_ast.call(kind, domain, script_ast.name(variable))))
         if not axes:
             iters = [self.names.fresh("vi")]
             body.append(script_ast.assign(iters[0], script_ast.call("axis.spatial", ast.Constant(1), ast.Constant(0))))
-        if op.attrs:
-            body.append(ast.Expr(script_ast.call("block_attr", _plain(op.attrs))))
+        if attrs:
+            body.append(ast.Expr(script_ast.call("block_attr", _plain(attrs))))
         body += values()
         for iterator in iters:
             self.names.forget(iterator)
@@ -162,10 +173,10 @@ class _FunctionBuilder:
         """The stores of a block; a reduction includes its init."""
         reduction = op.reduction
         if reduction is None:
-            return [self._store(op.tensors[0], op, op.body[0])]
+            return [self._store(op.tensors[0], op.axis, op.body[0])]
         types = [t.dtype for t in op.tensors]
         starts = reduction.inits or reduction.reducer.identity(types)
-        init = [self._store(t, op, s) for t, s in zip(op.tensors, starts, strict=True)]
+        init = [self._store(t, op.axis, s) for t, s in zip(op.tensors, starts, strict=True)]
         old = [subscript(t.key, t, tuple(op.axis)) for t in op.tensors]
         new = list(reduction.sources)
         for condition in reduction.conditions:
@@ -179,19 +190,32 @@ class _FunctionBuilder:
     def _update(self, op: ComputeOp, results: list[Expr]) -> list[ast.stmt]:
         """The stores of a reduction update. All values are computed before the first store."""
         if len(results) == 1:
-            return [self._store(op.tensors[0], op, results[0])]
+            return [self._store(op.tensors[0], op.axis, results[0])]
         kept = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
         made = [script_ast.assign(k, named(r.node, self.names.of)) for k, r in zip(kept, results, strict=True)]
-        made += [ast.Assign([self._target(t, op)], script_ast.name(k)) for t, k in zip(op.tensors, kept, strict=True)]
+        made += [
+            ast.Assign([self._target(t, op.axis)], script_ast.name(k)) for t, k in zip(op.tensors, kept, strict=True)
+        ]
         for one in kept:
             self.names.forget(one)
         return made
 
-    def _store(self, tensor: Tensor, op: ComputeOp, value: Expr) -> ast.stmt:
-        return ast.Assign([self._target(tensor, op)], named(value.node, self.names.of))
+    def _copy(self, op: UpdateOp) -> list[ast.stmt]:
+        """`result[i, j] = data[i, j]`."""
+        return [self._store(op.tensors[0], op.copy_axis, op.data(*op.copy_axis))]
 
-    def _target(self, tensor: Tensor, op: ComputeOp) -> ast.expr:
-        return named(subscript(tensor.key, tensor, tuple(op.axis)).node, self.names.of)
+    def _update_element(self, op: UpdateOp) -> list[ast.stmt]:
+        """`if condition: result[where] = value`."""
+        store = self._store(op.tensors[0], op.where, op.body[0])
+        if op.condition is None:
+            return [store]
+        return [ast.If(named(op.condition.node, self.names.of), [store], [])]
+
+    def _store(self, tensor: Tensor, index: Sequence[Expr], value: Expr) -> ast.stmt:
+        return ast.Assign([self._target(tensor, index)], named(value.node, self.names.of))
+
+    def _target(self, tensor: Tensor, index: Sequence[Expr]) -> ast.expr:
+        return named(subscript(tensor.key, tensor, tuple(index)).node, self.names.of)
 
 
 def _plain(value: Any) -> ast.expr:

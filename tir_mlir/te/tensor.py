@@ -29,12 +29,13 @@ class Range:
 
 
 class IterVar(Var):
-    """An axis: of a tensor (spatial) or of a reduction."""
+    """An axis: of a tensor (spatial), of a reduction, or ordered: of updates that happen one after the other."""
 
-    def __init__(self, name: str, low: Any, extent: Any, is_reduce: bool):
+    def __init__(self, name: str, low: Any, extent: Any, is_reduce: bool, is_ordered: bool = False):
         super().__init__(name)
         self.dom = Range(low, extent)
         self.is_reduce = is_reduce
+        self.is_ordered = is_ordered
 
     @property
     def var(self) -> IterVar:
@@ -53,7 +54,7 @@ def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
     extent = high if isinstance(low, int) and low == 0 else high - low
     if isinstance(extent, int) and extent < 0:
         raise refuse(f"te.reduce_axis({short_repr(dom)}): the end is less than the begin")
-    return IterVar(_check_name(name), low, extent, True)
+    return IterVar(checked_name(name), low, extent, True)
 
 
 class Tensor:
@@ -192,7 +193,7 @@ def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder")
 
     shape: ints, `te.var` variables or expressions of them. dtype: "float32" by default.
     """
-    return PlaceholderOp(_check_name(name), _shape(shape), _dtype(dtype or "float32")).tensors[0]
+    return PlaceholderOp(checked_name(name), checked_shape(shape), _dtype(dtype or "float32")).tensors[0]
 
 
 def compute(
@@ -210,7 +211,7 @@ def compute(
     tag: accepted for compatibility; ignored. attrs: annotations of the block.
     Raises ScriptError at the line of the expression.
     """
-    box, name = _shape(shape), _check_name(name)
+    box, name = checked_shape(shape), checked_name(name)
     names = _axis_names(fcompute, len(box), varargs_names)
     axis = tuple(IterVar(n, 0, extent, False) for n, extent in zip(names, box, strict=True))
     try:
@@ -254,13 +255,15 @@ def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence
     return [*plain, *(f"i{n}" for n in rest)]
 
 
-def _check_name(name: Any) -> str:
+def checked_name(name: Any) -> str:
+    """The name of a tensor or an axis, a string."""
     if not isinstance(name, str):
         raise refuse(f"a name is a string, not {short_repr(name)}")
     return name
 
 
-def _shape(shape: Any) -> tuple[Any, ...]:
+def checked_shape(shape: Any) -> tuple[Any, ...]:
+    """A shape as a tuple of numbers and expressions of sizes."""
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
     return tuple(_extent(s, "an extent") for s in sizes)
 

@@ -85,9 +85,18 @@ from tir_mlir.topi.prefix_sums import cumsum
 from tir_mlir.topi.products import einsum, matmul
 from tir_mlir.topi.quantization import dequantize, dequantize_group, quantize
 from tir_mlir.topi.reductions import all, any, argmax, argmin, max, mean, min, prod, std, sum, variance
+from tir_mlir.topi.scattering import index_put, scatter_elements, scatter_nd, slice_scatter
 from tir_mlir.topi.shapes import expand_dims, reshape, squeeze, transpose
+from tir_mlir.topi.sorting import argsort, sort, topk
 
 __all__ = [
+    "index_put",
+    "scatter_elements",
+    "scatter_nd",
+    "slice_scatter",
+    "argsort",
+    "sort",
+    "topk",
     "abs",
     "acos",
     "acosh",

@@ -32,36 +32,44 @@ def _ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
 
 
 def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    """x limited to min..max; None: no limit on that side."""
     return topi.clip(x, min, max)
 
 
 def _matmul(x1: Any, x2: Any, out_dtype: str | None = None) -> Any:
+    """Matrix product of the last two axes, (.., n, k) x (.., k, m) -> (.., n, m); the axes before broadcast."""
     return topi.matmul(x1, x2, out_dtype=out_dtype)
 
 
 def _einsum(*operands: Any, subscripts: str) -> Any:
+    """Sum of products by Einstein's notation: "bik,bkj->bij"."""
     return topi.einsum(subscripts, *operands)
 
 
 def _full(*value: Any, shape: Any, fill_value: Any = None, dtype: str = "float32") -> Any:
+    """A tensor of one number: the attribute, or the operand of one element."""
     if not value:
         return topi.full(shape, dtype, 0 if fill_value is None else fill_value)
     return topi.broadcast_to(topi.astype(value[0], dtype), shape)
 
 
 def _zeros(shape: Any, dtype: str = "float32") -> Any:
+    """A tensor of zeros."""
     return topi.zeros(shape, dtype)
 
 
 def _ones(shape: Any, dtype: str = "float32") -> Any:
+    """A tensor of ones."""
     return topi.ones(shape, dtype)
 
 
 def _full_like(x: Any, *value: Any, fill_value: Any = 0) -> Any:
+    """A tensor of one number, the attribute or an operand, with the shape and type of x."""
     return topi.broadcast_to(topi.astype(value[0], x.dtype), x.shape) if value else topi.full_like(x, fill_value)
 
 
 def _arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float32") -> Any:
+    """start, start + step, ... below end; without end from 0 below start."""
     return topi.arange(start, end, step, dtype)
 
 

@@ -13,11 +13,12 @@ _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def _batch_norm(*tensors: Any, axis: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = True) -> Any:
+    """(data - mean) / sqrt(var + epsilon) * gamma + beta along an axis; operands data, gamma, beta, mean, var."""
     return nn.batch_norm(*tensors, axis=axis, epsilon=epsilon, center=center, scale=scale)[0]
 
 
 def _pad(data: Any, pad_width: Any, pad_value: Any = 0, pad_mode: str = "constant") -> Any:
-    """pad_width: before and after each axis, in pairs or flat."""
+    """Elements before and after each axis: a number, or "reflect", or "edge". pad_width: before and after each axis."""
     flat = [n for p in pad_width for n in (p if isinstance(p, Sequence) else (p,))]
     return nn.pad(data, flat[::2], flat[1::2], pad_value, pad_mode)
 
@@ -30,6 +31,7 @@ def _resize2d(
     coordinate_transformation_mode: str = "half_pixel",
     rounding_method: str = "round",
 ) -> Any:
+    """An image of another size: the nearest elements ("nearest_neighbor"), or a mean of neighbors ("linear")."""
     return topi.image.resize2d(data, size, layout, method, coordinate_transformation_mode, rounding_method or "round")
 
 
@@ -53,6 +55,7 @@ def _convolution(count: int) -> Operator:
             data, weight, strides, padding, dilation, data_layout, kernel_layout, out_dtype, groups, out_layout
         )
 
+    made.__doc__ = function.__doc__
     window = {"strides": 1, "padding": 0, "dilation": 1, "groups": 1}
     layouts = {"data_layout": f"NC{letters}", "kernel_layout": f"OI{letters}", "out_layout": None, "out_dtype": None}
     return Operator(f"nn.conv{count}d", made, window | layouts)
@@ -82,6 +85,7 @@ def _pool(kind: str, count: int) -> Operator:
         more = {} if kind == "max" else {"count_include_pad": bool(count_include_pad)}
         return function(data, pool_size, strides, padding, dilation, ceil_mode, layout, **more)
 
+    made.__doc__ = function.__doc__
     window = {"pool_size": 1, "strides": 1, "padding": 0, "dilation": 1, "ceil_mode": False}
     return Operator(f"nn.{kind}_pool{count}d", made, {**window, "count_include_pad": None, "layout": order})
 

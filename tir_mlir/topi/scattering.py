@@ -1,0 +1,126 @@
+"""Tensors with some elements replaced, at positions that are data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.broadcast import broadcast_shape, read
+from tir_mlir.topi.indexing import indices_of
+from tir_mlir.topi.operands import axis_of, described, extent, integer, one_of, one_type, refuse, tensor
+from tir_mlir.topi.sizes import Size, ceil_quotient, number, same, simple
+
+COMBINE: dict[str, Callable[[Any, Any], Any]] = {
+    "update": lambda old, new: new,
+    "add": lambda old, new: old + new,
+    "mul": lambda old, new: old * new,
+    "min": te.min,
+    "max": te.max,
+}
+
+
+def _inside(index: Any, size: Size) -> tuple[Any, Any]:
+    """An index that is data, with negative ones from the end, and whether it is within the axis."""
+    at = index.astype("int32") if index.dtype != "int32" else index
+    at = te.Select(at < 0, at + size, at)
+    return at, te.all(at >= 0, at < size)
+
+
+def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "update") -> te.Tensor:
+    """A copy of the data with result[indices[i, j], j] = updates[i, j], for axis 0; in row-major order: the last stays.
+
+    reduction: "update", or "add", "mul", "min", "max" with the old element. Indices beyond the axis write nothing;
+    negative ones count from the end. updates: of the shape of the indices.
+    """
+    op = "scatter_elements"
+    x, at, new = tensor(op, "data", data), indices_of(op, indices), tensor(op, "updates", updates)
+    one_type(op, data=x, updates=new)
+    one_of(op, "reduction", reduction, list(COMBINE))
+    d = axis_of(op, axis, x.ndim)
+    if at.ndim != x.ndim or new.ndim != x.ndim or not all(map(same, at.shape, new.shape)):
+        told = f"{described('data', x)}, {described('indices', at)}, {described('updates', new)}"
+        raise refuse(op, told, "pass indices and updates of one shape, with as many axes as the data")
+
+    def element(*i: Any) -> Any:
+        index, inside = _inside(at(*i), x.shape[d])
+        return (*i[:d], index, *i[d + 1 :]), lambda old: COMBINE[reduction](old, new(*i)), inside
+
+    return te.update(x, at.shape, element, name="T_scatter_elements")
+
+
+def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> te.Tensor:
+    """A copy of the data with result[indices[i]] = updates[i]: the last axis of the indices holds positions along the
+    first axes of the data. In order: the last stays. mode: as the reduction of `scatter_elements`."""
+    op = "scatter_nd"
+    x, at, new = tensor(op, "data", data), indices_of(op, indices), tensor(op, "updates", updates)
+    one_of(op, "mode", mode, list(COMBINE))
+    depth = number(at.shape[-1]) if at.ndim else None
+    if depth is None or depth > x.ndim:
+        told = f"{described('data', x)} and {described('indices', at)}"
+        raise refuse(op, told, "the last axis of the indices is at most as long as the data has axes")
+    places = [lambda i, n=n: at(*i, n) for n in range(depth)]
+    return _at_places(op, x, at.shape[:-1], places, new, mode)
+
+
+def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False) -> te.Tensor:
+    """A copy of the data with result[i0, i1, ...] = values: one tensor of indices for each of the first axes, which
+    broadcast, as does `values`. accumulate: values are added. The update of a key/value cache at a position."""
+    op = "index_put"
+    x, new = tensor(op, "data", data), tensor(op, "values", values)
+    given = [indices_of(op, i) for i in (indices if isinstance(indices, (tuple, list)) else [indices])]
+    if not 0 < len(given) <= x.ndim:
+        raise refuse(op, f"{len(given)} tensors of indices for {described('data', x)}", "pass one for each first axis")
+    outer = broadcast_shape(op, *(i.shape for i in given))
+    places = [lambda i, g=g: read(g, i, outer) for g in given]
+    return _at_places(op, x, outer, places, new, "add" if accumulate else "update")
+
+
+def _at_places(
+    op: str, x: te.Tensor, outer: Sequence[Size], places: Sequence[Any], new: te.Tensor, mode: str
+) -> te.Tensor:
+    """`result[place0(i), place1(i), .., rest] = new[i, rest]` for the points i of `outer`; `new` broadcasts."""
+    one_type(op, data=x, updates=new)
+    shape = (*outer, *x.shape[len(places) :])
+    if new.ndim > len(shape) or not all(map(same, broadcast_shape(op, new.shape, shape), shape)):
+        told = f"{described('updates', new)} for {described('data', x)}"
+        raise refuse(op, told, "pass updates of the shape of the indices, followed by the axes that have none")
+
+    def element(*i: Any) -> Any:
+        own = [_inside(place(i[: len(outer)]), n) for place, n in zip(places, x.shape, strict=False)]
+        index = (*(at for at, _ in own), *i[len(outer) :])
+        return index, lambda old: COMBINE[mode](old, read(new, i, shape)), te.all(*(inside for _, inside in own))
+
+    return te.update(x, shape, element, ordered=len(outer), name=f"T_{op}")
+
+
+def slice_scatter(data: Any, src: Any, start: Any = 0, end: Any = None, step: int = 1, axis: int = 0) -> te.Tensor:
+    """A copy of the data with result[start:end:step] = src along an axis. start, end: numbers or sizes."""
+    op = "slice_scatter"
+    x, new = tensor(op, "data", data), tensor(op, "src", src)
+    one_type(op, data=x, src=new)
+    d, step = axis_of(op, axis, x.ndim), integer(op, "step", step, 1)
+    size = x.shape[d]
+    first, last = (_bound(op, v, size, default) for v, default in ((start, 0), (end, size)))
+    wanted = (*x.shape[:d], ceil_quotient(simple(last - first), step), *x.shape[d + 1 :])
+    if new.ndim != x.ndim or not all(map(same, new.shape, wanted)):
+        told = f"{described('src', new)} for {first}:{last}:{step} of axis {d} of {described('data', x)}"
+        raise refuse(op, told, "pass a src of the shape of that slice")
+    return te.update(
+        x,
+        new.shape,
+        lambda *i: ((*i[:d], i[d] * step + first, *i[d + 1 :]), new(*i)),
+        ordered=0,
+        name="T_slice_scatter",
+    )
+
+
+def _bound(op: str, value: Any, size: Size, default: Size) -> Size:
+    if value is None:
+        return default
+    given = extent(op, value)
+    if not isinstance(given, int):
+        return given
+    if isinstance(size, int):
+        return max(0, min(size, given + size if given < 0 else given))
+    return simple(size + given) if given < 0 else size if given >= 1 << 30 else given

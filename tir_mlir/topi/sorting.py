@@ -1,0 +1,86 @@
+"""Elements in order, by counting for each how many come before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.te.expr import t_call
+from tir_mlir.topi.operands import axis_of, described, integer, one_of, refuse, tensor
+from tir_mlir.topi.sizes import number
+
+MOST = 1 << 13
+"""The longest axis that is put in order: the work grows with its square."""
+
+
+def topk(
+    data: Any, k: int = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
+) -> Any:
+    """The k greatest elements along an axis, in order, and their positions; of equals the first one first.
+
+    ret_type: "both", "values" or "indices"; largest=False: the least ones; dtype: of the positions. An axis of n
+    elements takes n * n steps; at most 8192.
+    """
+    op = "topk"
+    x = tensor(op, "data", data)
+    at, size = _axis(op, x, axis)
+    one_of(op, "ret_type", ret_type, ["both", "values", "indices"])
+    if integer(op, "k", k, 1) > size:
+        raise refuse(op, f"k={k} of axis {at} of {described('data', x)}", f"use at most {size}")
+    rank = _ranks(x, at, largest)
+    where = _selected(x, rank, at, k, None, dtype) if ret_type != "values" else None
+    values = _selected(x, rank, at, k, x, x.dtype) if ret_type != "indices" else None
+    return [values, where] if ret_type == "both" else where if values is None else values
+
+
+def argsort(data: Any, axis: int = -1, descending: bool = False, dtype: str = "int32") -> te.Tensor:
+    """The positions of the elements along an axis in order, of equals the first one first; at most 8192 elements."""
+    x = tensor("argsort", "data", data)
+    at, size = _axis("argsort", x, axis)
+    return _selected(x, _ranks(x, at, descending), at, size, None, dtype)
+
+
+def sort(data: Any, axis: int = -1, descending: bool = False) -> te.Tensor:
+    """The elements along an axis in order; at most 8192 elements."""
+    x = tensor("sort", "data", data)
+    at, size = _axis("sort", x, axis)
+    return _selected(x, _ranks(x, at, descending), at, size, x, x.dtype)
+
+
+def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, int]:
+    at = axis_of(op, axis, x.ndim)
+    size = number(x.shape[at])
+    if size is None or size > MOST:
+        problem = f"axis {at} of {described('data', x)} has {x.shape[at]} elements"
+        raise refuse(op, problem, f"put it in order outside of the graph; here it is a number up to {MOST}")
+    return at, size
+
+
+def _put(index: Any, at: int, value: Any) -> tuple[Any, ...]:
+    return (*index[:at], value, *index[at + 1 :])
+
+
+def _ranks(x: te.Tensor, at: int, descending: bool) -> te.Tensor:
+    """The number of elements that come before each one."""
+    k = te.reduce_axis((0, x.shape[at]), name="k")
+
+    def element(*i: Any) -> Any:
+        mine, other = x(*i), x(*_put(i, at, k))
+        before = other > mine if descending else other < mine
+        tie = te.all(t_call("EQ", other, mine), k < i[at])
+        return te.sum(te.Select(te.any(before, tie), t_call("int32", 1), t_call("int32", 0)), axis=k)
+
+    return te.compute(x.shape, element, name="T_rank")
+
+
+def _selected(x: te.Tensor, rank: te.Tensor, at: int, count: int, values: te.Tensor | None, dtype: str) -> te.Tensor:
+    """For each of the first ranks the element that has it, or its position."""
+    k = te.reduce_axis((0, x.shape[at]), name="k")
+
+    def element(*i: Any) -> Any:
+        source = _put(i, at, k)
+        value = values(*source) if values is not None else t_call("cast", k, dtype)
+        has = te.all(rank(*source) <= i[at], rank(*source) >= i[at])
+        return te.sum(te.Select(has, value, t_call("cast", 0, dtype)), axis=k)
+
+    return te.compute(_put(x.shape, at, count), element, name="T_topk")
