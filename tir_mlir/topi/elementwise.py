@@ -69,7 +69,7 @@ def abs(x: Any) -> te.Tensor:
 
 
 def negative(x: Any) -> te.Tensor:
-    """-x."""
+    """The number with the other sign."""
     return mapped("negative", _number("negative", x), lambda v: -v)
 
 
