@@ -28,6 +28,7 @@ _INDEX = {"axis": None, "keepdims": False, "dtype": "int64"}
 
 
 def _ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
+    """x1 * x2 + x3."""
     return topi.add(topi.multiply(x1, x2), x3)
 
 
