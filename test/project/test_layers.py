@@ -110,6 +110,7 @@ ROWS: dict[str, str] = {
         "graph.transforms interpreter passes.graph runtime runtime.cache runtime.call runtime.drivers script target "
         "te"
     ),
+    "graph.profiling": ("build dialect.ir graph graph.transforms passes.graph runtime script target visual"),
     "graph.shipping": (
         "build dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime runtime.call runtime.drivers "
         "runtime.tools target"
@@ -119,8 +120,8 @@ ROWS: dict[str, str] = {
     ),
     "script.relax": ("dialect.diagnostics dialect.ir graph graph.expressions graph.operators script script.parser"),
     "graph.transforms": (
-        "dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime schedule schedules schedules.programs "
-        "script target te"
+        "dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph runtime schedule schedules "
+        "schedules.programs script target te"
     ),
     "passes.graph": "dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",

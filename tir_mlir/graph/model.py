@@ -11,9 +11,11 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.graph import TensorType
+from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model_memory import Memory, memory_of
 from tir_mlir.graph.model_parts import joined_parts
+from tir_mlir.graph.profiling.profile import Profile, profile
 from tir_mlir.graph.shipping.export_model import export_model
 from tir_mlir.graph.transforms.schedule_functions import schedule_notes
 from tir_mlir.passes.graph.lower_main import output_shapes
@@ -135,6 +137,16 @@ class Model:
         if missing:
             raise ArgumentError(f"{takes}; there is no argument for {', '.join(missing)}")
         return (*args, *(named[name] for name in self._inputs[len(args) :]))
+
+    def profile(self, *args: Any, rounds: int = 20) -> Profile:
+        """Run the model call by call on these inputs, and tell the time of each call: prints as a table by function,
+        with GFLOP/s, GB/s, and the fraction of what the machine's roofs allow. Raises ArgumentError."""
+        self(*args)  # checks them
+        sizes = self._sizes(args)
+        outputs = [make() for make in self._new_frame(args, False)[0]]
+        arena = self._arena(self.plan.arena.layout(sizes)[1])
+        frame = Frame(self.plan, sizes, args, outputs, self._weights, arena)
+        return profile(self.graph, self.plan, frame, self.target, self._libs, rounds)
 
     def export(self, folder: str | Path, name: str | None = None) -> list[Path]:
         """Write the model to a folder as files that need no Python; `name`: in C, default the folder's name.

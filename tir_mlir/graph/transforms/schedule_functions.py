@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, direct_ops, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.function_work import float_operations
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
@@ -19,6 +20,10 @@ SCHEDULE = "graph.schedule"
 """Of a TensorIR function: where its schedule is from, in words."""
 WARNINGS = "graph.warnings"
 """Of a TensorIR function: what scheduling it warned of."""
+
+
+FLOPS = "graph.flops"
+"""Of a TensorIR function: its float operations, where its sizes are numbers."""
 
 
 def schedule_functions(graph: Graph, target: Target | str = "llvm", threads: int | None = None) -> Graph:
@@ -44,6 +49,8 @@ def schedule_functions(graph: Graph, target: Target | str = "llvm", threads: int
 
 def _schedule(module: IRModule, name: str, target: Target | str, threads: int | None) -> None:
     alone = module[name].alone
+    with entered():
+        flops = float_operations(module[name].func)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if scheduled_programs.FINDER.get() is not None:
@@ -59,6 +66,8 @@ def _schedule(module: IRModule, name: str, target: Target | str, threads: int | 
         copy_function(module.mlir, result[name], name)
         made = module[name].func.op
         attrs.put(made, SCHEDULE, origin)
+        if flops is not None:
+            attrs.put(made, FLOPS, flops)
         if caught:
             attrs.put(made, WARNINGS, [str(w.message) for w in caught])
 

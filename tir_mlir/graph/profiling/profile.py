@@ -1,0 +1,153 @@
+"""The profile of a model: its calls, timed one by one in the order of a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import median
+from typing import Any
+
+from tir_mlir.build import build
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.frames import Frame
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.packed_functions import packed_function
+from tir_mlir.graph.profiling import roofs
+from tir_mlir.graph.transforms.schedule_functions import FLOPS
+from tir_mlir.passes.graph.places import Call, Plan
+from tir_mlir.runtime.scheduled_programs import built_as_given
+from tir_mlir.script.module import IRModule
+from tir_mlir.visual.rooflines import Point, roofline
+from tir_mlir.visual.svg import Picture
+
+
+@dataclass(frozen=True)
+class CallTime:
+    """A call: its function, the name of its result, seconds, float operations (None: not known), bytes of its tensors,
+    and the fraction of what the roofs of the machine allow."""
+
+    function: str
+    name: str
+    seconds: float
+    flops: int | None
+    moved: int
+    fraction: float | None
+
+
+class Profile(list[CallTime]):
+    """The calls of a run in order; prints as a table by function, most time first. `roofline()` draws it."""
+
+    @property
+    def total(self) -> float:
+        """Seconds of all calls."""
+        return sum(call.seconds for call in self)
+
+    def by_function(self) -> list[tuple[str, list[CallTime]]]:
+        """The calls of each function, most time first."""
+        found: dict[str, list[CallTime]] = {}
+        for call in self:
+            found.setdefault(call.function, []).append(call)
+        return sorted(found.items(), key=lambda each: -sum(c.seconds for c in each[1]))
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table: function, calls, microseconds, share, GFLOP/s, GB/s, fraction of the roof."""
+        made = []
+        for name, calls in self.by_function():
+            took = sum(c.seconds for c in calls)
+            flops = [c.flops for c in calls if c.flops]
+            rate = f"{sum(flops) / took / 1e9:.1f}" if flops else "-"
+            bytes_ = f"{sum(c.moved for c in calls) / took / 1e9:.1f}"
+            least = [c.fraction * c.seconds for c in calls if c.fraction is not None]
+            roof = f"{sum(least) / took:.0%}" if least else "-"
+            share = f"{took / self.total:.1%}"
+            made.append((name, str(len(calls)), f"{1e6 * took:.1f}", share, rate, bytes_, roof))
+        return made
+
+    def roofline(self) -> Picture:
+        """The functions under the roofs of the machine, of one thread."""
+        points = []
+        for name, calls in self.by_function():
+            flops, moved = sum(c.flops or 0 for c in calls), sum(c.moved for c in calls)
+            if flops and moved:
+                points.append(Point(name, flops, moved, sum(c.seconds for c in calls)))
+        rates = roofs.bandwidths()
+        limits = {"cache": rates[0][1], "memory": rates[-1][1]}
+        return roofline(points, {"multiply-adds": roofs.peak()}, limits, "Functions of the model")
+
+    def __repr__(self) -> str:
+        table = [_HEAD, *self.rows()]
+        widths = [max(len(row[n]) for row in table) for n in range(len(_HEAD))]
+        lines = [f"{1e6 * self.total:.1f} us in {len(self)} calls"]
+        for row in table:
+            numbers = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+            lines.append("  ".join([row[0].ljust(widths[0]), *numbers]))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in _HEAD)
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in self.rows())
+        return f"<table><tr>{head}</tr>{body}</table>"
+
+
+_HEAD = ("function", "calls", "us", "share", "GFLOP/s", "GB/s", "of roof")
+
+
+def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[Any], rounds: int) -> Profile:
+    """Time each call of a run, in order; the median of `rounds` runs, after one that is not timed.
+
+    The roofs are those of one thread and of float32.
+    """
+    functions = _functions(graph, plan, target, libs)
+    steps = [(functions[c.callee], [frame.array(p) for p in (*c.inputs, *c.outputs)]) for c in plan.calls]
+    taken: list[list[float]] = [[] for _ in steps]
+    idle = _overhead()
+    for run in range(rounds + 1):
+        for (function, arrays), seconds in zip(steps, taken, strict=True):
+            start = time.perf_counter()
+            function(*arrays)
+            if run:
+                seconds.append(max(time.perf_counter() - start - idle, 1e-9))
+    with entered():
+        flops = {name: attrs.get(f.func.op, FLOPS) for name, f in graph.module.prim_funcs.items()}
+    made = [
+        _timed(c, median(s), flops.get(c.callee), arrays)
+        for c, s, (_, arrays) in zip(plan.calls, taken, steps, strict=True)
+    ]
+    return Profile(made)
+
+
+def _timed(call: Call, seconds: float, flops: int | None, arrays: Sequence[Any]) -> CallTime:
+    moved = sum(array.nbytes for array in arrays)
+    fraction = roofs.least_seconds(flops or 0, moved) / seconds if moved else None
+    return CallTime(call.callee, call.name, seconds, flops, moved, fraction)
+
+
+def _functions(graph: Graph, plan: Plan, target: Any, libs: Sequence[Any]) -> dict[str, Callable[..., Any]]:
+    """Each function that is called, alone."""
+    found: dict[str, Callable[..., Any]] = {}
+    names = {call.callee for call in plan.calls if not call.packed}
+    for name in {call.callee for call in plan.calls if call.packed}:
+        python = packed_function(name)
+        found[name] = python if python is not None else _no_time
+    if names:
+        with built_as_given():
+            module = IRModule({f"tir_{name}": graph.module[name] for name in sorted(names)})  # not exp, as in C
+            library = build(module, target, libs=libs)
+        found |= {name: library[f"tir_{name}"] for name in names}
+    return found
+
+
+def _no_time(*arrays: Any) -> None:
+    """A function of a C library, which is not timed."""
+
+
+def _overhead() -> float:
+    """Seconds that a call from Python takes beside the function."""
+    taken = []
+    for _ in range(50):
+        start = time.perf_counter()
+        _no_time()
+        taken.append(time.perf_counter() - start)
+    return median(taken)
