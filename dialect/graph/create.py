@@ -169,6 +169,15 @@ def function_type(module: ir.Operation, name: str) -> ir.FunctionType:
     return known_type(TensorFunc(ir.SymbolTable(module)[name]))
 
 
+def is_exact(node: Node) -> bool:
+    """Whether the types of a call are those of the program's parameters; not of a program for any size."""
+    callee = node.callee
+    root = parent_op(parent_op(node.op))
+    wanted = function_type(root, callee.callee).inputs if callee is not None else []
+    given = [memref_of(v.type) for v in (*node.inputs, *node.results)]
+    return len(wanted) == len(given) and all(w == g for w, g in zip(wanted, given, strict=True))
+
+
 def _as_parameter(value: ir.Value, wanted: ir.Type) -> ir.Value:
     """A buffer as a parameter of a function for any sizes."""
     return value if value.type == wanted else memref.cast(wanted, value)

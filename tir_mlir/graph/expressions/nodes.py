@@ -251,9 +251,14 @@ class Call(Expr):
         self._struct_info = as_struct_info(given)
 
     def __repr__(self) -> str:
-        name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else repr(self.op)
+        name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else _shown(self.op)
         given = [f"{k}={v!r}" for k, v in self.attrs.items()]
-        return f"{name}({', '.join([*map(repr, self.args), *given])})"
+        return f"{name}({', '.join([*map(_shown, self.args), *given])})"
+
+
+def _shown(value: Any) -> str:
+    """An operand as text; a function of the module is `cls.f`."""
+    return f"cls.{value}" if isinstance(value, GlobalVar) else repr(value)
 
 
 class VarBinding:

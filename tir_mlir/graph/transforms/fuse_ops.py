@@ -40,8 +40,8 @@ def fuse_ops(graph: Graph) -> Graph:
         gv = R.call_tir(cls.relu, (lv1,))         ->      gv = cls.fused_dense_add_relu(x, w, b)
 
     A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a
-    row-wise node joins a pointwise group so. Equal groups share a function. Functions that declare their regions, or
-    that compute something else, stay alone.
+    row-wise node joins a pointwise group so. Equal groups share a function. Functions that declare their regions, that
+    compute something else, or that are for any size and called with known sizes, stay alone.
     """
     made = graph.clone()
     with entered():
@@ -63,7 +63,7 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
     returned = set(func.outputs)
     for node in func.nodes:
         callee = node.callee
-        if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1:
+        if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1 or not create.is_exact(node):
             continue
         mine = facts[callee.callee]
         group = _joined(node, mine, home, returned)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
@@ -41,7 +42,11 @@ def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[int]]:
     calls: list[MergedCall] = []
     for number, node in enumerate(group.nodes):
         callee = node.callee
-        assert callee is not None
+        if callee is None or callee.kind != encoding.CALL_TIR or not create.is_exact(node):
+            raise GraphError(
+                f"{group.name} has {node!r}, which is no call of a program of its types; fix: one for these sizes, "
+                "or the call outside of the group"
+            )
         calls.append(MergedCall(callee.callee, tuple(slots[v] for v in node.inputs)))
         slots[node.results[0]] = ("call", number)
     return calls, [slots[v][1] for v in group.outputs]

@@ -144,3 +144,46 @@ class Mixed:
         return gv
 """)
     np.testing.assert_allclose(run(tvm, notebook["Mixed"], *arrays), expected(*arrays), rtol=1e-5)
+
+
+ANY_SIZE = """
+@tvm.script.ir_module
+class Mod:
+    @T.prim_func
+    def relu0(x: T.handle, y: T.handle):
+        n, m = T.int64(), T.int64()
+        X = T.match_buffer(x, (n, m), "float32")
+        Y = T.match_buffer(y, (n, m), "float32")
+        for i, j in T.grid(n, m):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
+
+    @R.function(private=True)
+    def group(x: R.Tensor((3, 5), "float32")):
+        with R.dataflow():
+            gv = R.call_tir(cls.relu0, (x,), R.Tensor((3, 5), dtype="float32"))
+            R.output(gv)
+        return gv
+
+    @R.function
+    def main(x: R.Tensor((3, 12), "float32"), w: R.Tensor((5, 12), "float32"), b: R.Tensor((5,), "float32")):
+        with R.dataflow():
+            lv = R.add(R.nn.dense(x, w), b)
+            gv = R.call_tir(cls.relu0, (lv,), R.Tensor((3, 5), dtype="float32"))
+            R.output(gv)
+        return gv
+"""
+
+
+def test_a_program_for_any_size_is_called_after_a_product(tvm, notebook, arrays):
+    notebook.run(ANY_SIZE)
+    np.testing.assert_allclose(run(tvm, notebook["Mod"], *arrays), expected(*arrays), rtol=1e-5, atol=1e-6)
+
+
+def test_a_program_for_any_size_in_a_group_is_named(tvm, notebook):
+    notebook.run(ANY_SIZE)
+    with pytest.raises(
+        GraphError, match=r"group has node gv: call_tir, which is no call of a program of its types; fix"
+    ):
+        tvm.relax.transform.FuseTIR()(notebook["Mod"])
