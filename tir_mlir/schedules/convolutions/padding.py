@@ -47,11 +47,26 @@ def join_rows(sch: Schedule, pad: Pad) -> None:
 
 
 def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
-    """Decompose a padding block into a fill and an unconditional copy, both vectorized."""
-    fill = sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0])
-    for one in (fill, pad.block):
+    """Decompose a padding block into a fill and an unconditional copy, both vectorized.
+
+    If there is no padding along the last axis, as of the channels in NHWC, it is only vectorized: each vector is either
+    copied or filled.
+    """
+    if _has_whole_rows(sch, pad.block, lanes):
+        parts = [pad.block]
+    else:
+        parts = [sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0]), pad.block]
+    for one in parts:
         loops = sch.get_loops(one)
         wide = [x for x in loops if extent_of(sch, x) != 1]
         sch.vectorize(loops[-1] if extent_of(sch, loops[-1]) is not None else sch.split(loops[-1], [None, lanes])[1])
         if threads > 1 and len(wide) > 1:
             sch.parallel(wide[0])
+
+
+def _has_whole_rows(sch: Schedule, block: Any, lanes: int) -> bool:
+    """Whether the rows of a padded image are those of the image, of a vector or more."""
+    info = block_info(sch, block)
+    (read, *more), (written, *_) = info.reads, info.writes
+    same = not more and read.axes[-1] == written.axes[-1] and read.buffer.shape[-1] == written.buffer.shape[-1]
+    return same and (written.buffer.shape[-1] or 0) >= lanes

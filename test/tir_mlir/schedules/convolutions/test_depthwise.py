@@ -1,0 +1,78 @@
+"""Depthwise convolutions of NHWC images: pixels of a tile share the weights in registers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs.layers import chain
+
+from tir_mlir import Schedule, build, schedules, te
+from tir_mlir.target import Target
+
+WIDE = Target(vector_bits=256, registers=32, l1=32 << 10, l2=256 << 10, l3=1 << 20, cores=2)
+RNG = np.random.default_rng(3)
+
+
+def depthwise(size, channels, window, step):
+    """A padded NHWC image, its depthwise convolution, a bias, relu."""
+    pad, full = window // 2, size + window - 1
+    x, w = te.placeholder((1, size, size, channels), name="X"), te.placeholder((window, window, channels), name="W")
+
+    def padded(n, h, v, c):
+        inside = te.all(h >= pad, h < size + pad, v >= pad, v < size + pad)
+        return te.if_then_else(inside, x[n, h - pad, v - pad, c], 0.0)
+
+    p = te.compute((1, full, full, channels), padded, name="padded")
+    r, s = te.reduce_axis((0, window), name="r"), te.reduce_axis((0, window), name="s")
+    out = (full - window) // step + 1
+    y = te.compute(
+        (1, out, out, channels),
+        lambda n, h, v, c: te.sum(p[n, h * step + r, v * step + s, c] * w[r, s, c], axis=[r, s]),
+        name="conv",
+    )
+    y, more = chain(y, ["bias", "relu"])
+    return te.create_prim_func([x, w, *more, y]), out
+
+
+@pytest.mark.parametrize(("size", "channels", "window", "step"), [(9, 20, 3, 1), (15, 8, 5, 2), (4, 3, 3, 1)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_result_is_numpys(size, channels, window, step, threads):
+    program, out = depthwise(size, channels, window, step)
+    sch = Schedule(program)
+    found = schedules.auto(sch, WIDE, threads)
+    assert set(found.values()) == {"conv2d"} and sch.verify()
+    x, w, b = (
+        RNG.integers(-4, 5, s).astype("f4")
+        for s in ((1, size, size, channels), (window, window, channels), (channels,))
+    )
+    y = np.empty((1, out, out, channels), "f4")
+    build(sch)(x, w, b, y)
+    pad = window // 2
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(x, ((0, 0), (pad, pad), (pad, pad), (0, 0))), (window, window), (1, 2)
+    )
+    expected = np.einsum("nhwcyx,yxc->nhwc", windows[:, ::step, ::step], w) + b
+    np.testing.assert_array_equal(y, np.maximum(expected, 0))
+
+
+def test_pixels_and_weights_are_unrolled():
+    sch = Schedule(depthwise(14, 16, 3, 1)[0])
+    schedules.auto(sch, WIDE, 1)
+    kinds = [str(sch.get(loop).kind) for loop in sch.get_loops("conv_update")]
+    assert kinds[-4:] == ["unrolled"] * 3 + ["vectorized"]
+    assert [sch.get(loop).extent for loop in sch.get_loops("conv_update")][-2] == 7
+
+
+def test_a_long_window_is_not_unrolled():
+    sch = Schedule(depthwise(14, 16, 7, 1)[0])
+    schedules.auto(sch, WIDE, 1)
+    assert "unrolled" not in [str(sch.get(loop).kind) for loop in sch.get_loops("conv_update")]
+
+
+@pytest.mark.parametrize(("channels", "parts"), [(8, 1), (5, 2)], ids=["vectors", "less"])
+def test_whole_rows_are_padded_in_one_pass(channels, parts):
+    """Rows of less than a vector are filled first, and then copied."""
+    sch = Schedule(depthwise(6, channels, 3, 1)[0])
+    schedules.auto(sch, WIDE, 1)
+    names = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
+    assert len([n for n in names if n.startswith("padded")]) == parts
