@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import build, interpret
-from tir_mlir.dialect.diagnostics import NotInterpreted, UnwrittenError
+from tir_mlir.dialect.diagnostics import NotInterpreted, RaceError, UnwrittenError
 from tir_mlir.script import IRModule
 from tir_mlir.script.parser import parse
 
@@ -100,3 +100,17 @@ def test_what_is_not_written():
     )
     with pytest.raises(UnwrittenError, match=r"y\[0\] depends on an uninitialized element"):
         interpret(parse(text), np.ones(16, np.float32), np.zeros(16, np.float32))
+
+
+def test_iterations_that_touch_the_same_bytes():
+    mod = program(
+        view("u", 0),
+        view("v", 4),
+        "for i in T.parallel(8):",
+        '    with T.block("u"):',
+        "        vi = T.axis.opaque(8, i)",
+        "        u[vi] = v[vi] + x[vi]",
+        *copy("u[vi]", "y"),
+    )
+    with pytest.raises(RaceError, match="arena"):
+        interpret(mod, np.ones(16, np.float32), np.zeros(16, np.float32), np.zeros(256, np.int8))

@@ -188,3 +188,17 @@ def test_overlapping_arguments():
         "double(u, v)",
     )
     refused("double writes B, so that A must be other memory: both are parts of arena, which overlap", *body)
+
+
+def test_iterations_that_touch_the_same_bytes():
+    body = (
+        "u = T.decl_buffer((16,), data=arena.data)",
+        "v = T.decl_buffer((16,), data=arena.data, byte_offset=4)",
+        "for i in range(16):",
+        '    with T.block("u"):',
+        "        vi = T.axis.spatial(16, i)",
+        "        u[vi] = v[vi] + x[vi]",
+    )
+    words = r"iterations \(vi = 0\) and \(vi = 1\) touch the same element of arena, one of them writing"
+    refused(words, *body)
+    program(*body[:-1], "        u[vi] = x[vi]")
