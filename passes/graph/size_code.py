@@ -30,7 +30,7 @@ def symbols(size: Size) -> list[str]:
 def product(sizes: Sequence[Size]) -> Size:
     """The product of sizes: (4, "n", "n + 1") -> "4 * n * (n + 1)"."""
     number = reduce(lambda a, b: a * b, (s for s in sizes if isinstance(s, int)), 1)
-    named = [f"({s})" for s in sizes if isinstance(s, str)]
+    named = [s if s.isidentifier() else f"({s})" for s in sizes if isinstance(s, str)]
     return " * ".join([str(number), *named]) if named and number else number
 
 
