@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, attrs, funcs, walk
+from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, walk
 from tir_mlir.passes.module_pass import ModulePass, register_in
 
 LOWERINGS: dict[str, ModulePass] = {}
@@ -21,15 +21,15 @@ def programs(module: ir.Module) -> list[Func]:
 
 def called_programs(module: ir.Module) -> set[str]:
     """The names of the tensor programs that others of the module call. Each stays a function of its own: inlined, the
-    programs of a model would be one function, whose compile time grows faster than its size."""
-    own = programs(module)
-    found = {
-        ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-        for func in own
-        for op in walk.ops(func.op)
-        if op.name == "func.call"
-    }
-    return found & {func.name for func in own}
+    programs of a model would be one function, whose compile time grows faster than its size. A function without blocks
+    that is only called in loops is a kernel, which may be inlined there."""
+    own = {func.name: func for func in programs(module)}
+    found: set[str] = set()
+    for op in [op for func in own.values() for op in walk.ops(func.op) if op.name == "func.call"]:
+        callee = own.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+        if callee is not None and (not walk.loops_above(op) or any(is_block(inner) for inner in walk.ops(callee.op))):
+            found.add(callee.name)
+    return found
 
 
 def is_private(func: ir.Operation) -> bool:

@@ -13,6 +13,8 @@ from tir_mlir.dialect.presburger import intervals
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.field.field_functions import LOOPS, STATE, STATE_SIZE
 
+ARENA = "tir.arena"
+"""On an allocation: it holds elements of other types."""
 ACCESSES = ("affine.load", "affine.store", "memref.load", "memref.store")
 
 
@@ -120,6 +122,8 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
         with ir.InsertionPoint.after(op), op.location:
             if floats is not None and is_float(element):
                 value = build.constant(ir.FloatAttr.get(element, floats))
+            elif floats is not None and ARENA in op.attributes:
+                value = build.constant(ir.IntegerAttr.get(element, -1))  # the bytes of a NaN
             else:
                 value = build.narrowed(build.call("poison"), element)
             _fill(op.results[0], value, build)

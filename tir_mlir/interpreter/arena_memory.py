@@ -114,7 +114,10 @@ class TypedMemory(Memory):
 
 def typed_view(name: str, arena: View, kind: str, offset: int, shape: tuple[int, ...], exact: bool) -> View:
     """`memref.view`. Raises OutOfBoundsError for a view that is not inside its arena."""
-    memory = TypedMemory(name, kind, arena.memory, arena.offset + offset, exact)
+    held, start = arena.memory, arena.offset + offset
+    if isinstance(held, TypedMemory):  # bytes of another arena, passed to a function
+        held, start = held.arena, held.start + start
+    memory = TypedMemory(name, kind, held, start, exact)
     size = memory.width
     for extent in shape:
         size *= extent

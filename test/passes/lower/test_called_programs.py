@@ -71,6 +71,37 @@ def test_called_programs_stay_functions():
     assert text.count("llvm.noalias") == 2
 
 
+def test_kernels_in_loops_may_be_inlined():
+    text = """
+func.func private @kernel(%A: memref<8xf32> {tir.name = "A"}) {
+  %x = arith.constant 1.0 : f32
+  affine.store %x, %A[0] : memref<8xf32>
+  return
+}
+func.func @main(%A: memref<8xf32> {tir.name = "A"}) {
+  affine.for %i = 0 to 4 {
+    func.call @kernel(%A) : (memref<8xf32>) -> ()
+  }
+  return
+}
+"""
+    with entered():
+        module = create.clone_module(IRModule.from_mlir(text).mlir)
+        lower_to_llvm(module)
+        assert "no_inline" not in str(module)
+
+
+def test_a_public_program_is_called_by_others_and_from_python():
+    text = str(model(1, 1).mlir).replace("func.func private @f0", "func.func @f0")
+    x, out, arena = np.arange(128, dtype=np.float32)[None], np.zeros((1, 128), np.float32), np.zeros(1088, np.int8)
+    for driver in ("jit", "tools"):
+        lib = build(IRModule.from_mlir(text.replace("1.000000e+00", "3.0")), driver=driver)
+        lib["main"](x, out, arena)
+        np.testing.assert_array_equal(out, x * 3)
+        lib["f0"](out, arena[64:576].view(np.float32)[None])
+        np.testing.assert_array_equal(arena[64:576].view(np.float32), x[0] * 9)
+
+
 def test_the_time_to_compile_is_that_of_the_functions():
     def compiled(calls: int) -> float:
         return build(model(4, calls), cache=False).timing.cpu["compile"]

@@ -103,6 +103,15 @@ def test_views_of_two_types_one_after_the_other():
     assert equivalent(mixed(64), program(*body, "scale(x, z, 1.0)"))
 
 
+def test_a_product_with_what_is_not_written():
+    """Zero times a number of an arena that nobody wrote is 0, unless that is NaN."""
+    body = (view("u", 0), view("v", 64), "scale(u, v, 0.0)", "scale(v, y, 1.0)", "scale(x, z, 1.0)")
+    zero = program(view("v", 64), "scale(x, v, 0.0)", "scale(v, y, 1.0)", "scale(x, z, 1.0)")
+    result = equivalent(zero, program(*body))
+    assert not result
+    assert "NaN" in str(result) or "memory that nothing wrote" in str(result)
+
+
 def test_bytes_are_not_checked():
     mod = program(view("u", 0), "scale(x, u, 2.0)", "scale(u, y, 1.0)", "arena[255] = T.int8(1)", "scale(x, z, 1.0)")
     with pytest.raises(NotChecked, match="main uses arena by views and by affine.store"):

@@ -80,6 +80,22 @@ def test_bytes_that_were_passed_in():
     np.testing.assert_array_equal(left, right)
 
 
+def test_an_arena_in_an_arena():
+    """A view of bytes is the arena of the function that it is passed to."""
+    inner = """
+@T.prim_func(private=True)
+def inner(A: T.Buffer((16,)), work: T.Buffer((128,), "int8"), B: T.Buffer((16,))):
+    t = T.decl_buffer((16,), data=work.data, byte_offset=64)
+    double(A, t)
+    double(t, B)
+"""
+    body = program('work = T.decl_buffer((128,), "int8", data=arena.data, byte_offset=32)', "double(x, y)").script()
+    text = body.replace('T.call("double", x, y)', 'T.call("inner", x, work, y)')
+    left, right = both(parse(text + "".join(f"    {line}\n" for line in inner.splitlines())))
+    np.testing.assert_array_equal(left, np.arange(16) * 4)
+    np.testing.assert_array_equal(left, right)
+
+
 def test_exact_numbers_stay():
     mod = program(view("u", 0), *copy("x[vi] / 3.0", "u"), *copy("u[vi] * 3.0", "y"))
     x, y = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)

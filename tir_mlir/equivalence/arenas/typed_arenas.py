@@ -11,6 +11,7 @@ from tir_mlir.dialect.calls import ArenaView, callee_of, effects_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Buffer, Func, Index, dtypes, funcs, walk
 from tir_mlir.equivalence.edits import OpBuilder, is_float
+from tir_mlir.equivalence.instrument import ARENA
 
 ARENA_NOTE = "what is left in the arena of {} is not compared: it is scratch memory"
 _STORES = ("affine.store", "memref.store")
@@ -100,6 +101,7 @@ def _memory(arena: ir.Value, factor: int, build: OpBuilder) -> _Typed:
         facts = {
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0]),
             "alignment": ir.IntegerAttr.get(build.word(), 64),
+            ARENA: ir.UnitAttr.get(),
         }
         return _Typed(ir.Operation.create("memref.alloc", [type_], sizes, facts).results[0], factor)
 
