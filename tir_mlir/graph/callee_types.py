@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mlir import ir
 
@@ -41,7 +41,7 @@ def result_types(
         fits = want.dtype == have.dtype and len(want.shape) == len(have.shape)
         if not fits or not all(_bind(w, h, bound) for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, not {have}")
-    return [TensorType(tuple(_substituted(s, bound, sizes) for s in t.shape), t.dtype) for t in results]
+    return [TensorType(tuple(substituted(s, bound, sizes) for s in t.shape), t.dtype) for t in results]
 
 
 def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool:
@@ -51,7 +51,8 @@ def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool
     return bound.setdefault(want, have) == have
 
 
-def _substituted(size: int | str, bound: dict[str, int | str], sizes: Sizes) -> int | str:
+def substituted(size: int | str, bound: Mapping[str, int | str], sizes: Sizes) -> int | str:
+    """A size with names replaced by other sizes: `n + 1`, n = 2 * m -> `2 * m + 1`."""
     if isinstance(size, int):
         return size
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tir_mlir.compat.relax.passes import Pass, PassInfo
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.callee_types import substituted
 from tir_mlir.graph.expressions import (
     Call,
     Constant,
@@ -14,12 +15,15 @@ from tir_mlir.graph.expressions import (
     Op,
     PyExprMutator,
     TensorStructInfo,
+    TupleStructInfo,
     Var,
     const,
     remove_all_unused,
 )
+from tir_mlir.graph.expressions.struct_info import SIZES
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.module import IRModule
+from tir_mlir.te import Expr
 
 
 class _Rewriter(PyExprMutator):
@@ -96,27 +100,60 @@ def _bound(func: Function, arrays: Mapping[str, Any]) -> Function:
     if missing := [name for name in arrays if name not in known]:
         raise GraphError(f"{func.name} has no parameter {missing[0]}; it has {', '.join(known)}")
     constants = {known[name]: _fitting(known[name], value) for name, value in arrays.items()}
-    mutator = _Substitute(constants)
-    made = mutator.visit_expr(func)
-    made.params = [p for p in made.params if p not in constants]
+    made = _Substitute(constants, _sizes(constants)).visit_expr(func)
+    gone = {p.name_hint for p in constants}
+    made.params = [p for p in made.params if p.name_hint not in gone]
     return made
 
 
-class _Substitute(PyExprMutator):
-    """Constants in place of variables."""
+def _sizes(constants: Mapping[Var, Constant]) -> dict[str, int]:
+    """The named sizes that the arrays give. Errors: GraphError for two values of one."""
+    found: dict[str, int] = {}
+    for param, constant in constants.items():
+        for size, number in zip(param.shape, constant.shape, strict=True):
+            name = str(size)
+            if not isinstance(size, int) and name.isidentifier() and found.setdefault(name, number) != number:
+                raise GraphError(f"{name} is {found[name]}, and {number} in the array of {param.name_hint}")
+    return found
 
-    def __init__(self, constants: Mapping[Var, Constant]):
+
+class _Substitute(PyExprMutator):
+    """Constants in place of variables, and numbers in place of sizes."""
+
+    def __init__(self, constants: Mapping[Var, Constant], sizes: Mapping[str, int]):
         super().__init__()
-        self.constants = constants
+        self.constants, self.sizes = constants, sizes
+
+    def visit_var_def_(self, var: Var) -> Var:
+        info = self._info(var.struct_info)
+        return var if info == var.struct_info else type(var)(var.name_hint, info)
+
+    visit_dataflow_var_def_ = visit_var_def_
 
     def visit_call_(self, call: Call) -> Any:
         made = self.visit_expr_post_order(call)
-        if made is not call:
-            made.struct_info = call.struct_info  # of functions that only the module knows
-        return made
+        if made is call and not self.sizes:
+            return call
+        attrs = {k: self._attribute(v) for k, v in made.attrs.items()}
+        result = Call(made.op, made.args, attrs, [self._info(i) for i in made.sinfo_args])
+        if isinstance(made.op, str):
+            result.struct_info = self._info(call.struct_info)  # of functions that only the module knows
+        return result
 
     def visit_var_(self, op: Var) -> Any:
         return self.constants.get(op) or self.get_var_remap(op)
+
+    def _info(self, info: Any) -> Any:
+        if isinstance(info, TupleStructInfo):
+            return TupleStructInfo([self._info(f) for f in info.fields])
+        if not isinstance(info, TensorStructInfo) or info.shape is None:
+            return info
+        return TensorStructInfo(self._attribute(tuple(info.shape)), info.dtype)
+
+    def _attribute(self, value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            return tuple(self._attribute(v) for v in value)
+        return SIZES.expression(substituted(SIZES.text(value), self.sizes, SIZES)) if isinstance(value, Expr) else value
 
 
 def _fitting(param: Var, value: Any) -> Constant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -82,10 +83,13 @@ class BlockBuilder:
         self.functions[name] = made
 
     @contextmanager
-    def scope(self, name: str, params: list[Var] | None, attrs: Mapping[str, Any]) -> Iterator[_Open]:
-        """Bindings inside are of one function."""
+    def scope(
+        self, name: str, params: list[Var] | None, attrs: Mapping[str, Any], home: Mapping[str, Any] | None = None
+    ) -> Iterator[_Open]:
+        """Bindings inside are of one function; home: functions that it may call, besides those of the builder."""
         taken = {p.name_hint for p in params or ()}
-        opened = _Open(name, params, dict(attrs), Emitter(self.functions, self._add_program, taken))
+        known = ChainMap(self.functions, dict(home or {}))
+        opened = _Open(name, params, dict(attrs), Emitter(known, self._add_program, taken))
         self._open.append(opened)
         BlockBuilder._current.append(self)
         try:

@@ -22,6 +22,7 @@ from tir_mlir.graph.expressions.nodes import (
     VarBinding,
     as_expr,
 )
+from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.function_table import GlobalVar
@@ -95,8 +96,11 @@ class Emitter:
 
     def _call(self, call: Call) -> Call:
         args = [self._callee(a) if isinstance(a, PrimFunc) else self.operand(a) for a in call.args]
-        self._check(call.op, args)
-        made = Call(call.op, args, call.attrs, call.sinfo_args) if _changed(args, call.args) else call
+        op = call.op
+        if op == CALL_DPS_PACKED and isinstance(self.functions.get(_symbol(args[0])), PrimFunc):
+            op, args[0] = CALL_TIR, GlobalVar(_symbol(args[0]))  # a program by its name
+        self._check(op, args)
+        made = Call(op, args, call.attrs, call.sinfo_args) if _changed(args, call.args) else call
         if isinstance(made.op, GlobalVar):
             made.struct_info = self._called(str(made.op), args)
         return made
@@ -128,6 +132,10 @@ class Emitter:
 
 CALLS = ("relax.call_tir", "relax.call_dps_packed")
 """Calls that are not of operators."""
+
+
+def _symbol(callee: Any) -> str:
+    return getattr(callee, "global_symbol", "")
 
 
 def _changed(new: list[Any], old: list[Any]) -> bool:

@@ -7,9 +7,20 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.sizes import Sizes, checked_dtype
+from tir_mlir.te import Var
 from tir_mlir.te.expr import Expr as TeExpr
 
-SIZES = Sizes()
+
+class _SharedSizes(Sizes):
+    """Sizes of all functions: a name is one size, whatever variable of the user's has it."""
+
+    def _adopt(self, key: str, leaf: Any) -> None:
+        if leaf.name not in self.variables and isinstance(leaf, Var):
+            self.variables[leaf.name] = leaf
+        self._names[key] = leaf.name
+
+
+SIZES = _SharedSizes()
 """The variables that sizes given as text stand for: one for a name."""
 
 

@@ -186,7 +186,8 @@ class PyExprMutator(_Functor):
         return call if op is call.op and _same(args, call.args) else Call(op, args, call.attrs, call.sinfo_args)
 
     def _function(self, func: Function) -> Function:
-        with self.builder_.scope(func.name, None, func.attrs) as opened:
+        home = {} if func.home is None else func.home.functions
+        with self.builder_.scope(func.name, None, func.attrs, home) as opened:
             opened.emitter.names |= {b.var.name_hint for b in func.body.bindings}
             params = [self.visit_var_def(p) for p in func.params]
             body = self.visit_expr(func.body)

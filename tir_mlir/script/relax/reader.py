@@ -174,8 +174,10 @@ class _Reader:
         names = [t.id for t in (target.elts if isinstance(target, ast.Tuple) else [target]) if isinstance(t, ast.Name)]
         if not names or (isinstance(target, ast.Tuple) and len(names) != len(target.elts)):
             raise self.source.error(stmt, "a graph assigns to names")
-        if (size := _size(names[0], value)) is not None:
-            self.names[names[0]] = SIZES.variable(size)
+        values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
+        sizes = [_size(name, v) for name, v in zip(names, values, strict=False)]
+        if len(values) == len(names) and all(size is not None for size in sizes):
+            self.names |= {name: SIZES.variable(str(size)) for name, size in zip(names, sizes, strict=True)}
             return
         made = self._eval(value)
         if isinstance(target, ast.Name):

@@ -187,3 +187,59 @@ def test_a_program_for_any_size_in_a_group_is_named(tvm, notebook):
         GraphError, match=r"group has node gv: call_tir, which is no call of a program of its types; fix"
     ):
         tvm.relax.transform.FuseTIR()(notebook["Mod"])
+
+
+NAMED = """
+@tvm.script.ir_module
+class Net:
+    @T.prim_func
+    def act(x: T.handle, y: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (3, n), "float32")
+        Y = T.match_buffer(y, (3, n), "float32")
+        for i, j in T.grid(3, n):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
+
+    @R.function
+    def main(x: R.Tensor((3, "m"), "float32"), w: R.Tensor(("n", "m"), "float32"), b: R.Tensor(("n",), "float32")):
+        n, m = T.int64(), T.int64()
+        with R.dataflow():
+            lv0 = R.add(R.nn.dense(x, w), b)
+            out = R.call_dps_packed("act", (lv0,), R.Tensor((3, n), "float32"))
+            R.output(out)
+        return out
+"""
+
+
+def test_a_program_is_called_by_its_name(tvm, notebook, arrays):
+    notebook.run(NAMED)
+    assert "R.call_tir(cls.act, (lv0,), out_sinfo=R.Tensor((3, n)" in notebook["Net"].script()
+    np.testing.assert_allclose(run(tvm, notebook["Net"], *arrays), expected(*arrays), rtol=1e-5, atol=1e-6)
+
+
+def test_arrays_give_sizes_their_values(tvm, notebook, arrays):
+    notebook.run(NAMED)
+    x, w, b = arrays
+    bound = tvm.relax.transform.BindParams("main", {"w": w, "b": tvm.nd.array(b)})(notebook["Net"])
+    assert str(bound["main"].params[0].struct_info) == 'R.Tensor((3, 12), dtype="float32")'
+    np.testing.assert_allclose(run(tvm, bound, x), expected(*arrays), rtol=1e-5, atol=1e-6)
+    with pytest.raises(GraphError, match="n is 5, and 4 in the array of b"):
+        tvm.relax.transform.BindParams("main", {"w": w, "b": b[:4]})(notebook["Net"])
+    part = tvm.relax.transform.BindParams("main", {"b": b})(notebook["Net"])
+    assert [str(p.struct_info) for p in part["main"].params][1] == 'R.Tensor((5, m), dtype="float32")'
+
+
+def test_a_rewriter_needs_no_module(tvm, notebook):
+    """The function that it visits knows the functions that it calls."""
+    notebook.run(NAMED)
+    notebook.run("""
+@relax.expr_functor.mutator
+class Same(relax.PyExprMutator):
+    def visit_call_(self, call):
+        return relax.op.tanh(call) if call.op == tvm.ir.Op.get("relax.add") else self.visit_expr_post_order(call)
+
+made = Same().visit_expr(Net["main"])
+""")
+    assert "R.tanh(lv" in notebook["made"].script() and "def act(" in notebook["made"].script()

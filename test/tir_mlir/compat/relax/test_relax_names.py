@@ -193,6 +193,11 @@ fused = Fusor(MLP).transform()
     assert list(fused) == ["fused_dense_add0", "main"]
     assert "cls.fused_dense_add0(x, w, b)" in fused.script() and "R.func_attr" not in fused.script()
     assert fused["main"].attrs.get("Primitive") is None and fused["fused_dense_add0"].attrs["Primitive"] == 1
+    transform = tvm.relax.transform
+    final = tvm.transform.Sequential([transform.LegalizeOps(), transform.FuseTIR()])(fused)
+    assert "R.call_tir(cls.fused_dense_add0, (x, w, b)" in final.script()
+    for module in (fused, final):
+        np.testing.assert_allclose(run(tvm, module, *arrays).numpy(), expected(*arrays), rtol=1e-5)
 
 
 def test_a_function_pass_is_called_for_each_graph(tvm, notebook):
