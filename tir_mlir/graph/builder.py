@@ -75,13 +75,18 @@ class GraphBuilder:
         """
         return self._argument(name, TensorType(self.sizes.shape(shape), checked_dtype(dtype)), weight)
 
-    def weight(self, name: str, array: Any) -> Value:
-        """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight."""
+    def weight(self, name: str, array: Any, dtype: str | None = None) -> Value:
+        """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight.
+
+        dtype: "bfloat16" for an array of its bits (uint16); else the element type of the array.
+        """
         values = np.asarray(array)
+        if dtype not in (None, values.dtype.name) and (dtype, values.dtype.name) != ("bfloat16", "uint16"):
+            raise GraphError(f"weight {name} is {values.dtype.name}, not {dtype}; fix: bfloat16 as its bits in uint16")
         if name in self.weights:
             raise GraphError(f"there are two weights {name}; fix: another name")
         self.weights[name] = values
-        return self._argument(name, TensorType(values.shape, checked_dtype(values.dtype)), name)
+        return self._argument(name, TensorType(values.shape, checked_dtype(dtype or values.dtype)), name)
 
     def constant(self, value: Any, name: str = "c") -> Value:
         """A constant in the text of the program: numbers and small arrays. Large ones are better weights."""

@@ -43,7 +43,25 @@ def emit(
 def infer(
     operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: Sizes
 ) -> list[TensorType]:
-    """The types of the results of an operator, with plain attributes. Errors: GraphError."""
+    """The types of the results of an operator, with plain attributes. Errors: GraphError.
+
+    Those of equal operators on equal types are inferred once: the layers of a model repeat.
+    """
+    key = operator.te, tuple(types), repr(sorted(attributes.items()))
+    if key not in _INFERRED:
+        if len(_INFERRED) >= _MOST:
+            _INFERRED.clear()
+        _INFERRED[key] = _inferred(operator, types, attributes, sizes)
+    return list(_INFERRED[key])
+
+
+_INFERRED: dict[Any, list[TensorType]] = {}
+_MOST = 10_000
+
+
+def _inferred(
+    operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: Sizes
+) -> list[TensorType]:
     tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
     try:
         made = operator.te(*tensors, **for_te(attributes, sizes))

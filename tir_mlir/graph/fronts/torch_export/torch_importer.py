@@ -110,7 +110,7 @@ class TorchImporter:
         if not tensor.dim():
             number = tensor.item()
             return self.emitter.constant(number, dtype_name(tensor.dtype))
-        return self.builder.weight(target, array(tensor))
+        return self.builder.weight(target, array(tensor), dtype_name(tensor.dtype))
 
     def _outputs(self) -> None:
         node = next(n for n in self.program.graph.nodes if n.op == "output")

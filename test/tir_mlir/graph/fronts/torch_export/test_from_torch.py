@@ -148,3 +148,12 @@ def test_a_buffer_that_is_written_is_an_input_and_a_last_output():
     assert arguments(graph) == [("x", (4,)), ("count", (4,))]
     with entered():
         assert [graph.func.name_of(value) for value in graph.func.outputs] == ["mul", "add"]
+
+
+def test_bfloat16_weights_are_their_bits():
+    model = nn.Linear(4, 3).bfloat16()
+    graph = tir_mlir.from_torch(model, (torch.zeros(2, 4, dtype=torch.bfloat16),))
+    assert graph.weights["weight"].dtype == np.uint16
+    assert np.shares_memory(graph.weights["weight"], model.weight.detach().view(torch.uint16).numpy())
+    with entered():
+        assert {graph.func.input_type(n).dtype for n in range(3)} == {"bfloat16"}
