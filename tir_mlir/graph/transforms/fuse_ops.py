@@ -13,6 +13,7 @@ from tir_mlir.dialect.ir import at_end, attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.function_kinds import FunctionFacts, FunctionKind, facts_of
+from tir_mlir.passes.graph import size_code
 
 _NUMBERED = re.compile(r"_\d+$")
 """What makes the names of functions different that compute the same on other types."""
@@ -66,7 +67,7 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
         if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1 or not create.is_exact(node):
             continue
         mine = facts[callee.callee]
-        group = _joined(node, mine, home, returned)
+        group = _joined(func, node, mine, home, returned)
         if group is None:
             found.append(group := _Group(mine.kind))
         elif mine.kind is FunctionKind.ROWS:
@@ -76,7 +77,9 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
     return found
 
 
-def _joined(node: Node, facts: FunctionFacts, home: dict[Node, _Group], returned: set[ir.Value]) -> _Group | None:
+def _joined(
+    func: TensorFunc, node: Node, facts: FunctionFacts, home: dict[Node, _Group], returned: set[ir.Value]
+) -> _Group | None:
     """The group that a node joins: that of a product among its inputs before others."""
     options = []
     for number in sorted(facts.aligned):
@@ -85,10 +88,18 @@ def _joined(node: Node, facts: FunctionFacts, home: dict[Node, _Group], returned
         group = home.get(before) if before is not None else None
         if group is None or value in returned or sum(1 for _ in value.uses) != 1 or len(group.nodes) >= MOST_NODES:
             continue
+        if before is not None and _names_sizes(func, before):
+            continue
         after = facts.kind is FunctionKind.POINTWISE and group.kind in _TAKES_AFTER
         if after or (facts.kind in _TAKES_BEFORE and group.kind is FunctionKind.POINTWISE):
             options.append(group)
     return min(options, key=lambda g: g.kind is not FunctionKind.PRODUCT, default=None)
+
+
+def _names_sizes(func: TensorFunc, node: Node) -> bool:
+    """Whether a function has a size from its result alone, as `arange(n)`: its result is no buffer of another one."""
+    given = {name for v in node.inputs for size in func.type_of(v).shape for name in size_code.symbols(size)}
+    return any(name not in given for t in node.types for size in t.shape for name in size_code.symbols(size))
 
 
 def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], known: dict[Any, str]) -> None:

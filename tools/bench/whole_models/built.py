@@ -39,16 +39,23 @@ def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
     if not subject.plain():
         raise Missing(f"no {subject.line.weights} yet")
     example = subject.example
-    more = {} if example.dynamic is None else {"dynamic_shapes": example.dynamic}
+    more = {} if example.dynamic is None else {"dynamic": example.dynamic}
     graph = tir_mlir.from_torch(example.model, example.inputs, **more)
     model: Any = tir_mlir.build(graph, threads=threads)
     inputs = tuple(each.numpy() for each in example.inputs)
     return lambda: model(*inputs), model
 
 
+def activations(subject: Subject, model: Any) -> int:
+    """Bytes of the arena and of the outputs."""
+    inputs = [each.numpy() for each in subject.example.inputs]
+    arena = model.plan.arena.layout(model._sizes(inputs))[1]
+    return arena + sum(each.nbytes for each in subject.expected)
+
+
 def seconds_to_build(subject: Subject, threads: int, root: Path) -> dict[str, tuple[float, float]]:
     """Seconds of from_torch and of build, with an empty cache and with what that left there."""
-    more = "" if subject.example.dynamic is None else ", dynamic_shapes=example.dynamic"
+    more = "" if subject.example.dynamic is None else ", dynamic=example.dynamic"
     program = _PROGRAM.format(name=subject.name, threads=threads, more=more)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         return {which: _run(program, root, folder) for which in ("cold", "cached")}

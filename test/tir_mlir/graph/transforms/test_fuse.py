@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of
 
+from tir_mlir import build
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compile import compile_graph
@@ -125,3 +126,14 @@ def test_intermediate_buffers_have_names_of_their_own():
     (function,) = graph.module.prim_funcs.values()
     script = function.script()
     assert "T_add_1 = T.alloc_buffer" in script and 'T.block("T_add_2")' in script
+
+
+@pytest.mark.parametrize("n", [1, 5, 16])
+def test_what_names_a_size_by_its_result_only_is_not_fused_with_its_user(n):
+    def write(b, x):
+        positions = b.op("astype", b.op("arange", end={"size": "n"}, dtype="int64"), dtype="float32")
+        return b.op("add", x, b.op("multiply", positions, 2.0))
+
+    graph = graph_of(write, ("n",))
+    x = np.ones(n, np.float32)
+    assert np.array_equal(build(graph, threads=1)(x), 1 + 2 * np.arange(n, dtype=np.float32))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
@@ -65,8 +66,20 @@ def _sum(a: Any, b: Any) -> Any:
 @aten("select.int", "select_copy")
 def select(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
     axis = axis_in(dim, len(x.shape))
+    if isinstance(index, int) and index < 0 and not isinstance(x.shape[axis], int):
+        return e.builder.call_te(_from_the_end, x, axis, index, name_hint=e.node.name)
     begin = _index(x.shape[axis], index)
     return e.reshape(e.slice(x, axis, begin, _sum(begin, 1)), e.shape)
+
+
+def _from_the_end(x: Any, axis: int, index: int) -> Any:
+    """x[..., size + index, ...] of a symbolic size: zeros if the axis is shorter, which torch refuses."""
+    shape, at = [*x.shape[:axis], *x.shape[axis + 1 :]], x.shape[axis] + index
+
+    def element(*i: Any) -> Any:
+        return te.if_then_else(at >= 0, x(*i[:axis], at, *i[axis:]), te.cast(0, x.dtype))
+
+    return te.compute(shape, element, name="select")
 
 
 def _index(size: Any, index: Any) -> Any:
