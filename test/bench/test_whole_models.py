@@ -8,10 +8,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import tir_mlir  # noqa: E402
 from measure import Stats  # noqa: E402
 from tir_mlir.examples import models  # noqa: E402
-from whole_models import built, measured, onnx_peer, table, told, torch_peers  # noqa: E402
+from whole_models import measured, onnx_peer, table, told, torch_peers  # noqa: E402
 from whole_models.measured import COMPILED, EAGER, ONNX, OURS, Measured, Prepared  # noqa: E402
 from whole_models.subject import Missing, error, subject  # noqa: E402
 
@@ -108,9 +107,3 @@ def test_models_of_the_table_are_there_and_names_are_checked():
     assert [line.name for line in table.chosen(["bert-base, bfloat16"])] == ["bert-base, bfloat16"]
     with pytest.raises(ValueError, match="no model 'bert'; fix: one of mlp, mlp-64"):
         table.chosen(["bert"])
-
-
-def test_ours_is_missing_with_a_reason_while_it_cannot_be_built(layer, monkeypatch):
-    monkeypatch.delattr(tir_mlir, "from_torch", raising=False)
-    with pytest.raises(Missing, match="tir_mlir has no from_torch"):
-        built.prepared(layer, 1)

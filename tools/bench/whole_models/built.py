@@ -34,8 +34,6 @@ print(imported - start, time.perf_counter() - imported)
 def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
     """A call, and the model behind it."""
     tir_mlir: Any = importlib.import_module("tir_mlir")
-    if not hasattr(tir_mlir, "from_torch"):
-        raise Missing("tir_mlir has no from_torch")
     if not subject.plain():
         raise Missing(f"no {subject.line.weights} yet")
     example = subject.example
