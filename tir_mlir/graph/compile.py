@@ -14,6 +14,7 @@ from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
+from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.target import Target
@@ -46,6 +47,7 @@ STAGES: list[Stage] = [
     Stage("legalize", "a TensorIR function for each operator; reshapes become views", lambda g, o: legalize(g)),
     Stage("fuse_ops", "products and row-wise operators in groups with pointwise ones", lambda g, o: fuse_ops(g)),
     Stage("fuse_tir", "a TensorIR function for each group", lambda g, o: fuse_tir(g)),
+    Stage("pack", "weights in panels, as products read them", lambda g, o: pack_weights(g, o.target, o.threads)),
     Stage("schedule", "a schedule for each function", lambda g, o: schedule_functions(g, o.target, o.threads)),
 ]
 """In order. Only stages up to "lift" may read or change the arrays of weights: what the others make is kept in the

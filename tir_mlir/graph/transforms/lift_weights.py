@@ -22,11 +22,12 @@ def lift_weights(graph: Graph) -> Graph:
     ->  func.func @main_weights(%w) attributes {graph.derives = ["w.0"], graph.of = "main"} { return permute_dims(%w) }
         func.func @main(%x, %0 {graph.weight = "w.0"}) { %1 = matmul(%x, %0) ; return %1 }
 
-    Weights that the graph no longer reads itself are no parameters of it. Packed functions stay: they may have effects.
+    Weights that the graph no longer reads itself are no parameters of it. Where there is such a graph already, it is
+    extended. Packed functions stay: they may have effects.
     Returns the graph itself if there is nothing to move.
     """
     with entered():
-        if not _liftable(graph.func) or prepares(graph) is not None:
+        if not _liftable(graph.func):
             return graph
     made = graph.clone()
     with entered():
@@ -65,23 +66,40 @@ class _Lift:
         self.taken = set(graph.weights) | {self.func.input_name(n) for n in range(len(self.func.inputs))}
 
     def run(self) -> None:
-        module = self.graph.module.mlir
-        self.target = create.graph(module, create.fresh_symbol(module, f"{self.func.name}_weights"))
+        known = self._begin()
         with ir.InsertionPoint(self.target.terminator):
             for node in self.nodes:
                 self._copy(node)
         wanted = self._wanted()
         names = [self._derived(value) for value in wanted]
-        create.set_outputs(self.target, [self.copies[v] for v in wanted])
-        attrs.put(self.target.op, DERIVES, names)
-        attrs.put(self.target.op, OF, self.func.name)
         for value, name in zip(wanted, names, strict=True):
             new = create.add_input(self.func, name, self.func.type_of(value), name)
             value.replace_all_uses_with(new)
-        for func in (self.func, self.target):
-            erase_dead(func)
+        erase_dead(self.func)
         drop_unused_inputs(self.func)
+        read = {self.func.weight(n) for n in range(len(self.func.inputs))}
+        made = {name: v for name, v in known.items() if name in read} | dict(
+            zip(names, (self.copies[v] for v in wanted), strict=True)
+        )
+        create.set_outputs(self.target, list(made.values()))
+        attrs.put(self.target.op, DERIVES, list(made))
+        erase_dead(self.target)
         drop_unused_inputs(self.target)
+
+    def _begin(self) -> dict[str, ir.Value]:
+        """Start the graph that computes weights, or go on with the one there is. Returns its results so far by name."""
+        module, there = self.graph.module.mlir, prepares(self.graph)
+        if there is None:
+            self.target = create.graph(module, create.fresh_symbol(module, f"{self.func.name}_weights"))
+            attrs.put(self.target.op, OF, self.func.name)
+            return {}
+        self.target = there
+        known = dict(zip(attrs.get(there.op, DERIVES), there.outputs, strict=True))
+        given = {there.input_name(n): value for n, value in enumerate(there.inputs)} | known
+        for number, value in enumerate(self.func.inputs):
+            if (weight := self.func.weight(number)) in given:
+                self.copies[value] = given[weight]
+        return known
 
     def _copy(self, node: Node) -> None:
         """The node in the new graph, with the destinations of a linalg op."""

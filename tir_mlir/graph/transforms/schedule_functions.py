@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-from mlir import ir
-
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, direct_ops, entered
 from tir_mlir.graph.graph import Graph
@@ -13,7 +11,7 @@ from tir_mlir.graph.transforms.function_work import float_operations
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
-from tir_mlir.script.module import IRModule, copy_function
+from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.target import Target
 
 SCHEDULE = "graph.schedule"
@@ -61,9 +59,8 @@ def _schedule(module: IRModule, name: str, target: Target | str, threads: int | 
             picked = auto(sch, None if target == "llvm" else target, threads)
             words = ", ".join(f"{block}: {how or scheduled_programs.AS_GIVEN}" for block, how in picked.items())
             result, origin = sch.mod, f"schedules.auto ({words})"
+    replace_function(module, name, result[name])
     with entered():
-        _erase(module.mlir, name)
-        copy_function(module.mlir, result[name], name)
         made = module[name].func.op
         attrs.put(made, SCHEDULE, origin)
         if flops is not None:
@@ -72,11 +69,14 @@ def _schedule(module: IRModule, name: str, target: Target | str, threads: int | 
             attrs.put(made, WARNINGS, [str(w.message) for w in caught])
 
 
-def _erase(module: ir.Module, name: str) -> None:
-    for op in direct_ops(module.operation):
-        if attrs.get(op, "sym_name") == name:
-            op.erase()
-            return
+def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
+    """Put a TensorIR function in the place of the one of a name."""
+    with entered():
+        for op in direct_ops(module.mlir.operation):
+            if attrs.get(op, "sym_name") == name:
+                op.erase()
+                break
+        copy_function(module.mlir, function, name)
 
 
 def schedule_notes(graph: Graph) -> dict[str, tuple[str, list[str]]]:

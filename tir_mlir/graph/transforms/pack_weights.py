@@ -1,0 +1,114 @@
+"""Weights in the layout in which products and convolutions read them: packed once, when weights are bound."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from mlir import ir
+
+from tir_mlir import te
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
+from tir_mlir.dialect.ir import direct_ops, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.lift_weights import lift_weights
+from tir_mlir.graph.transforms.schedule_functions import replace_function
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules import WeightPanels, prepack
+from tir_mlir.script.module import PrimFunc, copy_function
+from tir_mlir.target import Target
+
+
+def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | None = None) -> Graph:
+    """Change the TensorIR functions that read weights to read panels, which the graph of the weights computes.
+
+        gv = R.call_tir(cls.dense, (x, w))       ->      lv = R.call_tir(cls.pack_panels, (w,))
+                                                         gv = R.call_tir(cls.dense, (x, lv))
+
+    See `schedules.prepack`, which decides where panels are of use. A parameter that is not a weight in every call of
+    its function stays as it is.
+    """
+    made = graph.clone()
+    with entered():
+        calls = _calls(made.func)
+    chosen = None if target == "llvm" else target
+    packed = False
+    for callee, positions in calls.items():
+        sch = Schedule(made.module[callee].alone)
+        with entered():
+            func = made.module[callee].func
+            names = {func.arg_name(n): n for n in positions}
+        panels = prepack(sch, callee, list(names), chosen, threads)
+        if panels:
+            packed = True
+            replace_function(made.module, callee, sch.mod[callee])
+            with entered():
+                _pack_calls(made, callee, {names[name]: one for name, one in panels.items()})
+    return clean(lift_weights(made)) if packed else graph
+
+
+def _calls(func: TensorFunc) -> dict[str, list[int]]:
+    """The functions that the graph calls, with the numbers of the inputs that are weights in every call."""
+    found: dict[str, list[set[int]]] = defaultdict(list)
+    for node in func.nodes:
+        callee = node.callee
+        if callee is not None and callee.kind == encoding.CALL_TIR:
+            found[callee.callee].append({n for n, v in enumerate(node.inputs) if _is_weight(func, v)})
+    common = {name: sorted(set.intersection(*numbers)) for name, numbers in found.items()}
+    return {name: numbers for name, numbers in common.items() if numbers}
+
+
+def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
+    return isinstance(value, ir.BlockArgument) and func.weight(ir.BlockArgument(value).arg_number) is not None
+
+
+def _pack_calls(graph: Graph, callee: str, panels: dict[int, WeightPanels]) -> None:
+    """Give panels to every call of a function, by the number of the input."""
+    func, module = graph.func, graph.module.mlir
+    packers = {n: _packer(graph, one) for n, one in panels.items()}
+    known: dict[tuple[ir.Value, str], ir.Value] = {}
+    for node in [n for n in func.nodes if (c := n.callee) is not None and c.callee == callee]:
+        inputs = list(node.inputs)
+        for number, one in panels.items():
+            key = inputs[number], packers[number]
+            if key not in known:
+                known[key] = _packed(func, module, *key, one)
+            inputs[number] = known[key]
+        with ir.InsertionPoint(node.op):
+            adapter = create.call_tir_adapter(module, callee, [v.type for v in inputs], node.types)
+            call = create.call(adapter, inputs, node.types, node.names)
+        for old, new in zip(node.results, call.results, strict=True):
+            old.replace_all_uses_with(new)
+        node.op.erase()
+
+
+def _packed(func: TensorFunc, module: ir.Module, weight: ir.Value, packer: str, panels: WeightPanels) -> ir.Value:
+    """The panels of a weight, computed at the start of the graph."""
+    type_, name = TensorType(panels.shape, panels.dtype), f"{func.name_of(weight)}.panels"
+    with ir.InsertionPoint(direct_ops(func.op)[0]):
+        adapter = create.call_tir_adapter(module, packer, [weight.type], [type_])
+        return Node(create.call(adapter, [weight], [type_], [name]).op).results[0]
+
+
+def _packer(graph: Graph, panels: WeightPanels) -> str:
+    """A TensorIR function that packs a weight, added to the module."""
+    function = panels_function(panels)
+    for name, known in graph.module.prim_funcs.items():
+        if name.startswith("pack_panels") and known.equal(function):
+            return str(name)
+    symbol = create.fresh_symbol(graph.module.mlir, "pack_panels")
+    copy_function(graph.module.mlir, function, symbol)
+    return symbol
+
+
+def panels_function(panels: WeightPanels) -> PrimFunc:
+    """P[p, inner..., l] = W[..., p * width + l at `along`, ...], and 0 after the last row."""
+    weight = te.placeholder(panels.source, panels.dtype, name="W")
+    rows, width = panels.source[panels.along], panels.width
+
+    def element(*axes: te.Expr) -> te.Expr:
+        row, at = axes[0] * width + axes[-1], dict(zip(panels.inner, axes[1:-1], strict=True))
+        value = weight[tuple(row if d == panels.along else at[d] for d in range(len(panels.source)))]
+        return value if rows % width == 0 else te.if_then_else(row < rows, value, te.cast(0, panels.dtype))
+
+    return te.create_prim_func([weight, te.compute(panels.shape, element, name="P")])
