@@ -8,11 +8,12 @@ from mlir import ir
 
 from tir_mlir import te
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
-from tir_mlir.dialect.ir import direct_ops, entered
+from tir_mlir.dialect.ir import attrs, direct_ops, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
-from tir_mlir.graph.transforms.schedule_functions import replace_function
+from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
+from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules import WeightPanels, prepack
 from tir_mlir.script.module import PrimFunc, copy_function
@@ -98,6 +99,8 @@ def _packer(graph: Graph, panels: WeightPanels) -> str:
             return str(name)
     symbol = create.fresh_symbol(graph.module.mlir, "pack_panels")
     copy_function(graph.module.mlir, function, symbol)
+    if panels.source[panels.along] % panels.width:  # its guard could not be vectorized
+        attrs.put(graph.module[symbol].func.op, SCHEDULE, AS_GIVEN)
     return symbol
 
 
