@@ -40,6 +40,8 @@ def find(name: str, word: str = "R") -> Any:
     """The function that calls an operator, or the space of operators below a name. Errors: NoSuchOperator."""
     if name in OPERATORS:
         return operator_function(name)
+    if name in _COMPOSED:
+        return _COMPOSED[name]
     if any(known.startswith(f"{name}.") for known in OPERATORS):
         return OperatorSpace(f"{name}.", word)
     raise NoSuchOperator(f"there is no operator {word}.{name}{_near(name)}")
@@ -134,3 +136,13 @@ def _results(given: Any, dtype: Any) -> list[StructInfo]:
         names = dtype if isinstance(dtype, (tuple, list)) else [dtype] * len(items)
         return [TensorStructInfo(i, d) for i, d in zip(items, names, strict=True)]
     return [TensorStructInfo(items, dtype)]
+
+
+def linear(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None) -> Any:
+    """`data @ weight.T + bias`, of three operators."""
+    product = find("matmul")(data, find("permute_dims")(weight), out_dtype)
+    return product if bias is None else find("add")(product, bias)
+
+
+_COMPOSED: dict[str, Callable[..., Any]] = {"linear": linear}
+"""Functions that call several operators of the table."""

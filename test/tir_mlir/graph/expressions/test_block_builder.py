@@ -66,6 +66,19 @@ def test_a_te_function_becomes_a_program(x, w):
     assert "R.call_tir(cls.dense, (x, w), out_sinfo=R.Tensor((1, 128)" in module.script()
 
 
+def test_a_linear_layer_is_three_operators(x, w):
+    bb = BlockBuilder()
+    with bb.function("main", [x, w]):
+        gv = bb.emit(op.linear(x, w, const(np.ones(128, np.float32))))
+        bb.emit_func_output(gv)
+    assert [line.partition("(")[0] for line in body(bb.get())] == [
+        "gv = R.permute_dims",
+        "gv1 = R.matmul",
+        "gv2 = R.add",
+    ]
+    assert gv.struct_info == TensorStructInfo((1, 128), "float32")
+
+
 def test_equal_programs_are_one(x):
     bb = BlockBuilder()
     with bb.function("main", [x]):
