@@ -22,6 +22,8 @@ SHAPE = "graph.shape"
 """The shape of an argument, if symbolic."""
 DTYPE = "graph.dtype"
 """The element type of an argument, if unsigned."""
+RANGES = "graph.size_ranges"
+"""Of a graph: the least and the greatest value of a size that it is right for, {"n": [2, 1023]}; -1: no greatest."""
 WEIGHT = "graph.weight"
 """The name of the weight that an argument is."""
 

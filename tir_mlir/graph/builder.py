@@ -75,6 +75,12 @@ class GraphBuilder:
         """
         return self._argument(name, TensorType(self.sizes.shape(shape), checked_dtype(dtype)), weight)
 
+    def size_range(self, name: str, least: int, greatest: int | None = None) -> None:
+        """The values of a size that the graph is right for: a model refuses inputs of others."""
+        with entered():
+            known = attrs.get(self.func.op, encoding.RANGES, {})
+            attrs.put(self.func.op, encoding.RANGES, {**known, name: [least, -1 if greatest is None else greatest]})
+
     def weight(self, name: str, array: Any, dtype: str | None = None) -> Value:
         """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight.
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.graph import TensorType, encoding
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model_memory import Memory, memory_of
@@ -68,6 +69,8 @@ class Model:
         self._weights = weights
         self._frames = _Frames()
         self._symbols = self.plan.symbols
+        with entered():
+            self._ranges: dict[str, list[int]] = attrs.get(graph.func.op, encoding.RANGES, {})
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -121,6 +124,10 @@ class Model:
         missing = [s for s in self._symbols if s not in found]
         if missing:
             raise ArgumentError(f"{self!r}: no argument has the shape that gives the size {missing[0]}")
+        for size, (least, greatest) in self._ranges.items():
+            if size in found and not least <= found[size] <= (greatest if greatest >= 0 else found[size]):
+                wanted = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
+                raise ArgumentError(f"{self!r}: the size {size} is {found[size]}; the graph is made for {wanted}")
         return found
 
     def _in_order(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -53,6 +53,7 @@ class TorchImporter:
             if node.op == "call_function":
                 self.values[node] = self._translated(node)
         self.refusals.check("from_torch", _FIX)
+        self._ranges()
         self._outputs()
         return self.builder.finish()
 
@@ -90,6 +91,14 @@ class TorchImporter:
         made = {target: self._weight(target) for target in targets if target in used}
         for name, target in stored.items():
             self.values[nodes[name]] = made.get(first[target])
+
+    def _ranges(self) -> None:
+        """The sizes that the program was exported for, where these are not all."""
+        for symbol, values in self.program.range_constraints.items():
+            least, greatest = (int(v) if v.is_Integer else None for v in (values.lower, values.upper))
+            if symbol.is_Symbol and (max(least or 0, 1) > 1 or greatest is not None):
+                name = str(self.sizes.names.get(str(symbol), symbol))
+                self.builder.size_range(name, least or 0, greatest)
 
     def _input(self, node: Any, name: str) -> None:
         value = node.meta.get("val")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness.torch_models import check
 
 import tir_mlir
 from tir_mlir.dialect.ir import entered
-from tir_mlir.errors import GraphError
+from tir_mlir.errors import ArgumentError, GraphError
 from tir_mlir.examples import models
 
 torch = pytest.importorskip("torch")
@@ -157,3 +158,84 @@ def test_bfloat16_weights_are_their_bits():
     assert np.shares_memory(graph.weights["weight"], model.weight.detach().view(torch.uint16).numpy())
     with entered():
         assert {graph.func.input_type(n).dtype for n in range(3)} == {"bfloat16"}
+
+
+def test_a_model_refuses_sizes_that_it_was_not_exported_for():
+    class Model(nn.Module):
+        def forward(self, x):
+            return x * 2 if x.shape[0] > 3 else x * 3
+
+    dim = torch.export.Dim("n", min=4, max=9)
+    graph = tir_mlir.from_torch(Model(), (torch.ones(5),), dynamic={"x": {0: dim}})
+    lib = tir_mlir.build(graph, threads=1)
+    assert lib(np.ones(9, "float32")).tolist() == [2.0] * 9
+    for n in (3, 10):
+        with pytest.raises(ArgumentError, match=f"the size n is {n}; the graph is made for 4 to 9"):
+            lib(np.ones(n, "float32"))
+
+
+class Nested(nn.Module):
+    def forward(self, pair, options, scale=2.0, *, extra=None):
+        y = pair[0] * scale + options["bias"]
+        return {"z": (y, pair[1]), "a": [y + extra if extra is not None else y], "none": None}
+
+
+def test_nested_inputs_and_outputs_are_flattened_in_order():
+    given = ((torch.ones(3), torch.zeros(2)), {"bias": torch.full((3,), 5.0)})
+    dynamic = {"pair": ({0: "n"}, None), "options": {"bias": {0: "n"}}, "extra": {0: "n"}}
+    graph = tir_mlir.from_torch(Nested(), given, {"extra": torch.ones(3)}, dynamic=dynamic)
+    assert arguments(graph) == [("pair_0", ("n",)), ("pair_1", (2,)), ("options_bias", ("n",)), ("extra", ("n",))]
+    with entered():
+        assert [graph.func.name_of(value) for value in graph.func.outputs] == ["add", "pair_1", "add_1"]
+
+
+def test_an_input_that_is_returned_comes_back():
+    given = ((torch.ones(3), torch.zeros(2)), {"bias": torch.ones(3)})
+    lib = tir_mlir.build(tir_mlir.from_torch(Nested(), given), threads=1)
+    y, same, again = lib(np.ones(3, "float32"), np.arange(2.0, dtype="float32"), np.ones(3, "float32"))
+    assert y.tolist() == [3.0] * 3 and same.tolist() == [0.0, 1.0] and again.tolist() == [3.0] * 3
+
+
+def test_a_result_that_is_no_tensor_is_refused():
+    class Model(nn.Module):
+        def forward(self, x):
+            return x + 1, x.shape[0]
+
+    with pytest.raises(GraphError, match="forward returns .*, which is no tensor\n  fix: return tensors only"):
+        tir_mlir.from_torch(Model(), (torch.ones(3),))
+
+
+def test_a_key_of_ops_that_is_no_operator():
+    with pytest.raises(GraphError, match="from_torch: 3 as a key of ops"):
+        tir_mlir.from_torch(Scaled(), (torch.ones(2, 4),), ops={3: abs})
+
+
+def test_dropout_in_training_is_refused():
+    class Model(nn.Module):
+        def forward(self, x):
+            return F.dropout(x, 0.5, training=True)
+
+    with pytest.raises(GraphError, match=r"aten.dropout.default, node dropout: it drops elements at random"):
+        tir_mlir.from_torch(Model(), (torch.ones(3),))
+
+
+def test_an_argument_that_is_not_supported_is_told():
+    class Model(nn.Module):
+        def forward(self, x):
+            return F.avg_pool2d(x, 2, divisor_override=3)
+
+    with pytest.raises(GraphError, match="divisor_override=3 is not supported\n  fix: multiply the mean"):
+        tir_mlir.from_torch(Model(), (torch.ones(1, 2, 4, 4),))
+
+
+def test_a_mask_as_an_index_is_refused():
+    class Model(nn.Module):
+        def forward(self, x):
+            return x[x > 0]
+
+    with pytest.raises(GraphError, match="a number of elements that is known only when the model runs"):
+        tir_mlir.from_torch(Model(), (torch.ones(3),))
+
+
+def test_what_has_no_translation_is_decomposed():
+    check(lambda x: F.hardshrink(x) + torch.logit(torch.sigmoid(x)), torch.randn(3, 4), rtol=1e-4)
