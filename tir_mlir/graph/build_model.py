@@ -33,9 +33,7 @@ def build_model(
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
     timing, options = Timing(), Options(target, threads)
     with timing.clock("graph"):
-        graph = compile_graph(graph, until="lift", options=options)
-    with timing.clock("functions"):
-        compiled = compiled_by_content(graph, options) if cache else compile_graph(graph, options=options, after="lift")
+        compiled = compiled_by_content(graph, options) if cache else compile_graph(graph, options=options)
     with timing.clock("memory"), entered():
         plans = planned(compiled)
         own = plans[graph.name]

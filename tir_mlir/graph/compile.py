@@ -50,8 +50,16 @@ STAGES: list[Stage] = [
     Stage("pack", "weights in panels, as products read them", lambda g, o: pack_weights(g, o.target, o.threads)),
     Stage("schedule", "a schedule for each function", lambda g, o: schedule_functions(g, o.target, o.threads)),
 ]
-"""In order. Only stages up to "lift" may read or change the arrays of weights: what the others make is kept in the
-cache by the text of the graph. After the last one, memory is planned and the graph is lowered to one function."""
+"""In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the
+text of the graph. After the last one, memory is planned and the graph is lowered to one function."""
+
+
+_OWN = tuple(STAGES)
+
+
+def are_own_stages() -> bool:
+    """Whether the stages are those of this package: what others make depends on more than the text of the graph."""
+    return tuple(STAGES) == _OWN
 
 
 def compile_graph(

@@ -3,42 +3,73 @@
 from __future__ import annotations
 
 import functools
+import io
+import json
 from pathlib import Path
 
+import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.compile import Options, compile_graph
+from tir_mlir.graph.compile import Options, are_own_stages, compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, host
 
-AFTER = "lift"
-"""The stage after which no stage reads or changes the arrays of weights."""
-
 
 def compiled_by_content(graph: Graph, options: Options) -> Graph:
-    """The graph after all stages behind `AFTER`, from the cache if the same graph was compiled before.
+    """The graph after all stages, from the cache if the same graph was compiled before, with whatever weights.
 
-    Not cached while a `tune.Database` is in force: its records may change.
+    Not cached while a `tune.Database` is in force, whose records may change, nor with stages of others.
     """
-    if FINDER.get() is not None or not store.limit():
-        return compile_graph(graph, options=options, after=AFTER)
+    if FINDER.get() is not None or not store.limit() or not are_own_stages():
+        return compile_graph(graph, options=options)
     with entered():
         text = str(graph.module.mlir)
     name = store.digest(fingerprint.installation(), package(), text, graph.name, _described(options))
     kept = store.load("graphs", name)
     if kept is None:
-        made = compile_graph(graph, options=options, after=AFTER)
-        with entered():
-            kept = str(made.module.mlir).encode()
+        made = compile_graph(graph, options=options)
+        if not _is_of_text(made, graph):
+            return made
+        kept = _to_bytes(made)
         if package() == _stamps():
             store.save("graphs", name, kept)
-    with entered():  # of a graph just made too: both builds then have the same text, and find the same code
-        return Graph(IRModule(ir.Module.parse(kept.decode())), graph.weights, graph.name)
+    return _from_bytes(kept, graph)  # of a graph just made too: both builds then have the same text, and the same code
+
+
+def _is_of_text(made: Graph, graph: Graph) -> bool:
+    """Whether a compiled graph has the arrays of the original, and else only constants of its text."""
+    return all(
+        name in made.from_text if name not in graph.weights else array is graph.weights[name]
+        for name, array in made.weights.items()
+    )
+
+
+def _to_bytes(made: Graph) -> bytes:
+    """The module as text, and the arrays of constants, with their lengths before them."""
+    with entered():
+        text = str(made.module.mlir).encode()
+    names = sorted(made.from_text & set(made.weights))
+    arrays = io.BytesIO()
+    np.savez(arrays, *(made.weights[name] for name in names), allow_pickle=False)
+    head = json.dumps({"text": len(text), "names": names}).encode()
+    return b"\n".join((head, text + arrays.getvalue()))
+
+
+def _from_bytes(kept: bytes, graph: Graph) -> Graph:
+    line, _, rest = kept.partition(b"\n")
+    head = json.loads(line)
+    with np.load(io.BytesIO(rest[head["text"] :]), allow_pickle=False) as arrays:
+        constants = {name: arrays[f"arr_{number}"] for number, name in enumerate(head["names"])}
+    with entered():
+        module = ir.Module.parse(rest[: head["text"]].decode())
+        made = Graph(IRModule(module), {**graph.weights, **constants}, graph.name)
+    made.from_text = frozenset(constants)
+    return made
 
 
 def _described(options: Options) -> str:

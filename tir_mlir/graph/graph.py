@@ -16,12 +16,14 @@ from tir_mlir.script.module import IRModule
 class Graph:
     """A model: `module` has its functions, `name` is that of its graph, `weights` are arrays by name.
 
-    A transform returns a new Graph and does not modify this one; weights that it leaves alone are shared.
+    A transform returns a new Graph and does not modify this one; weights that it leaves alone are shared. from_text:
+    the names of weights that were constants in the text of the module.
     """
 
     def __init__(self, module: IRModule, weights: Mapping[str, np.ndarray] | None = None, name: str | None = None):
         self.module = module
         self.weights = dict(weights or {})
+        self.from_text: frozenset[str] = frozenset()
         with entered():
             names = [f.name for f in graphs(module.mlir)]
         if not names:
@@ -41,7 +43,9 @@ class Graph:
 
     def clone(self) -> Graph:
         """A copy of the module; the arrays of weights are shared."""
-        return Graph(self.module.clone(), self.weights, self.name)
+        copy = Graph(self.module.clone(), self.weights, self.name)
+        copy.from_text = self.from_text
+        return copy
 
     def build_model(self, target: Any = "llvm", **options: Any) -> Any:
         """Compile to a Model; `tir_mlir.build(graph)` is the same."""

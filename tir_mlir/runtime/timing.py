@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from html import escape
 
 STAGES = {
-    "graph": "transforms of the graph and its weights",
-    "functions": "the functions of operators, their fusion and schedules",
+    "graph": "transforms of the graph, its functions and their schedules",
     "memory": "planning of the memory of the graph, and its one function",
     "weights": "computing and placing the weights",
     "schedule": "finding the best record of the program, or the library's schedule",

@@ -8,6 +8,7 @@ from harness.graph_cases import mlp, random, run_mlp
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph import compile as compile_stages
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
@@ -83,7 +84,7 @@ def test_a_weight_of_another_shape_is_refused():
 
 
 def test_stages_are_timed():
-    assert {"graph", "functions", "memory", "weights"} <= set(build(mlp(), threads=1).timing)
+    assert {"graph", "memory", "weights"} <= set(build(mlp(), threads=1).timing)
 
 
 def test_memory_is_told():
@@ -99,3 +100,40 @@ def test_memory_is_told():
 
 def test_symbolic_memory_is_an_expression():
     assert build(mlp("n"), threads=1).memory.arena == "68 * n"
+
+
+def test_constants_are_cached_with_the_graph():
+    values = random(37)
+
+    def made() -> Graph:
+        b = GraphBuilder()
+        b.output(b.op("multiply", b.input("x", (37,)), b.constant(values)))
+        return b.finish()
+
+    for _ in range(2):
+        model = build(made(), threads=1)
+        np.testing.assert_array_equal(model(np.full(37, 2, np.float32)), values * 2)
+    assert model.timing.cached
+
+
+def test_constants_of_other_values_are_not_taken_from_the_cache():
+    for factor in (1, 2):
+        b = GraphBuilder()
+        b.output(b.op("multiply", b.input("x", (37,)), b.constant(random(37) * np.float32(factor))))
+        found = build(b.finish(), threads=1)(np.ones(37, np.float32))
+        np.testing.assert_array_equal(found, random(37) * np.float32(factor))
+
+
+def test_a_stage_that_makes_arrays_of_weights_is_not_cached(monkeypatch):
+    def doubled(graph: Graph, options: object) -> Graph:
+        made = graph.clone()
+        made.weights["w0"] = made.weights["w0"] * 2
+        return made
+
+    monkeypatch.setattr(compile_stages, "STAGES", [compile_stages.Stage("own", "", doubled), *compile_stages.STAGES])
+    for factor in (1, 3):
+        graph = mlp(6, (20, 9))
+        graph.weights["w0"] = graph.weights["w0"] * np.float32(factor)
+        x = random(6, 20)
+        expected = x @ (2 * graph.weights["w0"]).T + graph.weights["b0"]
+        np.testing.assert_allclose(build(graph, threads=1)(x), expected, rtol=1e-4, atol=1e-4)

@@ -25,6 +25,7 @@ def constants_to_weights(graph: Graph) -> Graph:
             if key not in known:
                 name = _free(node.names[0], made.weights)
                 made.weights[name] = array
+                made.from_text |= {name}
                 known[key] = create.add_input(func, node.names[0], node.types[0], name)
             node.results[0].replace_all_uses_with(known[key])
             node.op.erase()
