@@ -30,13 +30,18 @@ class ConvTiles:
 
 
 def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles:
-    """Choose the tile sizes of a convolution, with equal numbers of panel blocks per thread if there are enough."""
+    """Choose the tile sizes of a convolution, with equal numbers of panel blocks per thread if there are enough.
+
+    A panel that is packed in the call passes through L1, part by part; one that is read in place has the whole sum.
+    """
     m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
     lanes, size = target.lanes(what.bits), max(1, what.bits // 8)
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
     mr, vectors = register_tile(m, n, lanes, target, panel=what.panel)
     nr = vectors * lanes
     step = nr * size * window  # bytes of a panel per iteration of the longest reduction
+    if 0 < what.panel <= nr and deep and deep * step <= target.l2:  # read in place: each panel stays in L2 for all rows
+        return ConvTiles(mr, nr, deep, 1)
     depth = _dividing_tile(deep, max(1, target.l1 * 2 // 3 // step))
     return ConvTiles(mr, nr, depth, _even_tile(n and ceil(n / nr), max(1, target.l2 // 2 // (depth * step)), threads))
 

@@ -87,6 +87,22 @@ def test_a_convolution(order, threads):
     np.testing.assert_array_equal(y, np.einsum("nhwcyx,ocyx->nhwo", windows, w) + b)
 
 
+@pytest.mark.parametrize(("channels", "passes"), [(5, False), (40, True)])
+def test_the_sum_of_a_panel_in_l2_is_whole(channels, passes):
+    sch, layouts = prepacked(conv("ocyx", channels=channels))
+    names = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
+    assert any("_rf" in name for name in names) is passes
+    x, w, b, y = (
+        numbers(1, 7, 7, channels),
+        numbers(20, channels, 3, 3),
+        numbers(20),
+        np.empty((1, 5, 5, 20), "float32"),
+    )
+    build(sch)(x, layouts["W"].apply(w), b, y)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
+    np.testing.assert_array_equal(y, np.einsum("nhwcyx,ocyx->nhwo", windows, w) + b)
+
+
 def test_a_batch_of_one():
     """[1, rows, depth] @ [columns, depth]^T: the axis of extent 1 is a loop around the product."""
     x, w = te.placeholder((1, 24, 40), name="X"), te.placeholder((32, 40), name="W")
