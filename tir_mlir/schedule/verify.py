@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.diagnostics import NotChecked, ScheduleWarning
 from tir_mlir.dialect.index_maps import IndexMap
-from tir_mlir.dialect.ir import Block, create, entered, funcs, walk
+from tir_mlir.dialect.ir import TENSOR_LEVEL, Block, create, direct_ops, entered, funcs, walk
 from tir_mlir.equivalence.result import Result
 from tir_mlir.equivalence.verify_schedule import Change, Scheduled, verify_schedule
 from tir_mlir.passes.schedule.queries.rng import Random
@@ -32,8 +32,20 @@ def verify(executor: Executor, sizes: str, seed: int) -> Result:
         return Scheduled(fresh.module, _moves(fresh))
 
     with entered():
-        scheduled = Scheduled(executor.module, _moves(executor))
-    return verify_schedule(executor.original, scheduled, replayed, sizes, seed)
+        scheduled = Scheduled(_programs(executor.module), _moves(executor))
+        original = _programs(executor.original)
+    return verify_schedule(original, scheduled, replayed, sizes, seed)
+
+
+def _programs(module: ir.Module) -> ir.Module:
+    """The module without its graphs, which schedules do not change."""
+    if not any(TENSOR_LEVEL in op.attributes for op in direct_ops(module.operation)):
+        return module
+    made = create.clone_module(module)
+    for op in direct_ops(made.operation):
+        if TENSOR_LEVEL in op.attributes:
+            op.erase()
+    return made
 
 
 def _changed(trace: Trace, change: Change) -> Trace:

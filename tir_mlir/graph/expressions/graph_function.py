@@ -11,8 +11,10 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.expressions.nodes import Attrs, Call, Expr, SeqExpr, Var, as_expr
 from tir_mlir.graph.expressions.read_graph import read_graph
 from tir_mlir.graph.expressions.struct_info import StructInfo
+from tir_mlir.graph.graph import Graph
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import IRModule
+from tir_mlir.script.printer.graphs import WEIGHTS
 
 
 class Function(Expr):
@@ -73,6 +75,10 @@ class Function(Expr):
         """A module with only this graph and the functions that it calls."""
         known = {} if self.home is None else self.home.functions
         return IRModule({**_reached(self, known), self.name: self})
+
+    def build_model(self, target: Any = "llvm", **options: Any) -> Any:
+        """Compile to a Model; `tir_mlir.build(function)` is the same. Weights are inputs, as a module has no arrays."""
+        return Graph(self.without_attr(WEIGHTS).alone, name=self.name).build_model(target, **options)
 
     def script(self, **options: Any) -> str:
         """The function as TVMScript, printed as a module with the functions that it calls."""

@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import attrs, dtypes, symbol_name
+from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, symbol_name
 from tir_mlir.dialect.ir.size_products import factor_names
 from tir_mlir.dialect.presburger import promised
 from tir_mlir.dialect.presburger.assumptions import assumptions
@@ -97,6 +97,8 @@ def signatures(module: ir.Module) -> dict[str, CallSignature]:
 
 def _signature(func: ir.OpView) -> CallSignature:
     name = attrs.get(func, "sym_name")
+    if TENSOR_LEVEL in func.attributes:
+        raise BuildError(f'{name} is a graph; fix: build(mod["{name}"]) compiles it, with the programs that it calls')
     type_ = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value)
     if type_.results:
         raise BuildError(
