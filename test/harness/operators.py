@@ -38,28 +38,35 @@ def run(
     *arrays: np.ndarray,
     shapes: Sequence[Shape | None] | None = None,
     like: Any = None,
+    scheduled: bool = True,
     **attrs: Any,
 ) -> Any:
     """The result of an operator, scheduled by `schedules.auto` (a warning is an error), as an array or several.
 
-    shapes: of the operands with names of sizes; like: arrays of the shapes of the results, if these are symbolic.
+    shapes: of the operands with names of sizes; like: arrays of the shapes of the results, if these are symbolic;
+    scheduled: whether to schedule it at all.
     """
     inputs = placeholders(arrays, shapes)
     made = function(*inputs, **attrs)
     several = isinstance(made, (list, tuple))
     wanted = None if like is None else like if several else [like]
-    outs = build_and_run(inputs, list(made) if several else [made], arrays, wanted)
+    outs = build_and_run(inputs, list(made) if several else [made], arrays, wanted, scheduled)
     return outs if several else outs[0]
 
 
 def build_and_run(
-    inputs: list[te.Tensor], results: list[te.Tensor], arrays: Sequence[np.ndarray], like: Sequence[Any] | None = None
+    inputs: list[te.Tensor],
+    results: list[te.Tensor],
+    arrays: Sequence[np.ndarray],
+    like: Sequence[Any] | None = None,
+    scheduled: bool = True,
 ) -> list[np.ndarray]:
     """The arrays of results, of the shapes of `like` if theirs are symbolic."""
     sch = Schedule(te.create_prim_func([*inputs, *results]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        schedules.auto(sch, threads=1)
+        if scheduled:
+            schedules.auto(sch, threads=1)
     shapes = [t.shape for t in results] if like is None else [np.shape(w) for w in like]
     outs = [np.full(shape, 1, t.dtype) for shape, t in zip(shapes, results, strict=True)]
     build(sch)(*arrays, *outs)

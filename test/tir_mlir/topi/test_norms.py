@@ -17,7 +17,7 @@ def close(got, wanted, dtype="float32"):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("shape,axis", [((3, 17), -1), ((2, 5, 7), 1), ((15, 1), 1), ((2, 3, 16), 0)])
+@pytest.mark.parametrize("shape,axis", [((3, 17), -1), ((2, 5, 7), 1), ((15, 1), 1)])
 def test_softmax(shape, axis, dtype):
     x = random(*shape, dtype=dtype)
     one, log = run(lambda x: [nn.softmax(x, axis), nn.log_softmax(x, axis)], x)
