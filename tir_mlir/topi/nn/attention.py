@@ -148,15 +148,26 @@ class _Attention:
         return value
 
     def _ordered(self, product: te.Tensor, total: te.Tensor) -> te.Tensor:
-        """The weighted sums divided by the sums of weights, in the layout of the query."""
+        """The weighted sums divided by the sums of weights, in the layout of the query; rows of several heads first in
+        their own order, so that the division is that of the rows that were summed."""
+        shape: tuple[Size, ...] = self.turned((self.batch, self.queries, self.heads, self.width))
+
+        def quotient(b: Any, g: Any, r: Any, c: Any) -> Any:
+            return as_type(product(b, g, r, c) / total(b, g, r), self.wide, self.dtype)
+
+        def alone(*i: Any) -> Any:
+            b, s, h, c = self.turned(i)
+            return quotient(b, h, s, c)
+
+        if self.share == 1:
+            return te.compute(shape, alone, name="T_attention_norm")
+        rows = te.compute(product.shape, quotient, name="T_attention_norm")
 
         def element(*i: Any) -> Any:
             b, s, h, c = self.turned(i)
-            g, r = (h, s) if self.share == 1 else (h // self.share, h % self.share * self.queries + s)
-            return as_type(product(b, g, r, c) / total(b, g, r), self.wide, self.dtype)
+            return rows(b, h // self.share, h % self.share * self.queries + s, c)
 
-        shape: tuple[Size, ...] = (self.batch, self.queries, self.heads, self.width)
-        return te.compute(self.turned(shape), element, name="T_attention_norm")
+        return te.compute(shape, element, name="T_attention_heads")
 
 
 def rotary_embedding(x: Any, cos: Any, sin: Any, interleaved: bool = False) -> te.Tensor:
