@@ -72,7 +72,13 @@ def test_scale():
 def test_heads_that_share_keys(queries, mask):
     q, k, v = inputs(2, queries, 9, 6, 2, 8)
     seen = {} if mask is None else {"attn_mask": torch.tensor(np.tri(queries, 9, 9 - queries, dtype=bool))}
-    close(run(nn.attention, q, k, v, causal_mask=mask, scheduled=False), reference(q, k, v, **seen))
+    close(run(nn.attention, q, k, v, causal_mask=mask, scheduled=mask is not None), reference(q, k, v, **seen))
+
+
+def test_heads_that_share_keys_are_one_attention():
+    """Their queries are copied in its order before it, and the result after it."""
+    found = picked(nn.attention, (1, 16, 4, 32), (1, "n", 2, 32), (1, "n", 2, 32))
+    assert [found[0], set(found[1:-1]), found[-1]] == ["elementwise", {"attention"}, "elementwise"]
 
 
 def test_heads_before_the_sequence():

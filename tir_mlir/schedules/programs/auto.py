@@ -123,6 +123,11 @@ class AutoSchedule:
     def _ends_attention(self, name: str) -> bool:
         return attention_of(self.sch, self.blocks[name], self._fixed(name, frozenset())) is not None
 
+    def _follows_attention(self, name: str) -> bool:
+        """Whether a block, which ends no attention, reads the result of one: heads put in another order."""
+        read = {block_info(self.sch, b).name for b in self.sch.get_producers(self.blocks[name])}
+        return any(n in self.blocks and n not in self.picked and self._ends_attention(n) for n in read)
+
     def _light(self, name: str) -> frozenset[str]:
         """The blocks that are not inlined into this one: those that are not elementwise, or that others read too."""
         fixed = self._fixed(name, HEAVY)
@@ -169,10 +174,10 @@ class AutoSchedule:
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:
-            fixed = self._fixed(name, HEAVY)
+            fixed = self._fixed(name, HEAVY) | (set(self.blocks) - {name} if self._follows_attention(name) else set())
             if row_group(sch, block, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
-            light = self._light(name)
+            light = self._light(name) | fixed
             yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
         if kind is not Kind.SCHEDULED:
             yield "independent", lambda: independent(sch, block, target, threads, free)
