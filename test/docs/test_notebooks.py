@@ -16,7 +16,8 @@ PAGES = notebooks.tutorials()
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_notebook_has_the_code_of_the_page(page):
-    shown = [f.text.rstrip() for f in fences(page.read_text()) if f.language == "python" and f.title != OUTPUT]
+    code = [f for f in fences(page.read_text()) if f.title != OUTPUT and (f.title or f.language == "python")]
+    shown = [f"%%writefile {f.title}\n{f.text.rstrip()}" if f.title else f.text.rstrip() for f in code]
     cells = [cell.source for cell in notebooks.notebook(page).cells if cell.cell_type == "code"]
     assert shown == cells and len(cells) > 5
 
