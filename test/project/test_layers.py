@@ -181,8 +181,8 @@ ROWS: dict[str, str] = {
     "graph.operators": "topi topi.nn",
     "graph.fronts": "dialect.diagnostics",
     "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
-    "graph.fronts.layers": "dialect.diagnostics graph.fronts",
-    "graph.fronts.onnx_model": "dialect.diagnostics graph graph.fronts graph.fronts.layers te",
+    "graph.fronts.layers": "dialect.diagnostics graph.fronts te",
+    "graph.fronts.onnx_model": "dialect.diagnostics graph graph.fronts graph.fronts.layers te topi",
     "graph.fronts.torch_export": "dialect.diagnostics graph graph.fronts graph.fronts.aten",
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune.records": (

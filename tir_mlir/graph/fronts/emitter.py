@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ class Emitter:
 
     def __init__(self, builder: Any):
         self.builder = builder
+        self.inputs: list[Any] = []  # those of the graph that are no weights
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator of the table; attributes that are None are left at their defaults."""
@@ -84,6 +86,16 @@ class Emitter:
     def concat(self, parts: Sequence[Any], axis: int) -> Any:
         """Tensors one after the other along an axis."""
         return parts[0] if len(parts) == 1 else self.op("concat", *parts, axis=axis)
+
+    def carriers(self, sizes: Sequence[str]) -> list[Any]:
+        """Inputs of the graph that have the names in these sizes among their own."""
+        names = dict.fromkeys(name for size in sizes for name in re.findall(r"[A-Za-z_]\w*", size))
+        found = {name: next((x for x in self.inputs if name in x.shape), None) for name in names}
+        if missing := [name for name, x in found.items() if x is None]:
+            raise GraphError(
+                f"the size {missing[0]} is no dimension of an input\n  fix: pass it as one, or make it static"
+            )
+        return [x for n, x in enumerate(found.values()) if all(x is not y for y in list(found.values())[:n])]
 
 
 def is_number(size: Any, number: int) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir import te
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import is_number
+from tir_mlir.graph.fronts.layers.sized_ranges import sized_range
 
 
 def filled(e: TorchEmitter, value: Any) -> Any:
@@ -51,20 +51,11 @@ def _symbolic_range(e: TorchEmitter, start: Any, end: Any, step: Any) -> Any:
     """start, start + step, .., as many as torch says. A function knows the sizes of its operands and its result: others
     need an operand that has them."""
     (count,) = e.shape
-    texts = [v for v in (start, end, step) if isinstance(v, str)]
     if is_number(start, 0) and is_number(step, 1) and end == count and str(count).isidentifier():
         return e.op("arange", end={"size": end}, dtype=e.dtype)
     read = e.builder.sizes.expression
     begin, extent, by = (read(v) if isinstance(v, str) else v for v in (start, count, step))
-
-    def arange(_: Any) -> te.Tensor:
-        return te.compute((extent,), lambda i: _typed(begin, e.dtype) + _typed(i, e.dtype) * by, name="arange")
-
-    return e.builder.call_te(arange, e.carriers(texts), name_hint=e.node.name)
-
-
-def _typed(value: Any, dtype: str) -> Any:
-    return value.astype(dtype) if hasattr(value, "astype") else value
+    return sized_range(e, begin, extent, by, e.dtype, e.node.name)
 
 
 @aten("linspace")

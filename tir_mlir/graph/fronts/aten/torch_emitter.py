@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.fronts.emitter import Emitter
 
@@ -21,7 +18,6 @@ class TorchEmitter(Emitter):
         super().__init__(builder)
         self.sizes = sizes
         self.node: Any = None
-        self.inputs: list[Any] = []  # those of the graph that are no weights
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator, with its result named after the node."""
@@ -48,13 +44,3 @@ class TorchEmitter(Emitter):
 
         values = [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in self.node.args[:2]]
         return dtype_name(torch.result_type(*values))
-
-    def carriers(self, sizes: Sequence[str]) -> list[Any]:
-        """Inputs of the graph that have the names in these sizes among their own."""
-        names = dict.fromkeys(name for size in sizes for name in re.findall(r"[A-Za-z_]\w*", size))
-        found = {name: next((x for x in self.inputs if name in x.shape), None) for name in names}
-        if missing := [name for name, x in found.items() if x is None]:
-            raise GraphError(
-                f"the size {missing[0]} is no dimension of an input\n  fix: pass it as one, or make it static"
-            )
-        return [x for n, x in enumerate(found.values()) if all(x is not y for y in list(found.values())[:n])]

@@ -88,7 +88,9 @@ class _OnnxImporter:
             d.dim_value if d.HasField("dim_value") else _identifier(d.dim_param or f"{given.name}_{n}")
             for n, d in enumerate(tensor.shape.dim)
         ]
-        return self.builder.input(given.name, shape, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name)
+        made = self.builder.input(given.name, shape, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name)
+        self.emitter.inputs.append(made)
+        return made
 
     def _node(self, node: Any) -> None:
         inputs = [self.values.get(name, _REFUSED) for name in node.input]

@@ -8,7 +8,9 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in
+from tir_mlir.graph.fronts.layers.sized_ranges import sized_range
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
+from tir_mlir.topi.sizes import simple
 
 _END = 2**31 - 1
 
@@ -231,7 +233,9 @@ def span(e: OnnxEmitter, start: Any, limit: Any, delta: Any) -> Any:
     first, last, step = (e.known(v, "a bound of a Range")[0] for v in (start, limit, delta))
     if all(isinstance(v, (int, float)) for v in (first, last, step)):
         return np.arange(first, last, step).astype(dtype_of(start))
-    return e.op("arange", start=first, end=last, step=step, dtype="int64")
+    if step != 1:
+        raise GraphError(f"a Range of step {step} to a size is not supported\n  fix: make this dimension static")
+    return sized_range(e, first, simple(last - first), 1, "int64", e.name)
 
 
 @onnx_op("Trilu")

@@ -194,6 +194,21 @@ def test_shapes_are_computed_when_the_model_is_imported():
         assert graph.func.type_of(graph.func.outputs[0]).shape == ("n * 4", 6)
 
 
+def test_a_range_from_one_size_to_another():
+    """Positions of new tokens behind a cache: past, past + 1, .., past + n - 1."""
+    nodes = [
+        helper.make_node("Shape", ["cache"], ["past"]),
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Add", ["past", "n"], ["end"]),
+        helper.make_node("Squeeze", ["past"], ["a"]),
+        helper.make_node("Squeeze", ["end"], ["b"]),
+        helper.make_node("Range", ["a", "b", "one"], ["at"]),
+    ]
+    made = model(nodes, {"cache": ["past"], "x": ["n"]}, ["at"], {"one": np.array(1)})
+    found = tir_mlir.build(tir_mlir.from_onnx(made), threads=1)(random(5), random(3))
+    assert found.tolist() == [5, 6, 7] and found.dtype == np.int64
+
+
 def test_all_unknown_operators_are_told():
     nodes = [
         helper.make_node("Det", ["x"], ["a"], name="first"),
