@@ -27,7 +27,7 @@ def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFun
 
 def add_input(owner: TensorFunc, name: str, type_: TensorType, weight: str | None = None) -> ir.Value:
     """Append an input to a graph; `weight`: the name of the weight that it is."""
-    value = owner.body.add_argument(type_.mlir, ir.Location.current)
+    value = owner.body.add_argument(type_.mlir, owner.op.location)
     facts: dict[str, Any] = {attrs.NAME: name}
     if type_.is_symbolic:
         facts[encoding.SHAPE] = list(type_.shape)
@@ -93,12 +93,12 @@ def constant(value: np.ndarray, name: str) -> Node:
     """A constant."""
     dtype = str(value.dtype)
     type_ = TensorType(tuple(int(s) for s in value.shape), dtype)
-    bits = np.asarray(value, order="C")
+    bits: Any = np.asarray(value, order="C")
     if dtype == "bool":
         bits = np.packbits(bits, axis=None, bitorder="little")
     elif type_.is_unsigned:
         bits = bits.view(f"i{bits.itemsize}")
-    dense = ir.DenseElementsAttr.get(bits, type=type_.mlir.element_type, shape=list(value.shape))
+    dense: Any = ir.DenseElementsAttr.get(bits, type=type_.mlir.element_type, shape=list(value.shape))
     made = arith.ConstantOp(type_.mlir, dense).operation
     return _named(made, [name], [type_])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mlir import ir
 
@@ -89,7 +90,7 @@ def _axes_of(rewrite: Rewriter, value: ir.Value) -> list[int] | None:
     return _TO_FIRST if node is not None and node.attributes.get("axes") == _TO_FIRST else None
 
 
-def _attributes_below(node: Node, axes: list[int]) -> dict[str, object] | None:
+def _attributes_below(node: Node, axes: list[int]) -> dict[str, Any] | None:
     """The attributes of an operator on tensors that are not yet permuted; None if it cannot be computed on them."""
     given = dict(node.attributes)
     if node.operator in UNARY | BINARY:

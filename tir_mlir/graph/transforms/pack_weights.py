@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 from mlir import ir
 
@@ -109,7 +110,7 @@ def panels_function(panels: WeightPanels) -> PrimFunc:
     weight = te.placeholder(panels.source, panels.dtype, name="W")
     rows, width = panels.source[panels.along], panels.width
 
-    def element(*axes: te.Expr) -> te.Expr:
+    def element(*axes: Any) -> Any:
         row, at = axes[0] * width + axes[-1], dict(zip(panels.inner, axes[1:-1], strict=True))
         value = weight[tuple(row if d == panels.along else at[d] for d in range(len(panels.source)))]
         return value if rows % width == 0 else te.if_then_else(row < rows, value, te.cast(0, panels.dtype))
