@@ -81,22 +81,21 @@ class Model:
         """
         if named or len(args) != len(self._inputs):
             args = self._in_order(args, named)
-        outputs, arena = self._frame(args)
+        kind = type(args[0]) if args else None
+        key = (kind, *[a.shape for a in args]) if self._symbols else kind
+        known = self._frames.made
+        outputs, arena = known[key] if key in known else self._first_frame(args, key)
         made = [make() for make in outputs]
         self._run(*args, *made, self._weights, arena)
         return made[0] if len(made) == 1 else tuple(made)
 
-    def _frame(self, args: Sequence[Any]) -> tuple[list[Callable[[], Any]], np.ndarray]:
-        """How to make the outputs, and the arena, for inputs of these shapes in this thread."""
-        torch = _is_torch(args)
-        key = (torch, *[a.shape for a in args]) if self._symbols else torch
-        known = self._frames.made
-        frame = known.get(key)
-        if frame is None:
-            if len(known) >= SHAPES:
-                known.clear()
-            frame = known[key] = self._new_frame(args, torch)
-        return frame
+    def _first_frame(self, args: Sequence[Any], key: Any) -> tuple[list[Callable[[], Any]], np.ndarray]:
+        """How to make the outputs, and the arena, for inputs of these shapes in this thread; remembered."""
+        if len(self._frames.made) >= SHAPES:
+            self._frames.made.clear()
+        found = self._new_frame(args, _is_torch(args))
+        self._frames.made[key] = found
+        return found
 
     def _new_frame(self, args: Sequence[Any], torch: bool) -> tuple[list[Callable[[], Any]], np.ndarray]:
         sizes = self._sizes(args)

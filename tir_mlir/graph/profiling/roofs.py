@@ -6,8 +6,6 @@ import functools
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 from tir_mlir.build import build
 from tir_mlir.runtime.aligned import empty
 from tir_mlir.runtime.scheduled_programs import built_as_given
@@ -16,7 +14,7 @@ from tir_mlir.target import host
 
 CHAINS, TURNS, ROUNDS = 12, 20_000, 12
 SIZES = tuple(1 << bits for bits in (15, 18, 21, 24, 26))
-"""Bytes that are copied, source and target together."""
+"""Bytes that are read."""
 
 
 @functools.cache
@@ -31,19 +29,21 @@ def peak() -> float:
 
 @functools.cache
 def bandwidths() -> tuple[tuple[int, float], ...]:
-    """(bytes, bytes a second) of copies of these sizes by one thread."""
-    found = []
+    """(bytes, bytes a second) of one thread that reads these sizes again and again."""
+    with built_as_given():
+        run = build(IRModule.from_mlir(_reader(host().lanes(32))))["reads"]
+    out, found = empty((host().lanes(32),), "float32"), []
     for size in SIZES:
-        source, target = np.ones(size // 2, np.uint8), np.ones(size // 2, np.uint8)
-        times = max(1, (1 << 21) // size)
-        took = _best(lambda s=source, t=target, n=times: [np.copyto(t, s) for _ in range(n)])
+        source, times = empty((size // 4,), "float32"), max(1, (1 << 21) // size)
+        source[:] = 1
+        took = _best(lambda s=source, n=times: [run(s, out) for _ in range(n)])
         found.append((size, size * times / took))
     return tuple(found)
 
 
 def bandwidth(size: float) -> float:
-    """Bytes a second for a working set of a size."""
-    return next((rate for most, rate in bandwidths() if size <= most), bandwidths()[-1][1])
+    """Bytes a second for a working set: of the largest size measured that is no larger, so that it is a bound."""
+    return next((rate for most, rate in reversed(bandwidths()) if most <= size), bandwidths()[0][1])
 
 
 def least_seconds(flops: float, moved: float) -> float:
@@ -90,3 +90,40 @@ module {{
   }}
 }}
 """
+
+
+def _reader(lanes: int) -> str:
+    """Sums of a buffer, in eight chains of vectors."""
+    vector = f"vector<{lanes}xf32>"
+    given = ", ".join(f"%a{n} = %zero" for n in range(_READS))
+    types = ", ".join([vector] * _READS)
+    steps, sums, last = [], [], "%r#0"
+    for n in range(_READS):
+        steps.append(f"      %o{n} = arith.constant {n * lanes} : index")
+        steps.append(f"      %i{n} = arith.addi %i, %o{n} : index")
+        steps.append(f"      %v{n} = vector.load %in[%i{n}] : memref<?xf32>, {vector}")
+        steps.append(f"      %b{n} = arith.addf %a{n}, %v{n} : {vector}")
+        if n:
+            sums.append(f"    %s{n} = arith.addf {last}, %r#{n} : {vector}")
+            last = f"%s{n}"
+    return f"""
+module {{
+  func.func @reads(%in: memref<?xf32> {{{_SYMBOLIC}}}, %out: memref<{lanes}xf32> {{tir.name = "out"}}) {{
+    %c0 = arith.constant 0 : index
+    %step = arith.constant {_READS * lanes} : index
+    %n = memref.dim {{tir.name = "n"}} %in, %c0 : memref<?xf32>
+    %zero = arith.constant dense<0.0> : {vector}
+    %r:{_READS} = scf.for %i = %c0 to %n step %step iter_args({given}) -> ({types}) {{
+{chr(10).join(steps)}
+      scf.yield {", ".join(f"%b{n}" for n in range(_READS))} : {types}
+    }}
+{chr(10).join(sums)}
+    vector.store {last}, %out[%c0] : memref<{lanes}xf32>, {vector}
+    return
+  }}
+}}
+"""
+
+
+_READS = 8
+_SYMBOLIC = 'tir.name = "in", tir.shape = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]'
