@@ -7,6 +7,8 @@ from tir_mlir.dialect.diagnostics import GraphError
 
 X = te.placeholder((3, 4), name="X")
 N = te.var("n")
+IMAGE, KERNEL = te.placeholder((1, 4, 8, 8)), te.placeholder((8, 4, 3, 3))
+HEADS = te.placeholder((1, 5, 4, 8))
 
 WRONG = {
     "shapes": (
@@ -26,6 +28,52 @@ WRONG = {
     "a rest": (lambda: topi.reshape(X, (5, -1)), r"the size for -1 is no integer for all sizes"),
     "an order": (lambda: topi.transpose(X, (0,)), r"transpose: axes=\(0,\) .*name all 2 axes"),
     "a bias": (lambda: topi.nn.bias_add(X, te.placeholder((3,))), r"bias float32 \(3,\) at axis 1 .*pass a bias of 4"),
+    "channels": (
+        lambda: topi.nn.conv2d(IMAGE, te.placeholder((8, 3, 3, 3))),
+        r"nn.conv2d: data .*: 4 channels, but the kernel reads 3\n  fix: pass a kernel",
+    ),
+    "groups": (lambda: topi.nn.conv2d(IMAGE, te.placeholder((5, 2, 3, 3)), groups=2), r"5 results in 2 groups"),
+    "a window": (lambda: topi.nn.conv2d(IMAGE, te.placeholder((8, 4, 9, 9))), r"a window of 9 does not fit in 8"),
+    "padding": (lambda: topi.nn.conv2d(IMAGE, KERNEL, padding=(1, 2, 3)), r"padding=\(1, 2, 3\) has 3 numbers"),
+    "a layout": (lambda: topi.nn.conv2d(IMAGE, KERNEL, data_layout="NCHWc"), r"data_layout='NCHWc'.*once each"),
+    "blocks": (lambda: topi.nn.conv2d(IMAGE, KERNEL, out_layout="NCHW3c"), r"8 of C in NCHW3c"),
+    "a rank of images": (lambda: topi.nn.max_pool2d(X, 2), r"nn.max_pool2d: data float32 \(3, 4\) has 2 axes"),
+    "wide padding": (lambda: topi.nn.max_pool2d(IMAGE, 2, padding=2), r"pad by less than the window"),
+    "a symbolic ceiling": (
+        lambda: topi.nn.max_pool2d(te.placeholder((1, 3, N, 8)), 2, 2, ceil_mode=True),
+        r"ceil_mode for data .* whose sizes are symbolic",
+    ),
+    "training": (lambda: topi.nn.batch_norm(IMAGE, *[te.placeholder((4,))] * 4, training=True), r"model.eval\(\)"),
+    "heads": (
+        lambda: topi.nn.attention(HEADS, te.placeholder((1, 5, 3, 8)), te.placeholder((1, 5, 3, 8))),
+        r"nn.attention: .*4 heads of queries for 3 of keys",
+    ),
+    "a mask": (
+        lambda: topi.nn.attention(HEADS, HEADS, HEADS, te.placeholder((4, 5))),
+        r"nn.attention: .*do not broadcast",
+    ),
+    "a causal mask": (lambda: topi.nn.attention(HEADS, HEADS, HEADS, causal_mask="Left"), r"causal_mask='Left'"),
+    "angles": (
+        lambda: topi.nn.rotary_embedding(HEADS, te.placeholder((5, 1, 8)), te.placeholder((5, 1, 8))),
+        r"nn.rotary_embedding: .*do not broadcast",
+    ),
+    "parts": (lambda: topi.split(X, 2, 0), r"split: axis 0 of ary float32 \(3, 4\) is not 2 equal parts"),
+    "concatenated": (lambda: topi.concatenate([X, te.placeholder((3, 5))]), r"concat: .*only axis 0 may differ"),
+    "an index": (lambda: topi.take(X, te.placeholder((2,))), r"take: indices .* are not integers"),
+    "a stride": (lambda: topi.strided_slice(X, [0], [2], [0]), r"a stride of 0 at axis 0"),
+    "a size to resize": (
+        lambda: topi.image.resize2d(te.placeholder((1, 3, N, 8)), (4, 4)),
+        r"image.resize2d: data .* has a symbolic H",
+    ),
+    "a long sort": (lambda: topi.sort(te.placeholder((50000,))), r"sort: axis 0 .* has 50000 elements"),
+    "a condition": (lambda: topi.where(X, X, X), r"where: condition float32 \(3, 4\) is not of bool"),
+    "a type": (lambda: topi.astype(X, "float8"), r"dtype 'float8' is not supported"),
+    "letters": (lambda: topi.einsum("ij,jk->ik", X), r"einsum: 'ij,jk->ik' for operands of shapes"),
+    "scales": (lambda: topi.quantize(X, te.placeholder((3,))), r"quantize: scale float32 \(3,\) at axis 1"),
+    "updates": (
+        lambda: topi.index_put(X, [te.placeholder((2,), "int32")], te.placeholder((3, 4))),
+        r"index_put: .*do not broadcast",
+    ),
     "gamma": (
         lambda: topi.nn.layer_norm(X, te.placeholder((3,))),
         r"nn.layer_norm: gamma float32 \(3,\) of data .*shape \(4,\)",

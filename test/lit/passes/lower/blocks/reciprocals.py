@@ -47,3 +47,19 @@ def by_column(X: T.Buffer((8, 4), "float32"), S: T.Buffer((4,), "float32"), Y: T
             T.block_attr({"reciprocal": True})
             vi, vj = T.axis.remap("SS", [i, j])
             Y[vi, vj] = X[vi, vj] / S[vj] / T.float32(3)
+
+
+# -----
+
+
+# A quotient that is rounded to an integer stays: floor(x / x) is 1.
+# CHECK-LABEL: func.func @rounded
+# CHECK-NOT: arith.mulf
+# CHECK: arith.divf
+@T.prim_func
+def rounded(X: T.Buffer((8, 4), "float32"), S: T.Buffer((8,), "float32"), Y: T.Buffer((8, 4), "float32")):
+    for i, j in T.grid(8, 4):
+        with T.block("Y"):
+            T.block_attr({"reciprocal": True})
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = T.floor(X[vi, vj] / S[vi])
