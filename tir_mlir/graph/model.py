@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.dialect.graph import TensorType, encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.frames import Frame
@@ -82,12 +82,21 @@ class Model:
         if named or len(args) != len(self._inputs):
             args = self._in_order(args, named)
         kind = type(args[0]) if args else None
-        key = (kind, *[a.shape for a in args]) if self._symbols else kind
+        try:
+            key = (kind, *[a.shape for a in args]) if self._symbols else kind
+        except AttributeError:
+            self._refuse_without_shape(args)
+            raise
         known = self._frames.made
         outputs, arena = known[key] if key in known else self._first_frame(args, key)
         made = [make() for make in outputs]
         self._run(*args, *made, self._weights, arena)
         return made[0] if len(made) == 1 else tuple(made)
+
+    def _refuse_without_shape(self, args: Sequence[Any]) -> None:
+        for name, given in zip(self._inputs, args, strict=True):
+            if not hasattr(given, "shape"):
+                raise ArgumentError(f"{self.name}: {name} is {short_repr(given)}; fix: an array or a tensor")
 
     def _first_frame(self, args: Sequence[Any], key: Any) -> tuple[list[Callable[[], Any]], np.ndarray]:
         """How to make the outputs, and the arena, for inputs of these shapes in this thread; remembered."""

@@ -68,3 +68,8 @@ def test_a_model_is_not_pickled():
 
 def test_the_signature_is_shown():
     assert repr(build(mlp("n"), threads=1)) == "<model main(x: (n, 33) float32) -> (n, 10) float32>"
+
+
+def test_what_is_no_array_is_refused():
+    with pytest.raises(ArgumentError, match=r"main: x is \[1, 2\]; fix: an array or a tensor"):
+        build(mlp("n"), threads=1)([1, 2])
