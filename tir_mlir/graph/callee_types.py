@@ -41,13 +41,16 @@ def result_types(
         fits = want.dtype == have.dtype and len(want.shape) == len(have.shape)
         if not fits or not all(_bind(w, h, bound) for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, not {have}")
+    for number, (want, have) in enumerate(zip(wanted, given, strict=True)):  # expressions of what is bound now
+        if any(substituted(w, bound, sizes) != h for w, h in zip(want.shape, have.shape, strict=True)):
+            raise GraphError(f"input {number} of {name} is {want}, and {have} is not shown to be")
     return [TensorType(tuple(substituted(s, bound, sizes) for s in t.shape), t.dtype) for t in results]
 
 
 def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool:
     """Whether a size fits; a name is bound to what is given first."""
     if isinstance(want, int) or not want.isidentifier():
-        return want == have or isinstance(want, str)  # of an expression the sizes are bound elsewhere
+        return want == have or isinstance(want, str)
     return bound.setdefault(want, have) == have
 
 
