@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create, tensor_funcs
+from tir_mlir.dialect.ir import attrs
 from tir_mlir.graph.sizes import Sizes
 from tir_mlir.script.module import IRModule
 
@@ -76,6 +77,22 @@ def check_parameters(module: IRModule, name: str, given: Sequence[TensorType]) -
     for number, (want, have) in enumerate(zip(wanted, given, strict=True)):
         if not isinstance(want, ir.MemRefType) or not _takes(want, have):
             raise GraphError(f"parameter {number} of {name} is {want}, and does not take a tensor {have}")
+    _check_sizes(ir.SymbolTable(module.mlir.operation)[name].operation, name, given)
+
+
+def _check_sizes(program: ir.Operation, name: str, given: Sequence[TensorType]) -> None:
+    """Errors: GraphError for a size of a program that two tensors give different values."""
+    bound: dict[str, int | str] = {}
+    for number, have in enumerate(given):
+        facts = attrs.of_argument(program, number)
+        if attrs.SHAPE not in facts:
+            continue
+        for expr, size in zip(facts[attrs.SHAPE].results, have.shape, strict=True):
+            if not isinstance(expr, ir.AffineSymbolExpr):
+                continue
+            symbol = facts[attrs.SYMS][expr.position]
+            if bound.setdefault(symbol, size) != size:
+                raise GraphError(f"{symbol} of {name} is {bound[symbol]}, and {size} in its parameter {number}, {have}")
 
 
 def _takes(want: ir.MemRefType, have: TensorType) -> bool:

@@ -266,6 +266,7 @@ def test_graphs_do_not_call_each_other_in_a_circle():
     [
         ("R.call_tir(cls.relu, (x, x), R.Tensor((2, 4), 'float32'))", "relu has 2 parameters, and is called with 3"),
         ("R.call_tir(cls.relu, (x,), R.Tensor((2, 5), 'int32'))", "parameter 1 of relu is memref"),
+        ("R.call_tir(cls.relu, (x,), R.Tensor((2, 3), 'float32'))", "m of relu is 4, and 3 in its parameter 1"),
         ("cls.product(x, x)", r"input 1 of product is \(3, 4\) float32, not \(2, 4\) float32"),
         ("cls.product(x)", "product takes 2 inputs, not 1"),
         ("cls.relu(x)", r"relu is not a graph; fix: R.call_tir\(cls.relu"),
