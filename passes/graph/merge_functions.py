@@ -101,6 +101,7 @@ class _Merge:
         for arg, slot in zip(copy.args[:-1], call.inputs, strict=True):
             arg.replace_all_uses_with(self.values[slot])
         known = self._merge_sizes(copy)
+        self._move_sizes(copy)
         slot = ("call", number)
         if slot not in self.values:
             shape = [d.substitute(known) for d in dims]
@@ -110,17 +111,28 @@ class _Merge:
         self._move_body(copy)
         copy.op.erase()
 
-    def _move_body(self, copy: Func) -> None:
-        """Move what a copy does to the end of the new function, and sizes to its top."""
+    def _move_sizes(self, copy: Func) -> None:
+        """Move the sizes of a copy to the top of the new function, but those that it has already."""
         mine = set(self.sizes.values())
-        top, end = self._first_nest(), direct_ops(self.made.op)[-1]
+        beside = [op for op in direct_ops(copy.op)[:-1] if op.name in BESIDE_SIZES]
+        kept = []
+        for op in reversed(beside):  # what only a size that is known already needs goes with it
+            known = any(value not in mine for _, value in sizes_of(op))
+            if known or not any(True for result in op.results for _ in result.uses):
+                op.erase()
+            else:
+                kept.append(op)
+        top = self._first_nest()
+        for op in reversed(kept):
+            op.move_before(top)
+
+    def _move_body(self, copy: Func) -> None:
+        """Move what a copy does to the end of the new function."""
+        end = direct_ops(self.made.op)[-1]
         for op in direct_ops(copy.op)[:-1]:
-            if any(value not in mine for _, value in sizes_of(op)):
-                op.erase()  # the size of another parameter, known already
-                continue
             if op.name == "memref.alloc":
                 attrs.put(op, attrs.NAME, _free(attrs.get(op, attrs.NAME, "buf"), self.names))
-            op.move_before(top if op.name in BESIDE_SIZES else end)
+            op.move_before(end)
 
     def _first_nest(self) -> ir.Operation:
         return next(op for op in direct_ops(self.made.op) if op.name not in BESIDE_SIZES)

@@ -137,3 +137,10 @@ def test_what_names_a_size_by_its_result_only_is_not_fused_with_its_user(n):
     graph = graph_of(write, ("n",))
     x = np.ones(n, np.float32)
     assert np.array_equal(build(graph, threads=1)(x), 1 + 2 * np.arange(n, dtype=np.float32))
+
+
+def test_a_group_whose_sizes_are_sums_of_sizes():
+    """The size n of a buffer of n + 1 rows is computed before the buffers between the operators are made."""
+    graph = graph_of(lambda b, _, x: b.op("multiply", b.op("permute_dims", x), 2.0), ("n",), ("n + 1", 3))
+    x = np.arange(15, dtype="float32").reshape(5, 3)
+    np.testing.assert_array_equal(build(graph, threads=1)(np.zeros(4, "float32"), x), x.T * 2)
