@@ -7,7 +7,7 @@ from harness.torch_models import Family
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 F = torch.nn.functional
 
 

@@ -129,7 +129,7 @@ THEN = Cases(
 THEN.weights["one"] = random(1, 5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NOW.nodes)
 def test_an_operator(name):
     NOW.check(name)

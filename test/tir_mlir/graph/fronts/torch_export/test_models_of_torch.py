@@ -9,7 +9,7 @@ from tir_mlir.examples import models
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAMES = ["lenet", "bert-layer", "gpt2-block", "gpt2-decode", "llama-decode", "vit-b16", "whisper-encoder"]
 NIGHTLY = ["resnet18", "mobilenet-v2", "mobilenet-v3-small", "unet", "llama-block", "bert-masked"]
