@@ -28,7 +28,8 @@ def channels_last(graph: Graph) -> Graph:
                                           gv = R.permute_dims(lv2, (0, 3, 1, 2))
 
     Permutations move below pointwise operators, concatenations, and reductions of the image, until they meet and cancel
-    each other. Weights keep their layout. A graph without convolutions of images is returned as it is.
+    each other. Weights keep their layout; those of depthwise convolutions get their channels last as well, which are
+    read as vectors. A graph without convolutions of images is returned as it is.
     """
     with entered():
         if not any(_is_convolution(node) for node in graph.func.nodes):
@@ -60,8 +61,19 @@ def _in_last(rewrite: Rewriter, node: Node) -> None:
     image = rewrite.emit(node, "permute_dims", node.inputs[:1], {"axes": _TO_LAST})
     key = "data_layout" if _is_convolution(node) else "layout"
     given = {name: value for name, value in node.attributes.items() if name != "out_layout"} | {key: "NHWC"}
-    made = rewrite.emit(node, str(node.operator), [image, *node.inputs[1:]], given)
+    kernel = node.inputs[1:]
+    if _is_depthwise(rewrite, node):
+        kernel = [rewrite.emit(node, "permute_dims", kernel, {"axes": [2, 3, 0, 1]})]
+        given["kernel_layout"] = "HWOI"
+    made = rewrite.emit(node, str(node.operator), [image, *kernel], given)
     rewrite.replace(node, rewrite.emit(node, "permute_dims", [made], {"axes": _TO_FIRST}))
+
+
+def _is_depthwise(rewrite: Rewriter, node: Node) -> bool:
+    """Whether a convolution has one input channel a group, and weights that can be permuted at no cost."""
+    if not _is_convolution(node) or node.attributes["groups"] == 1 or node.attributes["kernel_layout"] != "OIHW":
+        return False
+    return rewrite.is_weight(node.inputs[1]) and rewrite.type_of(node.inputs[1]).shape[1] == 1
 
 
 def _sink(rewrite: Rewriter, node: Node) -> bool:

@@ -15,8 +15,9 @@ from tir_mlir.graph.transforms.rewriter import Rewriter
 RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten")
 """Operators whose result has the elements of their input in the same order."""
 UNARY = frozenset(
-    "abs ceil cos erf exp floor log negative rsqrt sigmoid sin sqrt square tanh astype clip nn.relu nn.gelu "
-    "nn.gelu_tanh nn.silu nn.leaky_relu nn.hardswish nn.hardsigmoid nn.softplus nn.elu".split()
+    "abs ceil cos erf exp floor log negative rsqrt sigmoid sin sqrt square tanh astype clip nn.relu nn.relu6 nn.gelu "
+    "nn.gelu_tanh nn.silu nn.selu nn.mish nn.leakyrelu nn.hardswish nn.hardsigmoid nn.softplus nn.softsign "
+    "nn.elu".split()
 )
 """Operators of one input that compute each element from the one at the same place."""
 BINARY = frozenset("add subtract multiply divide maximum minimum power".split())

@@ -114,3 +114,16 @@ def test_an_operator_over_channels_keeps_its_layout():
 def test_graphs_without_images_are_returned_as_they_are():
     graph = graph_of(lambda b, x: b.op("nn.relu", x), (3, 4))
     assert channels_last(graph) is graph
+
+
+def test_channels_of_depthwise_weights_are_last():
+    def write(b, x):
+        y = b.op("nn.relu6", b.op("nn.conv2d", block(b, x), weights(b, 4, 1, 3, 3), groups=4, padding=1))
+        return b.op("mean", y, axis=[2, 3])
+
+    graph = graph_of(write, (1, 3, 6, 5))
+    made = channels_last(graph)
+    with entered():
+        layouts = [n.attributes["kernel_layout"] for n in made.func.nodes if n.operator == "nn.conv2d"]
+    assert layouts == ["OIHW", "OIHW", "HWOI"] and left(made).count("permute_dims") == 1
+    check_same(graph, made, rtol=1e-5)

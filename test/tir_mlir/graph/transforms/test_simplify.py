@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of, operators
 
+from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.graph.transforms.clean import clean
-from tir_mlir.graph.transforms.simplify import simplify
+from tir_mlir.graph.transforms.simplify import BINARY, LAST_AXIS, UNARY, simplify
 
 
 def permuted(b, x, *orders):
@@ -103,3 +104,7 @@ def test_the_graph_given_is_not_modified():
     before = graph.text()
     simplify(graph)
     assert graph.text() == before
+
+
+def test_the_pointwise_operators_are_operators():
+    assert UNARY | BINARY | LAST_AXIS <= OPERATORS.keys()
