@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, overload
 
 from mlir import ir
 
@@ -65,6 +65,31 @@ class _Request:
         return "f16" in self.source
 
 
+class _ModelSource(Protocol):
+    """A graph: it is compiled to a Model."""
+
+    def build_model(self, target: Any = "llvm", **options: Any) -> Any: ...
+
+
+@overload
+def build(
+    mod: _ModelSource,
+    target: str | Target = "llvm",
+    *,
+    libs: Sequence[str | Path] = (),
+    cache: bool = True,
+    threads: int | None = None,
+) -> Any: ...
+@overload
+def build(
+    mod: Any,
+    target: str | Target = "llvm",
+    *,
+    driver: str = "jit",
+    libs: Sequence[str | Path] = (),
+    cache: bool = True,
+    checked: bool = False,
+) -> Library: ...
 def build(
     mod: Any,
     target: str | Target = "llvm",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from mlir import ir
-from mlir.dialects import arith, bufferization, func, linalg, memref, tensor
+from mlir.dialects import arith, func, memref
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.tensor_types import TensorType
@@ -69,6 +69,8 @@ def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: Te
 
     The sizes of the result are those of the inputs: of the first one, but the last of a contraction.
     """
+    from mlir.dialects import linalg, tensor
+
     sizes: list[Any] = list(type_.shape)
     rank = len(sizes)
     for axis, size in enumerate(sizes):
@@ -151,6 +153,8 @@ def call_tir_adapter(
 
 
 def _adapter_body(op: ir.Operation, callee: str, inputs: Sequence[ir.Type], results: Sequence[TensorType]) -> None:
+    from mlir.dialects import bufferization
+
     body = op.regions[0].blocks.append(*inputs)
     with ir.InsertionPoint(body):
         read = [bufferization.to_buffer(memref_of(v.type), v, read_only=True) for v in body.arguments]

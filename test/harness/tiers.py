@@ -1,7 +1,7 @@
 """Test tiers: `--tier quick` (before every commit), `check` (before a merge), `all` (nightly).
 
 quick skips tests marked `slow` and runs a parametrized test at one size; check skips tests marked `nightly` and runs a
-test at three sizes at most; all runs everything. A size is a parameter named in SIZES whose value is a number or a
+test at two sizes at most; all runs everything. A size is a parameter named in SIZES whose value is a number or a
 tuple of numbers; for quick, any parameter with such a value. For a test marked `few(n)`, quick and check run n of the
 remaining parameter sets, evenly spread.
 """
@@ -15,7 +15,7 @@ TIERS = ("quick", "check", "all")
 SIZES = frozenset(
     {"n", "m", "k", "p", "rows", "columns", "size", "sizes", "shape", "shapes", "extent", "extents", "length", "count"}
 )
-MOST = {"quick": 1, "check": 3}
+MOST = {"quick": 1, "check": 2}
 """How many sizes a test runs at."""
 LEFT_OUT = {"quick": ("slow", "nightly"), "check": ("nightly",), "all": ()}
 """The markers of tests that a tier leaves out."""
