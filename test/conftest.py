@@ -23,6 +23,8 @@ SLOW = (
     ),
 )
 """Folders and files whose tests are marked slow: they span everything, start processes or draw at random."""
+FEW = {"tir_mlir/topi/": 3, "tir_mlir/schedules/": 2, "fuzz/test_planted_rules.py": 4}
+"""Folders whose tests build something for each parameter set: how many sets of a test run before a merge."""
 sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not
 
 
@@ -35,6 +37,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if f"{item.path.relative_to(HERE)}/".startswith(tuple(f"{place}/" for place in SLOW)):
             item.add_marker(pytest.mark.slow)
+        few = next((n for place, n in FEW.items() if item.path.relative_to(HERE).as_posix().startswith(place)), None)
+        if few is not None and item.get_closest_marker("few") is None:
+            item.add_marker(pytest.mark.few(few))
     kept, others = chosen(items, config.getoption("--tier"))
     config.hook.pytest_deselected(items=others)
     items[:] = kept
