@@ -23,8 +23,15 @@ SLOW = (
     ),
 )
 """Folders and files whose tests are marked slow: they span everything, start processes or draw at random."""
-FEW = {"tir_mlir/topi/": 3, "tir_mlir/schedules/": 2, "fuzz/test_planted_rules.py": 4}
-"""Folders whose tests build something for each parameter set: how many sets of a test run before a merge."""
+FEW = {
+    "tir_mlir/schedules/products/test_free_gemm.py": 1,
+    "tir_mlir/schedules/products/test_few_rows_dots.py": 1,
+    "tir_mlir/schedules/rows/test_free_rows.py": 1,
+    "tir_mlir/schedules/": 2,
+    "tir_mlir/topi/": 3,
+    "fuzz/test_planted_rules.py": 4,
+}
+"""Folders and files whose tests build programs for each parameter set: how many sets of a test run before a merge."""
 sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not
 
 
