@@ -1,6 +1,8 @@
 """Graphs of operators in MLIR: the encoding of functions on tensors, typed views of them, and their creation."""
 
 from tir_mlir.dialect.graph import create, encoding
+from tir_mlir.dialect.graph.edit import replace_node
+from tir_mlir.dialect.graph.names import free_name
 from tir_mlir.dialect.graph.tensor_types import TensorType
 from tir_mlir.dialect.graph.views import Node, TensorFunc, graphs, is_tensor_func, node_of, tensor_func, tensor_funcs
 
@@ -10,9 +12,11 @@ __all__ = [
     "TensorType",
     "create",
     "encoding",
+    "free_name",
     "graphs",
     "is_tensor_func",
     "node_of",
+    "replace_node",
     "tensor_func",
     "tensor_funcs",
 ]

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, func, memref
 
 from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.graph.names import free_name
 from tir_mlir.dialect.graph.tensor_types import TensorType
 from tir_mlir.dialect.graph.views import Node, TensorFunc, tensor_funcs
 from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, parent_op
@@ -62,6 +63,13 @@ def call(callee: TensorFunc, inputs: Sequence[ir.Value], types: Sequence[TensorT
     """A call of a function on tensors."""
     made = func.CallOp([t.mlir for t in types], ir.FlatSymbolRefAttr.get(callee.name), list(inputs)).operation
     return _named(made, names, types)
+
+
+def call_tir(
+    module: ir.Module, callee: str, inputs: Sequence[ir.Value], types: Sequence[TensorType], names: Sequence[str]
+) -> Node:
+    """A call of a TensorIR function of the module, through its adapter."""
+    return call(call_tir_adapter(module, callee, [v.type for v in inputs], types), inputs, types, names)
 
 
 def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: TensorType, name: str) -> Node:
@@ -212,11 +220,7 @@ def known_type(owner: TensorFunc) -> ir.FunctionType:
 def fresh_symbol(module: ir.Module, wanted: str) -> str:
     """`wanted`, or with the first free suffix `_1`, `_2`, ..."""
     used = {attrs.get(op, "sym_name") for op in direct_ops(module.operation)}
-    name, number = wanted, 0
-    while name in used:
-        number += 1
-        name = f"{wanted}_{number}"
-    return name
+    return free_name(wanted, used)
 
 
 def _function(

@@ -11,14 +11,11 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.tensor_types import TensorType, read_type
-from tir_mlir.dialect.ir import attrs, direct_ops
+from tir_mlir.dialect.ir import View, attrs, direct_ops
 
 
-class Node:
+class Node(View):
     """An op of a graph that computes tensors: a named linalg op, a call, or a constant."""
-
-    def __init__(self, op: Any):
-        self.op: ir.Operation = op.operation
 
     @property
     def callee(self) -> TensorFunc | None:
@@ -74,21 +71,12 @@ class Node:
         """The value of a constant."""
         return ir.DenseElementsAttr(self.op.attributes["value"])
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Node) and self.op == other.op
-
-    def __hash__(self) -> int:
-        return hash(self.op)
-
     def __repr__(self) -> str:
         return f"node {', '.join(self.names)}: {self.operator or self.kind}"
 
 
-class TensorFunc:
+class TensorFunc(View):
     """A function on tensors: a graph, a group, or what a node calls."""
-
-    def __init__(self, op: Any):
-        self.op: ir.Operation = op.operation
 
     @property
     def name(self) -> str:
@@ -112,10 +100,6 @@ class TensorFunc:
     def callee(self) -> str:
         """The TensorIR or packed function that an adapter calls."""
         return attrs.get(self.op, encoding.CALLEE)
-
-    @property
-    def body(self) -> ir.Block:
-        return self.op.regions[0].blocks[0]
 
     @property
     def inputs(self) -> list[ir.Value]:
@@ -158,12 +142,6 @@ class TensorFunc:
             return self.input_type(ir.BlockArgument(value).arg_number)
         result = ir.OpResult(value)
         return Node(result.owner).types[result.result_number]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorFunc) and self.op == other.op
-
-    def __hash__(self) -> int:
-        return hash(self.op)
 
     def __repr__(self) -> str:
         return f"{self.kind} {self.name}"

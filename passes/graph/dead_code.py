@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, encoding, tensor_funcs
-from tir_mlir.dialect.ir import direct_ops, funcs, visit
+from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
+from tir_mlir.dialect.ir import attrs, direct_ops, funcs, visit
 
 
 def erase_dead_nodes(func: TensorFunc) -> int:
@@ -22,6 +22,18 @@ def erase_dead_nodes(func: TensorFunc) -> int:
             op.erase()
             erased += 1
     return erased
+
+
+def drop_unused_inputs(func: TensorFunc, weights_only: bool = True) -> None:
+    """Drop the weights that a function does not read, or all such inputs."""
+    facts = attrs.argument_attrs(func.op)
+    for number in reversed(range(len(func.inputs))):
+        droppable = not weights_only or func.weight(number) is not None
+        if droppable and not any(True for _ in func.inputs[number].uses):
+            func.body.erase_argument(number)
+            del facts[number]
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
+    create.update_type(func)
 
 
 def is_used(op: ir.Operation) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.graph import create as graph_create
+from tir_mlir.dialect.graph import free_name
 from tir_mlir.dialect.ir import (
     Buffer,
     Func,
@@ -150,10 +151,7 @@ class _Merge:
 
 
 def _free(wanted: str, used: set[str]) -> str:
-    name, number = wanted, 0
-    while name in used:
-        number += 1
-        name = f"{wanted}_{number}"
+    name = free_name(wanted, used)
     used.add(name)
     return name
 

@@ -9,7 +9,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, free_name
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters
@@ -172,8 +172,8 @@ class GraphBuilder:
         with entered(), self._at_end():
             operands = [v.value for v in values]
             check_parameters(self.module, symbol, [*(v.type for v in values), *types])
-            callee = create.call_tir_adapter(self.module.mlir, symbol, [v.type for v in operands], types)
-            return self._one_or_all(create.call(callee, operands, types, self._result_names(name_hint, types)))
+            names = self._result_names(name_hint, types)
+            return self._one_or_all(create.call_tir(self.module.mlir, symbol, operands, types, names))
 
     def call(self, function: str, inputs: Sequence[Value], name_hint: str | Sequence[str] = "lv") -> Any:
         """A call of another graph of the module, such as a group of operators. Returns Value or Values."""
@@ -227,10 +227,7 @@ class GraphBuilder:
         return [self._fresh(hint if isinstance(hint, str) else hint[n]) for n in range(len(types))]
 
     def _fresh(self, wanted: str) -> str:
-        name, number = wanted, 0
-        while name in self._names:
-            number += 1
-            name = f"{wanted}_{number}"
+        name = free_name(wanted, self._names)
         self._names.add(name)
         return name
 

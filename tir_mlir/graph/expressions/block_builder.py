@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.emit import listed
 from tir_mlir.graph.expressions.emitter import Emitter
 from tir_mlir.graph.expressions.graph_function import Function
@@ -222,11 +223,7 @@ class BlockBuilder:
 
     def get_unique_name(self, name_prefix: str) -> str:
         """A name that no function of the module has."""
-        name, number = name_prefix, 0
-        while name in self.functions:
-            number += 1
-            name = f"{name_prefix}{number}"
-        return name
+        return free_name(name_prefix, self.functions, "")
 
     def update_func(self, gv: str, updated_func: Any) -> None:
         """Replace a function, or add one under this name."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.graph.callee_types import result_types
 from tir_mlir.graph.expressions.graph_function import Function
 from tir_mlir.graph.expressions.nodes import (
@@ -69,10 +69,7 @@ class Emitter:
 
     def fresh(self, wanted: str, numbered: bool = False) -> str:
         """`wanted`, or with a number: lv, lv1, lv2 if `numbered`, else name, name_1."""
-        name, number = wanted, 0
-        while name in self.names:
-            number += 1
-            name = f"{wanted}{number}" if numbered else f"{wanted}_{number}"
+        name = free_name(wanted, self.names, "" if numbered else "_")
         self.names.add(name)
         return name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, create
+from tir_mlir.dialect.graph import Node, create, free_name
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 
@@ -23,7 +23,7 @@ def constants_to_weights(graph: Graph) -> Graph:
             array = constant_array(node)
             key = str(node.types[0]), array.tobytes()
             if key not in known:
-                name = _free(node.names[0], made.weights)
+                name = free_name(node.names[0], made.weights)
                 made.weights[name] = array
                 made.from_text |= {name}
                 known[key] = create.add_input(func, node.names[0], node.types[0], name)
@@ -61,11 +61,3 @@ def constant_array(node: Node) -> np.ndarray:
         values = values.view(dtype) if values.dtype.itemsize == np.dtype(dtype).itemsize else values.astype(dtype)
     shape = tuple(int(size) for size in type_.shape)
     return np.broadcast_to(values.reshape(shape if values.size > 1 else ()), shape).copy()
-
-
-def _free(wanted: str, known: object) -> str:
-    name, number = wanted, 0
-    while name in known:  # pyright: ignore[reportOperatorIssue]
-        number += 1
-        name = f"{wanted}_{number}"
-    return name

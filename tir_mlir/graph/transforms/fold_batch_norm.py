@@ -10,8 +10,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.rewriter import Rewriter
 
-_LAYOUTS = {"nn.conv1d": ("data_layout", "kernel_layout"), "nn.conv2d": ("data_layout", "kernel_layout"),
-            "nn.conv3d": ("data_layout", "kernel_layout")}  # fmt: skip
+_CONVOLUTIONS = ("nn.conv1d", "nn.conv2d", "nn.conv3d")
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
@@ -78,7 +77,7 @@ def _scaled(rewrite: Rewriter, data: ir.Value, axis: int) -> tuple[Node | None, 
 def _has_output_channel(node: Node, axis: int) -> bool:
     if node.operator == "nn.dense":
         return axis == len(node.types[0].shape) - 1
-    if node.operator not in _LAYOUTS:
+    if node.operator not in _CONVOLUTIONS:
         return False
     given = node.attributes
     result = given.get("out_layout") or given["data_layout"]

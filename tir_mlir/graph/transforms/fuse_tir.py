@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
+from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, replace_node, tensor_funcs
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
@@ -54,8 +54,5 @@ def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[int]]:
 
 def _call_merged(module: ir.Module, node: Node, name: str) -> None:
     with ir.InsertionPoint(node.op):
-        adapter = create.call_tir_adapter(module, name, [v.type for v in node.inputs], node.types)
-        call = create.call(adapter, node.inputs, node.types, node.names)
-    for old, new in zip(node.results, call.results, strict=True):
-        old.replace_all_uses_with(new)
-    node.op.erase()
+        call = create.call_tir(module, name, node.inputs, node.types, node.names)
+    replace_node(node, call.results)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import TensorFunc, create, encoding, tensor_funcs
+from tir_mlir.dialect.graph import TensorFunc, create, encoding, replace_node, tensor_funcs
 from tir_mlir.dialect.ir import attrs, direct_ops, entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.transforms.lift_weights import DERIVES, drop_unused_inputs, prepares
+from tir_mlir.graph.transforms.lift_weights import DERIVES, prepares
+from tir_mlir.passes.graph.dead_code import drop_unused_inputs
 
 
 def inlined_weights(graph: Graph) -> Graph:
@@ -45,9 +46,7 @@ def inlined_groups(graph: Graph) -> Graph:
                 if node.kind == encoding.GROUP and (group := node.callee) is not None:
                     copies = dict(zip(group.inputs, node.inputs, strict=True))
                     results = _copied(group, copies, ir.InsertionPoint(node.op))
-                    for old, new in zip(node.results, results, strict=True):
-                        old.replace_all_uses_with(new)
-                    node.op.erase()
+                    replace_node(node, results)
         for func in [f for f in functions if f.kind == encoding.GROUP]:
             func.op.erase()
     return made

@@ -8,13 +8,14 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, tensor_funcs
-from tir_mlir.dialect.ir import direct_ops, entered
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node, tensor_funcs
+from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.sizes import Sizes
 from tir_mlir.graph.transforms.constants import constant_array, is_embedded, takes_number
+from tir_mlir.passes.graph.dead_code import erase_dead_nodes
 from tir_mlir.passes.graph.places import is_view
 from tir_mlir.script.module import copy_function
 from tir_mlir.te import Tensor, create_prim_func
@@ -37,7 +38,7 @@ def legalize(graph: Graph) -> Graph:
         for func in [f for f in tensor_funcs(made.module.mlir) if f.is_graph]:
             for node in func.nodes:
                 rewrite.node(func, node)
-            _erase_unused(func)
+            erase_dead_nodes(func)
     return made
 
 
@@ -68,11 +69,8 @@ class _Legalize:
             results = [operands[number] for number in callee]
         else:
             with ir.InsertionPoint(node.op):
-                adapter = create.call_tir_adapter(self.module.mlir, callee, [v.type for v in operands], node.types)
-                results = create.call(adapter, operands, node.types, node.names).results
-        for old, new in zip(node.results, results, strict=True):
-            old.replace_all_uses_with(new)
-        node.op.erase()
+                results = create.call_tir(self.module.mlir, callee, operands, node.types, node.names).results
+        replace_node(node, results)
 
     def _function(
         self,
@@ -110,11 +108,3 @@ def _number(value: ir.Value) -> float | int | None:
     if node is None or node.kind != "constant" or not is_embedded(node):
         return None
     return constant_array(node).item()
-
-
-def _erase_unused(func: TensorFunc) -> None:
-    """Erase the destinations and sizes of linalg ops that are gone, and constants that no one reads."""
-    for op in reversed(direct_ops(func.op)[:-1]):
-        goes = encoding.NAMES not in op.attributes or op.name == "arith.constant"
-        if goes and not any(True for r in op.results for _ in r.uses):
-            op.erase()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, graphs
-from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, free_name, graphs
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.passes.graph.dead_code import drop_unused_inputs, erase_dead_nodes
 from tir_mlir.passes.graph.places import is_view
 
 DERIVES = "graph.derives"
@@ -75,7 +76,7 @@ class _Lift:
         for value, name in zip(wanted, names, strict=True):
             new = create.add_input(self.func, name, self.func.type_of(value), name)
             value.replace_all_uses_with(new)
-        erase_dead(self.func)
+        erase_dead_nodes(self.func)
         drop_unused_inputs(self.func)
         read = {self.func.weight(n) for n in range(len(self.func.inputs))}
         made = {name: v for name, v in known.items() if name in read} | dict(
@@ -83,8 +84,8 @@ class _Lift:
         )
         create.set_outputs(self.target, list(made.values()))
         attrs.put(self.target.op, DERIVES, list(made))
-        erase_dead(self.target)
-        drop_unused_inputs(self.target)
+        erase_dead_nodes(self.target)
+        drop_unused_inputs(self.target, weights_only=False)
 
     def _begin(self) -> dict[str, ir.Value]:
         """Start the graph that computes weights, or go on with the one there is. Returns its results so far by name."""
@@ -142,34 +143,9 @@ class _Lift:
 
     def _derived(self, value: ir.Value) -> str:
         """A name for a computed weight."""
-        wanted, number = self.func.name_of(value), 0
-        name = wanted
-        while name in self.taken:
-            number += 1
-            name = f"{wanted}.{number}"
+        name = free_name(self.func.name_of(value), self.taken, ".")
         self.taken.add(name)
         return name
-
-
-def erase_dead(func: TensorFunc) -> None:
-    """Erase what no one reads, except packed functions."""
-    for op in reversed(direct_ops(func.op)[:-1]):
-        is_packed = op.name == "func.call" and Node(op).kind == encoding.PACKED
-        if not is_packed and not any(True for r in op.results for _ in r.uses):
-            op.erase()
-
-
-def drop_unused_inputs(func: TensorFunc) -> None:
-    """Drop the weights that a graph does not read, or the inputs of a graph that computes weights."""
-    is_own = attrs.get(func.op, OF) is not None
-    facts = attrs.argument_attrs(func.op)
-    for number in reversed(range(len(func.inputs))):
-        droppable = is_own or func.weight(number) is not None
-        if droppable and not any(True for _ in func.inputs[number].uses):
-            func.body.erase_argument(number)
-            del facts[number]
-    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
-    create.update_type(func)
 
 
 def derived_types(func: TensorFunc) -> dict[str, TensorType]:

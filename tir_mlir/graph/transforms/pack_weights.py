@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir import te
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
+from tir_mlir.dialect.graph import TensorFunc, TensorType, create, encoding, replace_node
 from tir_mlir.dialect.ir import attrs, direct_ops, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
@@ -77,19 +77,15 @@ def _pack_calls(graph: Graph, callee: str, panels: dict[int, WeightPanels]) -> N
                 known[key] = _packed(func, module, *key, one)
             inputs[number] = known[key]
         with ir.InsertionPoint(node.op):
-            adapter = create.call_tir_adapter(module, callee, [v.type for v in inputs], node.types)
-            call = create.call(adapter, inputs, node.types, node.names)
-        for old, new in zip(node.results, call.results, strict=True):
-            old.replace_all_uses_with(new)
-        node.op.erase()
+            call = create.call_tir(module, callee, inputs, node.types, node.names)
+        replace_node(node, call.results)
 
 
 def _packed(func: TensorFunc, module: ir.Module, weight: ir.Value, packer: str, panels: WeightPanels) -> ir.Value:
     """The panels of a weight, computed at the start of the graph."""
     type_, name = TensorType(panels.shape, panels.dtype), f"{func.name_of(weight)}.panels"
     with ir.InsertionPoint(direct_ops(func.op)[0]):
-        adapter = create.call_tir_adapter(module, packer, [weight.type], [type_])
-        return Node(create.call(adapter, [weight], [type_], [name]).op).results[0]
+        return create.call_tir(module, packer, [weight], [type_], [name]).results[0]
 
 
 def _packer(graph: Graph, panels: WeightPanels) -> str:

@@ -40,12 +40,13 @@ def from_onnx(model: Any, *, ops: Mapping[str, Callable[..., Any]] | None = None
 
 def _read(path: Any) -> Any:
     import onnx
+    from google.protobuf.message import DecodeError
 
     try:
         return onnx.load(path)
     except (OSError, TypeError, ValueError) as error:
         raise GraphError(f"from_onnx: cannot read {short_repr(path)}: {error}") from error
-    except Exception as error:  # protobuf's errors
+    except DecodeError as error:
         raise GraphError(f"from_onnx: {short_repr(path)} is no model of ONNX: {error}") from error
 
 
