@@ -79,6 +79,7 @@ def build(
     libs: Sequence[str | Path] = (),
     cache: bool = True,
     threads: int | None = None,
+    weights: str | None = None,
 ) -> Any: ...
 @overload
 def build(
@@ -99,9 +100,11 @@ def build(
     cache: bool = True,
     checked: bool = False,
     threads: int | None = None,
+    weights: str | None = None,
 ) -> Any:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library. A Graph is
-    compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target).
+    compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target), and its
+    weights rounded to `weights` ("bfloat16", "int8", "int4"; default: not), see `quantize_weights`.
 
     Inside `with tir_mlir.tune.Database(path):`, programs without a schedule are built as the best record has them, else
     by `schedules.auto`; `lib.schedule_origin` tells.
@@ -117,9 +120,8 @@ def build(
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(driver=driver != "jit", checked=checked)
-        return of_graph(mod, target, threads=threads, cache=cache, libs=libs)
-    if threads is not None:
-        raise BuildError("threads is for graphs; fix: schedule the program for a number of threads")
+        return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights)
+    _refuse_for_programs(threads, weights)
     asked = target
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
@@ -152,6 +154,13 @@ def build(
         if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
             return _in_process(request, cache)
         return _by_tools(request)
+
+
+def _refuse_for_programs(threads: int | None, weights: str | None) -> None:
+    if threads is not None:
+        raise BuildError("threads is for graphs; fix: schedule the program for a number of threads")
+    if weights is not None:
+        raise BuildError("weights is for graphs, which have weights; fix: declare parameters of the type that you want")
 
 
 def _refuse_for_graphs(**given: Any) -> None:

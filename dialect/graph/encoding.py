@@ -24,6 +24,9 @@ DTYPE = "graph.dtype"
 """The element type of an argument, if unsigned."""
 RANGES = "graph.size_ranges"
 """Of a graph: the least and the greatest value of a size that it is right for, {"n": [2, 1023]}; -1: no greatest."""
+STORED = "graph.stored"
+"""Of a graph: the weights that were rounded, and the names of those that are read instead: {"w": ["w.int8", "w.scale"]}
+What is computed from these is computed where it is read, not once."""
 WEIGHT = "graph.weight"
 """The name of the weight that an argument is."""
 

@@ -110,6 +110,7 @@ ROWS: dict[str, str] = {
         "graph.transforms interpreter passes.graph runtime runtime.cache runtime.call runtime.drivers script target "
         "te"
     ),
+    "graph.low_precision": "dialect.diagnostics dialect.graph dialect.ir graph graph.transforms",
     "graph.profiling": ("build dialect.ir graph graph.transforms passes.graph runtime script target visual"),
     "graph.shipping": (
         "build dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime runtime.call runtime.drivers "

@@ -68,7 +68,7 @@ def _from_bytes(kept: bytes, graph: Graph) -> Graph:
     with entered():
         module = ir.Module.parse(rest[: head["text"]].decode())
         made = Graph(IRModule(module), {**graph.weights, **constants}, graph.name)
-    made.from_text = frozenset(constants)
+    made.from_text, made.rounding = frozenset(constants), graph.rounding
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,18 +12,23 @@ from tir_mlir.dialect.graph import TensorFunc, graphs, tensor_func
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule
 
+if TYPE_CHECKING:
+    from tir_mlir.graph.low_precision.rounding import OutputErrors, Rounding
+
 
 class Graph:
     """A model: `module` has its functions, `name` is that of its graph, `weights` are arrays by name.
 
     A transform returns a new Graph and does not modify this one; weights that it leaves alone are shared. from_text:
-    the names of weights that were constants in the text of the module.
+    the names of weights that were constants in the text of the module. rounding: the errors of
+    the weights that `quantize_weights` rounded.
     """
 
     def __init__(self, module: IRModule, weights: Mapping[str, np.ndarray] | None = None, name: str | None = None):
         self.module = module
         self.weights = dict(weights or {})
         self.from_text: frozenset[str] = frozenset()
+        self.rounding: Rounding | None = None
         with entered():
             names = [f.name for f in graphs(module.mlir)]
         if not names:
@@ -44,24 +49,33 @@ class Graph:
     def clone(self) -> Graph:
         """A copy of the module; the arrays of weights are shared."""
         copy = Graph(self.module.clone(), self.weights, self.name)
-        copy.from_text = self.from_text
+        copy.from_text, copy.rounding = self.from_text, self.rounding
         return copy
 
-    def build_model(self, target: Any = "llvm", **options: Any) -> Any:
+    def build_model(self, target: Any = "llvm", *, weights: str | None = None, **options: Any) -> Any:
         """Compile to a Model; `tir_mlir.build(graph)` is the same."""
         from tir_mlir.graph.build_model import build_model
+        from tir_mlir.graph.low_precision.quantize_weights import quantize_weights
 
-        return build_model(self, target, **options)
+        return build_model(self if weights is None else quantize_weights(self, weights), target, **options)
 
     def verify(self, before: Graph, seed: int = 0) -> Any:
         """Check that this graph computes what another one does, as before a transform: exactly, over a prime field.
 
         The result is truthy if they agree, else it tells the first element that differs. Errors: GraphError for graphs
-        with packed functions; NotChecked for operations without exact semantics.
+        with packed functions, and for two graphs of which one has rounded weights, see `compare`; NotChecked for
+        operations without exact semantics.
         """
         from tir_mlir.graph.whole_program import verify_graph
 
         return verify_graph(before, self, seed)
+
+    def compare(self, before: Graph, *inputs: Any, threads: int | None = None) -> OutputErrors:
+        """The errors of the outputs beside those of another graph, on given inputs: what rounding weights costs. Builds
+        and runs both. The result prints as a table."""
+        from tir_mlir.graph.low_precision.rounding import compared_models
+
+        return compared_models(self.build_model(threads=threads), before.build_model(threads=threads), inputs)
 
     def interpret(self, *inputs: Any, **options: Any) -> Any:
         """Run the graph in Python with every access checked: (outputs, counts). Options of `tir_mlir.interpret`."""

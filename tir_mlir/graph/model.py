@@ -48,6 +48,7 @@ class Model:
 
     graph: after the last stage of compilation; plan: where its values lie; library: the native function; schedules:
     of each TensorIR function, where its schedule is from and what it warned of; timing: seconds of each stage.
+    rounding: the errors of the weights that were rounded, else None.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Model:
         self.target, self._libs = target, libs
         self.graph, self.plan, self.library, self.timing = graph, plan, library, timing
         self.schedules = schedule_notes(graph)
+        self.rounding = graph.rounding
         self.name = graph.name
         self._run = joined_parts(graph.name, self.plan, library, self._sizes)
         self._inputs = [name for name, _ in self.plan.inputs]

@@ -9,7 +9,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError
-from tir_mlir.dialect.graph import TensorFunc, TensorType, create
+from tir_mlir.dialect.graph import TensorFunc, TensorType, create, encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.equivalence import Result, equivalent
 from tir_mlir.graph.frames import numpy_type
@@ -72,12 +72,25 @@ def verify_graph(before: Graph, after: Graph, seed: int = 0) -> Result:
     """Whether two graphs compute the same, exactly over a prime field, for all inputs and weights tried.
 
     Weights are inputs here, with the same values for the same name. Truthy if they agree; else it tells the first
-    element that differs. Errors: GraphError for packed functions; NotChecked for what has no exact semantics.
+    element that differs. Errors: GraphError for packed functions, and if a weight is rounded in one of them only;
+    NotChecked for what has no exact semantics.
     """
+    _refuse_rounded(before, after)
     wanted = {**weight_types(before), **weight_types(after)}
     first, second = whole_program(before, wanted)[0], whole_program(after, wanted)[0]
     with entered():
         return equivalent(first, second, seed=seed)
+
+
+def _refuse_rounded(before: Graph, after: Graph) -> None:
+    """Raise GraphError if a weight was rounded in one of two graphs only: they compute different functions."""
+    with entered():
+        one, other = (set(attrs.get(g.func.op, encoding.STORED, {})) for g in (before, after))
+    if differing := sorted(one ^ other):
+        raise GraphError(
+            f"verify compares exactly, and rounded weights are other weights: {', '.join(differing)}; fix: compare "
+            "with the graph that quantize_weights returned, or the outputs on given inputs: after.compare(before, x)"
+        )
 
 
 def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tuple[list[np.ndarray], Report]:

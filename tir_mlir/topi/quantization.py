@@ -83,20 +83,25 @@ def dequantize_group(
     group_size: int = 32,
     order: str = "halves",
     out_dtype: str | None = None,
+    bits: int = 4,
 ) -> te.Tensor:
     """Numbers of 4 bits, two in a byte, times the scale of their group: (n, k / 2), (n, k / group) -> (n, k).
 
     A stored q, 0 to 15, means (q - zero_point) * scale. order: which two share a byte, the first in its low half:
     "pairs" neighbours; "halves" the elements j and j + group / 2 of a group, which vectors unpack without a shuffle.
+    bits: 8 for int8, one number in a byte, that means q * scale: (n, k), (n, k / group) -> (n, k).
     """
     op = "dequantize_group"
-    x, s = of_type(op, "data", tensor(op, "data", data), ("uint8",), "of uint8"), floats(op, "scale", scale)
+    if bits not in (4, 8):
+        raise refuse(op, f"bits={bits!r}", "pass 4 or 8")
+    kind = "uint8" if bits == 4 else "int8"
+    x, s = of_type(op, "data", tensor(op, "data", data), (kind,), f"of {kind}"), floats(op, "scale", scale)
     one_of(op, "order", order, ["halves", "pairs"])
     to = one_of(op, "out_dtype", out_dtype or s.dtype, FLOATS)
     group = integer(op, "group_size", group_size, 2)
     if x.ndim < 1 or x.ndim != s.ndim or group % 2 or not all(map(same, x.shape[:-1], s.shape[:-1])):
         raise refuse(op, f"{described('data', x)} and {described('scale', s)}", "pass one scale for an even group")
-    count = simple(x.shape[-1] * 2)
+    count = simple(x.shape[-1] * (8 // bits))
     if not same(s.shape[-1] * group, count) or exact_quotient([count], [group]) is None:
         problem = f"{count} numbers in {described('data', x)}, {described('scale', s)} for groups of {group}"
         raise refuse(op, problem, f"pass one scale for each {group} numbers")
@@ -104,10 +109,13 @@ def dequantize_group(
 
     def element(*i: Any) -> Any:
         outer, r = i[:-1], i[-1]
+        by = as_type(s(*outer, r // group), s.dtype, wide)
+        if bits == 8:
+            return as_type(x(*outer, r).astype("int32").astype(wide) * by, wide, to)
         byte = r // 2 if order == "pairs" else r // group * half + r % half
         low = r % 2 if order == "pairs" else r % group // half
         stored = (x(*outer, byte).astype("int32") >> low * 4) & 15
         value = (stored - integer(op, "zero_point", zero_point)).astype(wide)
-        return as_type(value * as_type(s(*outer, r // group), s.dtype, wide), wide, to)
+        return as_type(value * by, wide, to)
 
     return te.compute((*x.shape[:-1], count), element, name="T_dequantize")

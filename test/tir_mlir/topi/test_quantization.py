@@ -5,7 +5,8 @@ import pytest
 from harness.operators import random, run
 from programs.quantized import Weights, packed_weights
 
-from tir_mlir import topi
+from tir_mlir import te, topi
+from tir_mlir.errors import GraphError
 
 
 def test_for_a_whole_tensor():
@@ -49,3 +50,15 @@ def test_a_product_with_weights_of_four_bits_is_computed_from_them():
     stored, scale, matrix = packed_weights(weights, np.random.default_rng(0))
     x = np.random.default_rng(1).integers(-3, 4, (1, 128)).astype("float32")
     np.testing.assert_array_equal(run(product, x, stored, scale), x @ matrix.T)
+
+
+def test_eight_bits_by_group():
+    stored = np.random.default_rng(0).integers(-127, 128, (5, 96)).astype("int8")
+    scale = random(5, 3)
+    got = run(topi.dequantize_group, stored, scale, group_size=32, bits=8)
+    np.testing.assert_array_equal(got, stored.astype("float32") * scale.repeat(32, axis=1))
+
+
+def test_other_numbers_of_bits_are_refused():
+    with pytest.raises(GraphError, match=r"bits=5\n  fix: pass 4 or 8"):
+        topi.dequantize_group(te.placeholder((2, 4), "int8"), te.placeholder((2, 1)), group_size=4, bits=5)

@@ -101,6 +101,6 @@ OPERATORS = [
     Operator(
         "dequantize_group",
         topi.dequantize_group,
-        {"zero_point": 8, "group_size": 32, "order": "halves", "out_dtype": None},
+        {"zero_point": 8, "group_size": 32, "order": "halves", "out_dtype": None, "bits": 4},
     ),
 ]

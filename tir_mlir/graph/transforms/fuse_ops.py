@@ -14,6 +14,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.function_kinds import FunctionFacts, FunctionKind, facts_of
 from tir_mlir.passes.graph import size_code
+from tir_mlir.passes.graph.places import byte_size
 
 _NUMBERED = re.compile(r"_\d+$")
 """What makes the names of functions different that compute the same on other types."""
@@ -41,8 +42,9 @@ def fuse_ops(graph: Graph) -> Graph:
         gv = R.call_tir(cls.relu, (lv1,))         ->      gv = cls.fused_dense_add_relu(x, w, b)
 
     A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a
-    row-wise node joins a pointwise group so. Equal groups share a function. Functions that declare their regions, that
-    compute something else, or that are for any size and called with known sizes, stay alone.
+    row-wise node joins a pointwise group so, and a product that of a node that widens a weight. Equal groups share a
+    function. Functions that declare their regions, that compute something else, or that are for any size and called
+    with known sizes, stay alone.
     """
     made = graph.clone()
     with entered():
@@ -50,6 +52,7 @@ def fuse_ops(graph: Graph) -> Graph:
     facts = {name: facts_of(made.module[name]) for name in sorted(callees)}
     with entered():
         func = made.func
+        _widen_for_each(func)
         known: dict[Any, str] = {}
         for group in _groups(func, facts):
             if len(group.nodes) > 1:
@@ -70,11 +73,38 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
         group = _joined(func, node, mine, home, returned)
         if group is None:
             found.append(group := _Group(mine.kind))
-        elif mine.kind is FunctionKind.ROWS:
-            group.kind = FunctionKind.ROWS
+        elif mine.kind in (FunctionKind.ROWS, FunctionKind.PRODUCT):
+            group.kind = mine.kind
         group.nodes.append(node)
         home[node] = group
     return found
+
+
+def _widen_for_each(func: TensorFunc) -> None:
+    """Give each reader of a widened weight a node of its own, so that each can be fused with it.
+
+    lv = R.call_tir(cls.astype, (w_int8,))              lv = R.call_tir(cls.astype, (w_int8,))
+    lv1 = R.call_tir(cls.dense, (x, lv))          ->    lv1 = R.call_tir(cls.dense, (x, lv))
+    lv2 = R.call_tir(cls.dense, (y, lv))                lv2_1 = R.call_tir(cls.astype, (w_int8,))
+                                                        lv2 = R.call_tir(cls.dense, (y, lv2_1))
+    """
+    for node in func.nodes:
+        if not widens_weights(func, node):
+            continue
+        for use in list(node.results[0].uses)[1:]:
+            reader = use.owner
+            with ir.InsertionPoint(reader):
+                copy = node.op.clone()
+            reader.operands[use.operand_number] = copy.results[0]
+
+
+def widens_weights(func: TensorFunc, node: Node) -> bool:
+    """Whether a node computes more bytes from weights than they have."""
+    weights = all(isinstance(v, ir.BlockArgument) and func.weight(ir.BlockArgument(v).arg_number) for v in node.inputs)
+    if len(node.results) != 1 or not node.inputs or not weights:
+        return False
+    sizes = [byte_size(t) for t in (*map(func.type_of, node.inputs), *node.types)]
+    return all(isinstance(s, int) for s in sizes) and sum(map(int, sizes[:-1])) < int(sizes[-1])
 
 
 def _joined(
@@ -82,6 +112,9 @@ def _joined(
 ) -> _Group | None:
     """The group that a node joins: that of a product among its inputs before others."""
     options = []
+    if facts.kind is FunctionKind.PRODUCT:
+        before = [n for v in node.inputs if (n := node_of(v)) is not None]
+        return next((home[n] for n in before if n in home and widens_weights(func, n)), None)
     for number in sorted(facts.aligned):
         value = node.inputs[number]
         before = node_of(value)

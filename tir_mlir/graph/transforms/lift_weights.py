@@ -24,11 +24,11 @@ def lift_weights(graph: Graph) -> Graph:
         func.func @main(%x, %0 {graph.weight = "w.0"}) { %1 = matmul(%x, %0) ; return %1 }
 
     Weights that the graph no longer reads itself are no parameters of it. Where there is such a graph already, it is
-    extended. Packed functions stay: they may have effects.
+    extended. Packed functions stay: they may have effects; and what widens rounded weights, which would take memory.
     Returns the graph itself if there is nothing to move.
     """
     with entered():
-        if not _liftable(graph.func):
+        if not _liftable(graph.func)[0]:
             return graph
     made = graph.clone()
     with entered():
@@ -41,16 +41,34 @@ def prepares(graph: Graph) -> TensorFunc | None:
     return next((f for f in graphs(graph.module.mlir) if attrs.get(f.op, OF) == graph.name), None)
 
 
-def _liftable(func: TensorFunc) -> list[Node]:
-    """The nodes that depend on weights only, in order; none if all of them are views, which cost nothing."""
+def _liftable(func: TensorFunc) -> tuple[list[Node], set[ir.Value]]:
+    """The nodes that depend on weights only, in order; none if all of them are views, which cost nothing. And the
+    values that stand for rounded weights."""
     known = {value for n, value in enumerate(func.inputs) if func.weight(n) is not None}
+    stored = {value for n, value in enumerate(func.inputs) if func.weight(n) in stored_weights(func.op)}
     found = []
     for node in func.nodes:
         fixed = node.kind != encoding.PACKED and not any(t.is_symbolic for t in node.types)
-        if fixed and all(value in known for value in node.inputs):
+        if fixed and all(value in known for value in node.inputs) and not _widens(node, stored):
             found.append(node)
             known.update(node.results)
-    return found if any(not costs_nothing(node) for node in found) else []
+    return (found if any(not costs_nothing(node) for node in found) else []), stored
+
+
+def _widens(node: Node, stored: set[ir.Value]) -> bool:
+    """Whether a node computes another type from rounded weights: it would undo what they were rounded for."""
+    read = [value for value in node.inputs if value in stored]
+    if not read:
+        return False
+    types = {ir.RankedTensorType(v.type).element_type for v in (*read[:1], *node.results)}
+    if len(types) == 1:
+        stored.update(node.results)
+    return len(types) > 1
+
+
+def stored_weights(op: ir.Operation) -> set[str]:
+    """The names of the weights of a graph that stand for rounded ones, see `quantize_weights`."""
+    return {name for names in attrs.get(op, encoding.STORED, {}).values() for name in names}
 
 
 def costs_nothing(node: Node) -> bool:
@@ -62,7 +80,7 @@ class _Lift:
 
     def __init__(self, graph: Graph):
         self.graph, self.func = graph, graph.func
-        self.nodes = _liftable(self.func)
+        self.nodes, self.stored = _liftable(self.func)
         self.copies: dict[ir.Value, ir.Value] = {}
         self.taken = set(graph.weights) | {self.func.input_name(n) for n in range(len(self.func.inputs))}
 
@@ -75,6 +93,8 @@ class _Lift:
         names = [self._derived(value) for value in wanted]
         for value, name in zip(wanted, names, strict=True):
             new = create.add_input(self.func, name, self.func.type_of(value), name)
+            if value in self.stored:
+                self._add_stored(value, name)
             value.replace_all_uses_with(new)
         erase_dead_nodes(self.func)
         drop_unused_inputs(self.func)
@@ -140,6 +160,16 @@ class _Lift:
             if op not in moved or (is_view(Node(op)) and self._escapes(op.results[0], moved)):
                 return True
         return False
+
+    def _add_stored(self, value: ir.Value, name: str) -> None:
+        """Note that a computed weight stands for the rounded weight that it is computed from."""
+        while not isinstance(value, ir.BlockArgument):
+            value = next(v for v in Node(ir.OpResult(value).owner).inputs if v in self.stored)
+        source = self.func.weight(ir.BlockArgument(value).arg_number)
+        known = attrs.get(self.func.op, encoding.STORED)
+        attrs.put(
+            self.func.op, encoding.STORED, {of: [*all_, *[name] * (source in all_)] for of, all_ in known.items()}
+        )
 
     def _derived(self, value: ir.Value) -> str:
         """A name for a computed weight."""

@@ -101,7 +101,7 @@ def gemm(
         what, producers = mark_dequantized(sch, block, what)
         if _in_registers(sch, what, producers):
             inline(sch, producers[-1])
-            few_rows_gemm(sch, block, what, target, threads, options)
+            few_rows_gemm(sch, block, what, target, threads, options, epilogue)
             return None
         if dot_gemm(sch, block, what, dot, target, threads, options):
             _inline_all(sch, producers)
@@ -142,7 +142,7 @@ def _float_gemm(
     what, producers = mark_dequantized(sch, block, what)
     if packed is None and _in_registers(sch, what, producers):
         inline(sch, producers[-1])
-        few_rows_gemm(sch, block, what, target, threads, free)
+        few_rows_gemm(sch, block, what, target, threads, free, epilogue)
         return None
     if what.right.dequantized and is_along(sch, producers[-1], what.right, what.k):
         vectorize_dequantizer(sch, producers.pop(), target.lanes(what.bits), threads)

@@ -1,0 +1,115 @@
+"""Formats of rounded weights: bfloat16; integers of 8 or 4 bits with a scale for each channel or group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+
+BFLOAT16, INT8, INT4 = "bfloat16", "int8", "int4"
+NAMES = {"bf16": BFLOAT16, BFLOAT16: BFLOAT16, INT8: INT8, INT4: INT4}
+"""The formats, and other names of theirs."""
+GROUP = 32
+"""The weights that share a scale, unless told otherwise, in 4 bits."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How weights are stored. group: the adjacent weights of a row that share a scale; None: all of a channel."""
+
+    name: str
+    group: int | None = None
+
+    def __str__(self) -> str:
+        if self.name == BFLOAT16:
+            return self.name
+        return f"{self.name}, " + ("a scale per channel" if self.group is None else f"groups of {self.group}")
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A weight in a format. stored: its numbers, as they lie in memory (bfloat16 as its bits, two numbers of 4 bits in
+    a byte of uint8); scale: None of bfloat16; values: what they stand for, in float32."""
+
+    stored: np.ndarray
+    scale: np.ndarray | None
+    values: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        return self.stored.nbytes + (0 if self.scale is None else self.scale.nbytes)
+
+
+def format_of(name: object, group: int | None = None) -> Format:
+    """A format by its name. Errors: GraphError for a name or a group that there is not."""
+    if not isinstance(name, str) or name not in NAMES:
+        raise GraphError(f"weights are stored in no format {short_repr(name)}; fix: one of {', '.join(NAMES)}")
+    known = NAMES[name]
+    if group is not None and (isinstance(group, bool) or not isinstance(group, int) or group < 2 or group % 2):
+        raise GraphError(f"a group is an even number of weights, not {short_repr(group)}")
+    if known == BFLOAT16 and group is not None:
+        raise GraphError("bfloat16 has no scales; fix: no group=, or weights of int8 or int4")
+    return Format(known, GROUP if known == INT4 and group is None else group)
+
+
+def hindrance(weight: np.ndarray, how: Format, axis: int) -> str | None:
+    """Why a weight cannot be stored in a format, in words; None if it can. axis: that of its channels."""
+    if weight.dtype != np.float32:
+        return f"it is {weight.dtype}, not float32"
+    if not np.isfinite(weight).all():
+        return "it has numbers that are not finite"
+    if how.group is None:
+        return None
+    if weight.ndim != 2 or axis != 0:
+        return "only the weights of a dense layer are stored in groups"
+    columns = weight.shape[1]
+    return f"its rows of {columns} are no whole groups of {how.group}" if columns % how.group else None
+
+
+def rounded(weight: np.ndarray, how: Format, axis: int) -> Rounded:
+    """A weight in a format: each number the nearest there is. axis: that of its channels, 0 for groups."""
+    if how.name == BFLOAT16:
+        bits = to_bfloat16(weight)
+        return Rounded(bits, None, from_bfloat16(bits))
+    if how.group is None:
+        return _by_channel(weight, axis)
+    grouped = weight.reshape(len(weight), -1, how.group)
+    steps, scale = _steps(grouped, 127 if how.name == INT8 else 7, (2,))
+    values = (steps * scale).reshape(weight.shape)
+    stored = steps.astype(np.int8).reshape(weight.shape)
+    return Rounded(stored if how.name == INT8 else _in_halves(stored, how.group), scale[:, :, 0], values)
+
+
+def to_bfloat16(array: np.ndarray) -> np.ndarray:
+    """The bits of the nearest bfloat16, ties to even; the numbers are finite or infinite."""
+    bits = np.ascontiguousarray(array).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def from_bfloat16(bits: np.ndarray) -> np.ndarray:
+    """bfloat16 as float32, exactly."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def _by_channel(weight: np.ndarray, axis: int) -> Rounded:
+    others = tuple(a for a in range(weight.ndim) if a != axis)
+    steps, scale = _steps(weight, 127, others)
+    return Rounded(steps.astype(np.int8), scale.reshape(-1), steps * scale)
+
+
+def _steps(weight: np.ndarray, most: int, over: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest whole numbers of steps, at most `most`, and the length of a step: one for all elements along the axes
+    `over`."""
+    largest = np.abs(weight).max(axis=over, keepdims=True, initial=0)
+    scale = (largest / np.float32(most)).astype(np.float32)
+    scale[scale < np.finfo(np.float32).tiny] = 1  # of zeros
+    return np.clip(np.rint(weight / scale), -most, most).astype(np.float32), scale
+
+
+def _in_halves(stored: np.ndarray, group: int) -> np.ndarray:
+    """Two numbers of -8 to 7 in a byte, plus 8: the elements j and j + group / 2 of a group, the first in its low
+    half."""
+    halves = (stored + np.int8(8)).astype(np.uint8).reshape(len(stored), -1, 2, group // 2)
+    return (halves[:, :, 0] | halves[:, :, 1] << 4).reshape(len(stored), -1)
