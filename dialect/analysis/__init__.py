@@ -18,6 +18,7 @@ from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide,
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
 from tir_mlir.dialect.analysis.indirect_accesses import known_indices
 from tir_mlir.dialect.analysis.iter_conflicts import IterConflict, iter_conflict
+from tir_mlir.dialect.analysis.overwriting import read_after_write
 from tir_mlir.dialect.analysis.pointers import address, base_of, declared_count, extra_offset, pointed
 from tir_mlir.dialect.analysis.reduction_updates import commutative_update, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.regions import (
@@ -74,6 +75,7 @@ __all__ = [
     "only_groups",
     "outer_iters",
     "pointed",
+    "read_after_write",
     "footprint",
     "relation_of",
     "relations_of",

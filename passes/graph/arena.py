@@ -55,6 +55,12 @@ class Arena:
         return found, end
 
     @property
+    def guess(self) -> int:
+        """Its bytes, where symbolic sizes are what they are taken for."""
+        known = {s: GUESS for sizes in self.members for size in sizes for s in size_code.symbols(size)}
+        return self.layout(known)[1]
+
+    @property
     def unshared(self) -> int:
         """The bytes that all buffers would take side by side, for sizes known."""
         return sum(_up(r.size) for r in self.requests if isinstance(r.size, int))

@@ -14,7 +14,8 @@ from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, funcs, walk
 from tir_mlir.passes.graph import size_code
 from tir_mlir.passes.graph.arena import LINE
-from tir_mlir.passes.graph.places import ARENA, INPUT, OUTPUT, WEIGHT, Place, Plan
+from tir_mlir.passes.graph.calls_in_place import join_parameters
+from tir_mlir.passes.graph.places import ARENA, INPUT, OUTPUT, WEIGHT, Call, Place, Plan
 from tir_mlir.passes.graph.size_code import Size
 
 WEIGHTS_NAME, ARENA_NAME = "weights", "arena"
@@ -46,6 +47,11 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
     with ir.InsertionPoint(made.body):
         for name in called:
             _add_private(known[name], known)
+        for callee, pairs in dict.fromkeys((c.callee, c.in_place) for plan in plans.values() for c in plan.calls):
+            if pairs:
+                joined = _add_private(known[callee], known)
+                joined.attributes["sym_name"] = ir.StringAttr.get(own_symbol(callee, pairs))
+                join_parameters(joined, pairs)
         parameters = {f.name: [v.type for v in f.args] for f in funcs(made)}
         packed: dict[str, list[ir.Type]] = {}
         for name, plan in plans.items():
@@ -56,9 +62,9 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
     return made
 
 
-def own_symbol(callee: str) -> str:
+def own_symbol(callee: str, in_place: Sequence[tuple[int, int]] = ()) -> str:
     """The symbol of a TensorIR function beside the graph's: no C function has it, as one named exp would."""
-    return f"tir.{callee}"
+    return ".".join(["tir", callee, *(f"{result}_in_{source}" for source, result in in_place)])
 
 
 def _callees(known: Mapping[str, ir.Operation], names: Sequence[str]) -> list[str]:
@@ -77,7 +83,7 @@ def _callee(call: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
-def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> None:
+def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> ir.Operation:
     """Copy a function, without what is told of it; programs get symbols of their own, kernels keep theirs."""
     copy = op.clone()
     copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
@@ -88,6 +94,7 @@ def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> None:
     for inner in walk.ops(copy):
         if inner.name == "func.call" and attrs.ID in known[_callee(inner)].attributes:
             inner.attributes["callee"] = ir.FlatSymbolRefAttr.get(own_symbol(_callee(inner)))
+    return copy
 
 
 class _Writer:
@@ -114,17 +121,19 @@ class _Writer:
             self._sizes()
             self._slots()
             for call in self.plan.calls:
-                operands = [self._view(p) for p in (*call.inputs, *call.outputs)]
-                symbol = call.callee if call.packed else own_symbol(call.callee)
-                wanted = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
-                operands = [
-                    v if v.type == type_ else memref.cast(type_, v) for v, type_ in zip(operands, wanted, strict=True)
-                ]
-                func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), operands)
-                if call.packed:
-                    self.packed.setdefault(call.callee, [v.type for v in operands])
+                self._call(call)
             for source, target in self.plan.copies:
                 memref.copy(self._view(source), self._view(target))
+
+    def _call(self, call: Call) -> None:
+        same = {result for _, result in call.in_place}
+        operands = [self._view(p) for n, p in enumerate((*call.inputs, *call.outputs)) if n not in same]
+        symbol = call.callee if call.packed else own_symbol(call.callee, call.in_place)
+        wanted = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
+        operands = [v if v.type == type_ else memref.cast(type_, v) for v, type_ in zip(operands, wanted, strict=True)]
+        func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), operands)
+        if call.packed:
+            self.packed.setdefault(call.callee, [v.type for v in operands])
 
     def _signature(self) -> tuple[list[ir.Type], list[dict[str, Any]]]:
         inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)

@@ -30,13 +30,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result."""
+    """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result.
+
+    in_place: pairs of parameters, an input and a result, that are one buffer.
+    """
 
     callee: str
     name: str
     inputs: tuple[Place, ...]
     outputs: tuple[Place, ...]
     packed: bool = False
+    in_place: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass
@@ -80,10 +84,17 @@ def parts(whole: Plan, apart: Collection[str]) -> list[Plan | Call]:
 def plan(func: TensorFunc, in_place: Collection[tuple[str, int, int]] = (), shared: bool = True) -> Plan:
     """Assign memory to the values of a graph, whose nodes are views, calls of TensorIR and packed functions.
 
-    in_place: (function, input, output) where the output may overwrite that input. shared: let buffers that are not
-    needed at the same time share memory. Errors: GraphError for other nodes.
+    in_place: (function, input, result), of parameters that may be one buffer. shared: let buffers that are not needed
+    at the same time share memory. Errors: GraphError for other nodes.
     """
     return _Planner(func, in_place, shared).run()
+
+
+def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
+    """What `in_place` of `plan` could have: inputs of the type of a result that no later node reads."""
+    planner = _Planner(func, (), True)
+    planner.run()
+    return list(planner.wanted)
 
 
 class _Planner:
@@ -99,6 +110,8 @@ class _Planner:
         self.first: dict[ir.Value, int] = {}
         self.last: dict[ir.Value, int] = {}
         self.shares: dict[ir.Value, ir.Value] = {}
+        self.wanted: dict[tuple[str, int, int], None] = {}
+        self.joined: dict[ir.Operation, list[tuple[int, int]]] = {}
 
     def run(self) -> Plan:
         self._arguments()
@@ -155,26 +168,28 @@ class _Planner:
     def _share(self) -> None:
         """Let results overwrite inputs that are not used later, where the function allows it."""
         for number, node in enumerate(self.nodes):
-            if node.op not in self.views:
-                for result, value in enumerate(node.results):
-                    self._share_result(number, node, result, value)
+            callee = self.callees[node.op]
+            if callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views:
+                for result in range(len(node.results)):
+                    self._share_result(number, node, callee.callee, result)
 
-    def _share_result(self, number: int, node: Node, result: int, value: ir.Value) -> None:
-        callee, roots = self.callees[node.op], [self._root(v) for v in node.inputs]
+    def _share_result(self, number: int, node: Node, callee: str, result: int) -> None:
+        inputs, value = node.inputs, node.results[result]
+        roots, type_ = [self._root(v) for v in inputs], self.func.type_of(value)
         for operand, root in enumerate(roots):
             holder = self._holder(root)
             if (
-                callee is not None
-                and (callee.callee, operand, result) in self.in_place
-                and holder not in self.fixed
+                holder not in self.fixed
                 and roots.count(root) == 1
                 and self.last[holder] == number
-                and value not in self.shares
-                and byte_size(self.func.type_of(root)) == byte_size(self.func.type_of(value))
-                and (value not in self.fixed or self.func.type_of(root).dtype == self.func.type_of(value).dtype)
+                and self.func.type_of(inputs[operand]) == type_
             ):
-                self._join(holder, value)
-                return
+                asked = callee, operand, len(inputs) + result
+                self.wanted[asked] = None
+                if asked in self.in_place:
+                    self._join(holder, value)
+                    self.joined.setdefault(node.op, []).append(asked[1:])
+                    return
 
     def _holder(self, root: ir.Value) -> ir.Value:
         while root in self.shares:
@@ -204,7 +219,8 @@ class _Planner:
         callee = self.callees[node.op]
         assert callee is not None
         inputs, outputs = tuple(map(self.place, node.inputs)), tuple(map(self.place, node.results))
-        return Call(callee.callee, node.names[0], inputs, outputs, callee.kind == encoding.PACKED)
+        pairs = tuple(self.joined.get(node.op, ()))
+        return Call(callee.callee, node.names[0], inputs, outputs, callee.kind == encoding.PACKED, pairs)
 
 
 def is_view(node: Node) -> bool:

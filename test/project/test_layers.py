@@ -124,7 +124,7 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph runtime schedule schedules "
         "schedules.programs script target te"
     ),
-    "passes.graph": "dialect.diagnostics dialect.graph dialect.ir",
+    "passes.graph": "dialect.analysis dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.calls dialect.computation dialect.diagnostics dialect.index_maps dialect.ir "

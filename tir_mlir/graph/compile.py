@@ -14,6 +14,7 @@ from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
+from tir_mlir.graph.transforms.mark_in_place import mark_in_place
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
@@ -49,6 +50,7 @@ STAGES: list[Stage] = [
     Stage("fuse_tir", "a TensorIR function for each group", lambda g, o: fuse_tir(g)),
     Stage("pack", "weights in panels, as products read them", lambda g, o: pack_weights(g, o.target, o.threads)),
     Stage("schedule", "a schedule for each function", lambda g, o: schedule_functions(g, o.target, o.threads)),
+    Stage("in_place", "results in the memory of inputs that nobody reads later", lambda g, o: mark_in_place(g)),
 ]
 """In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the
 text of the graph. After the last one, memory is planned and the graph is lowered to one function."""

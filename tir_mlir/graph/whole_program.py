@@ -20,6 +20,7 @@ from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weig
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.interpreter import Report, interpret
 from tir_mlir.passes.graph import places
+from tir_mlir.passes.graph.calls_in_place import marked
 from tir_mlir.passes.graph.lower_main import lower_main, output_shapes
 
 
@@ -34,7 +35,7 @@ def whole_program(graph: Graph, also: Mapping[str, TensorType] | None = None) ->
             if name not in known:
                 create.add_input(func, name, type_, name)
         _weights_as_inputs(func)
-        plan = places.plan(func, shared=False)
+        plan = places.plan(func, marked(made.module.mlir), shared=False)
         if packed := next((c.callee for c in plan.calls if c.packed), None):
             raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
         return lower_main(made.module.mlir, {made.name: plan}, in_arena=False), made
@@ -97,7 +98,7 @@ def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tupl
     """Run a graph in Python with every access checked. Returns its outputs, and the counts. Options of `interpret`."""
     module, made = whole_program(graph)
     with entered():
-        plan = places.plan(made.func, shared=False)
+        plan = places.plan(made.func, marked(made.module.mlir), shared=False)
     given = len(inputs)
     names = [name for name, _ in plan.inputs]
     weights = [given_weight(made, name, type_) for name, type_ in plan.inputs[given:] if name in made.weights]

@@ -9,6 +9,8 @@ from html import escape
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from tir_mlir.build import build
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.frames import Frame
@@ -100,15 +102,17 @@ def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[
     The roofs are those of one thread and of float32.
     """
     functions = _functions(graph, plan, target, libs)
-    steps = [(functions[c.callee], [frame.array(p) for p in (*c.inputs, *c.outputs)]) for c in plan.calls]
+    steps = [(functions[c.callee], _arrays(c, frame)) for c in plan.calls]
     taken: list[list[float]] = [[] for _ in steps]
     idle = _overhead()
     for run in range(rounds + 1):
-        for (function, arrays), seconds in zip(steps, taken, strict=True):
+        for call, (function, arrays), seconds in zip(plan.calls, steps, taken, strict=True):
             start = time.perf_counter()
             function(*arrays)
             if run:
                 seconds.append(max(time.perf_counter() - start - idle, 1e-9))
+            for source, result in call.in_place:
+                arrays[source][...] = arrays[result]
     with entered():
         flops = {name: attrs.get(f.func.op, FLOPS) for name, f in graph.module.prim_funcs.items()}
     made = [
@@ -116,6 +120,14 @@ def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[
         for c, s, (_, arrays) in zip(plan.calls, taken, steps, strict=True)
     ]
     return Profile(made)
+
+
+def _arrays(call: Call, frame: Frame) -> list[Any]:
+    """The arguments of a call. Functions are timed alone, not in place: a result has an array of its own."""
+    found = [frame.array(p) for p in (*call.inputs, *call.outputs)]
+    for _, result in call.in_place:
+        found[result] = np.empty_like(found[result])
+    return found
 
 
 def _timed(call: Call, seconds: float, flops: int | None, arrays: Sequence[Any]) -> CallTime:
