@@ -184,7 +184,9 @@ ROWS: dict[str, str] = {
     "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts te",
     "graph.fronts.onnx_model": "dialect.diagnostics graph graph.fronts graph.fronts.layers te topi",
-    "graph.fronts.torch_export": "dialect.diagnostics graph graph.fronts graph.fronts.aten",
+    "graph.fronts.torch_export": (
+        "dialect.diagnostics dialect.ir graph graph.fronts graph.fronts.aten runtime.cache script"
+    ),
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune.records": (
         "dialect.computation dialect.diagnostics dialect.ir dialect.verify intrin.kernels runtime runtime.llvm "

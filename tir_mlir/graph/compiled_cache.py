@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compile import Options, are_own_stages, compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import foreign_operators
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
@@ -23,12 +25,14 @@ from tir_mlir.target import Target, host
 def compiled_by_content(graph: Graph, options: Options) -> Graph:
     """The graph after all stages, from the cache if the same graph was compiled before, with whatever weights.
 
-    Not cached while a `tune.Database` is in force, whose records may change, nor with stages of others.
+    Not cached while a `tune.Database` is in force, whose records may change, nor with stages or operators of others.
     """
     if FINDER.get() is not None or not store.limit() or not are_own_stages():
         return compile_graph(graph, options=options)
     with entered():
         text = str(graph.module.mlir)
+    if any(name in text for name in foreign_operators()):
+        return compile_graph(graph, options=options)
     name = store.digest(fingerprint.installation(), package(), text, graph.name, _described(options))
     kept = store.load("graphs", name)
     if kept is None:
@@ -36,7 +40,7 @@ def compiled_by_content(graph: Graph, options: Options) -> Graph:
         if not _is_of_text(made, graph):
             return made
         kept = _to_bytes(made)
-        if package() == _stamps():
+        if sources_unchanged():
             store.save("graphs", name, kept)
     return _from_bytes(kept, graph)  # of a graph just made too: both builds then have the same text, and the same code
 
@@ -73,14 +77,23 @@ def _from_bytes(kept: bytes, graph: Graph) -> Graph:
 
 
 def _described(options: Options) -> str:
+    """What a graph is compiled for, as text that is the same in every process."""
     target = options.target if isinstance(options.target, Target) else host()
-    return f"{options.target!r} {target!r} {options.threads} {options.extra}"
+    facts = [(f.name, getattr(target, f.name)) for f in fields(target)]
+    plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
+    given = options.target if isinstance(options.target, str) else ""
+    return f"{given} {plain} {options.threads} {options.extra}"
 
 
 @functools.cache
 def package() -> str:
     """Size and time of the sources of this package, when first asked."""
     return _stamps()
+
+
+def sources_unchanged() -> bool:
+    """Whether no source of this package changed since `package` was first asked; else what is made is not kept."""
+    return package() == _stamps()
 
 
 def _stamps() -> str:

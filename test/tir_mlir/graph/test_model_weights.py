@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from harness.graph_cases import mlp, random, run_mlp
 
-from tir_mlir import build
+from tir_mlir import build, topi
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph import compile as compile_stages
+from tir_mlir.graph import compiled_cache
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OPERATORS, Operator
+from tir_mlir.target import Target
 
 
 def transposed_weight() -> tuple[Graph, np.ndarray]:
@@ -137,3 +140,19 @@ def test_a_stage_that_makes_arrays_of_weights_is_not_cached(monkeypatch):
         x = random(6, 20)
         expected = x @ (2 * graph.weights["w0"]).T + graph.weights["b0"]
         np.testing.assert_allclose(build(graph, threads=1)(x), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_operators_of_users_are_not_taken_from_the_cache(monkeypatch):
+    for factor in (2, 3):
+        scaled = Operator("scaled", lambda x, factor=factor: topi.multiply(x, factor), {})
+        monkeypatch.setitem(OPERATORS, "scaled", scaled)
+        b = GraphBuilder()
+        b.output(b.op("scaled", b.input("x", (5,))))
+        np.testing.assert_array_equal(build(b.finish(), threads=1)(np.ones(5, np.float32)), np.full(5, factor))
+
+
+def test_the_key_of_a_compiled_graph_is_the_same_in_every_process():
+    """Sets print in another order in each."""
+    names = ("avx2", "fma", "aes", "bmi1", "f16c", "sse2")
+    told = compiled_cache._described(compile_stages.Options(Target(256, 16, features=frozenset(names)), 1))
+    assert str(sorted(names)) in told and "frozenset" not in told

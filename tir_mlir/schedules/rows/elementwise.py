@@ -14,6 +14,7 @@ from tir_mlir.schedules.block_queries import (
     extent_of,
     extents,
     is_contiguous,
+    is_copy,
     iters,
     loops_by_iter,
     num_instances,
@@ -71,7 +72,7 @@ def elementwise_chain(
         raise ScheduleError(f'block "{info.name}" is a reduction; use tir_mlir.schedules.reduction')
     inline_producers(sch, block, fixed)
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
-    if transposition(info) is not None:
+    if transposition(info, is_copy(sch, block)) is not None:
         transpose(sch, block, target, threads, free)
         return
     order = [a[0] for a in info.writes[0].axes if len(a) == 1]

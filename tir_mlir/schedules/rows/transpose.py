@@ -42,13 +42,16 @@ class Transposition:
     inputs: tuple[int, ...]
 
 
-def transposition(info: BlockInfo) -> Transposition | None:
-    """How a block transposes its inputs; None if it does not, or if their rows are shorter than a square."""
+def transposition(info: BlockInfo, copy: bool = False) -> Transposition | None:
+    """How a block transposes its inputs; None if it does not, or if their rows are shorter than a square.
+
+    copy: it only moves elements; then its last iter may be a part of an index: P[p, k, l] = W[p * 48 + l, k].
+    """
     lane = last_axis(info)
     if lane is None or iters(info, "R") or len(info.writes) != 1:
         return None
     written = [a[0] for a in info.writes[0].axes if len(a) == 1]
-    found = {n: r.axes[-1][0] for n, r in enumerate(info.reads) if _is_transposed(r, lane)}
+    found = {n: r.axes[-1][0] for n, r in enumerate(info.reads) if _is_transposed(r, lane, copy)}
     across = next(iter(found.values()), None)
     known = extents(info)
     if across not in written or any((known[a] or LARGE) < SQUARE for a in (across, lane)):
@@ -57,9 +60,10 @@ def transposition(info: BlockInfo) -> Transposition | None:
     return Transposition(across, lane, rest, tuple(n for n, a in found.items() if a == across))
 
 
-def _is_transposed(read: RegionInfo, lane: str) -> bool:
+def _is_transposed(read: RegionInfo, lane: str, copy: bool) -> bool:
     last = read.axes[-1] if read.axes else ()
-    return len(last) == 1 and last != (lane,) and (lane,) in read.axes
+    in_rows = any(lane in axis if copy else axis == (lane,) for axis in read.axes[:-1])
+    return len(last) == 1 and last != (lane,) and in_rows
 
 
 def transpose(
@@ -79,7 +83,7 @@ def transpose(
     if isinstance(block, str):
         block = sch.get_block(block)
     info = block_info(sch, block)
-    what = transposition(info)
+    what = transposition(info, is_copy(sch, block))
     if what is None:
         raise ScheduleError(
             f'block "{info.name}" transposes no input of {SQUARE} x {SQUARE} elements or more; '
@@ -88,7 +92,7 @@ def transpose(
     options = Free(sch, block, free)
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     loops = loops_by_iter(sch, block)
-    lanes = max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info)))
+    lanes = _lanes(max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info))), extents(info)[what.lane])
     lanes = options.choice("lanes", (SQUARE, 2 * SQUARE, 4 * SQUARE), lanes)
     lines = options.choice("lines", (16, 32, 64, 128), LINES)
     row_0, row_1 = sch.split(loops[what.across], [None, lines])
@@ -101,6 +105,12 @@ def transpose(
         _transpose_inputs(sch, block, info, what, lane_0)
     sch.vectorize(lane_1)
     parallelize(sch, outer, threads)
+
+
+def _lanes(most: int, extent: int | None) -> int:
+    """The columns of a tile: the most, or half or a quarter of it if that leaves no rest."""
+    sizes = [size for size in (most, most // 2, most // 4) if size >= SQUARE]
+    return next((size for size in sizes if extent is not None and extent % size == 0), most)
 
 
 def _transpose_inputs(sch: Schedule, block: Any, info: BlockInfo, what: Transposition, at: Any) -> None:

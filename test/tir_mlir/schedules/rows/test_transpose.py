@@ -61,6 +61,20 @@ def test_axes_of_a_batch_stay_outside():
     np.testing.assert_array_equal(b, a.transpose(0, 2, 3, 1))
 
 
+@pytest.mark.parametrize(("n", "k", "width"), [(96, 40, 48), (90, 33, 9), (64, 100, 16)])
+def test_panels_of_rows_are_packed_in_tiles(n, k, width):
+    """The last iter is a part of the index of a row."""
+    w = te.placeholder((n, k), name="W")
+    panels = te.compute((n // width, k, width), lambda p, i, lane: w[p * width + lane, i], name="P")
+    sch = Schedule(te.create_prim_func([w, panels]))
+    schedules.elementwise(sch, "P", threads=1)
+    assert "T.unroll(" in sch.mod.script()
+    a, b = RNG.random((n, k), np.float32), np.zeros((n // width, k, width), np.float32)
+    build(sch)["main"](a, b)
+    np.testing.assert_array_equal(b, a.reshape(-1, width, k).transpose(0, 2, 1))
+    assert sch.verify()
+
+
 def test_sizes_known_when_it_runs():
     sch = Schedule(
         parse("""

@@ -20,22 +20,17 @@ def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: A
                 "  fix: pass dynamic_shapes to torch.export.export"
             )
         return model, {}
-    if not isinstance(model, torch.nn.Module):
-        raise GraphError(
-            f"from_torch: {short_repr(model)} is no model\n"
-            "  fix: pass a torch.nn.Module and example inputs, or an ExportedProgram"
-        )
     if args is None and not kwargs:
         raise GraphError("from_torch: no example inputs\n  fix: from_torch(model, (torch.randn(1, 784),))")
     args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
     named = _by_name(model, args, dict(kwargs or {}))
     wanted = _dimensions(named, dynamic)
-    with _evaluating(model):
+    with evaluating(model):
         program = _export(model, args, dict(kwargs or {}), wanted)
     return program, _size_names(program, named, wanted)
 
 
-class _evaluating:  # noqa: N801
+class evaluating:  # noqa: N801
     """The model in evaluation mode for a while."""
 
     def __init__(self, model: Any):

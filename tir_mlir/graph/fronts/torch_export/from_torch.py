@@ -22,13 +22,15 @@ def from_torch(
     ops: Mapping[Any, Callable[..., Any]] | None = None,
     mutated: str = "refuse",
     name: str = "main",
+    cache: bool = True,
 ) -> Any:
     """Translate a PyTorch model to a Graph: torch.nn.Module, example inputs -> Graph with the model's weights.
 
         graph = tir_mlir.from_torch(model, (torch.randn(1, 784),))
         graph = tir_mlir.from_torch(model, (x,), dynamic={"x": {0: "n"}})
 
-    model: a module, exported by `torch.export.export` as for inference (`model.eval()`), or an ExportedProgram.
+    model: a module, exported by `torch.export.export` as for inference (`model.eval()`; a warning tells of layers that
+    compute something else in training), a function of tensors, a method of a module, or an ExportedProgram.
     example_inputs, example_kwargs: the arguments of `forward`; shapes and types count, values do not.
     dynamic: dimensions known only when the model runs, {argument: {axis: "name" or torch.export.Dim}}; a name that
     occurs twice is one size.
@@ -36,18 +38,30 @@ def from_torch(
     the rest as in torch, and returns a te tensor or several; it comes before what is known.
     mutated: what becomes of inputs and buffers that forward writes to: "refuse", or "return": they are inputs, named
     as in the state dict, after those of forward, and their new values are outputs after those of forward.
+    cache: take the graph of an earlier import whose forward made the same calls of torch, which are found by running it
+    on tensors without data; not with `dynamic`, `ops`, or where the calls do not tell all that is computed.
 
     Inputs are those of forward that are tensors, outputs those it returns, both flattened in the order of
     torch.utils._pytree (tuples and lists by position, dictionaries by insertion). Parameters and buffers become weights
     named as in the state dict; their memory is shared with torch, and a tensor with two names is one weight.
     Raises GraphError that names all operators it does not know, each with the node and the line of the model.
     """
+    from tir_mlir.graph.fronts.torch_export import cached_import, given_model  # they need torch
+
     if mutated not in ("refuse", "return"):
         raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse" or "return"')
     given = {operator_name(op): function for op, function in (ops or {}).items()}
-    program, names = exported(model, example_inputs, example_kwargs, dynamic)
-    program = in_known_operators(program, {*KNOWN, *given})
-    return TorchImporter(GraphBuilder(name), program, names, given, mutated == "return").graph()
+    module = given_model.as_module(model)
+    given_model.warn_of_training(module)
+
+    def imported() -> Any:
+        program, names = exported(module, example_inputs, example_kwargs, dynamic)
+        known = in_known_operators(program, {*KNOWN, *given})
+        return TorchImporter(GraphBuilder(name), known, names, given, mutated == "return").graph()
+
+    if not cache or given or dynamic is not None:
+        return imported()
+    return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported)
 
 
 def operator_name(op: Any) -> str:

@@ -1,0 +1,85 @@
+"""What from_torch takes as a model: functions, methods, compiled modules; what it refuses."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from harness.torch_models import compare
+
+import tir_mlir
+from tir_mlir.errors import GraphError
+
+torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
+nn = torch.nn
+
+from tir_mlir.graph.fronts.torch_export.given_model import as_module, warn_of_training  # noqa: E402
+
+X = torch.linspace(-1, 1, 8).reshape(2, 4)
+
+
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.encode(x) * 2
+
+    def encode(self, x):
+        return torch.tanh(self.dense(x))
+
+
+def test_a_method_has_the_weights_of_its_module():
+    model = Two()
+    graph = tir_mlir.from_torch(model.encode, (X,))
+    assert list(graph.weights) == ["dense.weight", "dense.bias"]
+    compare(tir_mlir.build(graph, threads=1)(X).numpy(), model.encode(X).detach().numpy())
+
+
+def test_a_function_of_tensors_has_its_names():
+    def hypotenuse(a, b):
+        return torch.sqrt(a * a + b * b)
+
+    model = tir_mlir.build(tir_mlir.from_torch(hypotenuse, (X, X)), threads=1)
+    assert model.signature.startswith("main(a: (2, 4) float32, b: (2, 4) float32)")
+
+
+def test_a_compiled_module_is_the_module():
+    model = Two()
+    wrapped = type("OptimizedModule", (nn.Module,), {"forward": model.forward})()
+    wrapped._orig_mod = model
+    assert as_module(wrapped) is model
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (Two, r"Two is a class\n  fix: pass Two\(...\)"),
+        (3, "3 is no model"),
+    ],
+)
+def test_what_is_no_model(given, message):
+    with pytest.raises(GraphError, match=message):
+        tir_mlir.from_torch(given, (X,))
+
+
+def test_weights_without_values_are_refused():
+    with torch.device("meta"):
+        model = Two()
+    with pytest.raises(GraphError, match=r"dense.weight and 1 more .* no values.*\n  fix: model.load_state_dict"):
+        tir_mlir.from_torch(model, (X,))
+    model.load_state_dict(Two().state_dict(), assign=True)
+    assert as_module(model) is model
+
+
+def test_training_of_layers_that_are_the_same_in_training_is_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_training(nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3), nn.Dropout(0.0)).train())
+
+
+def test_batch_norm_in_training_is_a_warning():
+    with pytest.warns(UserWarning, match=r"0 \(BatchNorm2d\) computes something else in training"):
+        warn_of_training(nn.Sequential(nn.BatchNorm2d(3)))

@@ -1,0 +1,72 @@
+"""What a user passes as a model, as a module."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from torch.nn.modules.batchnorm import _NormBase
+from torch.nn.modules.dropout import _DropoutNd
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+
+
+def as_module(model: Any) -> Any:
+    """A module as it is, without `torch.compile`; a function of tensors, or a method of a module, as a module;
+    an ExportedProgram. Raises GraphError for others."""
+    if isinstance(model, torch.export.ExportedProgram):
+        return model
+    if isinstance(model, torch.jit.ScriptModule):
+        raise GraphError("from_torch: a program of TorchScript\n  fix: pass the module that it was made of")
+    if isinstance(model, torch.nn.Module):
+        module = getattr(model, "_orig_mod", model) if type(model).__name__ == "OptimizedModule" else model
+        _check_values(module)
+        return module
+    if isinstance(model, type):
+        raise GraphError(f"from_torch: {model.__name__} is a class\n  fix: pass {model.__name__}(...)")
+    if not callable(model):
+        raise GraphError(
+            f"from_torch: {short_repr(model)} is no model\n"
+            "  fix: pass a torch.nn.Module and example inputs, or an ExportedProgram"
+        )
+    return _of_function(model)
+
+
+def warn_of_training(model: Any) -> None:
+    """Warn if a module is in training mode and has layers that compute something else then."""
+    if not isinstance(model, torch.nn.Module):
+        return
+    for name, module in model.named_modules():
+        drops = isinstance(module, _DropoutNd) and module.p > 0
+        if module.training and (drops or isinstance(module, _NormBase)):
+            warnings.warn(
+                f"from_torch: the model is in training mode, and is imported as for inference: {name or 'it'} "
+                f"({type(module).__name__}) computes something else in training; fix: model.eval()",
+                stacklevel=3,
+            )
+            return
+
+
+def _of_function(function: Any) -> torch.nn.Module:
+    """forward of the module is the function; the weights of a method are those of its module, under the same names."""
+
+    class Function(torch.nn.Module):
+        forward = staticmethod(function)
+
+    made, owner = Function().eval(), getattr(function, "__self__", None)
+    if isinstance(owner, torch.nn.Module):
+        made._parameters, made._buffers, made._modules = owner._parameters, owner._buffers, owner._modules
+        made._non_persistent_buffers_set, made.training = owner._non_persistent_buffers_set, owner.training
+        _check_values(made)
+    return made
+
+
+def _check_values(model: torch.nn.Module) -> None:
+    bare = [name for name, tensor in (*model.named_parameters(), *model.named_buffers()) if tensor.is_meta]
+    if bare:
+        more = f" and {len(bare) - 1} more" if len(bare) > 1 else ""
+        raise GraphError(
+            f"from_torch: {bare[0]}{more} of the model have no values: they are on the device meta\n"
+            "  fix: model.load_state_dict(weights, assign=True)"
+        )
