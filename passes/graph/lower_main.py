@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from mlir import ir
-from mlir.dialects import arith, func, memref
+from mlir.dialects import affine, arith, func, memref
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
@@ -18,7 +18,7 @@ from tir_mlir.passes.graph.calls_in_place import join_parameters
 from tir_mlir.passes.graph.places import ARENA, INPUT, OUTPUT, WEIGHT, Call, Place, Plan
 from tir_mlir.passes.graph.size_code import Size
 
-WEIGHTS_NAME, ARENA_NAME = "weights", "arena"
+WEIGHTS_NAME, ARENA_NAME, ARENA_BYTES = "weights", "arena", "arena_bytes"
 
 
 def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = True) -> ir.Module:
@@ -109,6 +109,7 @@ class _Writer:
         self.views: dict[Place, ir.Value] = {}
         self.arguments: dict[tuple[str, int], ir.Value] = {}
         self.packed: dict[str, list[ir.Type]] = {}
+        self.least: ir.AffineExpr | None = None
 
     def run(self) -> None:
         made = create.func(self.name, *self._signature(), attributes={"global_symbol": self.name, "tir.noalias": True})
@@ -120,10 +121,23 @@ class _Writer:
         with create.at_end(made.body):
             self._sizes()
             self._slots()
+            for place in self._places():
+                self._view(place)
             for call in self.plan.calls:
                 self._call(call)
             for source, target in self.plan.copies:
                 memref.copy(self._view(source), self._view(target))
+        if self.least is not None:  # of the arena: each view is inside of it
+            names = [*self.known, ARENA_BYTES]
+            room = ir.AffineExpr.get_add(ir.AffineSymbolExpr.get(len(self.known)), self.least * -1)
+            condition = ir.IntegerSet.get(0, len(names), [room], [False])
+            made.op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(condition)
+            attrs.put(made.op, attrs.SYMS, names)
+
+    def _places(self) -> list[Place]:
+        """The memory of all values, in order: views come before calls, as the text of a program has them."""
+        called = [p for call in self.plan.calls for p in (*call.inputs, *call.outputs)]
+        return [*dict.fromkeys((*called, *(p for copy in self.plan.copies for p in copy)))]
 
     def _call(self, call: Call) -> None:
         same = {result for _, result in call.in_place}
@@ -143,6 +157,9 @@ class _Writer:
         types: list[ir.Type] = [memref_type(t) for _, t in (*inputs, *outputs)]
         types += [_bytes_type(n) for _, n in bytes_]
         facts = [self._facts(name, t) for name, t in (*inputs, *outputs)] + [{attrs.NAME: name} for name, _ in bytes_]
+        if self.in_arena and total is None:
+            sizes = ir.AffineMap.get(0, 1, [ir.AffineSymbolExpr.get(0)])
+            facts[-1] |= {attrs.SHAPE: ir.AffineMapAttr.get(sizes), attrs.SYMS: [ARENA_BYTES]}
         return types, facts
 
     def _facts(self, name: str, type_: TensorType) -> dict[str, Any]:
@@ -162,15 +179,17 @@ class _Writer:
         for number, (_, type_) in enumerate(self.plan.inputs):
             for axis, size in enumerate(type_.shape):
                 if isinstance(size, str) and size.isidentifier() and size not in self.known:
-                    axis_value = arith.constant(ir.IndexType.get(), axis)
-                    found = memref.DimOp(self.arguments[INPUT, number], axis_value)
-                    found.operation.attributes[attrs.NAME] = ir.StringAttr.get(size)
-                    self.known[size] = found.result
+                    self.known[size] = self._extent(self.arguments[INPUT, number], axis, size)
         unknown = [s for s in self.plan.symbols if s not in self.known]
         if unknown:
             raise GraphError(
                 f"the size {unknown[0]} is in expressions only; fix: an input with a dimension that is {unknown[0]}"
             )
+
+    def _extent(self, buffer: ir.Value, axis: int, name: str) -> ir.Value:
+        found = memref.DimOp(buffer, self._number(axis))
+        found.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
+        return found.result
 
     def _slots(self) -> None:
         arena = self.plan.arena
@@ -178,6 +197,11 @@ class _Writer:
             return
         if arena.offsets is not None:
             self.offsets = [self._number(offset) for offset in arena.offsets]
+            return
+        self._extent(self.arguments[ARENA, 0], 0, ARENA_BYTES)
+        widths = [affine_width(sizes, list(self.known)) for sizes in arena.members]
+        if all(w is not None for w in widths):
+            self._affine_slots([w for w in widths if w is not None])
             return
         end = self._number(0)
         for sizes in arena.members:
@@ -187,6 +211,17 @@ class _Writer:
             for other in widths[1:]:
                 width = arith.maxsi(width, other)
             end = arith.addi(end, width)
+
+    def _affine_slots(self, widths: Sequence[ir.AffineExpr]) -> None:
+        """Offsets as affine expressions, of which it can be proved that the views are inside of the arena."""
+        end: ir.AffineExpr = ir.AffineConstantExpr.get(0)
+        for width in widths:
+            number = end.value if isinstance(end, ir.AffineConstantExpr) else None
+            map_ = ir.AffineMap.get(0, len(self.known), [end])
+            made = self._number(number) if number is not None else affine.apply(map_, list(self.known.values()))
+            self.offsets.append(made)
+            end = end + width
+        self.least = end
 
     def _aligned(self, size: Size) -> ir.Value:
         """A size rounded up to cache lines."""
@@ -207,18 +242,24 @@ class _Writer:
         wanted = memref_type(place.type)
         sizes = [size_code.emitted(s, self.known) for s in place.type.shape if isinstance(s, str)]
         if place.space == WEIGHT:
-            return memref.view(wanted, self.arguments[WEIGHT, 0], self._number(place.index), sizes)
+            name = next((n for n, (offset, _) in self.plan.weights.items() if offset == place.index), WEIGHTS_NAME)
+            return self._named(memref.view(wanted, self.arguments[WEIGHT, 0], self._number(place.index), sizes), name)
         if place.space == ARENA and not self.in_arena:
             return self._allocation(place, wanted, sizes)
         if place.space == ARENA:
-            return memref.view(wanted, self.arguments[ARENA, 0], self.offsets[place.index], sizes)
+            made = memref.view(wanted, self.arguments[ARENA, 0], self.offsets[place.index], sizes)
+            return self._named(made, f"buffer{place.index}")
         known = self.arguments[place.space, place.index]
         return known if known.type == wanted else reshaped(known, place.type, sizes)
 
+    @staticmethod
+    def _named(value: ir.Value, name: str) -> ir.Value:
+        ir.OpResult(value).owner.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
+        return value
+
     def _allocation(self, place: Place, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
         if place.index not in self.allocated:
-            made = self.allocated[place.index] = memref.alloc(wanted, sizes, [])
-            ir.OpResult(made).owner.operation.attributes[attrs.NAME] = ir.StringAttr.get(f"buffer{place.index}")
+            self.allocated[place.index] = self._named(memref.alloc(wanted, sizes, []), f"buffer{place.index}")
         known = self.allocated[place.index]
         return known if known.type == wanted else reshaped(known, place.type, sizes)
 
@@ -243,6 +284,14 @@ def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Va
         return memref.collapse_shape(wanted, value, [])
     static = [s if isinstance(s, int) else unknown for s in type_.shape]
     return memref.expand_shape(wanted, value, [list(range(wanted.rank))], sizes, static)
+
+
+def affine_width(sizes: Sequence[Size], names: Sequence[str]) -> ir.AffineExpr | None:
+    """The greatest of some sizes, rounded up to cache lines, where one of them is it whatever the named sizes are:
+    (8 * n, 4 * n + 4) -> None, (8 * n, 4 * n) -> (8 * n) ceildiv 64 * 64."""
+    greatest = next((s for s in sizes if all(size_code.at_least(s, other) for other in sizes)), None)
+    found = None if greatest is None else size_code.affine(greatest, names)
+    return None if found is None else ir.AffineExpr.get_ceil_div(found, LINE) * LINE
 
 
 def output_name(number: int, plan: Plan) -> str:

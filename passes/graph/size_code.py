@@ -67,6 +67,28 @@ def affine(size: Size, names: Sequence[str]) -> ir.AffineExpr | None:
     return found[0]
 
 
+def at_least(size: Size, other: Size) -> bool:
+    """Whether a size is known to be no smaller than another one, for all values of the names: 4 * n * m and 2 * n * m.
+
+    Of sums of products with factors that are not negative; False where that is not known.
+    """
+    left, right = _terms(size), _terms(other)
+    if left is None or right is None:
+        return size == other
+    return all(left.get(factors, 0) >= number for factors, number in right.items())
+
+
+def _terms(size: Size) -> dict[tuple[str, ...], int] | None:
+    """A size as a sum of products: {("m", "n"): 4, (): 1} of 4 * m * n + 1; None if it is none."""
+    if isinstance(size, int):
+        return {(): size}
+    try:
+        found = _fold(_parsed(size), lambda name: {(name,): 1}, lambda number: {(): number}, _TERMS)
+    except _NotAffineError:
+        return None
+    return found if all(number >= 0 for number in found.values()) else None
+
+
 def c_code(size: Size) -> str:
     """A size as a C expression of int64_t variables with its names; sizes are not negative."""
     return str(size) if isinstance(size, int) else _fold(_parsed(size), str, str, _C)
@@ -131,6 +153,32 @@ _AFFINE: dict[type, Any] = {
     ast.Mult: _affine_product,
     ast.FloorDiv: _affine_quotient(lambda a, b: ir.AffineExpr.get_floor_div(a, b)),
     ast.Mod: _affine_quotient(lambda a, b: ir.AffineExpr.get_mod(a, b)),
+}
+
+
+def _sum(a: dict[Any, int], b: dict[Any, int], sign: int = 1) -> dict[Any, int]:
+    return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
+
+
+def _product(a: dict[Any, int], b: dict[Any, int]) -> dict[Any, int]:
+    found: dict[Any, int] = {}
+    for one, x in a.items():
+        for other, y in b.items():
+            key = tuple(sorted((*one, *other)))
+            found[key] = found.get(key, 0) + x * y
+    return found
+
+
+def _no_terms(a: Any, b: Any) -> Any:
+    raise _NotAffineError
+
+
+_TERMS: dict[type, Any] = {
+    ast.Add: _sum,
+    ast.Sub: lambda a, b: _sum(a, b, -1),
+    ast.Mult: _product,
+    ast.FloorDiv: _no_terms,
+    ast.Mod: _no_terms,
 }
 _C: dict[type, Callable[[str, str], str]] = {
     ast.Add: lambda a, b: f"({a} + {b})",

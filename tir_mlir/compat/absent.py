@@ -12,9 +12,9 @@ from tir_mlir.dialect.diagnostics import TirError
 # alternatives by name prefix; the longest match applies
 _INSTEAD = {
     "tvm.relay": "graphs of operators are written with tvm.relax",
-    "tvm.relax.dpl": "a graph is rewritten with a tvm.relax.PyExprMutator",
+    "tvm.relax.dpl": "other rewrites of a graph are a tvm.relax.PyExprMutator",
     "tvm.relax.training": "graphs are run, not differentiated",
-    "tvm.relax.If": "a graph has no control flow; call one graph or the other from Python",
+    "tvm.relax.If": "`if` is written in the text of an @R.function; both of its branches are computed",
     "tvm.relax.frontend.onnx": "models are imported by tvm.relax.frontend.torch.from_fx and tir_mlir.from_torch",
     "tvm.relax.frontend.nn": "models are imported by tvm.relax.frontend.torch.from_fx and tir_mlir.from_torch",
     "tvm.relax.frontend.torch": "it has from_fx; a whole model is imported by tir_mlir.from_torch",

@@ -15,6 +15,7 @@ _TRACE = "tir_mlir.compat.trace"
 _GLOBAL = "tir_mlir.compat.global_functions"
 _SEARCH = "tir_mlir.compat.meta_schedule"
 _GRAPHS = "tir_mlir.graph.expressions"
+_PATTERNS = "tir_mlir.graph.patterns"
 _RELAX = "tir_mlir.compat.relax"
 
 _devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
@@ -125,6 +126,15 @@ _transforms = {
     **{name: f"{_RELAX}.transforms:{name}" for name in _transform_names},
     **{name: f"{_RELAX}.fusion:{name}" for name in _fusion_names},
 }
+_pattern_names = (
+    "PatternContext is_call_dps_packed is_call_tir is_const is_dfv is_expr is_gv is_op is_shape is_tuple "
+    "is_tuple_get_item is_var make_fused_bias_activation_pattern rewrite_bindings rewrite_call wildcard"
+).split()
+_patterns = {
+    "DFPattern": f"{_PATTERNS}:DFPattern",
+    "CallPattern": f"{_PATTERNS}:CallPattern",
+    **{name: f"{_PATTERNS}:{name}" for name in _pattern_names},
+}
 _from_fx = {"from_fx": f"{_RELAX}.from_fx:from_fx"}
 _relax = {
     **_relax_expressions,
@@ -142,7 +152,14 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.struct_info": {name: where for name, where in _relax_expressions.items() if "StructInfo" in name},
     "tvm.relax.expr_functor": _functors,
     "tvm.relax.block_builder": _block_builder,
-    "tvm.relax.analysis": {"remove_all_unused": f"{_GRAPHS}:remove_all_unused"},
+    "tvm.relax.analysis": {
+        "remove_all_unused": f"{_GRAPHS}:remove_all_unused",
+        "get_var2val": f"{_PATTERNS}:var_values",
+    },
+    "tvm.relax.dpl": _patterns,
+    "tvm.relax.dpl.pattern": _patterns,
+    "tvm.relax.dpl.rewrite": _patterns,
+    "tvm.relax.dpl.context": _patterns,
     "tvm.relax.transform": {**_transforms, "function_pass": f"{_RELAX}.passes:function_pass"},
     "tvm.relax.vm": _machine,
     "tvm.relax.vm_build": _machine,

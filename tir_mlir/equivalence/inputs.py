@@ -47,6 +47,7 @@ def size_choices(signature: CallSignature) -> list[dict[str, int]]:
     if not names:
         return [{}]
     rows = [{n: SIZES[(i + 2 * j) % len(SIZES)] for j, n in enumerate(names)} for i in range(len(SIZES))]
+    rows = [_raised(signature, row) for row in rows]
     found = [row for row in rows if _holds(signature, row)]
     if len(found) < 3:
         for number, values in enumerate(product((*SIZES, *_MORE), repeat=len(names))):
@@ -58,6 +59,17 @@ def size_choices(signature: CallSignature) -> list[dict[str, int]]:
     if not found:
         raise NotChecked(f"{signature.name}: no sizes satisfy what it assumes of {', '.join(names)}")
     return found
+
+
+def _raised(signature: CallSignature, row: dict[str, int]) -> dict[str, int]:
+    """Sizes with those raised that are assumed to be at least what others say: `T.assume(room >= 4 * n)`."""
+    for promise in signature.promises:
+        short = 0 if promise.is_eq else -promise.value.value(row)
+        for name in promise.value.symbols if short > 0 else ():
+            if promise.value.value({**row, name: row[name] + 1}) == 1 - short:
+                row = {**row, name: row[name] + short}
+                break
+    return row
 
 
 def _holds(signature: CallSignature, row: Mapping[str, int]) -> bool:

@@ -12,7 +12,7 @@ from mlir.passmanager import PassManager
 from tir_mlir.dialect.calls import callee_of
 from tir_mlir.dialect.computation.split_lanes import split_lanes
 from tir_mlir.dialect.diagnostics import NotChecked
-from tir_mlir.dialect.ir import Block, attrs, funcs, is_block, walk
+from tir_mlir.dialect.ir import Block, Func, attrs, funcs, is_block, symbols_by_name, walk
 from tir_mlir.equivalence.arenas.typed_arenas import split_arenas
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
@@ -46,11 +46,20 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
     opaque_constants.hide(module.operation)
     PassManager.parse(CLEAN).run(module.operation)
     opaque_constants.show(module.operation)
+    for func in funcs(module):
+        _drop_assumption(func)
     for op in list(module.body.operations):
         if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
             op.operation.erase()  # declarations of kernels; remaining calls are rejected by check_known
     split_arenas(module, build)
     check_known(module)
+
+
+def _drop_assumption(func: Func) -> None:
+    """Drop what a function assumes of sizes of which one is gone: nothing in it used that size."""
+    if attrs.ASSUME in func.op.attributes and set(attrs.get(func.op, attrs.SYMS, [])) - set(symbols_by_name(func.op)):
+        del func.op.attributes[attrs.ASSUME]
+        del func.op.attributes[attrs.SYMS]
 
 
 def _without_scope(type_: ir.Type) -> ir.Type:

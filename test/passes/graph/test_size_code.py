@@ -36,3 +36,19 @@ def test_c_code_keeps_the_order():
 def test_other_python_is_refused():
     with pytest.raises(GraphError, match=r"a size is a number, a name, or sums.*n \*\* 2"):
         size_code.value("n ** 2", {"n": 2})
+
+
+@pytest.mark.parametrize(
+    ("size", "other", "known"),
+    [
+        (8, 4, True),
+        (4, 8, False),
+        ("4 * n * (m + 2)", "2 * m * n", True),
+        ("4 * n", "4 * n + 4", False),
+        ("4 * n", "4 * m", False),
+        ("8 * n - 4", "4 * n", False),
+        ("n // 2", "n // 2", True),
+    ],
+)
+def test_the_greater_of_two_sizes(size, other, known):
+    assert size_code.at_least(size, other) is known

@@ -10,9 +10,14 @@ from harness.graph_cases import mlp, random, run_mlp
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.packed_functions import register_packed
+from tir_mlir.graph.shipping import cpu_check
 from tir_mlir.runtime.tools import toolchain
+from tir_mlir.target import named
+from tir_mlir.target.host import architecture, features
 
 
 def example_input(*shape: int) -> np.ndarray:
@@ -112,3 +117,102 @@ def test_computed_weights_for_another_cpu(tmp_path):
     head = int.from_bytes(data[:8], "little") + 8
     assert head % 64 == 0
     np.testing.assert_allclose(np.frombuffer(data[head : head + 48], "f").reshape(4, 3), np.exp(w), rtol=1e-5)
+
+
+MISUSE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "net/net.h"
+
+int main(int argc, char **argv) {
+  static float x[33 * 64], y[10 * 64];
+  static char bytes[1 << 16] __attribute__((aligned(64)));
+  net_model *model = net_open(argv[1]);
+  if (!model) return puts(net_error()), 1;
+  int64_t sizes[] = {1, 33, 8};
+  for (int i = 0; i < 3; i++) printf("%d %s\\n", net_run(model, sizes[i], x, y, bytes), i < 2 ? net_error() : "");
+  printf("%d %s\\n", net_run(NULL, 8, x, y, bytes), net_error());
+  printf("%d %s\\n", net_run(model, 8, x, NULL, bytes), net_error());
+  printf("%d %s\\n", net_run(model, 8, x, y, NULL), net_error());
+  printf("%d %s\\n", net_run(model, 8, x, y, bytes + 8), net_error());
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def ranged(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ranged")
+    graph = mlp("n")
+    with entered():
+        attrs.put(graph.func.op, encoding.RANGES, {"n": [2, 32]})
+    build(graph, threads=1).export(folder / "net")
+    (folder / "misuse.c").write_text(MISUSE)
+    toolchain.run("zig", ["cc", str(folder / "misuse.c"), str(folder / "net" / "net.so"), "-o", str(folder / "misuse")])
+    return folder
+
+
+@pytest.mark.nightly
+def test_a_run_with_arguments_that_do_not_fit_is_an_error(ranged):
+    net = ranged / "net"
+    ran = subprocess.run([ranged / "misuse", net / "net.safetensors"], capture_output=True, text=True, timeout=60)
+    assert ran.stdout.splitlines() == [
+        "-1 net_run: the size n must be 2 to 32",
+        "-1 net_run: the size n must be 2 to 32",
+        "0 ",
+        "-1 net_run: the model is NULL",
+        "-1 net_run: out is NULL",
+        "-1 net_run: the arena is NULL",
+        "-1 net_run: the arena is not at a multiple of 64 bytes",
+    ]
+
+
+@pytest.mark.nightly
+def test_a_cpu_that_lacks_an_instruction_set_is_refused(ranged, tmp_path, monkeypatch):
+    lacking = next(name for name in cpu_check._CPUID if name not in features())
+    monkeypatch.setattr(cpu_check, "features_of_host", lambda: {*features(), lacking})
+    net = tmp_path / "net"
+    build(mlp("n"), threads=1).export(net)
+    ran = outcome(net, [str(net / "net.so")], str(net / "net.safetensors"), "4")
+    assert ran.returncode == 1
+    assert ran.stderr == f"the code of net uses {lacking}, which this CPU or its system lacks\n"
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(architecture() != "x86_64", reason="CPUID is of x86")
+def test_each_instruction_set_is_found_where_the_system_tells_it(tmp_path):
+    """The rows of the table, one by one, against what Linux says of this CPU."""
+    rows = "\n".join(
+        f'  puts("{name}"); puts(one({leaf}u, {subleaf}, {word}, {bit}, {saved}u) ? "1" : "0");'
+        for name, (leaf, subleaf, word, bit, saved) in cpu_check._CPUID.items()
+    )
+    source = cpu_check.lacking_code("llvm")
+    head, _, body = source.partition("static const char *lacking(void)")
+    code = f"""#include <stdio.h>
+#include <stddef.h>
+{head}
+static const char *lacking(void){body}
+static int one(unsigned leaf, unsigned subleaf, unsigned word, unsigned bit, unsigned mask) {{
+  unsigned saved = 0, high, words[4];
+  __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  return __get_cpuid_count(leaf, subleaf, words, words + 1, words + 2, words + 3) && words[word] >> bit & 1 &&
+         (saved & mask) == mask;
+}}
+int main(void) {{
+  const char *found = lacking();
+  if (found) return puts(found), 1;
+{rows}
+}}"""
+    (tmp_path / "a.c").write_text(code)
+    toolchain.run("zig", ["cc", str(tmp_path / "a.c"), "-o", str(tmp_path / "a")])
+    ran = subprocess.run([tmp_path / "a"], capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    found = {name for name, has in zip(ran[::2], ran[1::2], strict=True) if has == "1"}
+    assert found == set(cpu_check._CPUID) & features()
+
+
+@pytest.mark.parametrize(
+    ("target", "words"), [("neon_i8mm", ["dotprod", "i8mm"]), ("avx2", ["avx2", "fma"]), ("neon", [])]
+)
+def test_what_a_target_needs_is_in_its_loader(target, words):
+    code = cpu_check.lacking_code(named(target))
+    assert all(f'"{word}"' in code for word in words) and ("getauxval" in code or "cpuid" in code) == bool(words)

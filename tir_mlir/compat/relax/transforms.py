@@ -14,6 +14,7 @@ from tir_mlir.graph.expressions import (
     Function,
     Op,
     PyExprMutator,
+    ShapeExpr,
     TensorStructInfo,
     TupleStructInfo,
     Var,
@@ -54,7 +55,7 @@ class _Legalize(_Rewriter):
         if isinstance(call.op, Op) and call.op.short in OPERATORS:
             name = call.op.short
             hint = name.rpartition(".")[2]
-            return self.builder_.call_te(OPERATORS[name].te, *call.args, primfunc_name_hint=hint, **call.attrs)
+            return self.builder_.call_te(OPERATORS[name].te, *call.operands, primfunc_name_hint=hint, **call.all_attrs)
         return call
 
 
@@ -139,6 +140,9 @@ class _Substitute(PyExprMutator):
         if isinstance(made.op, str):
             result.struct_info = self._info(call.struct_info)  # of functions that only the module knows
         return result
+
+    def visit_shape_expr_(self, op: ShapeExpr) -> ShapeExpr:
+        return ShapeExpr(self._attribute(tuple(op)))
 
     def visit_var_(self, op: Var) -> Any:
         return self.constants.get(op) or self.get_var_remap(op)

@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.calls import ArenaView, callee_of, effects_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Buffer, Func, Index, dtypes, funcs, walk
+from tir_mlir.equivalence.arenas.copied_bytes import copy_bytes
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.instrument import ARENA
 
@@ -29,7 +30,8 @@ def split_arenas(module: ir.Module, build: OpBuilder) -> None:
                                                                       call @f(%x, %v)
                                                                       poison %f32[192 : 256]
 
-    A float of the check has 8 bytes. What is written through a view of another type is lost for the views that overlap
+    A float of the check has 8 bytes; of an arena that is only read, its bytes, so that it is the same one for the same
+    bytes. What is written through a view of another type is lost for the views that overlap
     it, so that reading it again is found. Raises NotChecked where that cannot be followed.
     """
     for func in funcs(module):
@@ -54,10 +56,13 @@ class _Typed:
 def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBuilder) -> None:
     _require_scratch(func, arena)
     by_type: dict[ir.Type, _Typed] = {}
+    is_read_only = isinstance(arena.owner, ir.Block) and not any(True for v in views for _ in _writers(v.op.results[0]))
     for view in views:
         element = view.buffer.type.element_type
         if element not in by_type:
             by_type[element] = _memory(arena, _factor(element), build)
+            if is_read_only:
+                copy_bytes(arena, by_type[element].memory, view.width, by_type[element].factor, build)
     clobbers = [(v, u) for v in views for u in views if _types_differ(v, u) and not _apart(v, u)]
     for view, other in clobbers:
         _poison_after_writes(func, view, by_type[other.buffer.type.element_type], build)
@@ -164,7 +169,7 @@ def _value(index: Index, build: OpBuilder) -> ir.Value:
 
 
 def _poison(memory: ir.Value, ends: Sequence[ir.Value], build: OpBuilder) -> None:
-    loop = ir.Operation.create("scf.for", [], [*ends, build.index(1)], regions=1)
+    loop = ir.Operation.create("scf.for", [], [*ends, build.index(1)], {ARENA: ir.UnitAttr.get()}, regions=1)
     body = loop.regions[0].blocks.append(ir.IndexType.get())
     with ir.InsertionPoint(body):
         byte = build.narrowed(build.call("poison"), ir.IntegerType.get_signless(8))

@@ -235,8 +235,7 @@ class Call(Expr):
         if isinstance(op, str) and not isinstance(op, GlobalVar):
             op = Op.get(op)
         self.op = op
-        self.args = [as_expr(a) for a in args]
-        self.attrs = Attrs(attrs or {})
+        self.args, self.attrs = _with_shape(op, list(args), Attrs(attrs or {}))
         self.sinfo_args = [] if sinfo_args is None else [as_struct_info(s) for s in sinfo_args]
         self._struct_info: StructInfo | None = None
 
@@ -250,10 +249,34 @@ class Call(Expr):
     def struct_info(self, given: Any) -> None:
         self._struct_info = as_struct_info(given)
 
+    @property
+    def operands(self) -> list[Any]:
+        """The arguments without the shape that is one of them."""
+        return [a for a in self.args if not isinstance(a, ShapeExpr)]
+
+    @property
+    def all_attrs(self) -> dict[str, Any]:
+        """The attributes, and the shape that is an argument."""
+        return {**{"shape": tuple(a) for a in self.args if isinstance(a, ShapeExpr)}, **self.attrs}
+
     def __repr__(self) -> str:
         name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else _shown(self.op)
         given = [f"{k}={v!r}" for k, v in self.attrs.items()]
         return f"{name}({', '.join([*map(_shown, self.args), *given])})"
+
+
+SHAPE_ARGUMENTS = {"reshape": 1, "broadcast_to": 1, "full": 0, "zeros": 0, "ones": 0}
+"""Operators whose shape is an argument, `call.args[1]` of a reshape, and not an attribute; and which one."""
+
+
+def _with_shape(op: Any, args: list[Any], attrs: Attrs) -> tuple[list[Any], Attrs]:
+    """Arguments as expressions and attributes: the shape is the argument that relax has it in."""
+    at = SHAPE_ARGUMENTS.get(op.short) if isinstance(op, Op) else None
+    if at is not None and "shape" in attrs:
+        args.insert(at, attrs.pop("shape"))
+    if at is not None and at < len(args) and isinstance(args[at], (int, tuple, list)):
+        args[at] = ShapeExpr([args[at]] if isinstance(args[at], int) else args[at])
+    return [as_expr(a) for a in args], attrs
 
 
 def _shown(value: Any) -> str:
@@ -336,5 +359,5 @@ def infer(call: Call) -> StructInfo:
     if call.sinfo_args:
         return call.sinfo_args[0] if len(call.sinfo_args) == 1 else TupleStructInfo(call.sinfo_args)
     if isinstance(call.op, Op) and call.op.short in OPERATORS:
-        return infer_operator(call.op.short, [a.struct_info for a in call.args], call.attrs)
+        return infer_operator(call.op.short, [a.struct_info for a in call.operands], call.all_attrs)
     return ObjectStructInfo()

@@ -38,10 +38,10 @@ class OperatorSpace:
 
 def find(name: str, word: str = "R") -> Any:
     """The function that calls an operator, or the space of operators below a name. Errors: NoSuchOperator."""
-    if name in OPERATORS:
-        return operator_function(name)
     if name in _COMPOSED:
         return _COMPOSED[name]
+    if name in OPERATORS:
+        return operator_function(name)
     if any(known.startswith(f"{name}.") for known in OPERATORS):
         return OperatorSpace(f"{name}.", word)
     raise NoSuchOperator(f"there is no operator {word}.{name}{_near(name)}")
@@ -144,5 +144,17 @@ def linear(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = Non
     return product if bias is None else find("add")(product, bias)
 
 
-_COMPOSED: dict[str, Callable[..., Any]] = {"linear": linear}
-"""Functions that call several operators of the table."""
+def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "float32") -> Call:
+    """A tensor of one number: `full((2, 3), 1.0)`; or of one element, `full((2, 3), value, "float16")`."""
+    given = list(args)
+    shape = given.pop(0) if shape is None and given else shape
+    value = given.pop(0) if given else fill_value
+    dtype = given.pop(0) if given else dtype
+    if given or shape is None:
+        raise GraphError("full takes a shape, a number or a tensor of one element, and a type")
+    operands, attrs = ([], {"fill_value": value}) if isinstance(value, (bool, int, float)) else ([value], {})
+    return Call(Op.get("relax.full"), typed(operands), {"shape": _attribute(shape), "dtype": dtype, **attrs})
+
+
+_COMPOSED: dict[str, Callable[..., Any]] = {"full": full, "linear": linear}
+"""Functions with arguments of their own, that call operators of the table."""

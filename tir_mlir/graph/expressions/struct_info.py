@@ -31,6 +31,10 @@ class ShapeExpr(tuple[Any, ...]):
     def values(self) -> tuple[Any, ...]:
         return tuple(self)
 
+    @property
+    def struct_info(self) -> ShapeStructInfo:
+        return ShapeStructInfo(self)
+
 
 class StructInfo:
     """What is known of a value."""

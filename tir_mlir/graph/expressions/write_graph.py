@@ -18,7 +18,6 @@ from tir_mlir.graph.expressions.nodes import (
     Expr,
     ExternFunc,
     Op,
-    ShapeExpr,
     Tuple,
     TupleGetItem,
     Var,
@@ -111,12 +110,12 @@ class _Writer:
             if isinstance(callee, ExternFunc):
                 return self.builder.call_packed(callee.global_symbol, inputs, results, name_hint=name)
             return self.builder.call_tir(str(callee), inputs, results, name_hint=name)
-        operands = [self._operand(a) for a in call.args if not isinstance(a, ShapeExpr)]
+        operands = [self._operand(a) for a in call.operands]
         if isinstance(op, GlobalVar):
             return self.builder.call(str(op), operands, name_hint=name)
         if isinstance(op, Op) and op.short in OPERATORS:
             flat = [v for o in operands for v in (o if isinstance(o, tuple) else (o,))]
-            return self.builder.op(op.short, *flat, **call.attrs, name_hint=name)
+            return self.builder.op(op.short, *flat, **call.all_attrs, name_hint=name)
         raise GraphError(f"{op!r} is not an operator of the table, nor a function of the module")
 
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.shipping import weights_file
+from tir_mlir.graph.shipping.cpu_check import lacking_code
 from tir_mlir.passes.graph import size_code
 from tir_mlir.passes.graph.arena import LINE
 from tir_mlir.passes.graph.lower_main import output_name
 from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import c_header
+from tir_mlir.target import Target
 
 
 @dataclass(frozen=True)
 class CModel:
-    """A model with a C name. `tensors`: name, type and whether it is an output."""
+    """A model with a C name. `tensors`: name, type and whether it is an output. target: what the code is for; ranges:
+    the least and the greatest value (-1: none) of sizes that the graph is right for."""
 
     name: str
     plan: Plan
+    target: Target | str = "llvm"
+    ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def tensors(self) -> list[tuple[str, TensorType, bool]]:
@@ -36,7 +42,7 @@ class CModel:
         """The prototype of the function that runs the model."""
         tensors = [f"{'' if out else 'const '}{_element(t)} *{name}" for name, t, out in self.tensors]
         parameters = [f"const {self.name}_model *model", *([self.sizes] if self.sizes else []), *tensors, "void *arena"]
-        return f"void {self.name}_run({', '.join(parameters)})"
+        return f"int {self.name}_run({', '.join(parameters)})"
 
     def header(self) -> str:
         """NAME.h"""
@@ -57,6 +63,8 @@ class CModel:
             sizes=self.sizes or "void",
             arena=self._arena(),
             run=self.run,
+            lacking=lacking_code(self.target),
+            checks=self._checks(),
             call=self._call(),
             line=LINE,
         )
@@ -74,6 +82,28 @@ class CModel:
                 lines += [f"  size = {rounded};", "  if (size > slot) slot = size;"]
             lines.append("  total += slot;")
         return "\n".join([*lines, "  return total;"])
+
+    def _checks(self) -> str:
+        """The start of NAME_run: what is not as the header says is an error."""
+        lines = []
+        for size in self.plan.symbols:
+            least, greatest = self.ranges.get(size, (0, -1))
+            beyond = f" || {size} > {greatest}" if greatest >= 0 else ""
+            wanted = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
+            lines.append(f'  if ({size} < {least}{beyond}) return refused("the size {size} must be {wanted}");')
+        for name, type_, _ in self.tensors:
+            for size in dict.fromkeys(s for s in type_.shape if isinstance(s, str) and not s.isidentifier()):
+                words = f"{name} would have a negative size, {size}"
+                lines.append(f'  if ({size_code.c_code(size)} < 0) return refused("{words}");')
+        lines.append('  if (!model) return refused("the model is NULL");')
+        for name, type_, _ in self.tensors:
+            lines.append(f'  if (!{name} && {_count(type_)}) return refused("{name} is NULL");')
+        arena = f"{self.name}_arena_bytes({', '.join(self.plan.symbols)})"
+        lines.append(f'  if (!arena && {arena}) return refused("the arena is NULL");')
+        lines.append(
+            f'  if ((uintptr_t)arena % {LINE}) return refused("the arena is not at a multiple of {LINE} bytes");'
+        )
+        return "\n".join(lines)
 
     def _call(self) -> str:
         """The body of NAME_run: descriptors, and the call."""
@@ -94,7 +124,7 @@ class CModel:
         symbols = self.plan.symbols
         lines = [f"  int64_t {s} = argc > {n + 2} ? atoll(argv[{n + 2}]) : 1;" for n, s in enumerate(symbols)]
         for name, type_, out in self.tensors:
-            element, count = _element(type_), size_code.c_code(size_code.product(type_.shape))
+            element, count = _element(type_), _count(type_)
             lines.append(f"  int64_t count_{name} = {count};")
             lines.append(f"  {element} *{name} = malloc((count_{name} + 1) * sizeof({element}));")
             if not out:
@@ -109,6 +139,11 @@ class CModel:
         return _EXAMPLE.format(
             n=self.name, values="\n".join(lines), sizes=", ".join(symbols), given=given, prints="\n".join(prints)
         )
+
+
+def _count(type_: TensorType) -> str:
+    """The number of elements of a tensor, in C."""
+    return size_code.c_code(size_code.product(type_.shape))
 
 
 def _element(type_: TensorType) -> str:
@@ -135,13 +170,16 @@ extern "C" {{
 */
 typedef struct {n}_model {n}_model;
 
-/* Map the file of weights; NULL if that fails, {n}_error() tells why. Threads may share a model. */
+/* Map the file of weights; NULL if that fails, or if the CPU lacks an instruction set that the code uses: {n}_error()
+   tells why, in the thread that it happened in. Threads may share a model. */
 {n}_model *{n}_open(const char *weights);
 const char *{n}_error(void);
 void {n}_close({n}_model *model);
 
 /* The bytes of memory that a run works in, at a multiple of {line} bytes; each thread needs its own. */
 int64_t {n}_arena_bytes({sizes});
+
+/* Run the model. 0, or -1 for arguments that it is not made for: {n}_error() tells which, and nothing is written. */
 {run};
 #ifdef __cplusplus
 }}
@@ -181,6 +219,12 @@ static {n}_model *failed(const char *path, const char *why) {{
   return NULL;
 }}
 
+static int refused(const char *why) {{
+  snprintf(error, sizeof error, "{n}_run: %s", why);
+  return -1;
+}}
+
+{lacking}
 static uint64_t checksum(const unsigned char *bytes, int64_t count) {{
   uint64_t found = 0xcbf29ce484222325u;
   for (int64_t i = 0; i < count; i++) found = (found ^ bytes[i]) * 0x100000001b3u;
@@ -188,6 +232,11 @@ static uint64_t checksum(const unsigned char *bytes, int64_t count) {{
 }}
 
 {n}_model *{n}_open(const char *path) {{
+  const char *feature = lacking();
+  if (feature) {{
+    snprintf(error, sizeof error, "the code of {n} uses %s, which this CPU or its system lacks", feature);
+    return NULL;
+  }}
   int file = open(path, O_RDONLY);
   if (file < 0) return failed(path, "cannot be opened");
   struct stat facts;
@@ -221,7 +270,9 @@ int64_t {n}_arena_bytes({sizes}) {{
 }}
 
 {run} {{
+{checks}
 {call}
+  return 0;
 }}
 """
 
@@ -240,7 +291,10 @@ int main(int argc, char **argv) {{
   }}
 {values}
   void *arena = aligned_alloc(64, ({n}_arena_bytes({sizes}) + 127) / 64 * 64);
-  {n}_run({given});
+  if ({n}_run({given})) {{
+    fprintf(stderr, "%s\\n", {n}_error());
+    return 1;
+  }}
 {prints}
   {n}_close(model);
   return 0;

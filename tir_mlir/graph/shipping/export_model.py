@@ -10,7 +10,8 @@ import numpy as np
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model_parts import python_calls
 from tir_mlir.graph.shipping import weights_file
@@ -47,6 +48,7 @@ def export_model(
         )
     with entered():
         module = lower_main(graph.module.mlir, {name: plan})
+        ranges = attrs.get(graph.func.op, encoding.RANGES, {})
     place.mkdir(parents=True, exist_ok=True)
     written = {place / f"{name}.safetensors": weights_file.file_content(plan, weights)}
     own = not isinstance(target, Target) or not target.triple
@@ -55,7 +57,7 @@ def export_model(
     if not own and isinstance(target, Target) and target.arch == "wasm32":
         files.write_whole(written)
         return [*written, *library.export(place / f"{name}.wasm")]
-    model = CModel(name, plan)
+    model = CModel(name, plan, target, ranges)
     written |= {
         place / f"{name}.h": model.header().encode(),
         place / f"{name}.c": model.loader().encode(),

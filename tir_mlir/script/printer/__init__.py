@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mlir import ir
 
@@ -13,6 +14,7 @@ from tir_mlir.script.printer.functions import FunctionPrinter, header
 from tir_mlir.script.printer.graphs import GraphPrinter, Metadata
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options
+from tir_mlir.script.printer.value_names import function_names
 
 
 def script(
@@ -44,6 +46,7 @@ def render(module: ir.Module, options: Options) -> str:
     metadata = Metadata()
     with entered():
         found = _printed(module)
+        options = replace(options, functions=function_names([f.name for f in found]))
         for line in header(options, any(isinstance(f, TensorFunc) for f in found)):
             writer.line(line)
         writer.line("")

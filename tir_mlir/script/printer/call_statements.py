@@ -9,13 +9,15 @@ from tir_mlir.dialect.ir import Buffer, attrs
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.literals import quote
+from tir_mlir.script.printer.print_options import Options
 
 
-def call_text(values: ValuePrinter, buffers: BufferPrinter, op: ir.Operation) -> str:
+def call_text(values: ValuePrinter, buffers: BufferPrinter, op: ir.Operation, options: Options) -> str:
     """`func.call @f(...)` of a function of the module -> `T.call("f", A, B[0:4, 0:16], n)`."""
     callee = callee_of(op)
     assert callee is not None
-    return f"T.call({', '.join([quote(callee.name), *(_argument(values, buffers, v) for v in op.operands)])})"
+    name = quote(options.function(callee.name))
+    return f"T.call({', '.join([name, *(_argument(values, buffers, v) for v in op.operands)])})"
 
 
 def _argument(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> str:

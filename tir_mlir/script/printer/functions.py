@@ -32,7 +32,7 @@ class FunctionPrinter:
         # handles first: a shape variable that is also a parameter keeps its own name
         handles = {b: h for b, h in ((b, self._handle(b)) for b in func.params) if h is not None}
         params = ", ".join(self._parameter(i, arg, handles) for i, arg in enumerate(func.args))
-        self.writer.line(f"def {func.name}({params}):", func.id)
+        self.writer.line(f"def {self.options.function(func.name)}({params}):", func.id)
         with self.writer.indented():
             self._attributes()
             self._sizes(ops)

@@ -70,10 +70,11 @@ class GraphPrinter:
         self.writer.line(f"@R.function{'(private=True)' if private else ''}")
         params = [self._parameter(n, value) for n, value in enumerate(func.inputs)]
         result = _tuple_of([tensor(func.type_of(v), signature=True) for v in func.outputs], "R.Tuple")
-        if len(func.name) + sum(map(len, params)) + len(result) < MOST_COLUMNS:
-            self.writer.line(f"def {func.name}({', '.join(params)}) -> {result}:")
+        name = self.options.function(func.name)
+        if len(name) + sum(map(len, params)) + len(result) < MOST_COLUMNS:
+            self.writer.line(f"def {name}({', '.join(params)}) -> {result}:")
         else:
-            self.writer.line(f"def {func.name}(")
+            self.writer.line(f"def {name}(")
             with self.writer.indented():
                 for param in params:
                     self.writer.line(f"{param},")
@@ -140,11 +141,12 @@ class GraphPrinter:
         callee = node.callee
         assert callee is not None
         if callee.is_graph:
-            return f"cls.{callee.name}({', '.join(inputs)})"
+            return f"cls.{self.options.function(callee.name)}({', '.join(inputs)})"
         out = [tensor(t) for t in node.types]
         types = out[0] if len(out) == 1 else f"[{', '.join(out)}]"
         if node.kind == encoding.CALL_TIR:
-            return f"R.call_tir(cls.{callee.callee}, {sequence(inputs)}, out_sinfo={types})"
+            program = self.options.function(callee.callee)
+            return f"R.call_tir(cls.{program}, {sequence(inputs)}, out_sinfo={types})"
         return f"R.call_dps_packed({quote(callee.callee)}, {sequence(inputs)}, out_sinfo={types})"
 
     def _constant(self, node: Node) -> str:

@@ -17,6 +17,7 @@ class Options:
     symbols: print `global_symbol` and visibility.
     canonical_units: print the only value of an iter of extent 1 as its binding, for structural comparison.
     show_meta: print large constants of graphs after the module.
+    functions: the printed names of functions whose own are no identifiers of Python.
     """
 
     syntax_sugar: bool = True
@@ -26,6 +27,11 @@ class Options:
     canonical_units: bool = False
     mark: Mapping[int, str] = field(default_factory=dict)
     show_meta: bool = False
+    functions: Mapping[str, str] = field(default_factory=dict)
+
+    def function(self, name: str) -> str:
+        """The name that a function is printed with."""
+        return self.functions.get(name, name)
 
     @property
     def block(self) -> str:

@@ -97,7 +97,7 @@ class StatementPrinter:
         elif name in ("affine.store", "memref.store", "affine.vector_store"):
             self._store(op)
         elif is_program_call(op):
-            self.writer.line(call_text(self.values, self.buffers, op), self._id(op))
+            self.writer.line(call_text(self.values, self.buffers, op, self.options), self._id(op))
         elif name == "memref.view":
             buffer, text = Buffer(op.results[0]), view_text(self.values, self.buffers, op)
             self.writer.line(f"{self.names.bind(buffer.value, buffer.name, 'buf')} = {text}", self._id(op))

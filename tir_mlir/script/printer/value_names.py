@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mlir import ir
@@ -18,6 +18,24 @@ def identifier(wanted: str, default: str = "v") -> str:
     if name[0].isdigit():
         name = f"{default}_{name}"
     return f"{name}_" if keyword.iskeyword(name) or name in _RESERVED else name
+
+
+def function_names(names: Sequence[str]) -> dict[str, str]:
+    """Names of functions that are no identifiers -> what is printed: `a.b` -> `a_b`, or `a_b_1` beside an `a_b`."""
+    found: dict[str, str] = {}
+    taken = set(names)
+    for name in names:
+        base = name if name.isidentifier() else identifier(name, "f")
+        base = f"{base}_" if keyword.iskeyword(base) else base
+        if base == name:
+            continue
+        made, number = base, 0
+        while made in taken:
+            number += 1
+            made = f"{base}_{number}"
+        taken.add(made)
+        found[name] = made
+    return found
 
 
 class Names:

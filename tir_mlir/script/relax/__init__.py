@@ -34,8 +34,10 @@ from tir_mlir.graph.expressions import (
     const,
 )
 from tir_mlir.graph.expressions.operator_calls import OperatorSpace, call_dps_packed, call_tir, find
+from tir_mlir.graph.expressions.struct_info import as_struct_info
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.parser import decorate
+from tir_mlir.script.relax.match_cast import MatchCast
 
 Tensor, Shape, Object = TensorStructInfo, ShapeStructInfo, ObjectStructInfo
 op = OperatorSpace()
@@ -43,7 +45,7 @@ op = OperatorSpace()
 
 __all__ = [
     "ExternFunc", "Object", "Shape", "Tensor", "Tuple", "call_dps_packed", "call_tir", "const", "dataflow", "func_attr",
-    "function", "output", "shape",
+    "function", "match_cast", "output", "shape", "shape_of",
 ]  # fmt: skip
 
 
@@ -81,6 +83,19 @@ def func_attr(attributes: dict[str, Any]) -> None:
 def shape(values: Sequence[Any]) -> Any:
     """A shape as a value."""
     return ShapeStructInfo(values).values
+
+
+def shape_of(value: Any) -> Any:
+    """The shape of a tensor as a value."""
+    return value.shape
+
+
+def match_cast(value: Any, struct_info: Any) -> Any:
+    """The value, said to be of a type: `x1 = R.match_cast(x, R.Tensor((n, m), "float32"))` names the sizes of x.
+
+    A name that no size has yet becomes that of the size; the rest must be shown to be so when the graph is read.
+    """
+    return MatchCast(value, as_struct_info(struct_info))
 
 
 def const_of_bytes(data: str, shape: Sequence[int], dtype: str) -> Constant:

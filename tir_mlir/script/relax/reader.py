@@ -16,6 +16,7 @@ from tir_mlir.graph.expressions import (
     Function,
     GlobalVar,
     SeqExpr,
+    ShapeExpr,
     StructInfo,
     TensorStructInfo,
     Var,
@@ -24,9 +25,12 @@ from tir_mlir.graph.expressions import (
 from tir_mlir.graph.expressions.emitter import Emitter
 from tir_mlir.graph.expressions.nodes import Call
 from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
+from tir_mlir.passes.graph import size_code
 from tir_mlir.script import relax
 from tir_mlir.script.module import IRModule, PrimFunc, verify_module
 from tir_mlir.script.parser import FunctionSource
+from tir_mlir.script.relax import branches
+from tir_mlir.script.relax.match_cast import MatchCast, matched
 
 _SIZE_WORDS = ("int64", "int32", "Var", "var", "SizeVar")
 
@@ -98,6 +102,7 @@ class _Reader:
         if program.home:
             self.names[program.home] = self.names["cls"]
         self.result: Expr | None = None
+        self.sizes: set[str] = set()  # of the parameters
 
     def function(self) -> Function:
         if self.program.private:
@@ -125,6 +130,7 @@ class _Reader:
         if not isinstance(info, TensorStructInfo) or info.shape is None:
             raise self.source.error(arg, f"parameter {arg.arg} is {info}; fix: give its shape and element type")
         var = self.names[arg.arg] = Var(arg.arg, info)
+        self.sizes |= {name for size in info.shape for name in size_code.symbols(SIZES.text(size))}
         self.emitter.names.add(arg.arg)
         return var
 
@@ -141,11 +147,14 @@ class _Reader:
             self._assign(stmt, stmt.targets[0], stmt.value, None)
         elif isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
             self._assign(stmt, stmt.target, stmt.value, stmt.annotation)
+        elif isinstance(stmt, ast.If):
+            self._if(stmt)
         elif isinstance(stmt, ast.Expr):
             self._line(stmt)
         elif not isinstance(stmt, ast.Pass):
             raise self.source.error(
-                stmt, "a graph has assignments, `with R.dataflow():` and a return; fix: compute in Python before it"
+                stmt,
+                "a graph has assignments, `with R.dataflow():`, `if` and a return; fix: compute in Python before it",
             )
 
     def _dataflow(self, stmt: ast.With) -> None:
@@ -156,6 +165,40 @@ class _Reader:
         for inner in stmt.body:
             self._statement(inner)
         self.emitter.in_dataflow = False
+
+    def _if(self, stmt: ast.If) -> None:
+        """`if c: y = f(x)`, `else: y = g(x)` -> `y = R.where(c, f(x), g(x))`: both branches are computed."""
+        condition = self._located(stmt.test, lambda: self.emitter.operand(self._eval(stmt.test)))
+        self._located(stmt.test, lambda: branches.check_condition(condition))
+        if not stmt.orelse:
+            raise self.source.error(stmt, "an `if` of a graph has an `else`, which binds the same name")
+        sides = [self._branch(body) for body in (stmt.body, stmt.orelse)]
+        name = sides[0][0]
+        if name != sides[1][0]:
+            raise self.source.error(
+                stmt, f"the branches of an `if` end by binding one name, not {name} and {sides[1][0]}"
+            )
+        made = self._located(stmt, lambda: branches.chosen(condition, sides[0][1], sides[1][1]))
+        self.names[name] = self._bound(stmt, name, made)
+
+    def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Any]:
+        """The name that the last line of a branch binds, and its value; names of the branch are its own."""
+        last = body[-1]
+        target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
+        if isinstance(last, ast.If):
+            raise self.source.error(last, "a branch ends with an assignment; fix: bind what the inner `if` chose")
+        if not isinstance(target, ast.Name):
+            raise self.source.error(last, "the last line of a branch of an `if` binds its value: gv = ...")
+        outside, before = dict(self.names), len(self.emitter.values)
+        for stmt in body:
+            if isinstance(stmt, (ast.Return, ast.With)):
+                raise self.source.error(stmt, "a branch of an `if` has assignments; it returns by the name it binds")
+            self._statement(stmt)
+        made = list(self.emitter.values.values())[before:]
+        self._located(last, lambda: branches.check_branch(made, self.emitter.functions))
+        value = self._located(last, lambda: self.emitter.operand(self.names[target.id]))
+        self.names = outside
+        return target.id, value
 
     def _line(self, stmt: ast.Expr) -> None:
         value = stmt.value
@@ -189,8 +232,19 @@ class _Reader:
 
     def _bound(self, stmt: ast.stmt, name: str, value: Any) -> Any:
         """The variable of a value; what is not a value of the graph stays what it is."""
+        if isinstance(value, MatchCast):
+            return self._cast(stmt, value)
         if isinstance(value, Call) or (isinstance(value, Expr) and not isinstance(value, Var)):
             return self._located(stmt, lambda: self.emitter.emit(value, name, output=not self.emitter.in_dataflow))
+        return value
+
+    def _cast(self, stmt: ast.stmt, cast: MatchCast) -> Any:
+        """The value of a match_cast; the sizes that it names mean those of the value from here on."""
+        value = self._located(
+            stmt, lambda: cast.value if isinstance(cast.value, ShapeExpr) else self.emitter.operand(cast.value)
+        )
+        found = self._located(stmt, lambda: matched(MatchCast(value, cast.info), self.sizes))
+        self.names |= {name: size for name, size in found.items() if name.isidentifier()}
         return value
 
     def _unpack(self, stmt: ast.stmt, names: list[str], value: Any) -> None:

@@ -1,0 +1,176 @@
+"""Rewrite what matches patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.expressions import (
+    Call,
+    DataflowBlock,
+    Expr,
+    Function,
+    PyExprMutator,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+    remove_all_unused,
+)
+from tir_mlir.graph.patterns.matching import Matcher, var_values
+from tir_mlir.graph.patterns.pattern import CallPattern, DFPattern
+
+
+def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, Expr]], Any], func: Any) -> Function:
+    """The function with `rewriter(expr, found)` for each value that matches; `found`: what each part of the pattern is.
+
+        lv = R.multiply(x, y); gv = R.add(lv, z)     ->     gv = R.ewise_fma(x, y, z)
+
+    Operands are rewritten first; bindings that nothing uses any more are removed. Errors: GraphError.
+    """
+    if not isinstance(func, Function):
+        raise GraphError(f"rewrite_call takes a graph, not {short_repr(func)}")
+    return remove_all_unused(_Rewriter(pattern, rewriter).visit_expr(func))
+
+
+class _Rewriter(PyExprMutator):
+    def __init__(self, pattern: DFPattern, rewriter: Callable[..., Any]):
+        super().__init__()
+        self.pattern, self.rewriter = pattern, rewriter
+
+    def visit_call_(self, call: Call) -> Any:
+        return self._rewritten(self.visit_expr_post_order(call))
+
+    def visit_tuple_getitem_(self, op: TupleGetItem) -> Any:
+        return self._rewritten(self.visit_expr_post_order(op))
+
+    def _rewritten(self, expr: Any) -> Any:
+        found = self.pattern.found_in(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
+        return expr if found is None else self.rewriter(expr, found)
+
+
+class PatternContext:
+    """Patterns that are matched together: `with PatternContext() as ctx:` around the lines that make them.
+
+    Patterns that are operands of no other one are outputs; each is another binding, and a pattern in several of them is
+    one expression.
+    """
+
+    def __init__(self, incremental: bool = False):
+        if incremental:
+            raise GraphError("PatternContext(incremental=True) is not supported; fix: make all patterns in one context")
+        self.patterns: list[DFPattern] = []
+
+    def __enter__(self) -> PatternContext:
+        DFPattern._open.append(self.patterns)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        DFPattern._open.pop()
+
+    @property
+    def outputs(self) -> list[DFPattern]:
+        """The patterns of calls that are operands of no other one."""
+        below = {part for pattern in self.patterns for part in pattern.parts}
+        return [p for p in self.patterns if isinstance(p, CallPattern) and p not in below]
+
+
+def rewrite_bindings(
+    ctx: PatternContext,
+    rewriter: Callable[[dict[DFPattern, Any], dict[Var, Expr]], Mapping[Var, Any]],
+    func: Any,
+) -> Function:
+    """The function with the values of `rewriter(found, bindings)`, by variable, wherever all patterns match.
+
+        q = R.matmul(x, wq); k = R.matmul(x, wk)  ->  q, k = R.split(R.matmul(x, R.concat((wq, wk), 1)), 2, 1)
+
+    found: the variable of each pattern of a call, and what the others stand for. Errors: GraphError.
+    """
+    if not isinstance(func, Function):
+        raise GraphError(f"rewrite_bindings takes a graph, not {short_repr(func)}")
+    outputs = ctx.outputs
+    if not outputs:
+        raise GraphError(
+            "the context has no pattern of a call; fix: make patterns inside `with PatternContext() as ctx`"
+        )
+    values, left = var_values(func), [b.var for b in func.body.bindings]
+    made: dict[Var, Expr] = {}
+    while (found := _found(outputs, values, left)) is not None:
+        new = rewriter(dict(found), dict(values))
+        made.update(new)
+        left = [v for v in left if v not in {found[p] for p in outputs}]
+    return remove_all_unused(_written(func, {**values, **made})) if made else func
+
+
+def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var]) -> dict[DFPattern, Any] | None:
+    """The first match of all output patterns on distinct bindings."""
+
+    def go_on(number: int, matcher: Matcher, used: tuple[Var, ...]) -> dict[DFPattern, Any] | None:
+        if number == len(outputs):
+            return matcher.found
+        for var in among:
+            before = dict(matcher.found)
+            if var not in used and matcher.match(outputs[number], var):
+                if (found := go_on(number + 1, matcher, (*used, var))) is not None:
+                    return found
+            matcher.found = before
+        return None
+
+    return go_on(0, Matcher(values.get), ())
+
+
+def _written(func: Function, values: Mapping[Var, Expr]) -> Function:
+    """The function with these values of its variables, each after what it reads."""
+    return _Reordered(values).visit_expr(func)
+
+
+class _Reordered(PyExprMutator):
+    """Writes the bindings of a function again, with other values; an expression that occurs twice is computed once."""
+
+    def __init__(self, values: Mapping[Var, Expr]):
+        super().__init__()
+        self.values = values
+        self.made: dict[int, Any] = {}
+        self.kept: list[Any] = []  # so that their ids stay theirs
+        self.open: list[Var] = []
+
+    def visit_seq_expr_(self, seq: SeqExpr) -> SeqExpr:
+        emitter = self.builder_.emitter
+        emitter.begin_block(dataflow=any(isinstance(b, DataflowBlock) for b in seq.blocks))
+        for binding in seq.bindings:
+            self._operand(binding.var)
+        emitter.in_dataflow = False
+        return SeqExpr(emitter.blocks, emitter.operand(self._operand(seq.body)))
+
+    def _operand(self, expr: Any) -> Any:
+        """An expression in the new function, bound to a variable if it is a call."""
+        if isinstance(expr, Var) and expr not in self.values:
+            return expr
+        if id(expr) in self.made:
+            return self.made[id(expr)]
+        if expr in self.open:
+            raise GraphError(f"what is written for {expr!r} needs its own value")
+        self.open.append(expr)
+        made = self._bound(expr) if isinstance(expr, Var) else self._value(expr)
+        made = self.builder_.emit(made) if isinstance(made, Call) else made
+        self.open.pop()
+        self.kept.append(expr)
+        self.made[id(expr)] = made
+        return made
+
+    def _bound(self, var: Var) -> Var:
+        value = self.builder_.normalize(self._value(self.values[var]))
+        kept = var if var.struct_info == value.struct_info else type(var)(var.name_hint, value.struct_info)
+        return self.builder_.emit_normalized(VarBinding(kept, value))
+
+    def _value(self, expr: Any) -> Any:
+        """An expression with operands of the new function."""
+        if isinstance(expr, Call):
+            return Call(expr.op, [self._operand(a) for a in expr.args], expr.attrs, expr.sinfo_args or None)
+        if isinstance(expr, Tuple):
+            return Tuple([self._operand(f) for f in expr.fields])
+        if isinstance(expr, TupleGetItem):
+            return TupleGetItem(self._operand(expr.tuple_value), expr.index)
+        return self._operand(expr) if isinstance(expr, Var) else expr
