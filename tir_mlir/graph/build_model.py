@@ -35,12 +35,25 @@ def build_model(
     timing, options = Timing(), Options(target, threads)
     with timing.clock("graph"):
         compiled = compiled_by_content(graph, options) if cache else compile_graph(graph, options=options)
+    return model_of(compiled, target, timing, cache=cache, libs=libs)
+
+
+def model_of(
+    compiled: Graph,
+    target: Target | str = "llvm",
+    timing: Timing | None = None,
+    *,
+    cache: bool = True,
+    libs: Sequence[str | Path] = (),
+) -> Model:
+    """The model of a graph after all stages of its compilation. timing: gets the seconds of what is done here."""
+    timing = Timing() if timing is None else timing
     with timing.clock("memory"), entered():
         plans = planned(compiled)
-        own = plans[graph.name]
+        own = plans[compiled.name]
         if not elsewhere(target):
             check_packed(own, libs)
-        main = lower_main(compiled.module.mlir, named_parts(graph.name, own))
+        main = lower_main(compiled.module.mlir, named_parts(compiled.name, own))
         first = lower_main(compiled.module.mlir, {n: p for n, p in plans.items() if p is not own})
     with built_as_given():
         library = build(main, target, cache=cache, libs=libs)

@@ -21,22 +21,33 @@ from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, host
 
+BEFORE_SCHEDULES = "pack"
+"""The last stage that no record of a search changes."""
 
-def compiled_by_content(graph: Graph, options: Options) -> Graph:
-    """The graph after all stages, from the cache if the same graph was compiled before, with whatever weights.
 
-    Not cached while a `tune.Database` is in force, whose records may change, nor with stages or operators of others.
+def compiled_by_content(graph: Graph, options: Options, until: str | None = None) -> Graph:
+    """The graph after all stages, or those until one of them, from the cache if the same graph was compiled before,
+    with whatever weights.
+
+    Schedules are not cached while a `tune.Database` is in force, whose records may change; nothing is with stages or
+    operators of others.
     """
-    if FINDER.get() is not None or not store.limit() or not are_own_stages():
-        return compile_graph(graph, options=options)
+    if not store.limit() or not are_own_stages():
+        return compile_graph(graph, until, options)
+    if FINDER.get() is not None and until is None:
+        return compile_graph(_cached(graph, options, BEFORE_SCHEDULES), options=options, after=BEFORE_SCHEDULES)
+    return _cached(graph, options, until)
+
+
+def _cached(graph: Graph, options: Options, until: str | None) -> Graph:
     with entered():
         text = str(graph.module.mlir)
     if any(name in text for name in foreign_operators()):
-        return compile_graph(graph, options=options)
-    name = store.digest(fingerprint.installation(), package(), text, graph.name, _described(options))
+        return compile_graph(graph, until, options)
+    name = store.digest(fingerprint.installation(), package(), text, graph.name, _described(options), str(until))
     kept = store.load("graphs", name)
     if kept is None:
-        made = compile_graph(graph, options=options)
+        made = compile_graph(graph, until, options)
         if not _is_of_text(made, graph):
             return made
         kept = _to_bytes(made)

@@ -66,7 +66,7 @@ class Model:
         self.schedules = schedule_notes(graph)
         self.rounding = graph.rounding
         self.name = graph.name
-        self._run = joined_parts(graph.name, self.plan, library, self._sizes)
+        self._run = joined_parts(graph.name, self.plan, library, self.sizes_of)
         self._inputs = [name for name, _ in self.plan.inputs]
         self._weights = weights
         self._frames = _Frames()
@@ -109,7 +109,7 @@ class Model:
         return found
 
     def _new_frame(self, args: Sequence[Any], torch: bool) -> tuple[list[Callable[[], Any]], np.ndarray]:
-        sizes = self._sizes(args)
+        sizes = self.sizes_of(args)
         arena = self._arena(self.plan.arena.layout(sizes)[1])
         shapes = zip(output_shapes(self.plan, sizes), self.plan.outputs, strict=True)
         return [_maker(shape, type_, torch) for shape, type_ in shapes], arena
@@ -122,7 +122,7 @@ class Model:
             known = self._frames.arena = empty(size, "int8")
         return known
 
-    def _sizes(self, args: Sequence[Any]) -> dict[str, int]:
+    def sizes_of(self, args: Sequence[Any]) -> dict[str, int]:
         """The values of the named sizes, from the shapes of inputs."""
         found: dict[str, int] = {}
         for (_, type_), given in zip(self.plan.inputs, args, strict=True):
@@ -159,7 +159,7 @@ class Model:
         """Run the model call by call on these inputs, and tell the time of each call: prints as a table by function,
         with GFLOP/s, GB/s, and the fraction of what the machine's roofs allow. Raises ArgumentError."""
         self(*args)  # checks them
-        sizes = self._sizes(args)
+        sizes = self.sizes_of(args)
         outputs = [make() for make in self._new_frame(args, False)[0]]
         arena = self._arena(self.plan.arena.layout(sizes)[1])
         frame = Frame(self.plan, sizes, args, outputs, self._weights, arena)

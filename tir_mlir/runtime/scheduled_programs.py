@@ -23,9 +23,9 @@ class ScheduledProgram:
     origin: str
 
 
-Finder = Callable[[Any, "Target | str"], ScheduledProgram]
+Finder = Callable[[Any, "Target | str", "int | None"], ScheduledProgram]
 FINDER: ContextVar[Finder | None] = ContextVar("tir_mlir_finder", default=None)
-"""Called by `build` with what is built and the target."""
+"""Called by `build` with what is built, the target, and the number of threads (None: not said)."""
 
 
 @contextmanager
@@ -38,10 +38,10 @@ def built_as_given() -> Iterator[None]:
         FINDER.reset(token)
 
 
-def find(program: Any, target: Target | str, module: ir.Module) -> ScheduledProgram:
+def find(program: Any, target: Target | str, module: ir.Module, threads: int | None = None) -> ScheduledProgram:
     """What to build for a program whose module is `module`: the program itself unless a hook is set."""
     finder = FINDER.get()
     if finder is None:
         return ScheduledProgram(module, AS_GIVEN)
     with built_as_given():  # what the hook builds itself, as to check an intrinsic
-        return finder(program, target)
+        return finder(program, target, threads)

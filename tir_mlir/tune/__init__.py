@@ -1,8 +1,8 @@
 """Search: tune a program, keep what was found, find it again. Needs `pip install "tir-mlir[tune]"` to search.
 
 Sub-packages: `spaces` (what is searched), `trials` (one candidate: build, measure, compare), `records` (what was
-found), `search` (the loop), `machines` (many processes and boards), `report` (tables, progress, plots). Names are
-loaded when first used: looking up records needs no optuna.
+found), `search` (the loop), `models` (the functions of a graph), `machines` (many processes and boards), `report`
+(tables, progress, plots). Names are loaded when first used: looking up records needs no optuna.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tir_mlir.dialect.diagnostics import TuneError as TuneError
     from tir_mlir.dialect.diagnostics import TuneWarning as TuneWarning
+    from tir_mlir.tune.models.best_model import BestOfModel as BestOfModel
+    from tir_mlir.tune.models.tune_model import tune_model as tune_model
     from tir_mlir.tune.records.database import Database as Database
     from tir_mlir.tune.records.record import Record as Record
     from tir_mlir.tune.search.best import Best as Best
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 
 _HOME: dict[str, str] = {
     "Best": "tir_mlir.tune.search.best",
+    "BestOfModel": "tir_mlir.tune.models.best_model",
     "Database": "tir_mlir.tune.records.database",
     "Record": "tir_mlir.tune.records.record",
     "TuneError": "tir_mlir.dialect.diagnostics",
     "TuneWarning": "tir_mlir.dialect.diagnostics",
     "tune": "tir_mlir.tune.search.tune_entry",
+    "tune_model": "tir_mlir.tune.models.tune_model",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, direct_ops, entered
 from tir_mlir.graph.graph import Graph
@@ -31,7 +32,8 @@ def schedule_functions(graph: Graph, target: Target | str = "llvm", threads: int
         func.func @dense(...) { three loops }
     ->  func.func @dense(...) attributes {graph.schedule = "schedules.auto (T_dense: gemm)"} { packed tiles, vectors }
 
-    Functions with a schedule stay as they are. Warnings are kept at the function, see `schedule_notes`.
+    Functions with a schedule stay as they are. Warnings are kept at the function, see `schedule_notes`; those about
+    records that do not apply are given as well.
     """
     made = graph.clone()
     with entered():
@@ -52,13 +54,16 @@ def _schedule(module: IRModule, name: str, target: Target | str, threads: int | 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if scheduled_programs.FINDER.get() is not None:
-            found = scheduled_programs.find(alone, target, alone.mlir)
+            found = scheduled_programs.find(alone, target, alone.mlir, threads)
             result, origin = IRModule(found.module), found.origin
         else:
             sch = Schedule(alone)
             picked = auto(sch, None if target == "llvm" else target, threads)
             words = ", ".join(f"{block}: {how or scheduled_programs.AS_GIVEN}" for block, how in picked.items())
             result, origin = sch.mod, f"schedules.auto ({words})"
+    for told in caught:
+        if issubclass(told.category, TuneWarning):
+            warnings.warn(f"{name}: {told.message}", TuneWarning, stacklevel=4)
     replace_function(module, name, result[name])
     with entered():
         made = module[name].func.op

@@ -28,33 +28,38 @@ class BuildContext:
     databases: tuple[Database, ...]
     outer: Finder | None
 
-    def __call__(self, program: Any, target: Target | str) -> ScheduledProgram:
-        """What to build: a schedule, a scheduled program as it is, else the best record or the library's."""
+    def __call__(self, program: Any, target: Target | str, threads: int | None = None) -> ScheduledProgram:
+        """What to build: a schedule, a scheduled program as it is, else the best record or the library's.
+
+        threads: None is as many as the databases are for.
+        """
         module = held_module(program)
         if module is None:
             raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {program!r}")
         if isinstance(program, Schedule):
             return ScheduledProgram(module, AS_GIVEN)
-        found = self._recorded(module, target)
+        found = self._recorded(module, target, threads)
         if found is None and len(names := list(IRModule(module).prim_funcs)) > 1 and not _calls_own(module):
-            return self._by_function(module, names, target)
-        return found or self._by_library(module, target)
+            return self._by_function(module, names, target, threads)
+        return found or self._by_library(module, target, threads)
 
-    def _by_function(self, module: ir.Module, names: Sequence[str], target: Target | str) -> ScheduledProgram:
+    def _by_function(
+        self, module: ir.Module, names: Sequence[str], target: Target | str, threads: int | None
+    ) -> ScheduledProgram:
         """Each function by its own record, or the library's schedule."""
         whole, parts, origins = IRModule(module), {}, []
         for name in names:
             alone = whole[name].alone.mlir
-            found = self._recorded(alone, target) or self._by_library(alone, target)
+            found = self._recorded(alone, target, threads) or self._by_library(alone, target, threads)
             parts[name] = IRModule(found.module)[name]
             origins.append(f"{name}: {found.origin}")
         return ScheduledProgram(IRModule(parts).mlir, "; ".join(origins))
 
-    def _recorded(self, module: ir.Module, target: Target | str) -> ScheduledProgram | None:
+    def _recorded(self, module: ir.Module, target: Target | str, threads: int | None) -> ScheduledProgram | None:
         """The scheduled program of the best record that fits; those that do not are named in a warning."""
         about = identity(module)
         for database in self.databases:
-            for record in database.candidates(about, target):
+            for record in database.candidates(about, target, threads):
                 try:
                     made = recorded_program(record, module)
                 except TuneError as error:
@@ -63,12 +68,12 @@ class BuildContext:
                 return ScheduledProgram(made, f"{record}, in {database.path}")
         return None
 
-    def _by_library(self, module: ir.Module, target: Target | str) -> ScheduledProgram:
+    def _by_library(self, module: ir.Module, target: Target | str, threads: int | None) -> ScheduledProgram:
         with entered():
             if any(_is_scheduled(func) for func in funcs(module)):
                 return ScheduledProgram(module, AS_GIVEN)
         sch = Schedule(module)
-        picked = auto(sch, target, self.databases[0].threads)
+        picked = auto(sch, target, threads or self.databases[0].threads)
         words = ", ".join(f"{block}: {name or AS_GIVEN}" for block, name in picked.items())
         return ScheduledProgram(sch.mod.mlir, f"schedules.auto ({words}){self._others(module)}")
 

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Protocol
 
+from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.schedule import Schedule
 from tir_mlir.target import Target
 from tir_mlir.tune.boards.crew import Crew
@@ -28,6 +29,10 @@ class Lab(Protocol):
         ...
 
 
+class NoReference(TuneError):
+    """There is nothing to compare the candidates of a program with."""
+
+
 SAME = "the same program as an earlier candidate"
 
 
@@ -46,9 +51,12 @@ class PoolLab:
         self._known: dict[tuple[str, Reference | None], Future[Outcome]] = {}
 
     def refer_to(self, program: Any, stand_in: Schedule | None) -> None:
-        """Compute what candidates are compared with. Raises TuneError if there is no way to."""
+        """Compute what candidates are compared with. Raises NoReference if there is no way to."""
         job = self._job(program, None)
-        self.reference = self.pool.reference(job, None if stand_in is None else self._job(stand_in, None))
+        try:
+            self.reference = self.pool.reference(job, None if stand_in is None else self._job(stand_in, None))
+        except TuneError as error:
+            raise NoReference(str(error)) from error
 
     def start(self, schedule: Schedule, best: float | None) -> Future[Outcome]:
         job = self._job(schedule, best)

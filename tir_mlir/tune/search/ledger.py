@@ -178,6 +178,18 @@ def open_ledger(
     return Ledger(opened, name, place, resume, about)
 
 
+def study_names(work_dir: Path | None, storage: str | BaseStorage | None) -> set[str]:
+    """The names of the searches that are kept in `storage` or work_dir, those begun anew (`name#2`) as `name`."""
+    opened, place = _storage(work_dir, storage)
+    try:
+        with quiet():
+            return {name.partition("#")[0] for name in load_optuna().get_all_study_names(opened)}
+    except Exception as error:
+        if not is_of_storage(error):
+            raise
+        raise TuneError(f"the studies in {place} cannot be read: {str(error).splitlines()[0]}") from error
+
+
 def open_storage(url: str) -> BaseStorage:
     """The storage at a URL. Raises TuneError if it cannot be opened."""
     return _by_url(url, without_password(url))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -127,6 +127,13 @@ class Session:
             self._again(trial, None)
 
     def run(self) -> None:
+        """Search until the budget is spent, the space has no more, or Ctrl-C, which keeps everything; then close."""
+        try:
+            self.advance()
+        finally:
+            self.close()
+
+    def advance(self) -> None:
         """Search until the budget is spent, the space has no more, or Ctrl-C, which keeps everything."""
         try:
             while self._launched() or self._running or self._awaited():
@@ -135,10 +142,18 @@ class Session:
             self.interrupted = True
         finally:
             self._running.clear()
-            with suppress(TuneError):
-                for number in self.proposals.unneeded:
-                    self.ledger.finish(number, None, {"status": REPEATED})
-            self.ledger.close()
+
+    def extend(self, trials: int, seconds: float | None = None) -> None:
+        """Make the budget these further trials and, from now, seconds."""
+        until = None if seconds is None else time.monotonic() - self._start + seconds
+        self.budget = replace(self.budget, trials=len(self.results) + trials, seconds=until)
+
+    def close(self) -> None:
+        """End the work on the ledger."""
+        with suppress(TuneError):
+            for number in self.proposals.unneeded:
+                self.ledger.finish(number, None, {"status": REPEATED})
+        self.ledger.close()
 
     def _launched(self) -> bool:
         """Start candidates while there is room. Whether one was started."""

@@ -121,10 +121,18 @@ class Tuner:
 
     def run(self) -> Best:
         """Search, then the finals."""
+        session = self.begin()
+        known = len(session.results) + len(session.proposals.waiting)
+        session.begin_stages(stages(self.defaults.choices, self._work, self.options.trials, known))
+        session.run()
+        return self._best(session, session.ledger)
+
+    def begin(self) -> Session:
+        """Open the ledger, take up what earlier runs left, and compute what candidates are compared with."""
         options = self.options
         self.listener.begin(", ".join(IRModule(held_module(self.program)).prim_funcs), options.trials)
         self.listener.phase("reference")
-        defaults = self.defaults  # errors of the space and of the storage are told before anything is built
+        _ = self.defaults  # errors of the space and of the storage are told before anything is built
         ledger = open_ledger(self.study_name, options.work_dir, options.storage, options.resume, self._description())
         with ledger.closed_by_errors():
             self.lab.refer_to(self.program, self.baseline.schedule)
@@ -135,10 +143,19 @@ class Tuner:
         self.listener.phase("search")
         session.resume()
         self._first(proposals)
-        known = len(session.results) + len(proposals.waiting)
-        session.begin_stages(stages(defaults.choices, self._work, options.trials, known))
-        session.run()
-        return self._best(session, ledger)
+        return session
+
+    def advance(self, session: Session, trials: int, seconds: float | None) -> None:
+        """Try further candidates: those that wait, each block alone by its work, then all together."""
+        known = len(session.results)
+        waiting = min(trials, len(session.proposals.waiting))
+        session.extend(trials, seconds)
+        session.begin_stages(stages(self.defaults.choices, self._work, known + trials, known + waiting))
+        session.advance()
+
+    def finish(self, session: Session, skipped: bool = False) -> Best:
+        """The finals, unless they are skipped, of a session that is closed."""
+        return self._best(session, session.ledger, alone=False, skipped=skipped)
 
     def take_part(self) -> Session:
         """Search with the process that began this search, which tries the defaults and has the finals."""
@@ -232,16 +249,18 @@ class Tuner:
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
-    def _best(self, session: Session, ledger: Ledger) -> Best:
+    def _best(self, session: Session, ledger: Ledger, alone: bool = True, skipped: bool = False) -> Best:
+        """What was found. alone: this is all that is searched, so that other libraries are looked at, too."""
         ranked = sorted((r for r in session.results if r.ok), key=lambda r: r.median or 0.0)
         candidates = [self._again(r) for r in ranked[: FINALISTS + 1]]
         for same in (c for c in (*candidates, self.defaults) if _text(c) == _text(self.baseline)):
             self.baseline.choices, self.baseline.number = same.choices, same.number
         others = [c for c in candidates if c.schedule is not None and _text(c) != _text(self.baseline)]
-        found = self._finals(others[:FINALISTS], session.interrupted)
+        entered = others[:FINALISTS]
+        found = self._unmeasured(entered) if skipped else self._finals(entered, session.interrupted)
         found.notes[:0] = self._notes(session, found.winner)
         record = self._kept(found, session)
-        libraries = {} if session.interrupted else self._references()
+        libraries = self._references() if alone and not session.interrupted else {}
         return Best(found, record, session.results, ledger.study, libraries, session.interrupted)
 
     def _references(self) -> dict[str, float]:
@@ -276,10 +295,13 @@ class Tuner:
         try:
             return finals(candidates, self.baseline, self.lab, ROUNDS)
         except KeyboardInterrupt:
-            winner = next(iter(candidates), self.baseline)
-            text = "the finals were skipped: the best is that of single measurements, and is not verified"
-            warnings.warn(text, TuneWarning, stacklevel=4)
-            return Finals(winner, notes=[text])
+            return self._unmeasured(candidates)
+
+    def _unmeasured(self, candidates: list[Candidate]) -> Finals:
+        """The best candidate without finals."""
+        text = "the finals were skipped: the best is that of single measurements, and is not verified"
+        warnings.warn(text, TuneWarning, stacklevel=5)
+        return Finals(next(iter(candidates), self.baseline), notes=[text])
 
     def _kept(self, found: Finals, session: Session) -> Record:
         """The record of the winner, with its times of the finals."""

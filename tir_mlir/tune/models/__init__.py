@@ -1,0 +1,1 @@
+"""Search over a whole model: its functions, which of them is searched next, the tuned model."""

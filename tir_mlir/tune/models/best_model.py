@@ -1,0 +1,93 @@
+"""The result of a search over a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tir_mlir.graph.model import Model
+from tir_mlir.tune.models.tasks import Task
+from tir_mlir.tune.report.table import duration, in_columns
+from tir_mlir.tune.search.best import Best
+
+
+@dataclass(frozen=True)
+class TunedFunction:
+    """A function of a model. calls: in a run. library_seconds, seconds: of one call, with the library's schedule and
+    with the best found; None if it was not searched. best: the result of its search."""
+
+    name: str
+    calls: int
+    share: float
+    best: Best | None
+
+    @property
+    def library_seconds(self) -> float | None:
+        return None if self.best is None else self.best.library_seconds
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self.best is None else self.best.seconds
+
+    @property
+    def gain(self) -> float | None:
+        """How many times as fast as with the library's schedule."""
+        return None if self.best is None else self.best.gain
+
+
+@dataclass
+class BestOfModel:
+    """A tuned model, and how it was found. Prints as a table.
+
+    model: compiled with the best schedules. functions: those of the model, most time first. library_seconds, seconds:
+    of a run with the library's schedules and with the best found, the fastest of interleaved rounds. trials: how many
+    candidates, those of earlier runs included. notes: what did not go as asked. interrupted: by Ctrl-C.
+    """
+
+    model: Model
+    functions: list[TunedFunction]
+    library_seconds: float
+    seconds: float
+    trials: int
+    notes: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as with the library's schedules."""
+        return self.library_seconds / self.seconds
+
+    @property
+    def searched(self) -> list[TunedFunction]:
+        """The functions that were searched."""
+        return [one for one in self.functions if one.best is not None]
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [
+            ("function", "calls", "share", "library's schedule", "best found", "gain", "trials", "verified")
+        ]
+        for one in self.searched:
+            rows.append(_row(one))
+        others = [one for one in self.functions if one.best is None]
+        if others:
+            calls = sum(one.calls for one in others)
+            rows.append((f"{len(others)} not searched", str(calls), f"{sum(o.share for o in others):.1%}", *[""] * 5))
+        times = duration(self.library_seconds), duration(self.seconds), f"{self.gain:.2f}", str(self.trials)
+        rows.append(("model", "", "", *times, ""))
+        return "\n".join(in_columns(rows) + [f"note: {note}" for note in self.notes])
+
+    __repr__ = __str__
+
+
+def _row(one: TunedFunction) -> tuple[str, ...]:
+    best = one.best
+    assert best is not None
+    gain = "" if one.gain is None else f"{one.gain:.2f}"
+    times = duration(one.library_seconds), duration(one.seconds), gain
+    return one.name, str(one.calls), f"{one.share:.1%}", *times, str(len(best.trials)), "yes" if best.verified else "no"
+
+
+def tuned_functions(tasks: Sequence[Task], found: Mapping[str, Best]) -> list[TunedFunction]:
+    """The functions of a model with what was found, most time first."""
+    total = sum(task.seconds for task in tasks) or 1.0
+    return [TunedFunction(t.name, t.calls, t.seconds / total, found.get(t.name)) for t in tasks]

@@ -1,0 +1,110 @@
+"""What of a model is tuned: its distinct functions, and the time that they take in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model import Model
+from tir_mlir.graph.transforms.schedule_functions import SCHEDULE
+from tir_mlir.passes.graph import size_code
+from tir_mlir.passes.graph.places import Call
+from tir_mlir.runtime.call.signature import BufferParam, signatures
+from tir_mlir.script.module import IRModule
+from tir_mlir.tune.records.program_identity import identity
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function that a model calls; several, if they differ in names only.
+
+    functions: their names. calls: in a run. seconds, least: of all calls of a run, with the library's schedule, and as
+    the roofs of the machine allow. sizes: of its shape variables, in the call that takes most time.
+    """
+
+    functions: tuple[str, ...]
+    program: IRModule
+    calls: int
+    seconds: float
+    least: float
+    sizes: dict[str, int]
+
+    @property
+    def name(self) -> str:
+        return self.functions[0]
+
+
+@dataclass
+class _Found:
+    """What a run says about a function."""
+
+    program: IRModule
+    functions: dict[str, None]
+    times: list[tuple[float, Call]]
+    least: float = 0.0
+
+
+def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) -> list[Task]:
+    """The functions of a model that have no schedule of their own yet, most time first.
+
+    prepared: the graph before its functions are scheduled; model: what it was built to.
+    """
+    found: dict[str, _Found] = {}
+    sizes = model.sizes_of(inputs)
+    for timed, call in zip(model.profile(*inputs, rounds=rounds), model.plan.calls, strict=True):
+        if call.packed or _is_done(prepared, call.callee):
+            continue
+        program = public(prepared.module, call.callee)
+        one = found.setdefault(identity(program).program, _Found(program, {}, []))
+        one.functions[call.callee] = None
+        one.times.append((timed.seconds, call))
+        one.least += timed.fraction * timed.seconds if timed.fraction is not None else 0.0
+    tasks = [_task(one, sizes) for one in found.values()]
+    return sorted(tasks, key=lambda task: -task.seconds)
+
+
+def _task(found: _Found, sizes: dict[str, int]) -> Task:
+    slowest = max(found.times, key=lambda each: each[0])[1]
+    return Task(
+        tuple(found.functions),
+        found.program,
+        len(found.times),
+        sum(seconds for seconds, _ in found.times),
+        found.least,
+        variables(found.program, [size_shape(p.type.shape, sizes) for p in (*slowest.inputs, *slowest.outputs)]),
+    )
+
+
+def public(module: IRModule, name: str) -> IRModule:
+    """A function in a module of its own, in which it can be run."""
+    alone = module[name].alone
+    with entered():
+        attributes = alone[name].func.op.attributes
+        if "sym_visibility" in attributes:
+            del attributes["sym_visibility"]
+    return alone
+
+
+def _is_done(prepared: Graph, name: str) -> bool:
+    with entered():
+        return attrs.get(prepared.module[name].func.op, SCHEDULE) is not None
+
+
+def size_shape(shape: Sequence[Any], sizes: dict[str, int]) -> tuple[int, ...]:
+    """A shape with numbers in the place of named sizes."""
+    return tuple(size_code.value(size, sizes) for size in shape)
+
+
+def variables(program: IRModule, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
+    """The shape variables of a program whose arguments have these shapes."""
+    with entered():
+        (signature,) = signatures(program.mlir).values()
+    found: dict[str, int] = {}
+    for param, shape in zip(signature.params, shapes, strict=True):
+        for dim, extent in zip(param.dims if isinstance(param, BufferParam) else (), shape, strict=True):
+            if dim.text in dim.symbols:
+                found.setdefault(dim.text, extent)
+    return found

@@ -1,0 +1,136 @@
+"""`tune.tune_model`: the search over the functions of a graph, with trials where the model spends its time."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tir_mlir.dialect.diagnostics import TuneError, short_repr
+from tir_mlir.graph.build_model import elsewhere, model_of
+from tir_mlir.graph.compile import Options as CompileOptions
+from tir_mlir.graph.compiled_cache import BEFORE_SCHEDULES, compiled_by_content
+from tir_mlir.graph.expressions import Function
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model import Model
+from tir_mlir.graph.transforms.schedule_functions import schedule_functions
+from tir_mlir.runtime.scheduled_programs import built_as_given
+from tir_mlir.script.module import IRModule
+from tir_mlir.target import Target, chosen, named
+from tir_mlir.tune.models.best_model import BestOfModel, tuned_functions
+from tir_mlir.tune.models.model_inputs import model_inputs
+from tir_mlir.tune.models.model_search import ModelSearch
+from tir_mlir.tune.models.model_times import interleaved
+from tir_mlir.tune.models.tasks import tasks_of
+from tir_mlir.tune.records.database import Database
+from tir_mlir.tune.report.model_progress import model_listener_of
+from tir_mlir.tune.search.samplers import sampler_of
+from tir_mlir.tune.search.tuner import Options, builders_of
+from tir_mlir.tune.trials.pool import Pool
+
+if TYPE_CHECKING:
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
+
+ROUNDS = 20
+"""Runs of the model that say where it spends its time."""
+
+
+def tune_model(
+    graph: Any,
+    inputs: Sequence[Any] | None = None,
+    *,
+    trials: int = 256,
+    work_dir: str | os.PathLike[str] | None = None,
+    storage: str | BaseStorage | None = None,
+    sampler: str | BaseSampler = "tpe",
+    seed: int | None = None,
+    timeout: float | None = None,
+    stop_after: float | None = None,
+    builders: int | None = None,
+    target: Target | str | None = None,
+    threads: int | None = None,
+    sizes: Mapping[str, int] | None = None,
+    resume: bool = True,
+    progress: Any = None,
+) -> BestOfModel:
+    """Search for the best schedules of the functions of a graph. Returns a `BestOfModel`, which prints as a table.
+
+        best = tune.tune_model(graph, [x], trials=256, work_dir="tuned")
+        best.model(x)
+
+    The graph is compiled as `build` does it, up to the schedules. The model is run call by call; then its functions are
+    searched in rounds of eight trials, each where it is expected to save most time of a run: by the time of all calls
+    of a function, by what its last round saved, and by what the roofs of the machine leave. At the end the best
+    candidates of each function that was searched are measured again and verified, as by `tune.tune`.
+
+    graph: a Graph, a function of `R`, or a module with a graph. inputs: of a run, arrays or tensors; default: random
+    numbers, and zeros for integers. sizes: values of the named sizes, where inputs are not given. trials: of all
+    functions, those of an interrupted run included. work_dir: where records and studies are kept, for
+    `with tune.Database(work_dir): build(graph)`; None: nowhere. progress: whether to show it; default: in a terminal.
+    The other options are those of `tune.tune`.
+
+    Ctrl-C ends the search, keeps everything, and returns the best so far after the finals, which a second Ctrl-C skips.
+    Raises TuneError: a wrong option, a graph without inputs to run it on, a target that is another machine.
+    """
+    options = Options(
+        trials, None if work_dir is None else Path(work_dir), None, storage, sampler, seed, timeout, stop_after,
+        builders, target, threads, resume,
+    )  # fmt: skip
+    if not isinstance(resume, bool):
+        raise TuneError(f"resume is True or False, not {resume!r}")
+    sampler_of(sampler, seed)  # before anything is started
+    model_graph, goal = graph_of(graph), _goal(target)
+    with ExitStack() as stack:
+        if options.work_dir is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tir-tune-")))
+            options = replace(options, work_dir=folder)
+        stack.enter_context(built_as_given())
+        prepared = compiled_by_content(model_graph, CompileOptions(goal, threads), BEFORE_SCHEDULES)
+        before = model_of(schedule_functions(prepared, goal, threads), goal)
+        given = model_inputs(before, inputs, sizes or {})
+        tasks = tasks_of(prepared, before, given, ROUNDS)
+        cores = threads or chosen(target).cores
+        listener = stack.enter_context(model_listener_of(progress))
+        pool = stack.enter_context(Pool(builders_of(builders, ())))
+        search = ModelSearch(tasks, options, cores, listener, pool)
+        found = search.run()
+        listener.phase("the model")
+        after = _built(prepared, goal, options) if found else before
+        library_seconds, seconds = interleaved([before, after], given, cores)
+    functions = tuned_functions(tasks, found)
+    return BestOfModel(after, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
+
+
+def graph_of(value: Any) -> Graph:
+    """The graph in a value. Raises TuneError for one that has none."""
+    if isinstance(value, Graph):
+        return value
+    if isinstance(value, Function):
+        return Graph(value.alone, name=value.name)
+    if isinstance(value, IRModule) and value.graphs:
+        return Graph(value)
+    what = "a module of programs" if isinstance(value, IRModule) else type(value).__name__
+    raise TuneError(f"tune_model takes a graph, not {what}; fix: tune.tune searches for schedules of programs")
+
+
+def _goal(target: Target | str | None) -> Target | str:
+    """The target as `build` takes it. Raises TuneError for one that does not run here."""
+    goal = "llvm" if target is None or target == "llvm" else named(target) if isinstance(target, str) else target
+    if elsewhere(goal):
+        raise TuneError(
+            f"a model is measured on this machine, which does not run code for {short_repr(target)}; "
+            "fix: tune its functions with tune.tune(..., ssh=[...]), or run the search on that machine"
+        )
+    return goal
+
+
+def _built(prepared: Graph, goal: Target | str, options: Options) -> Model:
+    """The model with the best schedules that are known."""
+    assert options.work_dir is not None
+    with Database(options.work_dir, threads=options.threads):
+        return model_of(schedule_functions(prepared, goal, options.threads), goal)
