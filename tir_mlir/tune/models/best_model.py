@@ -10,6 +10,8 @@ from tir_mlir.tune.models.tasks import Task
 from tir_mlir.tune.report.table import duration, in_columns
 from tir_mlir.tune.search.best import Best
 
+HEAD = ("function", "calls", "share", "library's schedule", "best found", "gain", "trials", "verified")
+
 
 @dataclass(frozen=True)
 class TunedFunction:
@@ -33,6 +35,16 @@ class TunedFunction:
     def gain(self) -> float | None:
         """How many times as fast as with the library's schedule."""
         return None if self.best is None else self.best.gain
+
+    @property
+    def trials(self) -> int:
+        """How many candidates were tried."""
+        return 0 if self.best is None else len(self.best.trials)
+
+    @property
+    def verified(self) -> str:
+        """What was checked of the best schedule; "" if it was not."""
+        return "" if self.best is None else self.best.verified
 
 
 @dataclass
@@ -63,9 +75,7 @@ class BestOfModel:
         return [one for one in self.functions if one.best is not None]
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [
-            ("function", "calls", "share", "library's schedule", "best found", "gain", "trials", "verified")
-        ]
+        rows: list[tuple[str, ...]] = [HEAD]
         for one in self.searched:
             rows.append(_row(one))
         others = [one for one in self.functions if one.best is None]
@@ -80,11 +90,9 @@ class BestOfModel:
 
 
 def _row(one: TunedFunction) -> tuple[str, ...]:
-    best = one.best
-    assert best is not None
     gain = "" if one.gain is None else f"{one.gain:.2f}"
     times = duration(one.library_seconds), duration(one.seconds), gain
-    return one.name, str(one.calls), f"{one.share:.1%}", *times, str(len(best.trials)), "yes" if best.verified else "no"
+    return one.name, str(one.calls), f"{one.share:.1%}", *times, str(one.trials), "yes" if one.verified else "no"
 
 
 def tuned_functions(tasks: Sequence[Task], found: Mapping[str, Best]) -> list[TunedFunction]:

@@ -24,7 +24,7 @@ def test_the_model_is_built_of_what_was_found(lab, tmp_path):
     for found, wanted in zip(best.model(*inputs), [np.exp(inputs[0]), *map(np.sqrt, inputs[1:])], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
     assert [(one.name, one.calls, one.gain) for one in best.searched] == [("sqrt", 2, 2), ("exp", 1, 2)]
-    assert all(one.best.verified for one in best.searched) and best.trials == len(best.searched[0].best.trials) + 4
+    assert all(one.verified for one in best.searched) and best.trials == best.searched[0].trials + 4
     with tune.Database(tmp_path):
         again = build(two_functions(), threads=1)  # one thread, as in the search
     assert all(again.schedules[one.name][0].startswith("record ") for one in best.searched)
@@ -42,7 +42,7 @@ def test_a_search_goes_on_where_it_ended(lab, tmp_path):
 def test_ctrl_c_keeps_the_best_so_far(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "stop_at", 6)
     best = tune.tune_model(two_functions(), trials=32, work_dir=tmp_path, threads=1, seed=0)
-    assert best.interrupted and best.trials < 8 and best.searched[0].best.verified
+    assert best.interrupted and best.trials < 8 and best.searched[0].verified
 
 
 def test_a_function_without_a_reference_keeps_the_library_s_schedule(lab, tmp_path, monkeypatch):
