@@ -57,7 +57,7 @@ class LinalgEmitter:
         if window is not None:
             inputs.append(window[0])
             maps.append(window[1])
-        op = _generic(inputs, output, [*maps, self._map(form.output)], [a.kind for a in form.axes])
+        op = generic_op(inputs, output, [*maps, self._map(form.output)], [a.kind for a in form.axes])
         arguments = list(op.regions[0].blocks[0].arguments)
         values = {n: arguments[place] for place, n in enumerate(used)} | {form.output: arguments[-1]}
         with ir.InsertionPoint(op.regions[0].blocks[0]):
@@ -145,7 +145,7 @@ def _number(index: Index) -> Index | int:
 # --- ops --------------------------------------------------------------------------------------------------------------
 
 
-def _generic(
+def generic_op(
     inputs: Sequence[ir.Value], output: ir.Value, maps: Sequence[ir.AffineMap], kinds: Sequence[str]
 ) -> ir.Operation:
     """A `linalg.generic` with an empty body."""

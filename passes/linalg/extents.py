@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.diagnostics import LinalgError
+from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, edit, is_apply, read_apply
 from tir_mlir.dialect.presburger import split_linear
 from tir_mlir.passes.linalg import reshapes
@@ -83,6 +83,8 @@ class ExtentSolver:
         if is_apply(value):
             index = read_apply(value)
             return self.known(index.substitute({v: self.term(v, known) for v in index.values}))
+        if op.name == "arith.index_cast" and "i64" in (str(op.operands[0].type), str(value.type)):
+            return self.term(op.operands[0], known)
         if op.name in _FOLDED:
             left, right = (self.term(v, known) for v in op.operands)
             return self.known(_fold(op, left, right))
@@ -122,6 +124,19 @@ class ExtentSolver:
         if variable is not None and variable in self.free and variable not in need.values:
             self.solved[variable] = need
             self.free.remove(variable)
+
+    def assume(self, op: ir.Operation) -> None:
+        """Add the equation that a `cf.assert` tells, if it tells one; what else it checks is taken for granted."""
+        test = op.operands[0].owner
+        if isinstance(test, ir.Block) or test.name != "arith.cmpi":
+            return
+        if ir.IntegerAttr(test.attributes["predicate"]).value != int(arith.CmpIPredicate.eq):
+            return
+        try:
+            one, other = (self.term(v) for v in test.operands)
+            self.equal(one, other, op, "the operands of an assertion")
+        except (LinalgError, NotAffine):
+            return  # it fails, or it is not about sizes
 
     def text(self, index: Index) -> str:
         """An expression for messages; an unnamed extent is written `A.dim(0)`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine, NotProvable, TirError
@@ -11,13 +12,14 @@ from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, create, dtypes
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.passes.linalg import generic, reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver, restore_shape_variables
+from tir_mlir.passes.linalg.fold_fills import fills_to_fold
 from tir_mlir.passes.linalg.generic import GenericOp
 from tir_mlir.passes.linalg.prepare import ALLOCATED_PARAMETER, prepare, update_type
 
 COMPUTED = ("linalg.generic", "memref.copy")
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _SYMBOLS = ("memref.dim", "memref.extract_strided_metadata")
-_DROPPED = ("memref.dealloc",)
+_DROPPED = ("memref.dealloc", "cf.assert")
 _KEPT = (
     "func.return", "memref.alloc", "memref.alloca", "memref.dim", "memref.load", "memref.store", "affine.for",
     "affine.if", "affine.load", "affine.store", "affine.apply", "affine.min", "affine.max", "affine.yield",
@@ -27,15 +29,14 @@ _LOOPS_OVER_DATA = ("scf.for", "scf.while")
 _ADVICE = {
     "func.call": "inline it (mlir-opt --inline)",
     "scf.for": "raise it to affine.for, or leave loops to the schedule",
-    "memref.get_global": "make the constant a parameter",
-    "linalg.softmax": "decompose it (mlir-opt --transform-interpreter, or write it as reduce, map and generic)",
+    "memref.reshape": "reshape to sizes that are numbers, or values of tensor.from_elements",
 }
 
 
 NameOfLocation = Callable[[ir.Location], "str | None"]
 
 
-def from_linalg(module: ir.Module, written: NameOfLocation = lambda _: None) -> None:
+def from_linalg(module: ir.Module, written: NameOfLocation = lambda _: None) -> dict[str, dict[str, np.ndarray]]:
     """Convert every linalg op of a module to a loop nest with a block.
 
         linalg.matmul ins(%A, %B) outs(%C)
@@ -46,11 +47,12 @@ def from_linalg(module: ir.Module, written: NameOfLocation = lambda _: None) -> 
                 C[v0, v1] = C[v0, v1] + A[v0, v2] * B[v2, v1]
 
     Tensors are bufferized first. Symbolic extents become shape variables; extents that linalg requires to be equal
-    share one. `written` maps a location to the name of the value in the user's source. Errors: LinalgError for an
-    unsupported program, VerifyError for one that violates a rule of the encoding.
+    share one. A fill before a reduction becomes its init; constants and results become parameters. `written` maps a
+    location to the name of the value in the user's source. Returns the constants by function and parameter. Errors:
+    LinalgError for an unsupported program, VerifyError for one that violates a rule of the encoding.
     """
     structure.check(module)
-    prepare(module)
+    constants = prepare(module)
     for func in funcs(module):
         _check(func)
     for func in funcs(module):
@@ -63,6 +65,7 @@ def from_linalg(module: ir.Module, written: NameOfLocation = lambda _: None) -> 
         verify(module, source=True, written=True)
     except NotProvable as error:
         raise LinalgError(f"the program could not be checked: {error}") from error
+    return {f.name: {f.arg_name(n): a for n, a in constants.get(f.name, {}).items()} for f in funcs(module)}
 
 
 def _outside_blocks(func: Func) -> list[ir.Operation]:
@@ -129,14 +132,19 @@ def _convert(func: Func, written: NameOfLocation) -> None:
             _equate_allocation(op, func, sizes)
     for one in found:
         generic.extents(one, sizes)
+    for op in _outside_blocks(func):
+        if op.name == "cf.assert":
+            sizes.assume(op)
     for one in found:
         generic.require_extents(one, sizes)
     sizes.settle()
     update_type(func)
     _strides(func)
     names = {attrs.get(op, attrs.BLOCK) for op in walk.ops(func.op) if is_block(op)}
-    for one in found:
-        generic.emit_loops(one, sizes, _fresh(one, names))
+    starts = fills_to_fold(found, func, sizes)
+    folded = {fill.op for fills in starts.values() for fill in fills}
+    for one in [one for one in found if one.op not in folded]:
+        generic.emit_loops(one, sizes, _fresh(one, names), starts.get(one.op, ()))
     for one in found:
         one.op.erase()
     _allocations(func, sizes)
@@ -150,7 +158,7 @@ def _name(func: Func, written: NameOfLocation) -> None:
     given = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
     named = []
     for number, arg in enumerate(func.args):
-        facts = {a.name: a.attr for a in ir.DictAttr(given[number])} if given else {}
+        facts = {a.name: a.attr for a in ir.DictAttr(given[number])} if number < len(given) else {}
         facts = {k: v for k, v in facts.items() if k.startswith("tir.")}  # those of bufferization do not apply here
         name = written(arg.location) or f"arg{number}"
         named.append(ir.DictAttr.get({attrs.NAME: ir.StringAttr.get(name), **facts}))

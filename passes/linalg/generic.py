@@ -145,8 +145,8 @@ def _maximum(expr: ir.AffineExpr, ends: Sequence[Index]) -> Index | None:
 # --- loops and block --------------------------------------------------------------------------------------------------
 
 
-def emit_loops(generic: GenericOp, sizes: ExtentSolver, name: str) -> None:
-    """Emit the loops and the block before the op.
+def emit_loops(generic: GenericOp, sizes: ExtentSolver, name: str, starts: Sequence[GenericOp] = ()) -> None:
+    """Emit the loops and the block before the op. starts: the fill of each output, which becomes its init.
 
         linalg.generic {iterator_types = ["parallel", "reduction"]} ...
     -->
@@ -166,10 +166,12 @@ def emit_loops(generic: GenericOp, sizes: ExtentSolver, name: str) -> None:
                 loops.append(create.loop(f"i{number}", 0, extent))
             point = create.at_end(loops[-1].body)
         with point:
-            _block(generic, sizes, name, loops)
+            _block(generic, sizes, name, loops, starts)
 
 
-def _block(generic: GenericOp, sizes: ExtentSolver, name: str, loops: Sequence[Loop]) -> None:
+def _block(
+    generic: GenericOp, sizes: ExtentSolver, name: str, loops: Sequence[Loop], starts: Sequence[GenericOp]
+) -> None:
     runs = [Index.of(loop.var) for loop in loops]
     places = [reshapes.element(v, reshapes.apply_map(m, runs), sizes) for v, m in generic.accessed]
     written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
@@ -185,6 +187,10 @@ def _block(generic: GenericOp, sizes: ExtentSolver, name: str, loops: Sequence[L
     iters = {o.var: Index.of(it.var) for o, it in zip([*around, *loops], block.iters, strict=True)}
     moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in places]
     with create.at_end(block.body):
+        if starts:
+            with create.at_end(create.init(block).regions[0].blocks[0]):
+                for fill, target in zip(starts, moved[len(moved) - len(starts) :], strict=True):
+                    create.store(BodyEmitter(fill, sizes, iters, []).value(fill.inputs[0]), *target)
         BodyEmitter(generic, sizes, iters, [iters[loop.var] for loop in loops]).write(moved)
 
 

@@ -7,6 +7,7 @@ import warnings
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import funcs
 from tir_mlir.passes.linalg.from_linalg import from_linalg
 from tir_mlir.passes.linalg.to_linalg import to_linalg
 from tir_mlir.passes.module_pass import ModulePass, register_in
@@ -17,7 +18,11 @@ conversion = register_in(CONVERSIONS)
 
 @conversion("tir-from-linalg", "Lower linalg ops on tensors or memrefs to loops and blocks")
 def _from(module: ir.Module) -> None:
-    from_linalg(module)
+    constants = from_linalg(module)
+    for func in funcs(module):
+        for name in constants.get(func.name, {}):
+            what = f"a constant of {func.name} is the parameter {name} now; the text has no values"
+            warnings.warn(f"{what} ({func.op.location})", stacklevel=2)
 
 
 @conversion("tir-to-linalg", "Raise block nests that are pure tensor computations to linalg ops on memrefs")

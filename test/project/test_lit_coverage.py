@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from harness import ROOT
 
+from tir_mlir.opt.graph_passes import GRAPH_PASSES
 from tir_mlir.opt.pipeline_text import pass_name
 from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS
@@ -51,6 +52,17 @@ def test_a_pass_to_or_from_linalg_has_its_file_with_refusals(name: str) -> None:
     runs = _run_lines("linalg", name.removeprefix("tir-").replace("-", "_"))
     assert any(name in line and "FileCheck" in line for line in runs)
     assert any("--verify-diagnostics" in line for line in runs)
+
+
+def test_each_pass_on_graphs_has_its_file():
+    """With a refusal, but for the one that runs the others."""
+    folder = ROOT / "test" / "lit" / "graph"
+    wanted = {name: folder / f"{name.removeprefix('tir-graph-').replace('-', '_')}.py" for name in GRAPH_PASSES}
+    assert sorted(folder.glob("*.py")) == sorted(wanted.values())
+    for name, file in wanted.items():
+        text = file.read_text(encoding="utf-8")
+        assert any("RUN:" in line and name in line for line in text.splitlines()), name
+        assert "expected-error" in text or "RUN: not tir-opt" in text or name == "tir-graph-compile", name
 
 
 @pytest.mark.parametrize("folder", ["schedule", "lower"])

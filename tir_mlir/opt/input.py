@@ -49,7 +49,8 @@ def read(path: str, split: bool) -> list[InputChunk]:
     if data.startswith(b"ML\xefR"):
         raise DriverError(Diagnostic("error", "this is MLIR bytecode; `mlir-opt FILE` turns it into text", name))
     text = _decoded(data, name)
-    is_script = path.endswith(".py") or (path == "-" and "prim_func" in text and "func.func" not in text)
+    written = any(word in text for word in ("prim_func", "R.function")) and "func.func" not in text
+    is_script = path.endswith(".py") or (path == "-" and written)
     cuts = [0, *(m.end() for m in _CUT.finditer(text)), len(text)] if split else [0, len(text)]
     ranges = zip(cuts, cuts[1:], strict=False)
     pieces = [InputChunk(name, "\n" * text.count("\n", 0, a) + text[a:b], is_script) for a, b in ranges]
@@ -147,7 +148,7 @@ def _script(piece: InputChunk) -> ir.Module:
 
 
 def _programs_only(text: str) -> str:
-    """Blank out everything but prim_funcs, imports and constants: nothing else of a file is executed."""
+    """Blank out everything but programs, graphs, imports and constants: nothing else of a file is executed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -162,15 +163,16 @@ def _programs_only(text: str) -> str:
 
 def _is_program(stmt: ast.stmt) -> bool:
     if isinstance(stmt, ast.FunctionDef):
-        return _decorated(stmt.decorator_list, "prim_func")
+        return _decorated(stmt.decorator_list)
     if not isinstance(stmt, ast.ClassDef):
         return False
-    members = [s for s in stmt.body if isinstance(s, ast.FunctionDef)]
-    return any(_decorated(m.decorator_list, "prim_func") for m in members)
+    return any(_decorated(s.decorator_list) for s in stmt.body if isinstance(s, ast.FunctionDef))
 
 
-def _decorated(decorators: Iterable[ast.expr], word: str) -> bool:
-    return any(ast.unparse(d).split("(")[0].rpartition(".")[2] == word for d in decorators)
+def _decorated(decorators: Iterable[ast.expr]) -> bool:
+    """Whether decorators make a program or a graph of a function."""
+    words = [ast.unparse(d).split("(")[0] for d in decorators]
+    return any(w.rpartition(".")[2] == "prim_func" or w == "function" or w.endswith("R.function") for w in words)
 
 
 def _is_harmless(stmt: ast.stmt) -> bool:
@@ -181,4 +183,15 @@ def _is_harmless(stmt: ast.stmt) -> bool:
         return all(a.name.split(".")[0] in ("tvm", "tir_mlir") for a in stmt.names)
     if not isinstance(stmt, ast.Assign) or not all(isinstance(t, ast.Name) for t in stmt.targets):
         return False
+    if isinstance(stmt.value, ast.Dict) and [ast.unparse(t) for t in stmt.targets] == ["metadata"]:
+        return all(_is_metadata(node) for node in ast.walk(stmt.value))
     return all(isinstance(node, (*_CONSTANT, *_ARITHMETIC)) for node in ast.walk(stmt.value))
+
+
+def _is_metadata(node: ast.AST) -> bool:
+    """Whether a part of a statement may be one of the large constants of a graph, as they are printed after it."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) == "R.const_of_bytes"
+    if isinstance(node, ast.Attribute):
+        return ast.unparse(node) == "R.const_of_bytes"
+    return isinstance(node, (*_CONSTANT, *_ARITHMETIC, ast.Dict))

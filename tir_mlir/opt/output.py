@@ -29,7 +29,7 @@ def text(runner: Runner, form: str) -> str:
     """Print the module in a format; `llvm` lowers it first. Raises TirError, MLIRError."""
     if form == "script":
         input.as_program(runner.module)
-        return script(runner.module) + "\n"
+        return script(runner.module, show_meta=True) + "\n"
     if form == "llvm":
         return _llvm(runner.module)
     runner.settings = replace(runner.settings, generic=runner.settings.generic or form == "generic")
@@ -76,7 +76,11 @@ def passes() -> str:
     lines = ["schedule primitives:"]
     lines += [f"  {name + _options(name):68} {docs[name]}" for name in docs if name in steps]
     lines += ["", "passes on a whole module:"]
-    lines += [f"  {name + _options(name):40} {text}" for name, text in docs.items() if name not in steps]
+    whole = {name: text for name, text in docs.items() if name not in steps}
+    on_graphs = {name: whole.pop(name) for name in pipeline_text.graph_passes()}
+    lines += [f"  {name + _options(name):40} {text}" for name, text in whole.items()]
+    lines += ["", "passes on a graph:"]
+    lines += [f"  {name + _options(name):68} {text}" for name, text in on_graphs.items()]
     lines += ["", "upstream passes that run in this process (all others run in a separate mlir-opt process):"]
     lines += [f"  {name}" for name in sorted(upstream.IN_PROCESS) if not name.startswith("tir-")]
     return "\n".join(lines) + "\n"
@@ -85,11 +89,12 @@ def passes() -> str:
 def _options(name: str) -> str:
     """`{loop= factors= [preserve_unit_iters=]}`."""
     primitive = PRIMITIVES.get(pipeline_text.primitive_name(name))
-    if primitive is not None and name not in pipeline_text.module_passes():
+    one = pipeline_text.module_pass(name)
+    if primitive is not None and one is None:
         return "{" + " ".join(pass_options.summary(primitive)) + "}"
-    if name not in pipeline_text.module_passes():
+    if one is None:
         return ""
-    known = list(inspect.signature(pipeline_text.module_passes()[name].run).parameters)[1:]
+    known = list(inspect.signature(one.run).parameters)[1:]
     return "{" + " ".join(f"[{k}=]" for k in known) + "}" if known else ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Func, Loop
 from tir_mlir.opt.name_lookup import HandleNames
-from tir_mlir.opt.pipeline_text import PassInstance, module_passes, near, pass_name, primitive_name
+from tir_mlir.opt.pipeline_text import PassInstance, module_pass, near, pass_name, primitive_name
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 
 HANDLES = (Loop, Block, Func)
@@ -155,8 +155,8 @@ def check(step: PassInstance) -> None:
     try:
         if step.kind == "primitive":
             of_step(primitive_name(step.name), step.options)
-        elif step.kind == "module":
-            known = [n for n in inspect.signature(module_passes()[step.name].run).parameters][1:]
+        elif (one := module_pass(step.name)) is not None:
+            known = [n for n in inspect.signature(one.run).parameters][1:]
             for key, _ in pairs(step.options):
                 if key not in known:
                     raise TirError(f'unknown option "{key}"; it takes {", ".join(known) or "none"}')

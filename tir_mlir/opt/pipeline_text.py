@@ -6,6 +6,7 @@ builtin.module(tir-split{loop=i factors=4,32}, tir-lower, func.func(canonicalize
 from __future__ import annotations
 
 import difflib
+import importlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ DRIVER_PASSES = {
     WHOLE_WAY: "Lower TensorIR to the LLVM dialect (tir-lower, then upstream passes)",
     VERIFY: "Verify the rules of the TensorIR encoding",
 }
+GRAPH_PREFIX = "tir-graph-"
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _OPEN, _CLOSE = "([{", ")]}"
 _ANY_ANCHOR = ("builtin.module", "any")
@@ -89,14 +91,25 @@ def pass_name(primitive: str) -> str:
 
 
 def module_passes() -> dict[str, ModulePass]:
-    """The passes of this package other than schedule primitives, by name: linalg conversions and lowering."""
+    """The passes on programs other than schedule primitives, by name: linalg conversions and lowering."""
     return {**CONVERSIONS, **LOWERINGS}
+
+
+def graph_passes() -> dict[str, ModulePass]:
+    """The passes on graphs, by name; what they stand on is loaded at the first call."""
+    return importlib.import_module("tir_mlir.opt.graph_passes").GRAPH_PASSES
+
+
+def module_pass(name: str) -> ModulePass | None:
+    """The pass of this package that rewrites a whole module, of this name."""
+    return (graph_passes() if name.startswith(GRAPH_PREFIX) else module_passes()).get(name)
 
 
 def our_passes() -> dict[str, str]:
     """All passes of this package, with the first sentence of their documentation."""
     steps = {pass_name(p.name): _first(p.doc) for p in PRIMITIVES.values() if not p.pure}
-    return {**steps, **DRIVER_PASSES, **{name: one.help for name, one in module_passes().items()}}
+    whole = {**module_passes(), **graph_passes()}
+    return {**steps, **DRIVER_PASSES, **{name: one.help for name, one in whole.items()}}
 
 
 def _first(doc: str) -> str:
@@ -186,7 +199,7 @@ def _step(name: str, options: str, anchors: tuple[str, ...], text: str, offset: 
 def _kind(name: str, text: str, offset: int) -> str:
     if name in DRIVER_PASSES:
         return "driver"
-    if name in module_passes():
+    if module_pass(name) is not None:
         return "module"
     if not name.startswith("tir-"):
         return "upstream"

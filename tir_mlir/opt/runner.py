@@ -97,7 +97,9 @@ class Runner:
         elif step.name == pipeline_text.WHOLE_WAY:
             lower_to_llvm(self.module)
         else:
-            pipeline_text.module_passes()[step.name].run(self.module, **dict(pass_options.pairs(step.options)))
+            found = pipeline_text.module_pass(step.name)
+            assert found is not None
+            found.run(self.module, **dict(pass_options.pairs(step.options)))
             check_mlir(self.module.operation)
 
     def _primitive(self, step: PassInstance) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError, VerifyError
@@ -23,12 +24,21 @@ _NAME = re.compile(r"%([A-Za-z_]\w*)")
 _RESULT = re.compile(r"%([A-Za-z_]\w*)\s*=\s*$")
 
 
-def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> IRModule:
+class ImportedModule(IRModule):
+    """Result of `from_linalg`. `constants[function][parameter]` are the values of constants that became parameters."""
+
+    def __init__(self, mlir: ir.Module, constants: Mapping[str, Mapping[str, np.ndarray]]):
+        super().__init__(mlir)
+        self.constants = {name: dict(values) for name, values in constants.items() if values}
+
+
+def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> ImportedModule:
     """Convert linalg ops to loops and blocks. `source`: a module, MLIR text, or the path of a `.mlir` file.
 
-    Accepts named ops and `linalg.generic` on ranked memrefs, views and allocations. Tensors are bufferized first and
-    their results become parameters. Dynamic extents become shape variables; extents that linalg requires to be equal
-    share one. Loops are named `i0, i1, ...`, iters `v0, v1, ...`, blocks after their op.
+    Accepts named ops and `linalg.generic` on ranked memrefs, views and allocations. Tensors are bufferized first;
+    constants, then results, become parameters: `.constants` of the result has the values of the former. A fill before a
+    reduction with terms becomes its init. Dynamic extents become shape variables; extents that linalg requires to be
+    equal share one. Loops are named `i0, i1, ...`, iters `v0, v1, ...`, blocks after their op.
     func: convert only this function. `source` is not modified.
     Raises ScriptError with the source location for malformed text and for unsupported ops.
     """
@@ -42,13 +52,13 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
         module = parse_mlir(text, lines, trusted=True) if isinstance(source, str) else _copy(source)
         _erase_others(module, func)
         try:
-            passes.from_linalg(module, _source_names(lines.lines))
+            constants = passes.from_linalg(module, _source_names(lines.lines))
         except VerifyError as error:
             raise relocated(error.message, error.location, lines) from None
         except RecursionError:
             raise TirError("the program is nested too deeply") from None
         add_missing_attributes(module)
-        return IRModule(module)
+        return ImportedModule(module, constants)
 
 
 class LinalgModule(IRModule):

@@ -12,6 +12,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 import annotation_table  # noqa: E402
 import blocks  # noqa: E402, F401  the examples of each group register themselves
 import buffers  # noqa: E402, F401
+import graph_passes  # noqa: E402
 import looking  # noqa: E402, F401
 import loops  # noqa: E402, F401
 import lowering_passes  # noqa: E402
@@ -35,6 +36,7 @@ def main() -> None:
         (primitives / f"{name}.md").write_text(page(name), encoding="utf-8")
     (primitives / "index.md").write_text(index(), encoding="utf-8")
     (folder / "annotations.md").write_text(annotation_table.page(), encoding="utf-8")
+    (folder / "graph-passes.md").write_text(graph_passes.page(), encoding="utf-8")
     (folder / "lowering-passes.md").write_text(lowering_passes.page(), encoding="utf-8")
     (folder / "operators.md").write_text(operator_table.page(), encoding="utf-8")
     (folder / "tir.md").write_text(tir_words.page(), encoding="utf-8")

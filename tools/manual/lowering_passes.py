@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 
@@ -23,7 +25,9 @@ def page() -> str:
     parts = [_HEAD, "## Order", "From blocks to upstream MLIR:", _table(ours)]
     parts += ["From upstream MLIR to the LLVM dialect, passes of `tir_mlir` and upstream passes:", _table(list(after))]
     parts += ["## Passes"]
-    parts += [_section(name) for name in (*ours, *dict.fromkeys(n for n in after if n in LOWERINGS))]
+    parts += [
+        section(name, LOWERINGS[name].run) for name in (*ours, *dict.fromkeys(n for n in after if n in LOWERINGS))
+    ]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
@@ -36,8 +40,8 @@ def _table(names: list[str]) -> str:
     return "\n".join(rows)
 
 
-def _section(name: str) -> str:
-    run = LOWERINGS[name].run
+def section(name: str, run: Callable[..., Any]) -> str:
+    """The part of a page about one pass."""
     options = list(inspect.signature(run).parameters)[1:]
     parts = [f"### {name}", *([f"Options: {', '.join(f'`{o}`' for o in options)}."] if options else [])]
     return "\n\n".join([*parts, _markdown(inspect.getdoc(run) or "")])
@@ -47,6 +51,6 @@ def _markdown(doc: str) -> str:
     """Format a docstring as Markdown; its rewrite (`before --> after`) is indented to render as code."""
     paragraphs = doc.split("\n\n")
     for number, text in enumerate(paragraphs):
-        if "-->" in text and not text.startswith("    "):
+        if "\n->" in text or ("-->" in text and not text.startswith("    ")):
             paragraphs[number] = "\n".join(f"    {line}" for line in text.splitlines())
     return "\n\n".join(paragraphs)

@@ -20,7 +20,7 @@ import traceback
 
 import tir_mlir.compat
 import tir_mlir.testing  # noqa: F401  loaded for the scripts
-from tir_mlir.opt import driver
+from tir_mlir.opt import driver, graph_passes  # noqa: F401
 from tir_mlir.passes import linalg, lower, schedule  # noqa: F401  every pass is loaded
 
 REQUEST = 1 << 20

@@ -8,6 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
+from tir_mlir.dialect.ir import attrs
 from tir_mlir.graph.expressions.nodes import (
     Call,
     Constant,
@@ -54,6 +55,8 @@ def read_graph(func: TensorFunc) -> ReadGraph:
     results = [values[v] for v in func.outputs]
     body = results[0] if len(results) == 1 else Tuple(results)
     attributes = dict(func.attributes)
+    if (owner := attrs.get(func.op, encoding.OF)) is not None:
+        attributes |= {encoding.OF: owner, encoding.DERIVES: attrs.get(func.op, encoding.DERIVES)}
     weights = {func.input_name(n): w for n in range(len(func.inputs)) if (w := func.weight(n)) is not None}
     if weights:
         attributes[WEIGHTS] = weights

@@ -50,8 +50,10 @@ class _Writer:
         known = dict(function.attrs)
         weights: Mapping[str, str] = known.pop(WEIGHTS, {})
         is_group = any([known.pop(word, 0) for word in ("Primitive", "primitive")])
+        own = {name: known.pop(name) for name in (encoding.OF, encoding.DERIVES) if name in known}
         for param in function.params:
-            self.values[param] = self._parameter(param, weights.get(param.name_hint))
+            name = weights.get(param.name_hint)  # of an input of a graph that computes weights, its own name
+            self.values[param] = self._parameter(param, None if own else name, name if own else None)
         for binding in function.body.bindings:
             self.values[binding.var] = self._bound(binding.var, binding.value)
         made = self._operand(function.body.body)
@@ -60,17 +62,19 @@ class _Writer:
             if is_group:
                 attrs.put(builder.func.op, encoding.KIND, encoding.GROUP)
                 builder.func.op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+            for key, value in own.items():
+                attrs.put(builder.func.op, key, value)
             if known:
                 attrs.put(builder.func.op, attrs.ATTRS, known)
 
-    def _parameter(self, param: Var, weight: str | None) -> Value:
+    def _parameter(self, param: Var, weight: str | None, name: str | None) -> Value:
         info = param.struct_info
         if not isinstance(info, TensorStructInfo) or info.shape is None:
             raise GraphError(
                 f"parameter {param.name_hint} of {self.builder.func.name} is {info}, of which the shape is not known; "
                 'fix: R.Tensor((1, "n"), "float32")'
             )
-        return self.builder.input(param.name_hint, tuple(info.shape), info.dtype, weight=weight)
+        return self.builder.input(name or param.name_hint, tuple(info.shape), info.dtype, weight=weight)
 
     def _bound(self, var: Var, value: Any) -> Any:
         """What a binding computes: a Value, or a tuple of them."""

@@ -10,10 +10,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.passes.graph.dead_code import drop_unused_inputs, erase_dead_nodes
 from tir_mlir.passes.graph.places import is_view
 
-DERIVES = "graph.derives"
-"""Of a graph that computes weights: the names of the weights that it returns."""
-OF = "graph.of"
-"""Of a graph that computes weights: the name of the graph whose weights they are."""
+DERIVES, OF = encoding.DERIVES, encoding.OF
 
 
 def lift_weights(graph: Graph) -> Graph:

@@ -11,6 +11,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
+from tir_mlir.dialect.ir import attrs
 from tir_mlir.script.printer.literals import annotation, quote, sequence
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options
@@ -95,7 +96,11 @@ class GraphPrinter:
     def _attributes(self) -> None:
         func = self.func
         found = {k: v for k, v in func.attributes.items() if k != "global_symbol" or self.options.symbols}
-        weights = {self.names.get(v): w for n, v in enumerate(func.inputs) if (w := func.weight(n)) is not None}
+        owner = attrs.get(func.op, encoding.OF)
+        if owner is not None:  # it computes the weights of another graph
+            found |= {encoding.OF: owner, encoding.DERIVES: attrs.get(func.op, encoding.DERIVES)}
+        named = [func.weight(n) if owner is None else func.input_name(n) for n in range(len(func.inputs))]
+        weights = {self.names.get(v): w for v, w in zip(func.inputs, named, strict=True) if w is not None}
         if weights:
             found[WEIGHTS] = weights
         if found:

@@ -83,9 +83,54 @@ func.func @loop(%A: memref<?xf32>, %n: index) {
 
 // -----
 
+// A softmax is two reductions and two pointwise blocks; what is filled before a reduction with terms is its init.
+// CHECK-LABEL: def softmax(
+// CHECK:       with T.block("softmax_max"):
+// CHECK:         with T.init():
+// CHECK-NEXT:      buf0[v0] = T.float32("-inf")
+// CHECK:         buf0[v0] = T.max(arg0[v0, v1], buf0[v0])
+// CHECK:       with T.block("softmax_exp"):
+// CHECK:         buf1[v0, v1] = T.exp(arg0[v0, v1] - buf0[v0])
+// CHECK:       with T.block("softmax_sum"):
+// CHECK:       with T.block("softmax_div"):
+// CHECK:         arg1[v0, v1] = buf1[v0, v1] / buf2[v0]
 func.func @softmax(%A: memref<4x5xf32>, %B: memref<4x5xf32>) {
-  // expected-error @below {{linalg.softmax cannot be expressed as loops and blocks}}
   linalg.softmax dimension(1) ins(%A : memref<4x5xf32>) outs(%B : memref<4x5xf32>)
+  return
+}
+
+// -----
+
+// A constant is a parameter before the results; a result of another shape is a copy; a power is a product.
+// CHECK-LABEL: def constants(arg0: T.Buffer((2, 3), "float32"), arg1: T.Buffer((2, 3), "float32"), arg2: T.Buffer((6,), "float32")):
+// CHECK:       with T.block("generic"):
+// CHECK:         buf0[v0, v1] = arg0[v0, v1] * arg0[v0, v1] * arg1[v0, v1]
+// CHECK:       with T.block("copy"):
+// CHECK:         arg2[v0] = buf0[v0 // 3, v0 % 3]
+#same = affine_map<(i, j) -> (i, j)>
+// expected-warning @+1 {{a constant of constants is the parameter arg1 now; the text has no values}}
+func.func @constants(%A: tensor<2x3xf32>) -> tensor<6xf32> {
+  %w = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %e = tensor.empty() : tensor<2x3xf32>
+  %p = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%A, %w : tensor<2x3xf32>, tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %two = arith.constant 2 : i32
+    %q = math.fpowi %a, %two : f32, i32
+    %m = arith.mulf %q, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<2x3xf32>
+  %r = tensor.collapse_shape %p [[0, 1]] : tensor<2x3xf32> into tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+// -----
+
+memref.global "private" @state : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+func.func @global(%A: memref<4xf32>) {
+  // expected-error @below {{the global buffer state is no constant: fix: make it a parameter}}
+  %w = memref.get_global @state : memref<4xf32>
+  linalg.copy ins(%w : memref<4xf32>) outs(%A : memref<4xf32>)
   return
 }
 

@@ -1,0 +1,101 @@
+"""Constant buffers (`memref.get_global`) as fills, or as parameters whose values are told beside the program."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import arith, linalg, memref
+
+from tir_mlir.dialect.diagnostics import LinalgError
+from tir_mlir.dialect.ir import Func, direct_ops, walk
+
+_FIX = "fix: make it a parameter"
+
+
+def constants_to_params(module: ir.Module, func: Func) -> dict[int, np.ndarray]:
+    """Append a parameter for each constant that a function reads; one number everywhere is a fill instead.
+
+        %w = memref.get_global @w : memref<2xf32>      -->   func.func @main(..., %w: memref<2xf32>)
+        %z = memref.get_global @z  (of dense<0.0>)     -->   %z = memref.alloc(); linalg.fill ins(%c0) outs(%z)
+
+    Returns the values by the number of the parameter. Errors: LinalgError for a constant without values.
+    """
+    found: dict[int, np.ndarray] = {}
+    known: dict[str, ir.Value] = {}
+    for op in [o for o in walk.ops(func.op) if o.name == "memref.get_global"]:
+        name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+        value = _initial_value(module, name, op)
+        if isinstance(value, ir.DenseElementsAttr) and value.is_splat:
+            _fill(op, value)
+        else:
+            if name not in known:
+                known[name] = func.body.add_argument(op.results[0].type, op.location)
+                found[len(func.args) - 1] = _array(module, value, op)
+            op.results[0].replace_all_uses_with(known[name])
+        op.erase()
+    return found
+
+
+def erase_globals(module: ir.Module) -> None:
+    """Erase the constants of a module, which no function reads any more."""
+    for op in direct_ops(module.operation):
+        if op.name == "memref.global":
+            op.erase()
+
+
+def _initial_value(module: ir.Module, name: str, op: ir.Operation) -> ir.Attribute:
+    made = ir.SymbolTable(module.operation)[name].operation
+    if "constant" not in made.attributes:
+        raise LinalgError(f"the global buffer {name} is no constant: {_FIX}", op.location)
+    if isinstance(made.attributes.get("initial_value"), (type(None), ir.UnitAttr)):
+        raise LinalgError(f"the constant {name} has no value: {_FIX}", op.location)
+    return made.attributes["initial_value"].maybe_downcast()
+
+
+def _fill(op: ir.Operation, value: ir.DenseElementsAttr) -> None:
+    """A copy of the constant becomes a fill of its target, other uses read a buffer that is filled."""
+    buffer = op.results[0]
+    type_ = ir.MemRefType(buffer.type)
+    named = ir.Location.name("fill", op.location)
+    copies = [u.owner.operation for u in buffer.uses if u.owner.name == "memref.copy" and u.operand_number == 0]
+    for copy in copies:
+        with ir.InsertionPoint(copy), named:
+            linalg.fill(arith.constant(type_.element_type, value.get_splat_value()), outs=[copy.operands[1]])
+        copy.erase()
+    if any(True for _ in buffer.uses):
+        with ir.InsertionPoint(op), named:
+            made = memref.alloc(type_, [], [])
+            ir.OpResult(made).owner.operation.location = op.location  # its name in the text
+            linalg.fill(arith.constant(type_.element_type, value.get_splat_value()), outs=[made])
+        buffer.replace_all_uses_with(made)
+
+
+def _array(module: ir.Module, value: ir.Attribute, op: ir.Operation) -> np.ndarray:
+    """The values of a constant as an array; bfloat16 as its bits."""
+    type_ = ir.MemRefType(op.results[0].type)
+    shape, element = tuple(type_.shape), str(type_.element_type)
+    if isinstance(value, ir.DenseElementsAttr):
+        made = np.array(value)
+        return made.view(np.uint16) if element == "bf16" and made.dtype.itemsize == 2 else made
+    name = re.match(r"dense_resource<([\w.$-]+)>", str(value))
+    if name is None or element not in _DTYPES:
+        raise LinalgError(f"the constant {str(value)[:40]} of {type_} is not dense<...>: {_FIX}", op.location)
+    blob = _resource(module, name[1])
+    dtype, count = _DTYPES[element], int(np.prod(shape))
+    if blob is None or len(blob) != count * np.dtype(dtype).itemsize:
+        raise LinalgError(f"the text has no values for the constant dense_resource<{name[1]}>: {_FIX}", op.location)
+    return np.frombuffer(blob, dtype).reshape(shape).copy()
+
+
+_DTYPES = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "uint16", "i64": "int64", "i32": "int32",
+    "i16": "int16", "i8": "int8",
+}  # fmt: skip
+
+
+def _resource(module: ir.Module, name: str) -> bytes | None:
+    """The bytes of a resource: as text, the alignment in four bytes and then the data, in hexadecimal digits."""
+    found = re.search(rf'\b{re.escape(name)}: "0x([0-9A-Fa-f]*)"', str(module).rpartition("{-#")[2])
+    return bytes.fromhex(found[1])[4:] if found is not None else None

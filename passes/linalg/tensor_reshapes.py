@@ -1,0 +1,67 @@
+"""`tensor.reshape` to sizes that the program computes, as collapse_shape and expand_shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+from mlir.dialects import arith, tensor
+
+from tir_mlir.dialect.ir import walk
+
+
+def rewrite_tensor_reshapes(module: ir.Module) -> None:
+    """Replace each reshape whose shape is given by numbers or single values, in place.
+
+        %s = tensor.from_elements %n, %c4        tensor.expand_shape %x [[0, 1]] output_shape [%n, 4]
+        tensor.reshape %x(%s)              -->   (after tensor.collapse_shape to one axis, if %x has several)
+
+    One whose shape is made otherwise stays, and is refused later.
+    """
+    for op in [o for o in walk.ops(module.operation) if o.name == "tensor.reshape"]:
+        source, given = op.operands
+        sizes = _sizes(given, ir.RankedTensorType(op.results[0].type), op)
+        if sizes is None:
+            continue
+        with ir.InsertionPoint(op), op.location:
+            op.results[0].replace_all_uses_with(_reshaped(source, ir.RankedTensorType(op.results[0].type), sizes))
+        op.erase()
+        if not any(True for _ in given.uses) and not isinstance(given.owner, ir.Block):
+            given.owner.operation.erase()
+
+
+def _sizes(given: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> list[ir.Value] | None:
+    """The sizes of the dynamic dimensions of the result; None if they are no single values."""
+    unknown = [d for d in range(result.rank) if result.is_dynamic_dim(d)]
+    if not unknown:
+        return []
+    owner = given.owner
+    if isinstance(owner, ir.Block) or owner.name != "tensor.from_elements":
+        return None
+    values = [list(owner.operands)[d] for d in unknown]
+    with ir.InsertionPoint(op), op.location:
+        index = ir.IndexType.get()
+        return [v if isinstance(v.type, ir.IndexType) else arith.index_cast(index, v) for v in values]
+
+
+def _reshaped(source: ir.Value, wanted: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
+    type_ = ir.RankedTensorType(source.type)
+    unknown = ir.ShapedType.get_dynamic_size()
+    if type_.rank > 1:
+        count = unknown if not type_.has_static_shape else _product(type_.shape)
+        flat = ir.RankedTensorType.get([count], type_.element_type)
+        source = tensor.collapse_shape(flat, source, [list(range(type_.rank))])
+    if wanted.rank == 0:
+        return tensor.collapse_shape(wanted, source, [])
+    if wanted.rank == 1 and type_.rank > 0:
+        return source if source.type == wanted else tensor.cast(wanted, source)
+    groups = [list(range(wanted.rank))] if type_.rank else []
+    static = [unknown if wanted.is_dynamic_dim(d) else wanted.get_dim_size(d) for d in range(wanted.rank)]
+    return tensor.expand_shape(wanted, source, groups, list(sizes), static)
+
+
+def _product(shape: Sequence[int]) -> int:
+    found = 1
+    for size in shape:
+        found *= size
+    return found

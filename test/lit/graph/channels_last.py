@@ -1,0 +1,52 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --tir-graph-channels-last --emit=script | FileCheck %s
+
+# One permutation before, one after; those in between cancel each other.
+# CHECK-LABEL: def main(
+# CHECK:         R.permute_dims(x, axes=[0, 2, 3, 1])
+# CHECK-NEXT:    R.nn.conv2d({{.*}}, w, data_layout="NHWC"
+# CHECK-NEXT:    R.nn.relu(
+# CHECK-NEXT:    R.nn.conv2d({{.*}}, v, data_layout="NHWC"
+# CHECK-NEXT:    R.permute_dims({{.*}}, axes=[0, 3, 1, 2])
+# CHECK-NEXT:    R.output
+from tir_mlir.script import relax as R
+
+
+@R.function
+def main(
+    x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((4, 3, 3, 3), "float32"), v: R.Tensor((2, 4, 3, 3), "float32"),
+):
+    with R.dataflow():
+        a = R.nn.conv2d(x, w)
+        b = R.nn.relu(a)
+        gv = R.nn.conv2d(b, v)
+        R.output(gv)
+    return gv
+
+
+# -----
+
+# What is in NHWC, and a graph without convolutions, stay as they are.
+# CHECK-LABEL: def main(
+# CHECK:         R.nn.conv2d(x, w, data_layout="NHWC"
+# CHECK-NEXT:    R.output
+from tir_mlir.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((1, 8, 8, 3), "float32"), w: R.Tensor((4, 3, 3, 3), "float32")):
+    with R.dataflow():
+        gv = R.nn.conv2d(x, w, data_layout="NHWC")
+        R.output(gv)
+    return gv
+
+# -----
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+# expected-error @below {{the module has no graph; fix: GraphBuilder, from_torch or @R.function make one}}
+def main(A: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("A"):
+            vi = T.axis.spatial(4, i)
+            A[vi] = 0.0
