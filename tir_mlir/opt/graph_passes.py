@@ -22,9 +22,11 @@ from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
+from tir_mlir.graph.transforms.mark_in_place import mark_in_place
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
+from tir_mlir.passes.graph import calls_in_place
 from tir_mlir.passes.graph.common_subexpressions import merge_equal_nodes
 from tir_mlir.passes.graph.dead_code import erase_dead_nodes, erase_unused_functions
 from tir_mlir.passes.graph.lower_main import lower_main
@@ -117,6 +119,9 @@ def _schedule(graph: Graph, target: str = "llvm", threads: str = "") -> Graph:
     return schedule_functions(graph, _target(target), _threads(threads))
 
 
+graph_pass("tir-graph-in-place", "Let functions write results where inputs were", calls_in_place.mark)(mark_in_place)
+
+
 @graph_pass("tir-graph-lower-main", "Plan memory, and lower the graph to one function on buffers", lower_main)
 def _lower_main(graph: Graph) -> IRModule:
     plans = planned(graph)
@@ -127,9 +132,9 @@ def _lower_main(graph: Graph) -> IRModule:
 # --- all of them, and further ones ------------------------------------------------------------------------------------
 
 
-@graph_pass("tir-graph-compile", "Run the stages of a build, up to tir-graph-schedule", None)
+@graph_pass("tir-graph-compile", "Run the stages of a build, up to tir-graph-in-place", None)
 def _compile(graph: Graph, target: str = "llvm", threads: str = "") -> Graph:
-    """The stages in order, from `tir-graph-simplify` to `tir-graph-schedule`.
+    """The stages in order, from `tir-graph-simplify` to `tir-graph-in-place`.
 
     linalg.matmul, call @nn.relu   -->   call @matmul_nn_relu.call, a scheduled TensorIR function
     """

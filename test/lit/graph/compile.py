@@ -1,3 +1,8 @@
+# RUN: tir-opt %s -p 'tir-graph-simplify,tir-graph-fold-batch-norm,\
+# RUN:   tir-graph-channels-last,tir-graph-constants,tir-graph-lift-weights,\
+# RUN:   tir-graph-legalize,tir-graph-fuse-ops,tir-graph-fuse-tir,\
+# RUN:   tir-graph-pack-weights{target=avx2 threads=1},tir-graph-schedule{target=avx2 threads=1},tir-graph-in-place' -o %t.mlir
+# RUN: tir-opt %s -p 'tir-graph-compile{target=avx2 threads=1}' | diff %t.mlir -
 # RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-graph-compile{target=avx2 threads=1}' | FileCheck %s
 # RUN: tir-opt %s -p 'tir-graph-compile{target=avx2 threads=1}' --print-ir-after-all -o %t 2>&1 | FileCheck %s --check-prefix=DUMP
 
