@@ -4,9 +4,9 @@
 # CHECK-LABEL: func.func @exp(
 # CHECK-NOT:     graph.in_place
 # CHECK-LABEL: func.func @add(
-# CHECK-SAME:    graph.in_place = [[0, 2]]
+# CHECK-SAME:    graph.in_place = {{\[\[}}0, 2]]
 # CHECK-LABEL: func.func @nn_relu(
-# CHECK-SAME:    graph.in_place = [[0, 1]]
+# CHECK-SAME:    graph.in_place = {{\[\[}}0, 1]]
 from tir_mlir.script import relax as R
 
 
