@@ -119,7 +119,9 @@ ROWS: dict[str, str] = {
     "graph.expressions": (
         "dialect.diagnostics dialect.graph dialect.ir graph graph.operators script script.printer te"
     ),
-    "script.relax": ("dialect.diagnostics dialect.ir graph graph.expressions graph.operators script script.parser"),
+    "script.relax": (
+        "dialect.diagnostics dialect.ir graph graph.expressions graph.operators passes.graph script script.parser te"
+    ),
     "graph.transforms": (
         "dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph runtime schedule schedules "
         "schedules.programs script target te"
