@@ -48,15 +48,16 @@ class Panels:
 
 
 def panels(what: Contraction, target: Target, threads: int) -> Panels:
-    """Choose the tile and the panels of a product. A panel fits in half of L2: only a long reduction is split. Blocks
-    of rows pass over all panels again and again, from a quarter of L3."""
+    """Choose the tile and the panels of a product. A panel fits in half of L2, if it is read more than once: only a
+    long reduction is split. Blocks of rows pass over all panels again and again, from a quarter of L3."""
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     size = max(1, what.bits // 8)
     mr, vectors = register_tile(
         ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True, panel=what.right.panel
     )
-    nr = vectors * target.lanes(what.bits)
-    kc = even_tile(k, max(16, target.l2 // 2 // (nr * size)), STEPS)
+    mr, nr = min(mr, m), vectors * target.lanes(what.bits)
+    reused = m > mr or not what.right.panel
+    kc = even_tile(k, max(16, target.l2 // 2 // (nr * size)), STEPS) if reused else k
     packed = _packs(what, mr, nr, target)
     rows, columns = (_filled(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
     by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)

@@ -37,12 +37,13 @@ def tiles(
     m: int | None, n: int | None, k: int | None, bits: int, target: Target, threads: int = 1, panel: int = 0
 ) -> Tiles:
     """Choose the tiles of an m x n x k product (None: symbolic) of `bits`-wide elements; parallel over rows. panel: the
-    width of the panels that the right operand has; 0: none."""
+    width of the panels that the right operand has, which are read once by few rows; 0: none."""
     m, n, k = m or LARGE, n or LARGE, k or LARGE
     lanes, size = target.lanes(bits), max(1, bits // 8)
     mr, vectors = register_tile(m, n, lanes, target, panel=panel)
-    nr = vectors * lanes
+    mr, nr = min(mr, m), vectors * lanes
     kc = even_tile(k, max(16, target.l1 * 2 // 3 // (nr * size)))  # a panel in L1, with room for left rows
+    kc = k if panel and m == mr else kc
     mc = even_tile(m, max(mr, target.l2 // 2 // (kc * size)), mr, threads)
     nc = even_tile(n, max(nr, target.l3 // 2 // (kc * size)), nr)
     return Tiles(mr, nr, kc, mc, nc)

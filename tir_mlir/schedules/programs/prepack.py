@@ -19,7 +19,9 @@ from tir_mlir.schedules.products.weight_panels import WeightPanels
 from tir_mlir.target import Target, chosen
 
 FEWEST_ROWS = 4
-"""With fewer rows, a product reads each weight about once, where it is."""
+"""With fewer rows, a product reads each weight once: panels are of use as one stream from memory, if they are wide."""
+FEWEST_VECTORS = 4
+"""Vectors of columns that hide the latency of the sums of one row."""
 FLOATS = ("float32", "float64")
 
 
@@ -37,7 +39,7 @@ def prepack(
 
     To be called before the function is scheduled: `schedules.auto` takes the panels as they are. The parameters keep
     their order. weights: names of parameters; those where panels are of no use stay as they are: read by no product or
-    convolution, by several blocks, as rows of the result, for fewer than four rows, of symbolic shape, or no floats.
+    convolution, by several blocks, as rows of the result, with few rows and columns, of symbolic shape, or no floats.
     target, threads: as for `auto`.
     Returns the panels by name, whose `apply(array)` packs a weight, exactly. Raises ScheduleError for a name that is no
     parameter of the function.
@@ -94,12 +96,12 @@ def _of_product(sch: Schedule, block: Any, name: str, target: Target, threads: i
     what = contraction(sch, block)
     known = name == what.right.name and not what.right.panel and what.right.dtype == what.dtype
     shared = all(a not in what.right.axes for a in what.batch if what.extent(a) != 1)
-    few = (what.extent(what.m) or LARGE) < FEWEST_ROWS or what.extent(what.n) == 1
-    if not known or not shared or few:
+    lanes = target.lanes(what.bits)
+    few = (what.extent(what.m) or LARGE) < FEWEST_ROWS and (what.extent(what.n) or LARGE) < FEWEST_VECTORS * lanes
+    if not known or not shared or few or what.extent(what.n) == 1:
         return what.n, [what.k], 0
     if target.registers >= MANY_REGISTERS:
         return what.n, [what.k], panels(what, target, threads).nr
-    lanes = target.lanes(what.bits)
     return what.n, [what.k], register_tile(what.extent(what.m), what.extent(what.n), lanes, target)[1] * lanes
 
 

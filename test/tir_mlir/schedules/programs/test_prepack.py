@@ -57,6 +57,17 @@ def test_a_long_sum_in_passes():
     np.testing.assert_array_equal(y, x @ w.T + b)
 
 
+@pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_few_rows_read_the_panels_as_one_stream(rows, target):
+    """Nothing is read twice: the sum is in one pass, however long, and its vectors are what the loop over it reads."""
+    sch, layouts = prepacked(dense(rows, 70, 400, ["bias"]), target)
+    assert not any("_rf" in sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root")))
+    x, w, b, y = numbers(rows, 400), numbers(70, 400), numbers(70), np.empty((rows, 70), "float32")
+    build(sch)(x, layouts["W"].apply(w), b, y)
+    np.testing.assert_array_equal(y, x @ w.T + b)
+
+
 def conv(order, size=7, channels=5, filters=20, window=3):
     """A convolution of an NHWC image with a weight in some order of axes, and a bias."""
     extents = {"o": filters, "c": channels, "y": window, "x": window}
@@ -117,7 +128,7 @@ def test_a_batch_of_one():
 @pytest.mark.parametrize(
     ("program", "weights"),
     [
-        (dense(1, 37, 50), ["W"]),  # each weight is used once
+        (dense(1, 20, 50), ["W"]),  # each weight is used once, and the columns are few
         (dense(20, 37, 50, ["bias"]), ["B", "X"]),  # no operand of the product, and its rows
     ],
 )
