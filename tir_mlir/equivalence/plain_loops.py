@@ -18,6 +18,7 @@ from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
 from tir_mlir.equivalence.field import field_functions, opaque_constants
 from tir_mlir.equivalence.fold_views import fold_views
+from tir_mlir.equivalence.plain_copies import expand_copies
 from tir_mlir.passes.lower.memory import bools
 from tir_mlir.passes.lower.retype_module import retype
 
@@ -27,7 +28,7 @@ _KNOWN = {
     "builtin.module", "func.func", "func.return", "affine.for", "affine.if", "affine.load", "affine.store",
     "affine.apply", "affine.min", "affine.max", "affine.yield", "memref.alloc", "memref.alloca", "memref.load",
     "memref.store", "memref.dim", "memref.dealloc", "memref.cast", "scf.if", "scf.for", "scf.while", "scf.condition",
-    "scf.yield", "func.call", "memref.view", "memref.subview",
+    "scf.yield", "func.call", "memref.view", "memref.subview", "memref.collapse_shape", "memref.expand_shape",
 }  # fmt: skip
 
 
@@ -42,6 +43,7 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
     bools.run(module)
     for op in walk.ops(module.operation):
         _drop(op)
+    expand_copies(module, build)
     fold_views(walk.ops(module.operation), build)
     opaque_constants.hide(module.operation)
     PassManager.parse(CLEAN).run(module.operation)

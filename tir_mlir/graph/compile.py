@@ -65,12 +65,16 @@ def are_own_stages() -> bool:
 
 
 def compile_graph(
-    graph: Graph, until: str | None = None, options: Options | None = None, after: str | None = None
+    graph: Graph,
+    until: str | None = None,
+    options: Options | None = None,
+    after: str | None = None,
+    verify: bool = False,
 ) -> Graph:
     """Run the stages in order, up to and including `until` (None: the last), from the one behind `after` (None: the
-    first).
+    first). verify: compare the graph after each stage with the one before it, exactly.
 
-    Raises GraphError for an unknown stage, and what a stage raises.
+    Raises GraphError for an unknown stage and for one that changes what is computed, and what a stage raises.
     """
     names = [stage.name for stage in STAGES]
     for name in (until, after):
@@ -79,5 +83,8 @@ def compile_graph(
     first = 0 if after is None else names.index(after) + 1
     last = len(names) if until is None else names.index(until) + 1
     for stage in STAGES[first:last]:
-        graph = stage.run(graph, options or Options())
+        made = stage.run(graph, options or Options())
+        if verify and not (found := made.verify(graph)):
+            raise GraphError(f"the stage {stage.name} changes what the graph computes: {found.difference}")
+        graph = made
     return graph

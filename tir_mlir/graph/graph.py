@@ -66,7 +66,7 @@ class Graph:
         with packed functions, and for two graphs of which one has rounded weights, see `compare`; NotChecked for
         operations without exact semantics.
         """
-        from tir_mlir.graph.whole_program import verify_graph
+        from tir_mlir.graph.verify_graph import verify_graph
 
         return verify_graph(before, self, seed)
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ArgumentError, GraphError
-from tir_mlir.dialect.graph import TensorFunc, TensorType, create, encoding
+from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.graph import TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import attrs, entered
-from tir_mlir.equivalence import Result, equivalent
+from tir_mlir.graph.compared_parts import lowered
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model_memory import given_weight
@@ -21,24 +21,31 @@ from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.interpreter import Report, interpret
 from tir_mlir.passes.graph import places
 from tir_mlir.passes.graph.calls_in_place import marked
-from tir_mlir.passes.graph.lower_main import lower_main, output_shapes
+from tir_mlir.passes.graph.dead_code import drop_unused_inputs
+from tir_mlir.passes.graph.lower_main import output_shapes
 
 
-def whole_program(graph: Graph, also: Mapping[str, TensorType] | None = None) -> tuple[ir.Module, Graph]:
+def whole_program(graph: Graph) -> tuple[ir.Module, Graph]:
     """The program of a graph, and the graph that it was made of, with all its weights as inputs in order of their
-    names. also: weights that are inputs in any case. Errors: GraphError for a graph that calls packed functions."""
+    names. Errors: GraphError for a graph that calls packed functions."""
+    made = calls_only(graph)
+    with entered():
+        return lowered(made, made.name, {}), made
+
+
+def calls_only(graph: Graph, also: Mapping[str, TensorType] | None = None) -> Graph:
+    """A graph as calls of TensorIR functions and views, with its weights as inputs in order of their names. also:
+    weights that are inputs in any case."""
     made = legalize(inlined_groups(inlined_weights(constants_to_weights(graph)))).clone()
     with entered():
         func = made.func
+        drop_unused_inputs(func)
         known = {weight for n in range(len(func.inputs)) if (weight := func.weight(n)) is not None}
         for name, type_ in (also or {}).items():
             if name not in known:
                 create.add_input(func, name, type_, name)
         _weights_as_inputs(func)
-        plan = places.plan(func, marked(made.module.mlir), shared=False)
-        if packed := next((c.callee for c in plan.calls if c.packed), None):
-            raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
-        return lower_main(made.module.mlir, {made.name: plan}, in_arena=False), made
+    return made
 
 
 def weight_types(graph: Graph) -> dict[str, TensorType]:
@@ -67,31 +74,6 @@ def _weights_as_inputs(func: TensorFunc) -> None:
         listed.append(ir.DictAttr.get({**kept, attrs.NAME: ir.StringAttr.get(name)}))
     func.op.attributes["arg_attrs"] = ir.ArrayAttr.get(listed)
     create.update_type(func)
-
-
-def verify_graph(before: Graph, after: Graph, seed: int = 0) -> Result:
-    """Whether two graphs compute the same, exactly over a prime field, for all inputs and weights tried.
-
-    Weights are inputs here, with the same values for the same name. Truthy if they agree; else it tells the first
-    element that differs. Errors: GraphError for packed functions, and if a weight is rounded in one of them only;
-    NotChecked for what has no exact semantics.
-    """
-    _refuse_rounded(before, after)
-    wanted = {**weight_types(before), **weight_types(after)}
-    first, second = whole_program(before, wanted)[0], whole_program(after, wanted)[0]
-    with entered():
-        return equivalent(first, second, seed=seed)
-
-
-def _refuse_rounded(before: Graph, after: Graph) -> None:
-    """Raise GraphError if a weight was rounded in one of two graphs only: they compute different functions."""
-    with entered():
-        one, other = (set(attrs.get(g.func.op, encoding.STORED, {})) for g in (before, after))
-    if differing := sorted(one ^ other):
-        raise GraphError(
-            f"verify compares exactly, and rounded weights are other weights: {', '.join(differing)}; fix: compare "
-            "with the graph that quantize_weights returned, or the outputs on given inputs: after.compare(before, x)"
-        )
 
 
 def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tuple[list[np.ndarray], Report]:

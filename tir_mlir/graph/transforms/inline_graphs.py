@@ -46,10 +46,20 @@ def inlined_groups(graph: Graph) -> Graph:
                 if node.kind == encoding.GROUP and (group := node.callee) is not None:
                     copies = dict(zip(group.inputs, node.inputs, strict=True))
                     results = _copied(group, copies, ir.InsertionPoint(node.op))
+                    _named_as(results, node.names)
                     replace_node(node, results)
         for func in [f for f in functions if f.kind == encoding.GROUP]:
             func.op.erase()
     return made
+
+
+def _named_as(values: list[ir.Value], names: list[str]) -> None:
+    """Give results of nodes other names: what a call of a group returned keeps its name."""
+    for value, name in zip(values, names, strict=True):
+        if not isinstance(value, ir.BlockArgument) and encoding.NAMES in (op := ir.OpResult(value).owner).attributes:
+            known = list(attrs.get(op, encoding.NAMES))
+            known[ir.OpResult(value).result_number] = name
+            attrs.put(op, encoding.NAMES, known)
 
 
 def _copied(func: TensorFunc, copies: dict[ir.Value, ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:

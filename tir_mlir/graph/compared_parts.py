@@ -1,0 +1,189 @@
+"""Two graphs compared part by part, cut at the values that both have: what a large model is verified by."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError, NotChecked
+from tir_mlir.dialect.graph import TensorFunc, TensorType, create, tensor_func
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.equivalence import Result
+from tir_mlir.equivalence.compare import compare
+from tir_mlir.equivalence.work import work_of
+from tir_mlir.graph.graph import Graph
+from tir_mlir.passes.graph import places
+from tir_mlir.passes.graph.calls_in_place import marked
+from tir_mlir.passes.graph.lower_main import lower_main
+from tir_mlir.passes.graph.places import is_view
+
+PART = "part"
+MOST_WORK = 1 << 31
+"""Iterations of a part above which it is not run."""
+
+
+@dataclass
+class Side:
+    """A graph of calls, without weights of its own, and the names of its values that are known to be the other's."""
+
+    graph: Graph
+    known: dict[ir.Value, str] = field(default_factory=dict)
+
+    @property
+    def func(self) -> TensorFunc:
+        return self.graph.func
+
+    def named(self) -> dict[str, tuple[ir.Value, TensorType]]:
+        """The results of nodes, by the names that occur once; views are left out: they compute nothing."""
+        found = [(name, value, node) for node in self.func.nodes for name, value in zip(node.names, node.results)]  # noqa: B905
+        counts = Counter(name for name, _, _ in found)
+        return {n: (v, self.func.type_of(v)) for n, v, node in found if counts[n] == 1 and not is_view(node)}
+
+    def inputs_of(self, values: Sequence[ir.Value]) -> dict[str, TensorType]:
+        """The known values that some values are computed from, by name."""
+        return {self.known[v]: self.func.type_of(v) for v in _cone(values, self.known)[1]}
+
+    def program(self, values: Sequence[ir.Value], inputs: Mapping[str, TensorType], ranges: Any) -> ir.Module:
+        """The program that computes values from known ones. Errors: GraphError for a size that no input has."""
+        module = self.graph.module.mlir
+        part = create.graph(module, PART)
+        by_name = {name: create.add_input(part, f"x{n}", t) for n, (name, t) in enumerate(inputs.items())}
+        ops, leaves = _cone(values, self.known)
+        copies = {value: by_name[self.known[value]] for value in leaves}
+        with ir.InsertionPoint(part.terminator):
+            for op in ops:
+                copy = op.clone()
+                for number, operand in enumerate(op.operands):
+                    copy.operands[number] = copies[operand]
+                copies |= dict(zip(op.results, copy.results, strict=True))
+        create.set_outputs(part, [copies[v] for v in values])
+        try:
+            return lowered(self.graph, part.name, ranges, as_name=PART)
+        finally:
+            tensor_func(module, part.name).op.erase()
+
+
+def _cone(values: Sequence[ir.Value], known: Mapping[ir.Value, str]) -> tuple[list[ir.Operation], list[ir.Value]]:
+    """The ops that compute values from known ones, in order, and these."""
+    ops: dict[ir.Operation, None] = {}
+    leaves: dict[ir.Value, None] = {}
+    waiting = [(v, False) for v in reversed(values)]
+    while waiting:
+        value, is_done = waiting.pop()
+        if value in known:
+            leaves[value] = None
+            continue
+        op = ir.OpResult(value).owner.operation
+        if is_done:
+            ops[op] = None
+        elif op not in ops:
+            waiting.append((value, True))
+            waiting += [(operand, False) for operand in reversed(list(op.operands))]
+    return list(ops), list(leaves)
+
+
+def lowered(graph: Graph, name: str, ranges: Mapping[str, Sequence[int]], as_name: str | None = None) -> ir.Module:
+    """The program of a graph of calls without weights; it is right for sizes in `ranges` only."""
+    module = graph.module.mlir
+    plan = places.plan(tensor_func(module, name), marked(module), shared=False)
+    if packed := next((c.callee for c in plan.calls if c.packed), None):
+        raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
+    made = lower_main(module, {as_name or name: plan}, in_arena=False)
+    limits = {s: ranges[s] for s in plan.symbols if s in ranges}
+    if limits:
+        _assume(ir.SymbolTable(made.operation)[as_name or name].operation, limits)
+    return made
+
+
+def _assume(op: ir.Operation, limits: Mapping[str, Sequence[int]]) -> None:
+    """Let a function assume least <= size <= greatest (-1: no greatest)."""
+    conditions = []
+    for number, (least, greatest) in enumerate(limits.values()):
+        size = ir.AffineSymbolExpr.get(number)
+        conditions.append(ir.AffineExpr.get_add(size, ir.AffineConstantExpr.get(-least)))
+        if greatest >= 0:
+            conditions.append(ir.AffineExpr.get_add(size * -1, ir.AffineConstantExpr.get(greatest)))
+    holds = ir.IntegerSet.get(0, len(limits), conditions, [False] * len(conditions))
+    op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(holds)
+    attrs.put(op, attrs.SYMS, list(limits))
+
+
+class ByParts:
+    """The comparison of two graphs. A value that both have by one name is proved equal from those that are proved.
+
+    Each part is compared for arbitrary values of what it reads, so that equal parts make equal graphs; parts of equal
+    text are not run, and those of layers that repeat are run once.
+    """
+
+    def __init__(self, before: Side, after: Side, seed: int, ranges: Mapping[str, Sequence[int]]):
+        self.sides, self.seed, self.ranges = (before, after), seed, ranges
+        self.results: dict[tuple[str, str], Result] = {}
+        self.found = Result()
+        self.same = 0
+        self.differing = ""
+
+    def run(self) -> Result:
+        """The result. Errors: NotChecked where parts differ that are not the whole, which is too large to run."""
+        start = time.perf_counter()
+        before, after = self.sides
+        others = before.named()
+        for name, (value, type_) in after.named().items():
+            if name in others and others[name][1] == type_:
+                outcome = self._compared([others[name][0]], [value])
+                if isinstance(outcome, Result) and outcome.equal:
+                    before.known[others[name][0]] = after.known[value] = f"value {name}"
+                elif not self.differing:
+                    self.differing = name
+        outcome = self._compared(before.func.outputs, after.func.outputs)
+        if not isinstance(outcome, Result):
+            raise NotChecked(f"the graphs cannot be compared part by part: {outcome}")
+        if outcome.difference is not None:
+            first = self.differing or "what they return"
+            raise NotChecked(
+                f"the graphs are too large to be run as a whole, and part by part they differ, first in {first}, for "
+                f"arbitrary values of what the part reads: {outcome.difference}; fix: verify stage by stage, or the "
+                "same model with smaller sizes"
+            )
+        count = len(self.results)
+        self.found.functions = count
+        self.found.notes.append(f"by parts: {count} compared, {self.same} of equal text, which are not run")
+        self.found.seconds = time.perf_counter() - start
+        return self.found
+
+    def _compared(self, one: Sequence[ir.Value], other: Sequence[ir.Value]) -> Result | str:
+        """The comparison of some values, or why they cannot be compared."""
+        before, after = self.sides
+        inputs = {**before.inputs_of(one), **after.inputs_of(other)}
+        try:
+            programs = before.program(one, inputs, self.ranges), after.program(other, inputs, self.ranges)
+        except GraphError as error:
+            return str(error)
+        texts = str(programs[0]), str(programs[1])
+        if texts[0] == texts[1]:
+            self.same += 1
+            return Result()
+        if texts not in self.results:
+            if max(_work(p) for p in programs) > MOST_WORK:
+                return "a part is too large to be run"
+            try:
+                self.results[texts] = compare(*programs, self.seed)
+            except NotChecked as error:
+                return str(error)
+            self._note(self.results[texts])
+        return self.results[texts]
+
+    def _note(self, result: Result) -> None:
+        found = self.found
+        found.runs += result.runs
+        found.data_sets, found.orders = max(found.data_sets, result.data_sets), max(found.orders, result.orders)
+        found.nan_runs += result.nan_runs
+
+
+def _work(program: ir.Module) -> int:
+    """The iterations of the program of a part, where sizes are numbers."""
+    return work_of(ir.SymbolTable(program.operation)[PART].operation, {})
