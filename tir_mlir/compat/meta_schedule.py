@@ -20,7 +20,7 @@ from tir_mlir.tune.records.replay import replayed
 
 _CORES = re.compile(r"(?:^|\s)--?num-cores[= ](\S+)")
 _LIBRARY = "library"  # the name of its space in records
-_STRATEGIES = {"replay_trace": "random", "replay_func": "random", "evolutionary": "tpe"}
+STRATEGIES = {"replay_trace": "random", "replay_func": "random", "evolutionary": "tpe"}
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class TuneConfig:
     strategy: str = "evolutionary"
 
     def __post_init__(self) -> None:
-        if self.strategy not in _STRATEGIES:
-            known = ", ".join(map(repr, _STRATEGIES))
+        if self.strategy not in STRATEGIES:
+            known = ", ".join(map(repr, STRATEGIES))
             raise TuneError(f"unknown strategy {short_repr(self.strategy)}; known: {known}")
 
 
@@ -89,15 +89,15 @@ def tune_tir(
     `tir_mlir.tune`. Trials run one by one, so `num_trials_per_iter` has no effect.
     Raises TuneError for a target other than the CPU, and those of `tune.tune`.
     """
-    threads = _threads(target)
-    given = config or TuneConfig(_trials(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
+    threads = threads_of(target)
+    given = config or TuneConfig(trials_of(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
     folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
     best = tune.tune(
         _function(mod),
         trials=min(given.max_trials_global, given.max_trials_per_task or given.max_trials_global),
         work_dir=folder,
         space=_space(space),
-        sampler=_STRATEGIES[given.strategy],
+        sampler=STRATEGIES[given.strategy],
         threads=threads,
         seed=seed,
         builders=num_tuning_cores if isinstance(num_tuning_cores, int) else None,
@@ -113,7 +113,7 @@ def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
     """The best schedule that a database has of a program, with its trace; None, with a warning, without a record."""
     function = _function(mod)
     given = getattr(database, "only_given_space", False)
-    for record in database.candidates(identity(function), None, _threads(target)):
+    for record in database.candidates(identity(function), None, threads_of(target)):
         if given and record.space == _LIBRARY:
             continue  # `tune` measures the library's schedule as well
         try:
@@ -124,7 +124,7 @@ def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
     return None
 
 
-def _trials(count: Any) -> int:
+def trials_of(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise TuneError(f"max_trials_global is a number of trials >= 1, not {short_repr(count)}")
     return count
@@ -148,7 +148,7 @@ def _space(space: Any) -> Callable[[Schedule], Any] | None:
     return found
 
 
-def _threads(target: Any) -> int | None:
+def threads_of(target: Any) -> int | None:
     """The number of threads of a target as TVM writes it; None: all cores."""
     text = str(target)
     if text.split()[:1] != ["llvm"]:

@@ -48,8 +48,10 @@ _schedule_testing = {
 }
 
 _search = {name: f"{_SEARCH}:{name}" for name in ("ScheduleFn", "TuneConfig", "tune_tir")}
+_search_graphs = {name: f"tir_mlir.compat.relax.tuning:{name}" for name in ("compile_relax", "tune_relax")}
 _search_modules = {
-    "": {**_search, "Schedule": "tir_mlir.schedule:Schedule"},
+    "": {**_search, "Schedule": "tir_mlir.schedule:Schedule", "tune_relax": _search_graphs["tune_relax"]},
+    ".relax_integration": _search_graphs,
     ".database": {"JSONDatabase": f"{_SEARCH}:JSONDatabase"},
     ".space_generator": {"ScheduleFn": f"{_SEARCH}:ScheduleFn"},
     ".tir_integration": {"compile_tir": f"{_SEARCH}:compile_tir", "tune_tir": f"{_SEARCH}:tune_tir"},
@@ -122,9 +124,14 @@ _pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".s
 _passes = {name: f"{_RELAX}.passes:{name}" for name in _pass_names}
 _transform_names = "BindParams DeadCodeElimination LegalizeOps".split()
 _fusion_names = "AnnotateTIROpPattern FuseOps FuseTIR".split()
+_search_passes = "MetaScheduleApplyDatabase MetaScheduleTuneIRMod MetaScheduleTuneTIR".split()
 _transforms = {
     **{name: f"{_RELAX}.transforms:{name}" for name in _transform_names},
     **{name: f"{_RELAX}.fusion:{name}" for name in _fusion_names},
+    **{name: f"{_RELAX}.tuning:{name}" for name in _search_passes},
+}
+_pipelines = {
+    name: f"{_RELAX}.pipelines:{name}" for name in ("get_pipeline", "static_shape_tuning_pipeline", "zero_pipeline")
 }
 _pattern_names = (
     "PatternContext is_call_dps_packed is_call_tir is_const is_dfv is_expr is_gv is_op is_shape is_tuple "
@@ -140,6 +147,7 @@ _relax = {
     **_relax_expressions,
     **_block_builder,
     **_machine,
+    "get_pipeline": _pipelines["get_pipeline"],
     "PyExprMutator": f"{_GRAPHS}:PyExprMutator",
     "PyExprVisitor": f"{_GRAPHS}:PyExprVisitor",
     "op": f"{_RELAX}.operators",
@@ -161,6 +169,7 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.dpl.rewrite": _patterns,
     "tvm.relax.dpl.context": _patterns,
     "tvm.relax.transform": {**_transforms, "function_pass": f"{_RELAX}.passes:function_pass"},
+    "tvm.relax.pipeline": _pipelines,
     "tvm.relax.vm": _machine,
     "tvm.relax.vm_build": _machine,
     "tvm.relax.frontend": {},

@@ -14,10 +14,14 @@ from typing import Any, NoReturn
 
 from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.expressions import Function
+from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx
 from tir_mlir.opt import input as opt_input
 from tir_mlir.opt.diagnostics import DriverError, Reader, of_error, show
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.tune.machines.worker import Worker
+from tir_mlir.tune.models.given_model import given_model
+from tir_mlir.tune.models.tune_model import tune_model
 from tir_mlir.tune.report.progress import listener_of
 from tir_mlir.tune.search.tune_entry import tune
 
@@ -26,6 +30,9 @@ DESCRIPTION = """Search for the best schedule of a program, and keep it in a fol
 FILE is TVMScript (.py; only its prim_funcs are read, nothing else of it is executed) or MLIR (.mlir), or FILE.py:NAME:
 the file is executed, and NAME is the program, an IRModule or a PrimFunc, or a function that returns one.
 
+A model is tuned function by function, where it spends its time: FILE.onnx, or FILE.py:NAME of a Graph, a module of R,
+or (torch module, (x, ...)); a graph may have inputs beside it, too: (graph, [x]).
+
 Ctrl-C ends the search and keeps everything; a second one skips the last measurements. The same command goes on."""
 
 EPILOG = """the best record of a program:
@@ -33,6 +40,7 @@ EPILOG = """the best record of a program:
 
 exit code: 0, 1 after an error, 130 after Ctrl-C."""
 INTERRUPTED = 130
+PROGRAM_TRIALS = 64
 
 
 class _Parser(argparse.ArgumentParser):
@@ -62,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _search(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--trials", type=int, default=64, metavar="N", help="candidates to try, default 64")
+    group.add_argument("--trials", type=int, metavar="N", help="candidates to try, default 64, of a model 256")
     group.add_argument(
         "--space", metavar="FILE.py:NAME", help="function over a Schedule; default: the library's schedules"
     )
@@ -129,8 +137,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return work(args)
         if args.file is None:
             parser().error("the following arguments are required: FILE, or --worker URL")
-        program = selected(program_of(args.file), args.function)
-        best = tune(program, **options_of(args))
+        program = program_of(args.file)
+        model = given_model(program)
+        best = tuned(model, args) if model else tune(selected(program, args.function), **options_of(args))
         print(best)
         if args.plot:
             best.plot().save(args.plot)
@@ -164,14 +173,30 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
     names = ("trials", "sampler", "seed", "work_dir", "storage", "resume", "target", "threads", "builders", "timeout",
              "stop_after", "ssh", "progress")  # fmt: skip
     given = {name: getattr(args, name) for name in names}
+    given["trials"] = PROGRAM_TRIALS if args.trials is None else args.trials
     return given | {"space": named(args.space) if args.space else None, "sizes": dict(args.size)}
 
 
+def tuned(model: tuple[Any, Any], args: argparse.Namespace) -> Any:
+    """The search over a model. Raises TuneError for options that are not for models."""
+    for name in ("function", "space", "ssh"):
+        if getattr(args, name):
+            raise TuneError(f"--{name} is for programs, not for models; fix: leave it out")
+    options = {name: value for name, value in options_of(args).items() if name not in ("space", "ssh")}
+    if args.trials is None:
+        del options["trials"]
+    return tune_model(*model, **options)
+
+
 def program_of(place: str) -> Any:
-    """The program in a file, or the one that a file makes. Raises DriverError, TuneError."""
+    """The program or the model in a file, or the one that a file makes. Raises DriverError, TuneError, GraphError."""
+    if place.endswith(".onnx"):
+        return from_onnx(place)
     if ".py:" in place:
         made = named(place)
-        return made if isinstance(made, (IRModule, PrimFunc)) or not callable(made) else made()
+        if isinstance(made, (IRModule, PrimFunc, Function)) or hasattr(made, "state_dict"):
+            return made
+        return made() if callable(made) else made
     with entered():
         (chunk,) = opt_input.read(place, False)
         try:

@@ -115,6 +115,65 @@ def test_the_name_of_plots_is_checked_before_the_search(asked, file, capsys):
     assert not asked and "'p.png' does not end in .html" in capsys.readouterr().err
 
 
+MODEL = """
+from tir_mlir.graph.builder import GraphBuilder
+
+def graph():
+    b = GraphBuilder()
+    b.output(b.op("exp", b.input("x", (4,))))
+    return b.finish()
+
+def with_inputs():
+    return graph(), [1]
+"""
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    """What `tune_model` is called with."""
+    calls = []
+
+    def tune_model(graph, inputs, **options):
+        calls.append((graph, inputs, options))
+        return Found()
+
+    monkeypatch.setattr(tune_command, "tune_model", tune_model)
+    return calls
+
+
+@pytest.mark.parametrize("name, inputs", [("graph", None), ("with_inputs", [1])])
+def test_a_model_is_tuned_as_a_whole(searched, tmp_path, capsys, name, inputs):
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    assert main([f"{path}:{name}", "--threads", "1", "--size", "n=3", "--stop-after", "9"]) == 0
+    ((graph, given, options),) = searched
+    assert (graph.name, given, options["threads"], options["stop_after"]) == ("main", inputs, 1, 9.0)
+    assert options["sizes"] == {"n": 3} and "trials" not in options and capsys.readouterr().out == "the table\n"
+
+
+def test_a_file_of_onnx_is_a_model(searched, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4]) for name in "xy")
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Exp", ["x"], ["y"])], "g", [x], [y])
+    onnx.save(onnx.helper.make_model(graph), tmp_path / "net.onnx")
+    assert main([str(tmp_path / "net.onnx"), "--trials", "5"]) == 0
+    assert searched[0][2]["trials"] == 5 and repr(searched[0][0]).startswith("<graph main: 1 nodes")
+
+
+def test_a_model_of_torch_has_its_inputs_beside_it(searched, tmp_path, capsys):
+    path = tmp_path / "net.py"
+    path.write_text("class Net:\n    state_dict = {}\n\nnet = Net()\n")
+    assert main([f"{path}:net"]) == 1
+    assert "the module Net has no inputs; fix: a tuple (module, (x, ...))" in capsys.readouterr().err
+
+
+def test_options_of_programs_are_refused_for_models(searched, tmp_path, capsys):
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    assert main([f"{path}:graph", "--function", "f"]) == 1
+    assert "--function is for programs, not for models; fix: leave it out" in capsys.readouterr().err
+
+
 def test_after_ctrl_c_the_code_is_130(asked, file, monkeypatch):
     monkeypatch.setattr(Found, "interrupted", True)
     assert main([file]) == 130

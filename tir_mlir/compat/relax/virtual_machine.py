@@ -21,12 +21,14 @@ from tir_mlir.script.printer.graphs import WEIGHTS
 class Executable:
     """What `relax.build` returns. `ex.models` are the compiled graphs by name."""
 
-    def __init__(self, module: IRModule, target: str):
+    def __init__(self, module: IRModule, target: str, threads: int | None = None):
         names = [n for n, f in module.graphs.items() if not f.attrs.get("Primitive")]
         if not names:
             raise GraphError("the module has no graph; fix: a function with @R.function, or tvm.build for programs")
         self.module, self.target = module, target
-        self.models: dict[str, Model] = {name: build_model(Graph(module, name=name), target) for name in names}
+        self.models: dict[str, Model] = {
+            name: build_model(Graph(module, name=name), target, threads=threads) for name in names
+        }
 
     def stats(self) -> str:
         """The compiled functions, a line each."""
@@ -44,15 +46,18 @@ class Executable:
 
 def build(mod: Any, target: Any = None, params: dict[str, Any] | None = None, **_: Any) -> Executable:
     """Compile a module of graphs for the CPU. Parameters with names of `params` are those arrays."""
+    wanted = Target(target) if target is not None else Target.current() or Target("llvm")
+    return Executable(bound_module(mod, params), wanted.kind)
+
+
+def bound_module(mod: Any, params: dict[str, Any] | None = None) -> IRModule:
+    """The module of a module or a graph, with arrays for parameters of `main`; weights without arrays are inputs."""
     from tir_mlir.compat.relax.transforms import BindParams
 
     module = IRModule({mod.name: mod}) if isinstance(mod, Function) else mod
     if not isinstance(module, IRModule):
         raise GraphError(f"relax.build takes an IRModule, not {short_repr(mod)}")
-    if params:
-        module = BindParams("main", params)(module)
-    wanted = Target(target) if target is not None else Target.current() or Target("llvm")
-    return Executable(_with_inputs(module), wanted.kind)
+    return _with_inputs(BindParams("main", params)(module) if params else module)
 
 
 def compile_module(mod: Any, target: Any = None, **options: Any) -> Any:

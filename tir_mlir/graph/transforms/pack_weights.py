@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 from mlir import ir
@@ -27,12 +28,13 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
         gv = R.call_tir(cls.dense, (x, w))       ->      lv = R.call_tir(cls.pack_panels, (w,))
                                                          gv = R.call_tir(cls.dense, (x, lv))
 
-    See `schedules.prepack`, which decides where panels are of use. A parameter that is not a weight in every call of
-    its function stays as it is.
+    See `schedules.prepack`, which decides where panels are of use. Functions with a schedule stay as they are, and so
+    does a parameter that is not a weight in every call of its function.
     """
     made = graph.clone()
     with entered():
-        calls = _calls(made.func)
+        scheduled = [n for n, f in made.module.prim_funcs.items() if SCHEDULE in f.func.op.attributes]
+        calls = _calls(made.func, scheduled)
     chosen = None if target == "llvm" else target
     packed = False
     for callee, positions in calls.items():
@@ -49,12 +51,13 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
     return clean(lift_weights(made)) if packed else graph
 
 
-def _calls(func: TensorFunc) -> dict[str, list[int]]:
-    """The functions that the graph calls, with the numbers of the inputs that are weights in every call."""
+def _calls(func: TensorFunc, done: Collection[str]) -> dict[str, list[int]]:
+    """The functions that the graph calls, except these, with the numbers of the inputs that are weights in every
+    call."""
     found: dict[str, list[set[int]]] = defaultdict(list)
     for node in func.nodes:
         callee = node.callee
-        if callee is not None and callee.kind == encoding.CALL_TIR:
+        if callee is not None and callee.kind == encoding.CALL_TIR and callee.callee not in done:
             found[callee.callee].append({n for n, v in enumerate(node.inputs) if _is_weight(func, v)})
     common = {name: sorted(set.intersection(*numbers)) for name, numbers in found.items()}
     return {name: numbers for name, numbers in common.items() if numbers}

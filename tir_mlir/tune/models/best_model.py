@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tir_mlir.graph.model import Model
 from tir_mlir.tune.models.tasks import Task
+from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
 from tir_mlir.tune.report.table import duration, in_columns
 from tir_mlir.tune.search.best import Best
 
@@ -73,6 +74,12 @@ class BestOfModel:
     def searched(self) -> list[TunedFunction]:
         """The functions that were searched."""
         return [one for one in self.functions if one.best is not None]
+
+    def plot(self) -> SearchPlots:
+        """Draw the searches of the functions, see `Best.plot`."""
+        found = [one.best for one in self.searched if one.best is not None]
+        names = [one.name for one in self.searched]
+        return SearchPlots({n: plots_of(b.trials, b.library_seconds) for n, b in zip(names, found, strict=True)})
 
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [HEAD]

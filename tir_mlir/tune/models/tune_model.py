@@ -14,7 +14,6 @@ from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.graph.build_model import elsewhere, model_of
 from tir_mlir.graph.compile import Options as CompileOptions
 from tir_mlir.graph.compiled_cache import BEFORE_SCHEDULES, compiled_by_content
-from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
@@ -22,6 +21,7 @@ from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, chosen, named
 from tir_mlir.tune.models.best_model import BestOfModel, tuned_functions
+from tir_mlir.tune.models.given_model import given_model
 from tir_mlir.tune.models.model_inputs import model_inputs
 from tir_mlir.tune.models.model_search import ModelSearch
 from tir_mlir.tune.models.model_times import interleaved
@@ -68,11 +68,11 @@ def tune_model(
     of a function, by what its last round saved, and by what the roofs of the machine leave. At the end the best
     candidates of each function that was searched are measured again and verified, as by `tune.tune`.
 
-    graph: a Graph, a function of `R`, or a module with a graph. inputs: of a run, arrays or tensors; default: random
-    numbers, and zeros for integers. sizes: values of the named sizes, where inputs are not given. trials: of all
-    functions, those of an interrupted run included. work_dir: where records and studies are kept, for
-    `with tune.Database(work_dir): build(graph)`; None: nowhere. progress: whether to show it; default: in a terminal.
-    The other options are those of `tune.tune`.
+    graph: a Graph, a function of `R`, a module with a graph, or, with inputs, a module of PyTorch. inputs: of a run,
+    arrays or tensors; default: random numbers, and zeros for integers. sizes: values of the named sizes, where inputs
+    are not given. trials: of all functions, those of an interrupted run included. work_dir: where records and studies
+    are kept, for `with tune.Database(work_dir): build(graph)`; None: nowhere. progress: whether to show it; default:
+    in a terminal. The other options are those of `tune.tune`.
 
     Ctrl-C ends the search, keeps everything, and returns the best so far after the finals, which a second Ctrl-C skips.
     Raises TuneError: a wrong option, a graph without inputs to run it on, a target that is another machine.
@@ -84,19 +84,32 @@ def tune_model(
     if not isinstance(resume, bool):
         raise TuneError(f"resume is True or False, not {resume!r}")
     sampler_of(sampler, seed)  # before anything is started
-    model_graph, goal = graph_of(graph), _goal(target)
+    (model_graph, inputs), goal = _model(graph, inputs), _goal(target)
+    with built_as_given():
+        prepared = compiled_by_content(model_graph, CompileOptions(goal, threads), BEFORE_SCHEDULES)
+        return searched(prepared, goal, inputs, sizes or {}, options, progress)
+
+
+def searched(
+    prepared: Graph,
+    goal: Target | str,
+    inputs: Sequence[Any] | None,
+    sizes: Mapping[str, int],
+    options: Options,
+    progress: Any = None,
+) -> BestOfModel:
+    """The search over the functions of a graph that only schedules are missing from; see `tune_model`."""
     with ExitStack() as stack:
         if options.work_dir is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tir-tune-")))
             options = replace(options, work_dir=folder)
         stack.enter_context(built_as_given())
-        prepared = compiled_by_content(model_graph, CompileOptions(goal, threads), BEFORE_SCHEDULES)
-        before = model_of(schedule_functions(prepared, goal, threads), goal)
-        given = model_inputs(before, inputs, sizes or {})
+        before = model_of(schedule_functions(prepared, goal, options.threads), goal)
+        given = model_inputs(before, inputs, sizes)
         tasks = tasks_of(prepared, before, given, ROUNDS)
-        cores = threads or chosen(target).cores
+        cores = options.threads or chosen(options.target).cores
         listener = stack.enter_context(model_listener_of(progress))
-        pool = stack.enter_context(Pool(builders_of(builders, ())))
+        pool = stack.enter_context(Pool(builders_of(options.builders, ())))
         search = ModelSearch(tasks, options, cores, listener, pool)
         found = search.run()
         listener.phase("the model")
@@ -106,14 +119,11 @@ def tune_model(
     return BestOfModel(after, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
 
 
-def graph_of(value: Any) -> Graph:
-    """The graph in a value. Raises TuneError for one that has none."""
-    if isinstance(value, Graph):
-        return value
-    if isinstance(value, Function):
-        return Graph(value.alone, name=value.name)
-    if isinstance(value, IRModule) and value.graphs:
-        return Graph(value)
+def _model(value: Any, inputs: Sequence[Any] | None) -> tuple[Graph, Sequence[Any] | None]:
+    """The graph to tune, and its inputs. Raises TuneError for a value that has no graph."""
+    found = given_model(value if inputs is None else (value, inputs))
+    if found is not None:
+        return found
     what = "a module of programs" if isinstance(value, IRModule) else type(value).__name__
     raise TuneError(f"tune_model takes a graph, not {what}; fix: tune.tune searches for schedules of programs")
 

@@ -1,0 +1,38 @@
+"""The model that a user names: a graph, or what a graph is imported from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.graph.expressions import Function
+from tir_mlir.graph.graph import Graph
+from tir_mlir.script.module import IRModule
+
+
+def given_model(value: Any) -> tuple[Graph, Sequence[Any] | None] | None:
+    """The graph in a value, and the inputs beside it; None for a value that is no model.
+
+        Graph, R function, module with a graph  ->  (graph, None)
+        (any of these, [x])                     ->  (graph, [x])
+        (torch module, (x,))                    ->  (from_torch(module, (x,)), (x,))
+
+    Raises TuneError for a module of PyTorch without inputs, and what an import raises.
+    """
+    inputs = None
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Sequence):
+        value, inputs = value
+    if isinstance(value, Graph):
+        return value, inputs
+    if isinstance(value, Function):
+        return Graph(value.alone, name=value.name), inputs
+    if isinstance(value, IRModule) and value.graphs:
+        return Graph(value), inputs
+    if not hasattr(value, "state_dict"):
+        return None
+    if inputs is None:
+        raise TuneError(f"the module {type(value).__name__} has no inputs; fix: a tuple (module, (x, ...))")
+    from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
+
+    return from_torch(value, tuple(inputs)), inputs
