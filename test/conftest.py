@@ -28,7 +28,8 @@ FEW = {
     "tir_mlir/schedules/products/test_few_rows_dots.py": 1,
     "tir_mlir/schedules/rows/test_free_rows.py": 1,
     "tir_mlir/schedules/": 2,
-    "tir_mlir/topi/": 3,
+    "tir_mlir/topi/": 2,
+    "tir_mlir/graph/transforms/": 2,
     "fuzz/test_planted_rules.py": 4,
 }
 """Folders and files whose tests build programs for each parameter set: how many sets of a test run before a merge."""

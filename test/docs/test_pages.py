@@ -32,6 +32,8 @@ NEW_LAYOUT = {  # folders that pages name ahead of the move of the sources; empt
     "passes/schedule/legality",
 }
 LONG = ("docs/tutorials/", "docs/programs/")
+NIGHTLY = ("docs/guides/tuning.md", *(f"docs/tutorials/{name}.md" for name in ("gpt", "mlp", "resnet", "tuning")))
+"""Pages that search for schedules, or build several models: seconds each."""
 WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]
 
 
@@ -46,13 +48,11 @@ def registries_restored() -> Iterator[None]:
         table.update(old)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(p, marks=[pytest.mark.slow] if p.startswith(("docs/tutorials/", "docs/programs/")) else [])
-        for p in WRITTEN
-    ],
-)
+def _marks(page: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.nightly] if page in NIGHTLY else [pytest.mark.slow] if page.startswith(LONG) else []
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, marks=_marks(p)) for p in WRITTEN])
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, registries_restored):
     monkeypatch.chdir(tmp_path)
     run_page(ROOT / page, tmp_path)

@@ -94,7 +94,7 @@ def test_types_are_visible_to_an_editor(tmp_path):
     assert {m[1]: m[2] for m in found} == REVEALED
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_mypy
 def test_mypy_accepts_programs(tmp_path):
     options = ["--follow-imports=silent", "--cache-dir", str(tmp_path / "cache")]  # as for an installed package

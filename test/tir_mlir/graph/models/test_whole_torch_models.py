@@ -42,7 +42,7 @@ def gpt(name):
     return example, built(example)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", models.NAMES)
 def test_tiny_models(name):
     example = models.example(name, tiny=True)
@@ -56,6 +56,7 @@ def test_models(name):
     assert_same(built(example), example, example.inputs)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("prompt", [[5, 17, 3], [99, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]])
 def test_a_gpt_with_a_cache_generates_the_tokens_of_torch(prompt):
     (example, prefill), (_, decode) = gpt("gpt2-prefill"), gpt("gpt2-decode")
@@ -65,12 +66,14 @@ def test_a_gpt_with_a_cache_generates_the_tokens_of_torch(prompt):
     assert gpt2.generate(prefill, decode, tokens, 12) == wanted
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("length", [2, 7, 40])
 def test_lengths_of_a_prompt(length):
     example, model = gpt("gpt2-prefill")
     assert_same(model, example, (torch.arange(length)[None] * 7 % 101,))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("past", [2, 15, 16, 33])
 def test_lengths_of_a_cache(past):
     example, model = gpt("gpt2-decode")
