@@ -29,7 +29,7 @@ demo: env  ## run the hardware-specialization chapter
 quick: lint lit  ## before every commit: lint, FileCheck tests, each Python test at one size; under two minutes
 	$(PYTEST) --tier quick
 
-check: lint lit  ## all checks before a merge; at most seven minutes on two cores
+check: lint lit  ## all checks before a merge; at most fifteen minutes on two cores
 	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz
 	$(PYTEST)
 
