@@ -83,7 +83,7 @@ from tir_mlir.topi.indexing import flip, gather, gather_nd, index_tensor, roll, 
 from tir_mlir.topi.joining import concatenate, repeat, split, stack, tile
 from tir_mlir.topi.prefix_sums import cumsum
 from tir_mlir.topi.products import einsum, matmul
-from tir_mlir.topi.quantization import dequantize, dequantize_group, quantize
+from tir_mlir.topi.quantization import dequantize, dequantize_group, quantize, unpack_int4
 from tir_mlir.topi.reductions import all, any, argmax, argmin, max, mean, min, prod, std, sum, variance
 from tir_mlir.topi.scattering import index_put, scatter_elements, scatter_nd, slice_scatter
 from tir_mlir.topi.shapes import expand_dims, reshape, squeeze, transpose
@@ -205,6 +205,7 @@ __all__ = [
     "tril",
     "triu",
     "trunc",
+    "unpack_int4",
     "variance",
     "where",
     "zeros",

@@ -76,6 +76,33 @@ def dequantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_d
     return te.compute(x.shape, element, name="T_dequantize")
 
 
+def unpack_int4(data: Any, group_size: int = 32, order: str = "halves", zero_point: int = 8) -> te.Tensor:
+    """Numbers of 4 bits, two in a byte, as int8: (.., k / 2) -> (.., k). A stored q, 0 to 15, means q - zero_point.
+
+    group_size, order: which two share a byte, as of dequantize_group.
+    """
+    op = "unpack_int4"
+    x = of_type(op, "data", tensor(op, "data", data), ("uint8",), "of uint8")
+    one_of(op, "order", order, ["halves", "pairs"])
+    group, count = integer(op, "group_size", group_size, 2), None if x.ndim < 1 else simple(x.shape[-1] * 2)
+    if count is None or group % 2 or exact_quotient([count], [group]) is None:
+        raise refuse(op, f"{described('data', x)} for groups of {group}", "pass rows of whole, even groups")
+    zero = integer(op, "zero_point", zero_point)
+
+    def element(*i: Any) -> Any:
+        return (_stored(x, i, group, order) - zero).astype("int8")
+
+    return te.compute((*x.shape[:-1], count), element, name="T_unpack")
+
+
+def _stored(x: te.Tensor, index: Any, group: int, order: str) -> Any:
+    """The number of 4 bits of an index of the unpacked tensor, in int32."""
+    (*outer, r), half = index, group // 2
+    byte = r // 2 if order == "pairs" else r // group * half + r % half
+    low = r % 2 if order == "pairs" else r % group // half
+    return (x(*outer, byte).astype("int32") >> low * 4) & 15
+
+
 def dequantize_group(
     data: Any,
     scale: Any,
@@ -105,17 +132,14 @@ def dequantize_group(
     if not same(s.shape[-1] * group, count) or exact_quotient([count], [group]) is None:
         problem = f"{count} numbers in {described('data', x)}, {described('scale', s)} for groups of {group}"
         raise refuse(op, problem, f"pass one scale for each {group} numbers")
-    wide, half = wide_type(to), group // 2
+    wide = wide_type(to)
 
     def element(*i: Any) -> Any:
         outer, r = i[:-1], i[-1]
         by = as_type(s(*outer, r // group), s.dtype, wide)
         if bits == 8:
             return as_type(x(*outer, r).astype("int32").astype(wide) * by, wide, to)
-        byte = r // 2 if order == "pairs" else r // group * half + r % half
-        low = r % 2 if order == "pairs" else r % group // half
-        stored = (x(*outer, byte).astype("int32") >> low * 4) & 15
-        value = (stored - integer(op, "zero_point", zero_point)).astype(wide)
+        value = (_stored(x, i, group, order) - integer(op, "zero_point", zero_point)).astype(wide)
         return as_type(value * by, wide, to)
 
     return te.compute((*x.shape[:-1], count), element, name="T_dequantize")

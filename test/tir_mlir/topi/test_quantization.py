@@ -62,3 +62,15 @@ def test_eight_bits_by_group():
 def test_other_numbers_of_bits_are_refused():
     with pytest.raises(GraphError, match=r"bits=5\n  fix: pass 4 or 8"):
         topi.dequantize_group(te.placeholder((2, 4), "int8"), te.placeholder((2, 1)), group_size=4, bits=5)
+
+
+@pytest.mark.parametrize("order", ["halves", "pairs"])
+def test_four_bits_as_bytes(order):
+    stored, scale, matrix = packed_weights(Weights(6, 128, 64, order), np.random.default_rng(0))
+    got = run(topi.unpack_int4, stored, group_size=64, order=order)
+    np.testing.assert_array_equal(got * scale.repeat(64, axis=1), matrix)
+
+
+def test_rows_of_no_whole_groups_are_not_unpacked():
+    with pytest.raises(GraphError, match="groups of 48"):
+        topi.unpack_int4(te.placeholder((2, 64), "uint8"), group_size=48)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
 
@@ -17,15 +18,17 @@ GROUP = 32
 
 @dataclass(frozen=True)
 class Format:
-    """How weights are stored. group: the adjacent weights of a row that share a scale; None: all of a channel."""
+    """How weights are stored. group: the adjacent weights of a row that share a scale; None: all of a channel.
+    activations: the type that dense layers round the other operand to, None: not."""
 
     name: str
     group: int | None = None
+    activations: str | None = None
 
     def __str__(self) -> str:
-        if self.name == BFLOAT16:
-            return self.name
-        return f"{self.name}, " + ("a scale per channel" if self.group is None else f"groups of {self.group}")
+        scales = "a scale per channel" if self.group is None else f"groups of {self.group}"
+        text = self.name if self.name == BFLOAT16 else f"{self.name}, {scales}"
+        return text if self.activations is None else f"{text}; activations {self.activations}"
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,8 @@ class Rounded:
         return self.stored.nbytes + (0 if self.scale is None else self.scale.nbytes)
 
 
-def format_of(name: object, group: int | None = None) -> Format:
-    """A format by its name. Errors: GraphError for a name or a group that there is not."""
+def format_of(name: object, group: int | None = None, activations: str | None = None) -> Format:
+    """A format by its name. Errors: GraphError for a name, a group or activations that there are not."""
     if not isinstance(name, str) or name not in NAMES:
         raise GraphError(f"weights are stored in no format {short_repr(name)}; fix: one of {', '.join(NAMES)}")
     known = NAMES[name]
@@ -51,7 +54,16 @@ def format_of(name: object, group: int | None = None) -> Format:
         raise GraphError(f"a group is an even number of weights, not {short_repr(group)}")
     if known == BFLOAT16 and group is not None:
         raise GraphError("bfloat16 has no scales; fix: no group=, or weights of int8 or int4")
-    return Format(known, GROUP if known == INT4 and group is None else group)
+    if activations is None:
+        return Format(known, GROUP if known == INT4 and group is None else group)
+    wanted = BFLOAT16 if known == BFLOAT16 else INT8
+    if NAMES.get(activations) != wanted:
+        raise GraphError(f"weights of {known} are multiplied by activations of {wanted}, not {short_repr(activations)}")
+    if group is not None:
+        raise GraphError(
+            "sums of integers have no scales by group; fix: no group=, for a scale per channel, or no activations="
+        )
+    return Format(known, None, wanted)
 
 
 def hindrance(weight: np.ndarray, how: Format, axis: int) -> str | None:
@@ -60,10 +72,14 @@ def hindrance(weight: np.ndarray, how: Format, axis: int) -> str | None:
         return f"it is {weight.dtype}, not float32"
     if not np.isfinite(weight).all():
         return "it has numbers that are not finite"
-    if how.group is None:
+    if how.name == INT4 and how.group is None and weight.ndim == 2 and weight.shape[1] % 2:
+        return f"its rows of {weight.shape[1]} fill no whole bytes"
+    if how.name != INT4 and how.group is None:
         return None
     if weight.ndim != 2 or axis != 0:
-        return "only the weights of a dense layer are stored in groups"
+        return "only the weights of a dense layer are stored in 4 bits or in groups"
+    if how.group is None:
+        return None
     columns = weight.shape[1]
     return f"its rows of {columns} are no whole groups of {how.group}" if columns % how.group else None
 
@@ -73,6 +89,10 @@ def rounded(weight: np.ndarray, how: Format, axis: int) -> Rounded:
     if how.name == BFLOAT16:
         bits = to_bfloat16(weight)
         return Rounded(bits, None, from_bfloat16(bits))
+    if how.name == INT4 and how.group is None:
+        steps, scale = _closest_steps(weight)
+        stored = _in_halves(steps.astype(np.int8), packed_group(weight.shape[1]))
+        return Rounded(stored, scale[:, 0], steps * scale)
     if how.group is None:
         return _by_channel(weight, axis)
     grouped = weight.reshape(len(weight), -1, how.group)
@@ -102,10 +122,41 @@ def _by_channel(weight: np.ndarray, axis: int) -> Rounded:
 def _steps(weight: np.ndarray, most: int, over: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The nearest whole numbers of steps, at most `most`, and the length of a step: one for all elements along the axes
     `over`."""
+    scale = scale_of_largest(weight, most, over)
+    return np.clip(np.rint(weight / scale), -most, most).astype(np.float32), scale
+
+
+def scale_of_largest(weight: np.ndarray, most: int, over: tuple[int, ...]) -> np.ndarray:
+    """The step by which the largest weight is `most` steps; 1 for zeros."""
     largest = np.abs(weight).max(axis=over, keepdims=True, initial=0)
     scale = (largest / np.float32(most)).astype(np.float32)
-    scale[scale < np.finfo(np.float32).tiny] = 1  # of zeros
-    return np.clip(np.rint(weight / scale), -most, most).astype(np.float32), scale
+    scale[scale < np.finfo(np.float32).tiny] = 1
+    return scale
+
+
+def _closest_steps(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Steps of 4 bits for each row: of some lengths, those that are closest to the weights. The largest weights of a
+    row are limited then, and the others get shorter steps."""
+    steps, scale = _steps(weight, 7, (1,))
+    least = ((steps * scale - weight) ** 2).sum(axis=1, keepdims=True)
+    for share in SHARES:
+        shorter = scale_of_largest(weight, 7, (1,)) * np.float32(share)
+        tried = np.clip(np.rint(weight / shorter), -8, 7).astype(np.float32)
+        error = ((tried * shorter - weight) ** 2).sum(axis=1, keepdims=True)
+        better = error < least
+        steps, scale = np.where(better, tried, steps), np.where(better, shorter, scale)
+        least = np.minimum(error, least)
+    return steps, scale
+
+
+SHARES = (0.9, 0.8, 0.7, 0.6, 0.5)
+"""Of the step that reaches the largest weight of a row: lengths that are tried."""
+
+
+def packed_group(columns: int) -> int:
+    """The numbers of 4 bits in a row that are packed together, where no scale tells: as many as dot products of 64
+    bytes take, or the most that divide the row."""
+    return gcd(columns, 128)
 
 
 def _in_halves(stored: np.ndarray, group: int) -> np.ndarray:

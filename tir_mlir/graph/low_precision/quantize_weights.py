@@ -14,7 +14,8 @@ from tir_mlir.dialect.graph import Node, TensorType, create, encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.low_precision.computed_weights import keep_read_weights, with_computed_weights
-from tir_mlir.graph.low_precision.formats import BFLOAT16, INT4, Format, Rounded, format_of, hindrance, rounded
+from tir_mlir.graph.low_precision.formats import BFLOAT16, Format, Rounded, format_of, hindrance, rounded
+from tir_mlir.graph.low_precision.rounded_products import CONVOLUTIONS, rounded_product
 from tir_mlir.graph.low_precision.rounding import Rounding, WeightError, weight_error
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.clean import clean
@@ -23,7 +24,6 @@ from tir_mlir.graph.transforms.lift_weights import stored_weights
 from tir_mlir.graph.transforms.rewriter import Rewriter
 from tir_mlir.graph.transforms.simplify import simplify
 
-CONVOLUTIONS = frozenset(("nn.conv1d", "nn.conv2d", "nn.conv3d"))
 PRODUCTS = CONVOLUTIONS | {"nn.dense", "matmul"}
 """The operators whose second operand is rounded."""
 Choice = Sequence[str] | Callable[[str, tuple[int, ...]], bool]
@@ -31,7 +31,13 @@ Choice = Sequence[str] | Callable[[str, tuple[int, ...]], bool]
 
 
 def quantize_weights(
-    graph: Graph, dtype: str, group: int | None = None, *, only: Choice | None = None, keep: Choice = ()
+    graph: Graph,
+    dtype: str,
+    group: int | None = None,
+    *,
+    activations: str | None = None,
+    only: Choice | None = None,
+    keep: Choice = (),
 ) -> Graph:
     """Round the weights of products and convolutions, which are stored in fewer bits and widened where they are read.
 
@@ -40,14 +46,16 @@ def quantize_weights(
                                            lv = R.nn.dense(x, R.dequantize_group(w_int4, w_scale))      "int4"
 
     dtype: "bfloat16" ("bf16"); "int8", with a scale for each output channel; "int4", with a scale for each group of a
-    row, as "int8" has too if group is given. only: the weights to round, as names or a function of name and shape
+    row, as "int8" has too if group is given. activations: what dense layers multiply is rounded too, in each call:
+    "bfloat16" for weights of bfloat16; "int8" for weights of integers with a scale for each channel, with a step for
+    each row, and sums in int32. only: the weights to round, as names or a function of name and shape
     (default: all that can be); keep: weights to leave alone. Norms, biases and embeddings stay as they are. Batch
-    normalization is folded first. Sums are in float32.
+    normalization is folded first.
     `rounding` of the result tells the error of each weight, and why others were kept; `compare` that of the outputs on
     given inputs. Raises GraphError for an unknown format, a name that no weight of a product has, or a weight that
     `only` names and the format cannot store.
     """
-    how = format_of(dtype, group)
+    how = format_of(dtype, group, activations)
     made = with_computed_weights(channels_last(fold_batch_norm(simplify(graph)))).clone()
     with entered():
         _Quantize(made, how, _Chosen(only, keep)).run()
@@ -154,28 +162,7 @@ class _Quantize:
             self.stored[key] = self._add(use.name, made)
             self.told[use.name] = weight_error(use.name, weight, made, self.how)
         stored, scale = self.stored[key]
-        node, emit = use.node, self.rewrite.emit
-        operator = "nn.dense" if node.operator == "matmul" else str(node.operator)
-        given = {} if node.operator == "matmul" else node.attributes
-        if self.how.group is None:
-            made = emit(node, "astype", [stored], {"dtype": "float32"})
-            made = emit(node, operator, [node.inputs[0], made], given)
-            made = made if scale is None else emit(node, "multiply", [made, self._along(node, scale)])
-        else:
-            more = {"group_size": self.how.group, "bits": 4 if self.how.name == INT4 else 8}
-            wide = emit(node, "dequantize_group", [stored, scale], more)
-            made = emit(node, operator, [node.inputs[0], wide], given)
-        self.rewrite.replace(node, made)
-
-    def _along(self, node: Node, scale: ir.Value) -> ir.Value:
-        """The scales of the channels of a result, for a product with it."""
-        given, rank = node.attributes, len(node.types[0].shape)
-        layout = (given.get("out_layout") or given["data_layout"]) if node.operator in CONVOLUTIONS else None
-        if layout is None or layout.index("C") == rank - 1:
-            return scale
-        shape = [-1 if letter == "C" else 1 for letter in layout]
-        (channels,) = self.rewrite.type_of(scale).shape
-        return self.rewrite.emit(node, "reshape", [scale], {"shape": [channels if s < 0 else 1 for s in shape]})
+        self.rewrite.replace(use.node, rounded_product(self.rewrite, use.node, self.how, stored, scale))
 
     def _add(self, name: str, made: Rounded) -> tuple[ir.Value, ir.Value | None]:
         """Add the arrays of a rounded weight as weights."""

@@ -98,6 +98,7 @@ OPERATORS = [
     Operator("triu", topi.triu, {"k": 0}),
     Operator("quantize", topi.quantize, {"axis": -1, "out_dtype": "int8"}),
     Operator("dequantize", topi.dequantize, {"axis": -1, "out_dtype": "float32"}),
+    Operator("unpack_int4", topi.unpack_int4, {"group_size": 32, "order": "halves", "zero_point": 8}),
     Operator(
         "dequantize_group",
         topi.dequantize_group,

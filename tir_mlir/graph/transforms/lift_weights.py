@@ -46,21 +46,19 @@ def _liftable(func: TensorFunc) -> tuple[list[Node], set[ir.Value]]:
     found = []
     for node in func.nodes:
         fixed = node.kind != encoding.PACKED and not any(t.is_symbolic for t in node.types)
-        if fixed and all(value in known for value in node.inputs) and not _widens(node, stored):
+        if fixed and all(value in known for value in node.inputs) and not _widens(func, node, stored):
             found.append(node)
             known.update(node.results)
     return (found if any(not costs_nothing(node) for node in found) else []), stored
 
 
-def _widens(node: Node, stored: set[ir.Value]) -> bool:
+def _widens(func: TensorFunc, node: Node, stored: set[ir.Value]) -> bool:
     """Whether a node computes another type from rounded weights: it would undo what they were rounded for."""
     read = [value for value in node.inputs if value in stored]
-    if not read:
-        return False
-    types = {ir.RankedTensorType(v.type).element_type for v in (*read[:1], *node.results)}
-    if len(types) == 1:
+    types = {t.dtype for t in (*map(func.type_of, read), *node.types)}
+    if read and len(types) == 1:
         stored.update(node.results)
-    return len(types) > 1
+    return bool(read) and len(types) > 1
 
 
 def stored_weights(op: ir.Operation) -> set[str]:

@@ -103,7 +103,7 @@ def gemm(
             inline(sch, producers[-1])
             few_rows_gemm(sch, block, what, target, threads, options, epilogue)
             return None
-        if dot_gemm(sch, block, what, dot, target, threads, options):
+        if dot_gemm(sch, block, what, dot, target, threads, options, epilogue):
             _inline_all(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed, options, epilogue)

@@ -12,6 +12,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.epilogue import merge_epilogue
 from tir_mlir.schedules.products.grouped_packing import (
     copy_operand,
     pack_groups,
@@ -55,7 +56,10 @@ def dot_for(what: Contraction, target: Target) -> Dot | None:
     return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
 
 
-def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int, free: Free) -> bool:
+def dot_gemm(
+    sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int, free: Free,
+    epilogue: Any | None = None,
+) -> bool:  # fmt: skip
     """Schedule a product of 8 or 16-bit operands, summed in 32 bits. Returns False, unchanged, if it cannot be padded.
 
         for i, j, k in T.grid(m, n, k):                 pack B[j_0, k_0, j_1, k_1]
@@ -80,6 +84,7 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
     right = copy_operand(sch, block, what.right)
     left, sums = _left_copy(sch, block, what, dot)
     write_back = write_back_of(sch, block, what)
+    in_place = epilogue is None or merge_epilogue(sch, write_back, epilogue)
     batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
@@ -103,8 +108,8 @@ def dot_gemm(sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Tar
     vectorize_tile(sch, sch.get_loops(start)[-3:])
     *_, rows, row = sch.get_loops(write_back)
     vectorize_tile(sch, [rows, *sch.split(row, [None, dot.lanes])])
-    if free.flag("prefetch", exceeds_l2(what, target)):
-        sch.annotate(i_1, "prefetch", what.out)
+    if free.flag("prefetch", exceeds_l2(what, target)) and in_place:  # else a later block may replace what is written
+        sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
     if threads > 1:
         sch.parallel(j_0 if plan.by_columns else i_0)
     return True

@@ -10,10 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .subject import Call, Missing, Subject
-from .table import BF16, INT4, INT8
+from .subject import Call, Subject
+from .table import BF16, F32, INT4, INT8
 
 WEIGHTS = {BF16: "bfloat16", INT8: "int8", INT4: "int4"}
+ACTIVATIONS = {BF16: "bfloat16", INT8: "int8", INT4: "int8"}
+"""What dense layers round the other operand to, as the peers do."""
 
 _PROGRAM = """
 import time, torch
@@ -34,11 +36,11 @@ print(imported - start, time.perf_counter() - imported)
 def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
     """A call, and the model behind it."""
     tir_mlir: Any = importlib.import_module("tir_mlir")
-    if not subject.plain():
-        raise Missing(f"no {subject.line.weights} yet")
     example = subject.example
     more = {} if example.dynamic is None else {"dynamic": example.dynamic}
     graph = tir_mlir.from_torch(example.model, example.inputs, **more)
+    if (line := subject.line).weights != F32:
+        graph = tir_mlir.quantize_weights(graph, WEIGHTS[line.weights], activations=ACTIVATIONS[line.weights])
     model: Any = tir_mlir.build(graph, threads=threads)
     inputs = tuple(each.numpy() for each in example.inputs)
     return lambda: model(*inputs), model

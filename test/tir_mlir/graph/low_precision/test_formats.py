@@ -48,6 +48,26 @@ def test_int8_by_group_is_closer_than_by_channel():
     assert distances == sorted(distances)
 
 
+def test_int4_by_channel_limits_the_largest_to_be_closer():
+    weight = np.random.default_rng(2).standard_normal((4, 512)).astype("float32")
+    made = rounded(weight, format_of("int4", activations="int8"), 0)
+    assert made.stored.shape == (4, 256) and made.scale.shape == (4,)
+    assert (made.scale < np.abs(weight).max(axis=1) / 7).all()
+    low, high = ((made.stored.reshape(4, 4, 64) >> n & 15).astype("float32") - 8 for n in (0, 4))
+    np.testing.assert_array_equal(np.concatenate([low, high], 2).reshape(4, -1) * made.scale[:, None], made.values)
+    assert np.linalg.norm(made.values - weight) < 0.12 * np.linalg.norm(weight)
+
+
+@pytest.mark.parametrize(("name", "group", "activations", "words"), [
+    ("int4", 32, "int8", "no scales by group"),
+    ("bf16", None, "int8", "multiplied by activations of bfloat16"),
+    ("int8", None, "bf16", "multiplied by activations of int8"),
+])  # fmt: skip
+def test_activations_that_do_not_fit(name, group, activations, words):
+    with pytest.raises(GraphError, match=words):
+        format_of(name, group, activations)
+
+
 def test_zeros_stay_zeros():
     for how in (Format("int8"), Format("int4", 2), Format("bfloat16")):
         made = rounded(np.zeros((2, 4), "float32"), how, 0)

@@ -11,7 +11,7 @@ from tir_mlir import build, quantize_weights
 from tir_mlir.errors import BuildError, GraphError
 from tir_mlir.graph.compile import STAGES, compile_graph
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.low_precision.formats import format_of, rounded
+from tir_mlir.graph.low_precision.formats import format_of, from_bfloat16, rounded, to_bfloat16
 
 SIZES = (64, 32, 16)
 FORMATS = [("bf16", None), ("int8", None), ("int8", 16), ("int4", None)]
@@ -40,12 +40,42 @@ def test_every_stage_keeps_what_the_rounded_graph_computes(name, group):
         assert compile_graph(graph, until=stage.name).verify(graph), stage.name
 
 
+def rounded_rows(x: np.ndarray) -> np.ndarray:
+    step = np.abs(x).max(axis=1, keepdims=True) * np.float32(1 / 127)
+    return np.rint(x / step) * step
+
+
+ROUNDED = {"bf16": lambda x: from_bfloat16(to_bfloat16(x)), "int8": rounded_rows, "int4": rounded_rows}
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40, "n"])
+@pytest.mark.parametrize("name", list(ROUNDED))
+def test_activations_are_rounded_too(name, rows):
+    graph = mlp(rows, (128, 32))
+    kind = "bf16" if name == "bf16" else "int8"
+    small = quantize_weights(graph, name, activations=kind)
+    x = random(5 if rows == "n" else rows, 128, seed=4)
+    found = build(small, threads=1)(x)
+    values = rounded(graph.weights["w0"], format_of(name, activations=kind), 0).values
+    expected = ROUNDED[name](x) @ values.T + graph.weights["b0"]
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+    assert f"activations {small.rounding.weights[0].format.split()[-1]}" in repr(small.rounding)
+
+
+@pytest.mark.parametrize("name", list(ROUNDED))
+def test_stages_keep_what_rounded_activations_compute(name):
+    small = quantize_weights(mlp(2, (128, 32)), name, activations="bf16" if name == "bf16" else "int8")
+    assert compile_graph(small).verify(small)
+
+
 def test_rounded_weights_are_all_that_a_model_keeps():
     graph = mlp(1, SIZES)
     before, after = build(graph, threads=1), build(graph, threads=1, weights="int8")
     dense = 64 * 32 + 32 * 16
     assert 4 * dense < before.memory.weights and dense < after.memory.weights < 1.6 * dense
     assert {str(t.dtype) for _, t in after.plan.weights.values()} == {"int8", "float32"}
+    four = build(quantize_weights(graph, "int4", activations="int8"), threads=1)
+    assert four.memory.weights < 0.55 * after.memory.weights + 500
     assert after.memory.unshared == before.memory.unshared  # no widened weight in the arena
 
 
