@@ -23,11 +23,16 @@ SLOW = (
     ),
 )
 """Folders and files whose tests are marked slow: they span everything, start processes or draw at random."""
+NIGHTLY = (
+    *(f"tir_mlir/schedules/{name}.py" for name in ("products/test_free_gemm", "convolutions/test_free_conv")),
+    *(f"tir_mlir/schedules/{name}.py" for name in ("rows/test_free_rows", "programs/test_free_auto")),
+    "tir_mlir/tune/machines/test_many_processes.py",
+)
+"""Files of tests that build many points of a space, or start many processes; the tests of searches do a few of both."""
 FEW = {
-    "tir_mlir/schedules/products/test_free_gemm.py": 1,
     "tir_mlir/schedules/products/test_few_rows_dots.py": 1,
-    "tir_mlir/schedules/rows/test_free_rows.py": 1,
     "tir_mlir/schedules/": 2,
+    "tir_mlir/tune/spaces/": 1,
     "tir_mlir/topi/": 2,
     "tir_mlir/graph/transforms/": 2,
     "fuzz/test_planted_rules.py": 4,
@@ -45,6 +50,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if f"{item.path.relative_to(HERE)}/".startswith(tuple(f"{place}/" for place in SLOW)):
             item.add_marker(pytest.mark.slow)
+        if item.path.relative_to(HERE).as_posix() in NIGHTLY:
+            item.add_marker(pytest.mark.nightly)
         few = next((n for place, n in FEW.items() if item.path.relative_to(HERE).as_posix().startswith(place)), None)
         if few is not None and item.get_closest_marker("few") is None:
             item.add_marker(pytest.mark.few(few))
