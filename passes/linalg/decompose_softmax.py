@@ -73,6 +73,6 @@ class _Softmax:
         folds = maps[-1] == self.row
         kinds = ["R" if d == self.axis and folds else "S" for d in range(self.type.rank)]
         with ir.Location.name(f"softmax_{word}", self.op.location):
-            made = generic_op(inputs, output, maps, kinds)
+            made = generic_op(inputs, [output], maps, kinds)
             with ir.InsertionPoint(made.regions[0].blocks[0]):
                 ir.Operation.create("linalg.yield", operands=[value(*made.regions[0].blocks[0].arguments)])

@@ -57,7 +57,7 @@ class LinalgEmitter:
         if window is not None:
             inputs.append(window[0])
             maps.append(window[1])
-        op = generic_op(inputs, output, [*maps, self._map(form.output)], [a.kind for a in form.axes])
+        op = generic_op(inputs, [output], [*maps, self._map(form.output)], [a.kind for a in form.axes])
         arguments = list(op.regions[0].blocks[0].arguments)
         values = {n: arguments[place] for place, n in enumerate(used)} | {form.output: arguments[-1]}
         with ir.InsertionPoint(op.regions[0].blocks[0]):
@@ -146,22 +146,23 @@ def _number(index: Index) -> Index | int:
 
 
 def generic_op(
-    inputs: Sequence[ir.Value], output: ir.Value, maps: Sequence[ir.AffineMap], kinds: Sequence[str]
+    inputs: Sequence[ir.Value], outputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap], kinds: Sequence[str]
 ) -> ir.Operation:
-    """A `linalg.generic` with an empty body."""
+    """A `linalg.generic` with an empty body, on buffers, or on tensors with a result for each output."""
     words = {"S": "parallel", "R": "reduction"}
     types = [ir.Attribute.parse(f"#linalg.iterator_type<{words[k]}>") for k in kinds]
     op = ir.Operation.create(
         "linalg.generic",
-        operands=[*inputs, output],
+        results=[v.type for v in outputs if isinstance(v.type, ir.RankedTensorType)],
+        operands=[*inputs, *outputs],
         attributes={
             "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
             "iterator_types": ir.ArrayAttr.get(types),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(outputs)]),
         },
         regions=1,
     )
-    op.regions[0].blocks.append(*[ir.MemRefType(v.type).element_type for v in (*inputs, output)])
+    op.regions[0].blocks.append(*[ir.ShapedType(v.type).element_type for v in (*inputs, *outputs)])
     return op
 
 

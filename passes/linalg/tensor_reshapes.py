@@ -24,7 +24,7 @@ def rewrite_tensor_reshapes(module: ir.Module) -> None:
         if sizes is None:
             continue
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(_reshaped(source, ir.RankedTensorType(op.results[0].type), sizes))
+            op.results[0].replace_all_uses_with(reshaped(source, ir.RankedTensorType(op.results[0].type), sizes))
         op.erase()
         if not any(True for _ in given.uses) and not isinstance(given.owner, ir.Block):
             given.owner.operation.erase()
@@ -44,7 +44,8 @@ def _sizes(given: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> li
         return [v if isinstance(v.type, ir.IndexType) else arith.index_cast(index, v) for v in values]
 
 
-def _reshaped(source: ir.Value, wanted: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
+def reshaped(source: ir.Value, wanted: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
+    """A tensor in another shape, at the insertion point. sizes: of its dynamic dimensions."""
     type_ = ir.RankedTensorType(source.type)
     unknown = ir.ShapedType.get_dynamic_size()
     if type_.rank > 1:

@@ -123,8 +123,8 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.ir graph graph.expressions graph.operators passes.graph script script.parser te"
     ),
     "graph.transforms": (
-        "dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph runtime schedule schedules "
-        "schedules.programs script target te"
+        "dialect.computation dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph "
+        "passes.linalg runtime schedule schedules schedules.programs script target te"
     ),
     "passes.graph": "dialect.analysis dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",

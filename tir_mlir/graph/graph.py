@@ -83,6 +83,14 @@ class Graph:
 
         return interpret_graph(self, inputs, **options)
 
+    def to_linalg(self) -> Graph:
+        """The graph with bodies of linalg ops on tensors for the operators that it calls: `.text()` is a program that
+        any MLIR tool lowers and runs. Errors: GraphError for a size of a result that no operand has.
+        """
+        from tir_mlir.graph.transforms.linalg_bodies import to_linalg
+
+        return to_linalg(self)
+
     def text(self) -> str:
         """The module as MLIR text."""
         return self.module.text()

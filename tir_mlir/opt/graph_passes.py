@@ -22,6 +22,7 @@ from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
+from tir_mlir.graph.transforms.linalg_bodies import to_linalg
 from tir_mlir.graph.transforms.mark_in_place import mark_in_place
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
@@ -156,5 +157,6 @@ def _common(graph: Graph) -> Graph:
     return made
 
 
+_plain("tir-graph-to-linalg", "Give each operator a body of linalg ops on tensors", to_linalg)
 _plain("tir-graph-inline-groups", "Put the nodes of each group in place of its call", inlined_groups)
 _plain("tir-graph-inline-weights", "Compute weights in the graph that reads them", inlined_weights)

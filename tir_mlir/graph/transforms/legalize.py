@@ -7,18 +7,16 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, TirError
+from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node, tensor_funcs
 from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.sizes import Sizes
 from tir_mlir.graph.transforms.constants import constant_array, is_embedded, takes_number
+from tir_mlir.graph.transforms.operator_programs import operator_program
 from tir_mlir.passes.graph.dead_code import erase_dead_nodes
 from tir_mlir.passes.graph.places import is_view
 from tir_mlir.script.module import copy_function
-from tir_mlir.te import Tensor, create_prim_func
 
 
 def legalize(graph: Graph) -> Graph:
@@ -80,23 +78,9 @@ class _Legalize:
         results: Sequence[TensorType],
     ) -> str | list[int]:
         """The name of a new function, or, if the operator returns inputs, their numbers."""
-        operands = [
-            self.sizes.tensor(f"x{n}", t.shape, t.dtype) if isinstance(t, TensorType) else t
-            for n, t in enumerate(inputs)
-        ]
-        tensors = [o for o in operands if isinstance(o, Tensor)]
-        try:
-            made = listed(find_operator(name).te(*operands, **for_te(given, self.sizes)))
-            if all(any(m is t for t in tensors) for m in made):
-                return [next(n for n, t in enumerate(tensors) if t is m) for m in made]
-            function = create_prim_func([*tensors, *made])
-        except GraphError:
-            raise
-        except (TirError, TypeError, ValueError, IndexError) as error:
-            raise GraphError(f"{name} does not take {', '.join(map(str, inputs))}: {error}") from error
-        types = [TensorType(self.sizes.shape(t.shape), t.dtype) for t in made]
-        if types != list(results):
-            raise GraphError(f"{name} makes {', '.join(map(str, types))}; the graph has {', '.join(map(str, results))}")
+        function = operator_program(name, given, inputs, results, self.sizes)
+        if isinstance(function, list):
+            return function
         symbol = create.fresh_symbol(self.module.mlir, name.replace(".", "_"))
         copy_function(self.module.mlir, function, symbol)
         return symbol
