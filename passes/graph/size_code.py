@@ -94,6 +94,11 @@ def c_code(size: Size) -> str:
     return str(size) if isinstance(size, int) else _fold(_parsed(size), str, str, _C)
 
 
+def js_code(size: Size) -> str:
+    """A size as an expression of JavaScript: numbers of an object `n` with its names."""
+    return str(size) if isinstance(size, int) else _fold(_parsed(size), lambda name: f'n["{name}"]', str, _JS)
+
+
 def _index(number: int) -> ir.Value:
     return arith.constant(ir.IndexType.get(), number)
 
@@ -187,3 +192,4 @@ _C: dict[type, Callable[[str, str], str]] = {
     ast.FloorDiv: lambda a, b: f"({a} / {b})",
     ast.Mod: lambda a, b: f"({a} % {b})",
 }
+_JS = {**_C, ast.FloorDiv: lambda a, b: f"Math.floor({a} / {b})"}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 
 import numpy as np
 import pytest
+from harness import emulate
 from harness.graph_cases import mlp, random, run_mlp
 
-from tir_mlir import build
+from tir_mlir import build, target
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.ir import attrs, entered
@@ -83,10 +86,59 @@ def test_an_object_for_another_cpu(tmp_path):
     assert (tmp_path / "net" / "net_kernels.o").read_bytes()[18:20] == b"\xb7\x00"  # AArch64
 
 
-@pytest.mark.slow
-def test_a_module_of_web_assembly(tmp_path):
-    paths = build(mlp(), target="wasm_simd", threads=1).export(tmp_path / "net")
+WEB = """
+import { open } from "./net.js";
+const said = (f) => { try { f(); return "nothing"; } catch (e) { return `${e.name}: ${e.message}`; } };
+const filled = (count) => Float32Array.from({ length: count }, (_, i) => (i % 13) / 13 - 0.5);
+const model = await open();
+const found = [5, 1, 17].map((n) => model.run({ data: filled(n * 33), shape: [n, 33] })[0]);
+const short = await open(new Uint8Array(3)).catch((e) => e.message);
+console.log(JSON.stringify([found.map((y) => [y.shape, [...y.data]]), said(() => model.run()), short]));
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not there")
+def test_a_module_of_web_assembly_runs_in_node(tmp_path):
+    graph, folder = mlp("n"), tmp_path / "net"
+    paths = build(graph, target="wasm_simd", threads=1).export(folder)
     assert {path.name for path in paths} == {"net.safetensors", "net.wasm", "net.js"}
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "run.js").write_text(WEB)
+    ran = subprocess.run(["node", "run.js"], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    results, none, short = json.loads(ran.stdout)
+    for n, (shape, values) in zip((5, 1, 17), results, strict=True):
+        wanted = run_mlp(graph, example_input(n, 33))
+        np.testing.assert_allclose(np.array(values).reshape(shape), wanted, rtol=1e-4, atol=1e-5)
+    assert none.startswith("TypeError: net takes 1 inputs: net(x: Buffer[(n, 33), ")
+    assert short == "net: the file is not as long as the weights of this model"
+
+
+EMULATED = {"aarch64": emulate.arm(), "riscv64": emulate.riscv()}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [name for name in target.NAMES if name != "wasm_simd"])
+def test_the_example_runs_on_every_target(name, tmp_path):
+    """Linked with a C library of zig, on this machine or emulated."""
+    cpu, graph = target.NAMES[name], mlp("n")
+    build(graph, target=name, threads=1).export(tmp_path / "net")
+    machine = EMULATED.get(cpu.arch)
+    triple = "x86_64-linux-musl" if machine is None else machine.triple
+    sources = [str(tmp_path / "net" / file) for file in ("example.c", "net.c", "net_kernels.o")]
+    program = str(tmp_path / "example")
+    toolchain.run(
+        "zig", ["cc", "-target", triple, "-static", "-fno-sanitize=all", *sources, "-o", program, "-lm"], timeout=1200
+    )
+    if (machine is None and cpu.hindrance) or (machine is not None and machine.path is None):
+        pytest.skip(f"{name} cannot run here")
+    before = [] if machine is None else [str(machine.path), "-cpu", machine.cpu]
+    args = [*before, program, str(tmp_path / "net" / "net.safetensors"), "5"]
+    ran = subprocess.run(args, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    found = np.array(ran.stdout.split(), float).reshape(5, 10)
+    np.testing.assert_allclose(found, run_mlp(graph, example_input(5, 33)), rtol=1e-4, atol=1e-5)
 
 
 def test_a_model_for_another_cpu_cannot_be_called():

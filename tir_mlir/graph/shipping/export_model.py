@@ -16,6 +16,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model_parts import python_calls
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.c_model import CModel
+from tir_mlir.graph.shipping.js_model import model_part
 from tir_mlir.passes.graph.lower_main import lower_main
 from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.drivers import aot
@@ -55,8 +56,7 @@ def export_model(
     with built_as_given():
         library = build(module, target, driver="tools" if own else "object", libs=libs)
     if not own and isinstance(target, Target) and target.arch == "wasm32":
-        files.write_whole(written)
-        return [*written, *library.export(place / f"{name}.wasm")]
+        return _web(library, place, name, plan, written, ranges)
     model = CModel(name, plan, target, ranges)
     written |= {
         place / f"{name}.h": model.header().encode(),
@@ -66,6 +66,21 @@ def export_model(
     files.write_whole(written)
     made = _library(library, place, name) if own else library.export(place / f"{name}_kernels.o")
     return [*written, *made]
+
+
+def _web(
+    library: Library,
+    place: Path,
+    name: str,
+    plan: Plan,
+    written: dict[Path, bytes],
+    ranges: Mapping[str, Sequence[int]],
+) -> list[Path]:
+    """NAME.wasm, and NAME.js: the loader of the code, and of the model."""
+    module, loader = library.export(place / f"{name}.wasm")
+    written |= {Path(loader): Path(loader).read_bytes() + model_part(name, plan, ranges).encode()}
+    files.write_whole(written)
+    return [*written, module]
 
 
 def _library(library: Library, place: Path, name: str) -> list[Path]:
