@@ -92,9 +92,9 @@ def transpose(
     options = Free(sch, block, free)
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     loops = loops_by_iter(sch, block)
-    lanes = _lanes(max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info))), extents(info)[what.lane])
+    lanes = _even(max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info))), extents(info)[what.lane])
     lanes = options.choice("lanes", (SQUARE, 2 * SQUARE, 4 * SQUARE), lanes)
-    lines = options.choice("lines", (16, 32, 64, 128), LINES)
+    lines = options.choice("lines", (16, 32, 64, 128), _even(LINES, extents(info)[what.across]))
     row_0, row_1 = sch.split(loops[what.across], [None, lines])
     lane_0, lane_1 = sch.split(loops[what.lane], [None, lanes])
     outer = [*(loops[a] for a in what.rest), row_0]
@@ -107,8 +107,8 @@ def transpose(
     parallelize(sch, outer, threads)
 
 
-def _lanes(most: int, extent: int | None) -> int:
-    """The columns of a tile: the most, or half or a quarter of it if that leaves no rest."""
+def _even(most: int, extent: int | None) -> int:
+    """The rows or columns of a tile: the most, or half or a quarter of it if that leaves no rest."""
     sizes = [size for size in (most, most // 2, most // 4) if size >= SQUARE]
     return next((size for size in sizes if extent is not None and extent % size == 0), most)
 
