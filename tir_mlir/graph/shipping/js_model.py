@@ -77,6 +77,8 @@ export async function open(weights = new URL(MODEL.weights, import.meta.url), so
     for (const [size, [least, greatest]] of Object.entries(MODEL.ranges))
       if (sizes[size] < least || (greatest >= 0 && sizes[size] > greatest))
         throw new RangeError(`${{one.name}}: the size ${{size}} is ${{sizes[size]}}, which the graph is not made for`);
+    const [space] = one.params.at(-1).dims; // the arena has a size with a name where its bytes depend on sizes
+    if (typeof space === "string") sizes[space] = arenaBytes(sizes);
     for (const {{ text, holds }} of one.assumptions)
       if (!holds(sizes)) throw new RangeError(`${{one.name}}: the sizes do not satisfy ${{text}}`);
     const made = outputs.map((p) => emptyOf(p, sizes)), workspace = arena(sizes), held = [];
