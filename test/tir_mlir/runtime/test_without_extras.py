@@ -7,6 +7,7 @@ import pytest
 
 from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError, ScriptError, ToolError
+from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.opt.driver import main as tir_opt
 from tir_mlir.runtime.drivers import clang
 from tir_mlir.runtime.tools import toolchain
@@ -248,3 +249,13 @@ def test_versions_name_the_package_of_a_missing_tool(without):
 def test_no_tool_of_the_system_is_taken_here(without):
     without("tools", "c")
     assert shutil.which("zig") is None
+
+
+def test_an_exported_model_names_both_extras(without, tmp_path):
+    without("tools", "c")
+    b = GraphBuilder()
+    b.output(b.op("nn.relu", b.input("x", (3,))))
+    model = build(b.finish(), threads=1)
+    with pytest.raises(ToolError, match=r"model.export needs .*: pip install 'tir-mlir\[c,tools\]'"):
+        model.export(tmp_path / "net")
+    assert not (tmp_path / "net").exists()

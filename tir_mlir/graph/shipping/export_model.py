@@ -47,12 +47,14 @@ def export_model(
             f"the model calls {', '.join(sorted(apart))} of Python, which a library without Python cannot; fix: give "
             "it as C, in libs=[...]"
         )
+    own = not isinstance(target, Target) or not target.triple
+    if own:
+        toolchain.require(("mlir-translate", "opt", "llc", "zig"), "model.export")
     with entered():
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
     place.mkdir(parents=True, exist_ok=True)
     written = {place / f"{name}.safetensors": weights_file.file_content(plan, weights)}
-    own = not isinstance(target, Target) or not target.triple
     with built_as_given():
         library = build(module, target, driver="tools" if own else "object", libs=libs)
     if not own and isinstance(target, Target) and target.arch == "wasm32":
