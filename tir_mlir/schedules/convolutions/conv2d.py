@@ -9,9 +9,9 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
+from tir_mlir.schedules.convolutions import depthwise_conv
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
-from tir_mlir.schedules.convolutions.depthwise_conv import depthwise
 from tir_mlir.schedules.convolutions.padding import Pad, decompose_pad, find_pads, join_rows
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
@@ -46,13 +46,14 @@ def conv2d(
     block = sch.get_block(block) if isinstance(block, str) else block
     what = convolution(sch, block)
     options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
-    threads = options.threads(min(threads or target.cores, max(1, work // THREAD_WORK)))
+    least = THREAD_WORK if what.is_product else depthwise_conv.THREAD_WORK
+    threads = options.threads(min(threads or target.cores, max(1, work // least)))
     padding = find_pads(sch, block, what)
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
         Conv2d(sch, block, what, plan, threads, epilogue).run(padding)
     else:
-        depthwise(sch, block, what, target, threads, options, epilogue)
+        padding = depthwise_conv.depthwise(sch, block, what, target, threads, options, epilogue, padding)
     for pad in padding:
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
 

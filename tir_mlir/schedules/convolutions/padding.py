@@ -52,7 +52,7 @@ def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
     If there is no padding along the last axis, as of the channels in NHWC, it is only vectorized: each vector is either
     copied or filled.
     """
-    if _has_whole_rows(sch, pad.block, lanes):
+    if has_whole_rows(sch, pad.block, lanes):
         parts = [pad.block]
     else:
         parts = [sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0]), pad.block]
@@ -64,7 +64,7 @@ def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
             sch.parallel(wide[0])
 
 
-def _has_whole_rows(sch: Schedule, block: Any, lanes: int) -> bool:
+def has_whole_rows(sch: Schedule, block: Any, lanes: int) -> bool:
     """Whether the rows of a padded image are those of the image, of a vector or more."""
     info = block_info(sch, block)
     (read, *more), (written, *_) = info.reads, info.writes

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from programs.layers import chain
 
-from tir_mlir import Schedule, build, schedules, te
+from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.target import Target
 
 WIDE = Target(vector_bits=256, registers=32, l1=32 << 10, l2=256 << 10, l3=1 << 20, cores=2)
+SMALL = Target(vector_bits=256, registers=32, l1=1 << 10, l2=4 << 10, l3=1 << 20, cores=2)
 RNG = np.random.default_rng(3)
 
 
@@ -37,10 +38,37 @@ def depthwise(size, channels, window, step):
 @pytest.mark.parametrize(("size", "channels", "window", "step"), [(9, 20, 3, 1), (15, 8, 5, 2), (4, 3, 3, 1)])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_result_is_numpys(size, channels, window, step, threads):
+    check(size, channels, window, step, WIDE, threads)
+
+
+@pytest.mark.parametrize(("size", "step"), [(15, 1), (15, 2), (9, 1)])
+def test_an_image_is_padded_strip_by_strip(size, step):
+    sch = check(size, 8, 3, step, SMALL, 1)
+    strip, *_ = (sch.get(loop) for loop in sch.get_loops("padded") if sch.get(loop).extent != 1)
+    assert strip.extent > 2
+    assert str(sch.get_loops("padded")[1]) == str(sch.get_loops("conv_update")[1])
+
+
+def test_threads_share_the_strips():
+    sch = check(57, 16, 3, 1, WIDE, 2, exact=False)
+    kinds = [str(sch.get(loop).kind) for loop in sch.get_loops("padded")]
+    assert kinds.count("parallel") == 1
+    assert str(sch.get(sch.get_loops("conv_update")[kinds.index("parallel")]).kind) == "parallel"
+
+
+def test_a_small_image_is_left_to_one_thread():
+    sch = Schedule(depthwise(14, 16, 3, 1)[0])
+    schedules.auto(sch, WIDE, 2)
+    assert "parallel" not in [str(sch.get(loop).kind) for loop in sch.get_loops("conv_update")]
+
+
+def check(size, channels, window, step, target, threads, exact=True):
+    """The schedule of a depthwise convolution, whose results are compared with NumPy's."""
     program, out = depthwise(size, channels, window, step)
     sch = Schedule(program)
-    found = schedules.auto(sch, WIDE, threads)
-    assert set(found.values()) == {"conv2d"} and sch.verify()
+    found = schedules.auto(sch, target, threads)
+    assert set(found.values()) == {"conv2d"}
+    assert not exact or sch.verify()
     x, w, b = (
         RNG.integers(-4, 5, s).astype("f4")
         for s in ((1, size, size, channels), (window, window, channels), (channels,))
@@ -53,6 +81,7 @@ def test_the_result_is_numpys(size, channels, window, step, threads):
     )
     expected = np.einsum("nhwcyx,yxc->nhwc", windows[:, ::step, ::step], w) + b
     np.testing.assert_array_equal(y, np.maximum(expected, 0))
+    return sch
 
 
 def test_pixels_and_weights_are_unrolled():
@@ -61,6 +90,14 @@ def test_pixels_and_weights_are_unrolled():
     kinds = [str(sch.get(loop).kind) for loop in sch.get_loops("conv_update")]
     assert kinds[-4:] == ["unrolled"] * 3 + ["vectorized"]
     assert [sch.get(loop).extent for loop in sch.get_loops("conv_update")][-2] == 7
+
+
+def test_weights_may_have_a_last_axis_of_one_element():
+    x, w = te.placeholder((1, 14, 14, 16), name="X"), te.placeholder((3, 3, 16, 1), name="W")
+    y = topi.nn.conv2d(x, w, 1, 1, 1, groups=16, data_layout="NHWC", kernel_layout="HWOI")
+    sch = Schedule(te.create_prim_func([x, w, y]))
+    schedules.auto(sch, WIDE, 1)
+    assert sch.get(sch.get_loops("conv2d_nhwc_update")[-2]).extent == 7
 
 
 def test_a_long_window_is_not_unrolled():
