@@ -186,8 +186,8 @@ class Model:
 
     @property
     def memory(self) -> Memory:
-        """What it takes: weights, the arena of a thread, and what the arena would be without sharing."""
-        return memory_of(self.plan)
+        """What it takes: weights, the arena of a thread, what the arena would be without sharing, and scratch."""
+        return memory_of(self.plan, self.library.scratch)
 
     @property
     def signature(self) -> str:

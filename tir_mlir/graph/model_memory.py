@@ -20,28 +20,31 @@ from tir_mlir.runtime.library import Library
 @dataclass(frozen=True)
 class Memory:
     """Bytes. arena: of a thread, or its size by slot where it depends on named sizes; unshared: what the buffers in it
-    would take side by side, where sizes are numbers; buffers: how many."""
+    would take side by side, where sizes are numbers; buffers: how many; scratch: what the function that needs most
+    allocates while it runs, for buffers of its own whose size is a number."""
 
     weights: int
     arena: int | str
     unshared: int
     buffers: int
+    scratch: int = 0
 
     def __repr__(self) -> str:
         arena = f"{self.arena:,} bytes" if isinstance(self.arena, int) else self.arena
         side = f", {self.unshared:,} bytes side by side" if isinstance(self.arena, int) else ""
-        return f"weights: {self.weights:,} bytes\narena: {arena} for {self.buffers} buffers{side}"
+        scratch = f"\nscratch: {self.scratch:,} bytes in a call" if self.scratch else ""
+        return f"weights: {self.weights:,} bytes\narena: {arena} for {self.buffers} buffers{side}{scratch}"
 
 
-def memory_of(plan: Plan) -> Memory:
-    """The memory of a plan."""
+def memory_of(plan: Plan, scratch: int = 0) -> Memory:
+    """The memory of a plan. scratch: bytes that its functions allocate."""
     arena = plan.arena
     if arena.offsets is not None:
         size: int | str = arena.total
     else:
         slots = [list(map(str, sizes)) for sizes in arena.members]
         size = " + ".join(f"max({', '.join(sizes)})" if len(sizes) > 1 else sizes[0] for sizes in slots)
-    return Memory(plan.weight_bytes, size, arena.unshared, len(arena.requests))
+    return Memory(plan.weight_bytes, size, arena.unshared, len(arena.requests), scratch)
 
 
 def bound_weights(graph: Graph, plans: Mapping[str, Plan], computing: Library | None) -> np.ndarray:

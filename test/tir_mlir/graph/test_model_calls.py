@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import resource
 import threading
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -32,6 +35,56 @@ def test_threads_share_a_model(batch):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_threads_share_a_model_of_two_threads():
+    graph = mlp(64, (784, 128, 10))
+    model = build(graph, threads=2)
+    assert any("T.parallel" in f.script() for f in model.graph.module.prim_funcs.values())
+    given = [random(64, 784, seed=n) for n in range(4)]
+    expected = [run_mlp(graph, x) for x in given]
+
+    def work(n: int) -> bool:
+        return all(np.allclose(model(given[n]), expected[n], rtol=1e-3, atol=1e-4) for _ in range(10))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+
+
+def test_calls_leave_nothing_allocated_but_their_results():
+    model = build(mlp("n"), threads=1)
+    x = random(900, 33)
+    kept = [model(x) for _ in range(3)]
+    tracemalloc.start()
+    try:
+        kept = [model(x) for _ in range(3)]
+        for _ in range(50):
+            model(x)
+        now, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    results = sum(y.nbytes for y in kept)
+    assert now < results + 20_000 and most < results + kept[0].nbytes + 20_000
+
+
+def test_scratch_is_told_and_stays_in_the_process():
+    b = GraphBuilder()
+    x = b.input("x", (1, 64, 64, 16))
+    kernel = b.weight("w", random(3, 3, 16, 1))
+    layouts = {"data_layout": "NHWC", "kernel_layout": "HWOI"}
+    b.output(b.op("nn.conv2d", x, kernel, strides=1, padding=1, groups=16, **layouts))
+    model = build(b.finish(), threads=1)
+    assert 64 * 66 * 16 * 4 // 4 < model.memory.scratch < 66 * 66 * 16 * 4 + 4096
+    assert f"scratch: {model.memory.scratch:,} bytes" in repr(model.memory)
+    given = random(1, 64, 64, 16)
+    for _ in range(5):
+        kept = model(given)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(50):
+        kept = model(given)
+    pages = model.memory.scratch // 4096
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 50 * pages // 4
+    assert kept.shape == given.shape
 
 
 def test_a_thread_allocates_its_arena_once():

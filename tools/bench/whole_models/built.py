@@ -47,10 +47,10 @@ def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
 
 
 def activations(subject: Subject, model: Any) -> int:
-    """Bytes of the arena and of the outputs."""
+    """Bytes of the arena, of the outputs, and of what a function allocates while it runs."""
     inputs = [each.numpy() for each in subject.example.inputs]
     arena = model.plan.arena.layout(model._sizes(inputs))[1]
-    return arena + sum(each.nbytes for each in subject.expected)
+    return arena + model.memory.scratch + sum(each.nbytes for each in subject.expected)
 
 
 def seconds_to_build(subject: Subject, threads: int, root: Path) -> dict[str, tuple[float, float]]:
