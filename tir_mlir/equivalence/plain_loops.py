@@ -13,12 +13,12 @@ from tir_mlir.dialect.calls import callee_of
 from tir_mlir.dialect.computation.split_lanes import split_lanes
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Block, Func, attrs, funcs, is_block, symbols_by_name, walk
+from tir_mlir.equivalence.arenas.plain_copies import expand_copies
 from tir_mlir.equivalence.arenas.typed_arenas import split_arenas
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
 from tir_mlir.equivalence.field import field_functions, opaque_constants
 from tir_mlir.equivalence.fold_views import fold_views
-from tir_mlir.equivalence.plain_copies import expand_copies
 from tir_mlir.passes.lower.memory import bools
 from tir_mlir.passes.lower.retype_module import retype
 
