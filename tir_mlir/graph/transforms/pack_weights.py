@@ -104,10 +104,22 @@ def _packer(graph: Graph, panels: WeightPanels) -> str:
     return symbol
 
 
+def _of_groups(weight: Any, panels: WeightPanels) -> Any:
+    """P[p, k, l, t] = W[p * width + l, k * group + t], or of its transpose."""
+
+    def element(p: Any, k: Any, lane: Any, term: Any) -> Any:
+        row, column = p * panels.width + lane, k * panels.group + term
+        return weight[row, column] if panels.along == 0 else weight[column, row]
+
+    return element
+
+
 def panels_function(panels: WeightPanels) -> PrimFunc:
     """P[p, inner..., l] = W[..., p * width + l at `along`, ...], and 0 after the last row."""
     weight = te.placeholder(panels.source, panels.dtype, name="W")
     rows, width = panels.source[panels.along], panels.width
+    if panels.group > 1:
+        return te.create_prim_func([weight, te.compute(panels.shape, _of_groups(weight, panels), name="P")])
 
     def element(*axes: Any) -> Any:
         row, at = axes[0] * width + axes[-1], dict(zip(panels.inner, axes[1:-1], strict=True))

@@ -19,7 +19,8 @@ class Operand:
     """An operand: buffer name, iter that indexes each dimension, dtype, index in the reads of the block.
 
     `dequantized`: whether a block computes it from a smaller array, so that it is best computed again where it is read.
-    `panel`: the width of its panels, if it is laid out in panels along the iter of its last dimension; else 0.
+    `panel`: the width of its panels, if it is laid out in panels, W[n // 48, k, n % 48]; else 0. `group`: the adjacent
+    terms of a sum, if they are in groups within a panel, W[n // 48, k // 2, n % 48, k % 2]; else 0.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Operand:
     place: int
     dequantized: bool = False
     panel: int = 0
+    group: int = 0
 
     @property
     def bits(self) -> int:
@@ -141,9 +143,7 @@ def _product(
     more = several and len(inputs) > 2
     if len(info.writes) != 1 or len(inputs) < 2 or (len(inputs) > 2 and not several) or len(sums) != 1:
         raise _not_a_product(info, "it must have one output, two inputs and one reduction iter")
-    operands = [
-        Operand(str(r), axes := _axes(r, info, more), r.buffer.dtype, n, panel=_panel(r, axes)) for n, r in inputs
-    ]
+    operands = [_operand(r, n, _axes(r, info, more)) for n, r in inputs]
     if more:
         operands = [x for x in operands if sums[0] in x.axes]
     if len(operands) < 2 or not all(sums[0] in x.axes for x in operands):
@@ -151,10 +151,14 @@ def _product(
     return info, extents, sums[0], operands
 
 
-def _panel(region: RegionInfo, axes: tuple[str, ...]) -> int:
-    """The width of the panels of an operand: W[n // 48, k, n % 48]; 0 if it has none."""
-    width = region.buffer.shape[-1] if axes.count(axes[-1]) == 2 else None
-    return width or 0
+def _operand(region: RegionInfo, place: int, axes: tuple[str, ...]) -> Operand:
+    """An operand, with the width of its panels, and of the groups in them, if it has any."""
+    shape, panel, group = region.buffer.shape, 0, 0
+    if len(axes) == 4 and axes[:2] == axes[2:] and axes[0] != axes[1]:
+        panel, group = shape[2] or 0, shape[3] or 0
+    elif axes.count(axes[-1]) == 2:
+        panel = shape[-1] or 0
+    return Operand(str(region), axes, region.buffer.dtype, place, panel=panel, group=group)
 
 
 def _axes(region: RegionInfo, info: BlockInfo, constant: bool = False) -> tuple[str, ...]:

@@ -115,6 +115,11 @@ def _packed_gemm(
 ) -> None:  # fmt: skip
     """Schedule a product whose right operand has panels already, see `prepack`: a tile is as wide as a panel."""
     _refuse_packed(packed, f"{what.right.name} is in panels already")
+    if what.right.group:
+        dot = dot_for(what, target)
+        if dot is None or not dot_gemm(sch, block, what, dot, target, free.threads(threads), free, epilogue):
+            raise ScheduleError(f"no dot product of the target takes the groups of {what.right.name}")
+        return
     _tiled_gemm(sch, block, what, target, free.threads(threads), what.right.name, free, epilogue)
 
 

@@ -72,33 +72,42 @@ def dot_gemm(
 
     The instruction reduces `group` adjacent elements, so both operands are packed in such groups, converted to its
     operand type, and padded with zeros to full groups and vectors. Integers are exact, as int32 arithmetic is. A
-    reduction of symbolic extent cannot be padded, as it may be empty.
+    reduction of symbolic extent cannot be padded, as it may be empty. A right operand that callers pass packed, see
+    `prepack`, is read in place.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
     plan = _free_tile(free, what, dot, target, tile(what, dot, target, threads))
-    padding = {what.n: plan.vectors * dot.lanes, what.k: dot.group}
-    try:
-        sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
-    except ScheduleError:
-        return False
-    right = copy_operand(sch, block, what.right)
+    if what.right.group:
+        if not _is_packed(what, dot) or plan.vectors * dot.lanes != what.right.panel:
+            return False
+        right = None
+    else:
+        padding = {what.n: plan.vectors * dot.lanes, what.k: dot.group}
+        try:
+            sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
+        except ScheduleError:
+            return False
+        right = copy_operand(sch, block, what.right)
     left, sums = _left_copy(sch, block, what, dot)
     write_back = write_back_of(sch, block, what)
     in_place = epilogue is None or merge_epilogue(sch, write_back, epilogue)
     batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
-        sch.unsafe_set_dtype(packed, 0, dtype)  # it represents every value of the operand
+        if packed is not None:
+            sch.unsafe_set_dtype(packed, 0, dtype)  # it represents every value of the operand
     whole = batch[-1:]
     for at, producers in (
         (whole if plan.by_columns else [i_0], [left]),
         ([j_0] if plan.by_columns else whole, [right] if sums is None else [sums, right]),
     ):
         for producer in producers if at else []:
-            sch.compute_at(producer, at[-1], preserve_unit_loops=True)
+            if producer is not None:
+                sch.compute_at(producer, at[-1], preserve_unit_loops=True)
     sharing = 1 if plan.by_columns else threads
     pack_rows(sch, left, what, dot.group, threads if plan.by_columns else 1)
-    pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, sharing, filled=True)
+    if right is not None:
+        pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, sharing, filled=True)
     if sums is not None:
         _sum_columns(sch, sums, plan, dot, sharing)
     sch.unroll(i_2)
@@ -115,6 +124,23 @@ def dot_gemm(
     return True
 
 
+def dot_panels(what: Contraction, target: Target, threads: int) -> tuple[int, int]:
+    """The width of the panels in which a product reads its right operand, and the group of terms, if callers can pass
+    it so: the operands are those of an instruction and fill its vectors. (0, 0): they cannot."""
+    dot, n, k = dot_for(what, target), what.extent(what.n) or 0, what.extent(what.k) or 0
+    if dot is None or not what.alone or is_shifted(dot, what.left.dtype) or what.right.dtype != dot.dtype:
+        return 0, 0
+    width = tile(what, dot, target, threads).vectors * dot.lanes
+    return (0, 0) if n % width or k % dot.group or not n * k else (width, dot.group)
+
+
+def _is_packed(what: Contraction, dot: Dot) -> bool:
+    """Whether the right operand has the groups of an instruction, in panels of its vectors."""
+    (n, k), right = (what.extent(a) or 1 for a in (what.n, what.k)), what.right
+    fits = right.group == dot.group and right.dtype == dot.dtype and right.panel % dot.lanes == 0
+    return fits and right.axes[0] == what.n and n % right.panel == 0 and k % dot.group == 0
+
+
 def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
     """Choose the tile with the fewest cycles, assuming two multiplies and two loads per cycle; of equal ones, that with
     the fewest loads."""
@@ -126,7 +152,7 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
 
     fits = [
         (rows, vectors)
-        for vectors in range(1, 5)
+        for vectors in ([what.right.panel // dot.lanes] if what.right.group else range(1, 5))
         for rows in range(1, target.registers)
         if rows * vectors + vectors + 1 + dot.spare <= target.registers and rows * vectors <= MOST_SUMS
     ]
@@ -149,7 +175,8 @@ def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: Ti
     if not free:
         return plan
     wide = min(4, ceil((what.extent(what.n) or TYPICAL) / dot.lanes))
-    vectors = free.choice("tile_vectors", range(1, wide + 1), plan.vectors)
+    widths = [plan.vectors] if what.right.group else range(1, wide + 1)
+    vectors = free.choice("tile_vectors", widths, plan.vectors)
     most = max(1, (target.registers - 1 - dot.spare - vectors) // vectors)
     rows = free.choice("tile_rows", range(max(1, most // 4), most + 1), min(plan.rows, most))
     m = what.extent(what.m) or TYPICAL

@@ -18,7 +18,10 @@ class WeightPanels:
 
         W[100, 30]  ->  P[3, 30, 48]     P[p, k, l] = W[p * 48 + l, k], and 0 after row 99      along = 0, inner = (1,)
 
-    `name`: the parameter; `source`: its shape before; `shape`: after; `dtype`: of both.
+        W[96, 30]   ->  P[2, 15, 48, 2]  P[p, k, l, t] = W[p * 48 + l, k * 2 + t]       group = 2
+
+    `name`: the parameter; `source`: its shape before; `shape`: after; `dtype`: of both. group: adjacent elements along
+    the other dimension, of two, that stay adjacent; the panels are full then.
     """
 
     name: str
@@ -27,16 +30,21 @@ class WeightPanels:
     along: int
     inner: tuple[int, ...]
     width: int
+    group: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
         panels = -(-self.source[self.along] // self.width)
+        if self.group > 1:
+            return (panels, self.source[self.inner[0]] // self.group, self.width, self.group)
         return (panels, *(self.source[d] for d in self.inner), self.width)
 
     @property
     def layout(self) -> Callable[..., tuple]:
         """The index map from the weight to its panels."""
-        n, inner, width = self.along, self.inner, self.width
+        n, inner, width, group = self.along, self.inner, self.width, self.group
+        if group > 1:
+            return lambda *i: (i[n] // width, i[inner[0]] // group, i[n] % width, i[inner[0]] % group)
         return lambda *i: (i[n] // width, *(i[d] for d in inner), i[n] % width)
 
     def apply(self, array: Any) -> np.ndarray:
@@ -49,6 +57,11 @@ class WeightPanels:
         if given.shape != self.source or given.itemsize != packed.itemsize:
             told = f"{given.dtype} of shape {given.shape}"
             raise ArgumentError(f"panels of {self.name}: expected {self.dtype} of shape {self.source}, got {told}")
+        if self.group > 1:
+            panels, groups, width, group = self.shape
+            matrix = given.view(packed.dtype) if self.along == 0 else given.view(packed.dtype).T
+            packed[:] = matrix.reshape(panels, width, groups, group).transpose(0, 2, 1, 3)
+            return packed
         rows = np.moveaxis(given.view(packed.dtype), (*self.inner, self.along), range(given.ndim))
         whole = given.shape[self.along] // self.width
         for panel in range(packed.shape[0]):

@@ -7,12 +7,15 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.attempt import attempt
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.convolutions.conv_tile_sizes import conv_tiles
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import contraction
+from tir_mlir.schedules.products.gemm_amx import tile_unit
+from tir_mlir.schedules.products.gemm_dots import dot_panels
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panels
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.products.weight_panels import WeightPanels
@@ -40,6 +43,7 @@ def prepack(
     To be called before the function is scheduled: `schedules.auto` takes the panels as they are. The parameters keep
     their order. weights: names of parameters; those where panels are of no use stay as they are: read by no product or
     convolution, by several blocks, as rows of the result, with few rows and columns, of symbolic shape, or no floats.
+    Weights of bfloat16 that dot-product instructions read are in groups as well: W[j // 48, k // 2, j % 48, k % 2].
     target, threads: as for `auto`.
     Returns the panels by name, whose `apply(array)` packs a weight, exactly. Raises ScheduleError for a name that is no
     parameter of the function.
@@ -69,8 +73,10 @@ def _relaid(sch: Schedule, block: Any, made: WeightPanels) -> bool:
 def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:
     """The panels of a weight that a block reads; None if they are of no use."""
     (read,) = (r for r in block_info(sch, block).reads if str(r) == name)
-    if any(e is None for e in read.buffer.shape) or read.buffer.dtype not in FLOATS:
+    if any(e is None for e in read.buffer.shape):
         return None
+    if read.buffer.dtype not in FLOATS:
+        return _grouped(sch, block, read, target, threads)
     try:
         column, sums, width = _of_product(sch, block, name, target, threads)
     except ScheduleError:
@@ -85,6 +91,23 @@ def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) 
     inner = sorted((d for d in range(len(axes)) if d != along), key=lambda d: _place(axes[d], sums))
     shape = tuple(int(e) for e in read.buffer.shape if e is not None)
     return WeightPanels(name, shape, read.buffer.dtype, along, tuple(inner), min(width, shape[along]))
+
+
+def _grouped(sch: Schedule, block: Any, read: RegionInfo, target: Target, threads: int) -> WeightPanels | None:
+    """The panels of a weight that a product reads by dot-product instructions; None if they are of no use."""
+    try:
+        what = contraction(sch, block)
+    except ScheduleError:
+        return None
+    axes, name = what.right.axes, str(read)
+    if name != what.right.name or sorted(axes) != sorted((what.n, what.k)) or tile_unit(what, target):
+        return None
+    width, group = dot_panels(what, target, threads)
+    if group < 2:
+        return None
+    shape = tuple(int(e) for e in read.buffer.shape if e is not None)
+    along = axes.index(what.n)
+    return WeightPanels(name, shape, read.buffer.dtype, along, (1 - along,), width, group)
 
 
 def _place(axis: str, sums: Sequence[str]) -> int:

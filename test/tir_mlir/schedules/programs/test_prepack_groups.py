@@ -1,0 +1,59 @@
+"""schedules.prepack for dot-product instructions: panels of groups of adjacent terms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, schedules, te, topi
+from tir_mlir.errors import ArgumentError
+from tir_mlir.schedules import WeightPanels
+from tir_mlir.target import named
+
+ZEN4 = named("zen4")
+
+
+def dense(rows, columns, depth, turned=False, dtype="bfloat16", bias=False):
+    x, w = (
+        te.placeholder((rows, depth), dtype, name="X"),
+        te.placeholder((depth, columns) if turned else (columns, depth), dtype, name="W"),
+    )
+    sums = "int32" if "int" in dtype else "float32"
+    y = topi.matmul(x, w, transp_b=not turned, out_dtype=sums)
+    return te.create_prim_func([x, w, topi.nn.relu(y) if bias else y])
+
+
+def prepacked(program):
+    sch = Schedule(program)
+    return sch, schedules.prepack(sch, "main", ["W"], ZEN4, 1)
+
+
+@pytest.mark.parametrize(("rows", "turned", "bias"), [(4, False, True), (21, True, False), (128, False, False)])
+def test_a_product_of_bfloat16(rows, turned, bias):
+    sch, layouts = prepacked(dense(rows, 96, 34, turned, bias=bias))
+    made = layouts["W"]
+    assert made.shape == (96 // made.width, 17, made.width, 2)
+    packed = Schedule(sch.mod)
+    assert schedules.auto(packed, ZEN4, 1)["T_matmul"] == "gemm"
+    text = packed.mod.script()
+    assert "dot_bfloat16" in text and "W_global" not in text
+    assert packed.verify()
+
+
+def test_panels_of_groups_of_an_array():
+    weight = np.arange(8 * 6).reshape(8, 6).astype("uint16")
+    made = WeightPanels("W", (8, 6), "bfloat16", 0, (1,), 4, 2)
+    packed = made.apply(weight)
+    assert packed.shape == (2, 3, 4, 2)
+    assert all(packed[n // 4, k // 2, n % 4, k % 2] == weight[n, k] for n in range(8) for k in range(6))
+    turned = WeightPanels("W", (6, 8), "bfloat16", 1, (0,), 4, 2)
+    np.testing.assert_array_equal(turned.apply(weight.T), packed)
+    with pytest.raises(ArgumentError, match="expected bfloat16 of shape"):
+        made.apply(weight.T)
+
+
+@pytest.mark.parametrize("program", [
+    dense(3, 96, 34), dense(16, 90, 34), dense(16, 96, 33), dense(16, 96, 64, dtype="int8"),
+], ids=["few rows", "columns that fill no vectors", "an odd sum", "signed bytes, which are shifted"])  # fmt: skip
+def test_where_groups_are_of_no_use_the_weight_stays(program):
+    assert prepacked(program)[1] == {}
