@@ -49,7 +49,7 @@ def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
 def activations(subject: Subject, model: Any) -> int:
     """Bytes of the arena, of the outputs, and of what a function allocates while it runs."""
     inputs = [each.numpy() for each in subject.example.inputs]
-    arena = model.plan.arena.layout(model._sizes(inputs))[1]
+    arena = model.plan.arena.layout(model.sizes_of(inputs))[1]
     return arena + model.memory.scratch + sum(each.nbytes for each in subject.expected)
 
 
