@@ -89,5 +89,5 @@ def _run(lifted: Graph, name: str, inputs: list[np.ndarray]) -> list[np.ndarray]
         func = tensor_func(alone.module.mlir, name)
         del func.op.attributes[OF]
         del func.op.attributes[DERIVES]
-    made = build_model(clean(Graph(alone.module, {}, name)))(*map(np.ascontiguousarray, inputs))
+    made = build_model(clean(Graph(alone.module, {}, name)))(*(np.asarray(each, order="C") for each in inputs))
     return list(made) if isinstance(made, tuple) else [made]

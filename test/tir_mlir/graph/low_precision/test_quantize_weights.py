@@ -9,6 +9,7 @@ from harness.graphs import graph_of, operators
 
 from tir_mlir import build, quantize_weights
 from tir_mlir.errors import BuildError, GraphError
+from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import STAGES, compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.low_precision.formats import format_of, from_bfloat16, rounded, to_bfloat16
@@ -171,6 +172,15 @@ def test_a_convolution_with_a_batch_norm(name):
     relative = np.linalg.norm(found - before) / np.linalg.norm(before)
     assert 1e-5 < relative < 0.02
     assert "int8" not in name or small.weights["w.int8"].dtype == np.int8
+
+
+def test_a_weight_that_is_one_number_scales_another():
+    b, w = GraphBuilder("main"), random(32, 64) / 8
+    scaled = b.op("multiply", b.weight("w", w), b.weight("scale", np.array(3, np.float32)))
+    b.output(b.op("nn.dense", b.input("x", (5, 64)), scaled))
+    x = random(5, 64, seed=3)
+    found = build(quantize_weights(b.finish(), "bfloat16"), threads=1)(x)
+    np.testing.assert_allclose(found, x @ (3 * w).T, rtol=0.02, atol=0.05)
 
 
 def test_two_readers_of_a_weight_each_widen_it():
