@@ -32,7 +32,8 @@ def constants_to_params(module: ir.Module, func: Func) -> dict[int, np.ndarray]:
         else:
             if name not in known:
                 known[name] = func.body.add_argument(op.results[0].type, op.location)
-                found[len(func.args) - 1] = _array(module, value, op)
+                type_ = ir.MemRefType(op.results[0].type)
+                found[len(func.args) - 1] = dense_array(module, value, type_, op.location)
             op.results[0].replace_all_uses_with(known[name])
         op.erase()
     return found
@@ -72,20 +73,20 @@ def _fill(op: ir.Operation, value: ir.DenseElementsAttr) -> None:
         buffer.replace_all_uses_with(made)
 
 
-def _array(module: ir.Module, value: ir.Attribute, op: ir.Operation) -> np.ndarray:
-    """The values of a constant as an array; bfloat16 as its bits."""
-    type_ = ir.MemRefType(op.results[0].type)
+def dense_array(module: ir.Module, value: ir.Attribute, type_: ir.ShapedType, location: ir.Location) -> np.ndarray:
+    """The values of a constant as an array; bfloat16 as its bits. Errors: LinalgError if the text has none."""
     shape, element = tuple(type_.shape), str(type_.element_type)
     if isinstance(value, ir.DenseElementsAttr):
         made = np.array(value)
-        return made.view(np.uint16) if element == "bf16" and made.dtype.itemsize == 2 else made
+        made = made.view(np.uint16) if element == "bf16" and made.dtype.itemsize == 2 else made
+        return np.broadcast_to(made, shape).copy()
     name = re.match(r"dense_resource<([\w.$-]+)>", str(value))
     if name is None or element not in _DTYPES:
-        raise LinalgError(f"the constant {str(value)[:40]} of {type_} is not dense<...>: {_FIX}", op.location)
+        raise LinalgError(f"the constant {str(value)[:40]} of {type_} is not dense<...>: {_FIX}", location)
     blob = _resource(module, name[1])
     dtype, count = _DTYPES[element], int(np.prod(shape))
     if blob is None or len(blob) != count * np.dtype(dtype).itemsize:
-        raise LinalgError(f"the text has no values for the constant dense_resource<{name[1]}>: {_FIX}", op.location)
+        raise LinalgError(f"the text has no values for the constant dense_resource<{name[1]}>: {_FIX}", location)
     return np.frombuffer(blob, dtype).reshape(shape).copy()
 
 

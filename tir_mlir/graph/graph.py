@@ -41,6 +41,17 @@ class Graph:
             )
         self.name = name or ("main" if "main" in names else names[0])
 
+    @staticmethod
+    def from_linalg(source: str, func: str | None = None) -> Graph:
+        """A graph of a function of linalg ops on tensors, as compilers of models write them. source: MLIR text, or the
+        path of a `.mlir` file; func: its name (default: main, or the only one). Constant tensors become weights.
+
+        Errors: ScriptError with the line for what is not supported.
+        """
+        from tir_mlir.graph.fronts.linalg_model.graph_from_linalg import graph_from_linalg
+
+        return graph_from_linalg(source, func)
+
     @property
     def func(self) -> TensorFunc:
         """The graph as a view; valid until the module is rewritten, inside `entered()` only."""

@@ -42,23 +42,28 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
     func: convert only this function. `source` is not modified.
     Raises ScriptError with the source location for malformed text and for unsupported ops.
     """
-    text, name = read_text(source) if isinstance(source, str) else ("", "")
-    lines = Source(name, text.splitlines(keepends=True))
-    if isinstance(source, str):
-        try_in_subprocess(
-            text, lines, [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else []
-        )
+    text, lines = checked_text(source) if isinstance(source, str) else ("", Source("", []))
     with entered():
         module = parse_mlir(text, lines, trusted=True) if isinstance(source, str) else _copy(source)
         _erase_others(module, func)
         try:
-            constants = passes.from_linalg(module, _source_names(lines.lines))
+            constants = passes.from_linalg(module, source_names(lines.lines))
         except VerifyError as error:
             raise relocated(error.message, error.location, lines) from None
         except RecursionError:
             raise TirError("the program is nested too deeply") from None
         add_missing_attributes(module)
         return ImportedModule(module, constants)
+
+
+def checked_text(text_or_path: str) -> tuple[str, Source]:
+    """MLIR text, given or of a file, on which neither MLIR's parser nor bufferization aborts. Errors: ScriptError."""
+    text, name = read_text(text_or_path)
+    lines = Source(name, text.splitlines(keepends=True))
+    try_in_subprocess(
+        text, lines, [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else []
+    )
+    return text, lines
 
 
 class LinalgModule(IRModule):
@@ -112,7 +117,7 @@ def _erase_others(module: ir.Module, name: str | None) -> None:
         other.op.erase()
 
 
-def _source_names(lines: Sequence[str]) -> Callable[[ir.Location], str | None]:
+def source_names(lines: Sequence[str]) -> Callable[[ir.Location], str | None]:
     """Map a location to the SSA name at that position in the text: `%A` of a parameter, `%t = ` before an op."""
 
     def written(location: ir.Location) -> str | None:

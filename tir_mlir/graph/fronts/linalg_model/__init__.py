@@ -1,0 +1,1 @@
+"""Programs of linalg on tensors, as compilers of models write them, as graphs."""
