@@ -130,7 +130,7 @@ GROUPS: dict[str, list[Case]] = {
         ("take", [f(7, 3), i64(4, 0, 6)], {"axis": 0}, lambda x, i: x[i]),
         ("gather_elements", [f(4, 3), np.array([[0, 3, 1]])], {"axis": 0}, lambda x, i: np.take_along_axis(x, i, 0)),
         ("one_hot", [i64(2, 0)], {"depth": 3}, lambda i: np.eye(3, dtype="float32")[i]),
-        ("arange", [], {"start": 1, "end": 8, "step": 2}, lambda: np.arange(1, 8, 2, "float32")),
+        ("arange", [], {"start": 1, "end": 8, "step": 2}, lambda: np.arange(1, 8, 2, dtype="float32")),
         ("tril", [f(5, 4)], {}, np.tril),
         ("full", [], {"shape": (3,), "fill_value": 2.5}, lambda: np.full(3, 2.5, "float32")),
     ],
@@ -228,7 +228,7 @@ def test_programs_run_too(stage):
     """Of symbolic sizes once calls have bodies, which functions of TensorIR have for known sizes from the start."""
 
     def scale(x: te.Tensor) -> te.Tensor:
-        return te.compute(x.shape, lambda i, j: x[i, j] * 3.0)
+        return te.compute(x.shape, lambda i, j: 3.0 * x[i, j])
 
     graph = built(lambda b, x, w: b.call_te(scale, b.op("nn.relu", b.op("nn.dense", x, w))), ("n", 7), (5, 7))
     text = compile_graph(graph, until=stage).to_linalg().text()

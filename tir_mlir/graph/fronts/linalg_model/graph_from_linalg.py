@@ -148,7 +148,7 @@ class _Importer:
         if not op.name.startswith("linalg.") and op.name not in _ON_TENSORS:
             way = "; fix: an op of linalg, or mlir-opt passes that make one of it"
             raise LinalgError(f"{op.name} has no form in a graph{way}", op.location)
-        module, inputs = outlined(op, self.func.op)
+        module, inputs = outlined(op)
         if any(not isinstance(r.type, ir.RankedTensorType) for r in op.results):
             raise LinalgError(f"{op.name} makes no tensor", op.location)
         found = [self._value(v, op) for v in inputs]
@@ -181,7 +181,7 @@ def _parameter(func: Func, number: int) -> TensorType:
     return TensorType(tuple(shape), dtypes.to_name(type_.element_type))
 
 
-def _text(expr: ir.AffineExpr, names: Sequence[str]) -> int | str:
+def _text(expr: Any, names: Sequence[str]) -> int | str:
     """An expression of symbols as a size."""
     if isinstance(expr, ir.AffineConstantExpr):
         return expr.value

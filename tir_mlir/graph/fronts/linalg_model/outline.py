@@ -19,7 +19,7 @@ def is_glue(op: ir.Operation) -> bool:
     return op.name.startswith("arith.") and not len(op.regions) and (op.name == "arith.constant" or not _on_tensors(op))
 
 
-def outlined(op: ir.Operation, func: ir.Operation) -> tuple[ir.Module, list[ir.Value]]:
+def outlined(op: ir.Operation) -> tuple[ir.Module, list[ir.Value]]:
     """A module with a function `f` that does what an op does, and the tensors of the program that are its inputs.
 
     %f = linalg.fill ins(%zero) outs(%e)                func.func @f(%x, %w) -> tensor<..> {
@@ -27,14 +27,14 @@ def outlined(op: ir.Operation, func: ir.Operation) -> tuple[ir.Module, list[ir.V
     """
     kept: list[ir.Operation] = []
     inputs: list[ir.Value] = []
-    _collect(op, func, kept, inputs)
+    _collect(op, kept, inputs)
     module = ir.Module.create(op.location)
     types = ir.FunctionType.get([v.type for v in inputs], [r.type for r in op.results])
     with ir.InsertionPoint(module.body), op.location:
         facts = {"sym_name": ir.StringAttr.get("f"), "function_type": ir.TypeAttr.get(types)}
         made = ir.Operation.create("func.func", attributes=facts, regions=1)
     body = made.regions[0].blocks.append(*types.inputs)
-    copies = dict(zip(inputs, body.arguments, strict=True))
+    copies: dict[ir.Value, ir.Value] = dict(zip(inputs, body.arguments, strict=True))
     with ir.InsertionPoint(body), op.location:
         for one in kept:
             copy = one.clone().operation
@@ -71,14 +71,13 @@ def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> lis
     return kept
 
 
-def _collect(op: ir.Operation, func: ir.Operation, kept: list[ir.Operation], inputs: list[ir.Value]) -> None:
+def _collect(op: ir.Operation, kept: list[ir.Operation], inputs: list[ir.Value]) -> None:
     """Append an op to `kept`, after the glue that it reads, also in its body; and the tensors from elsewhere."""
     for value in _read(op):
         owner = value.owner
-        own = not isinstance(owner, ir.Block) and owner.operation.parent is not None
-        if own and owner.operation.parent.operation == func and is_glue(owner.operation) and not is_weight(value):
+        if not isinstance(owner, ir.Block) and is_glue(owner.operation) and not is_weight(value):
             if owner.operation not in kept:
-                _collect(owner.operation, func, kept, inputs)
+                _collect(owner.operation, kept, inputs)
         elif value not in inputs:
             inputs.append(value)
     kept.append(op)
