@@ -81,5 +81,9 @@ class _Importer:
     def _mapped(known: Mapping[Any, Any], key: Any, word: str, node: Any) -> Callable[..., Any]:
         if key not in known:
             name = getattr(key, "__name__", str(key))
-            raise GraphError(f"the node {node.name} is {name}, which {word} does not have; fix: {word}={{{name}: ...}}")
+            line = getattr(node, "stack_trace", None) or ""  # of a tracer that records it
+            place = f" ({line.strip().splitlines()[-1].strip()})" if line.strip() else ""
+            raise GraphError(
+                f"the node {node.name}{place} is {name}, which {word} does not have; fix: {word}={{{name}: ...}}"
+            )
         return known[key]

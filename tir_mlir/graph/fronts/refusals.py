@@ -18,7 +18,8 @@ class Refusal:
 
     def __str__(self) -> str:
         place = f"\n    {self.place}" if self.place else ""
-        return f"  {self.operator}, node {self.node}: {self.reason}{place}"
+        reason, sign, fix = self.reason.partition("\n  fix: ")
+        return f"  {self.operator}, node {self.node}: {reason}{place}{sign}{fix}"
 
 
 @dataclass

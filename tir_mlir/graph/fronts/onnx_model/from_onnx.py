@@ -11,7 +11,9 @@ from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.onnx_model import onnx_elementwise, onnx_layers, onnx_shapes
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import TABLE, OnnxEmitter
+from tir_mlir.graph.fronts.onnx_model.onnx_refusals import reason
 from tir_mlir.graph.fronts.refusals import Refusals
+from tir_mlir.graph.sizes import checked_dtype
 
 FAMILIES = (onnx_elementwise, onnx_layers, onnx_shapes)
 _FIX = 'from_onnx(..., ops={{"{op}": f}}), where f makes te tensors of te tensors and attributes'
@@ -89,7 +91,16 @@ class _OnnxImporter:
             d.dim_value if d.HasField("dim_value") else _identifier(d.dim_param or f"{given.name}_{n}")
             for n, d in enumerate(tensor.shape.dim)
         ]
-        made = self.builder.input(given.name, shape, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name)
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
+        try:
+            checked_dtype(dtype)
+        except GraphError:
+            kind = onnx.TensorProto.DataType.Name(tensor.elem_type).lower()
+            raise GraphError(
+                f"from_onnx: the input {given.name} is {kind}, which graphs do not have\n"
+                "  fix: export the model with another type; of complex numbers with both parts as tensors"
+            ) from None
+        made = self.builder.input(given.name, shape, dtype)
         self.emitter.inputs.append(made)
         return made
 
@@ -114,7 +125,7 @@ class _OnnxImporter:
             args = [self.emitter.value(x) for x in inputs if x is not None]
             return self.builder.call_te(self.given[node.op_type], *args, **attrs)
         if node.op_type not in TABLE or node.domain not in ("", "ai.onnx"):
-            raise GraphError("it is not known" + (f" (domain {node.domain})" if node.domain else ""))
+            raise GraphError(reason(node.op_type, node.domain))
         function = TABLE[node.op_type]
         wanted = inspect.signature(function).parameters
         if not any(p.kind is p.VAR_KEYWORD for p in wanted.values()):

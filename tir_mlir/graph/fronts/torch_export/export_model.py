@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.fronts.torch_export.export_refusals import export_refusal
 
 
 def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any) -> tuple[Any, dict[str, str]]:
@@ -52,7 +53,7 @@ def _export(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: d
         with torch.no_grad():
             return torch.export.export(model, args, kwargs, dynamic_shapes=wanted)
     except Exception as error:  # torch's errors have many classes
-        raise GraphError(f"from_torch: torch.export.export refused the model\n{error}") from error
+        raise export_refusal(error) from error
 
 
 def _by_name(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,13 @@ _IGNORED = frozenset(
 )
 
 
+_NO_COMPLEX = ", and graphs have no complex numbers\n  fix: compute with the real and the imaginary part, each a tensor"
+_RANDOM = "it draws random numbers, and a graph has none\n  fix: pass them as an input"
+_BRANCHES = "control flow on data: a graph is one block\n  fix: torch.where(condition, a, b) of both results"
+_REPEATED = "a loop of torch: a graph is one block\n  fix: a loop in Python, with a number of steps that is known"
+_CONTROL = {"cond": _BRANCHES, "while_loop": _REPEATED, "scan": _REPEATED, "map_impl": _REPEATED, "map": _REPEATED}
+
+
 class _Refused:
     """The value of a node that was refused, and of those that need it."""
 
@@ -107,6 +114,8 @@ class TorchImporter:
                 raise GraphError(f"from_torch: input {name} is a number that changes\n  fix: pass a tensor")
             return
         dtype = dtype_name(value.dtype)
+        if dtype.startswith("complex"):
+            raise GraphError(f"from_torch: the input {name} is {dtype}{_NO_COMPLEX}")
         self.values[node] = self.builder.input(name, self.sizes.shape(value), dtype)
         self.emitter.inputs.append(self.values[node])
 
@@ -145,8 +154,10 @@ class TorchImporter:
         if not hasattr(node.target, "_schema"):
             return self._python(node)
         known = operator_known(node.target, self.given) or operator_known(node.target, TABLE)
+        if (dtype := _complex(node)) is not None:
+            return self._refuse(node, f"its result is {dtype}{_NO_COMPLEX}")
         if known is None:
-            return self._refuse(node, "it is not known")
+            return self._refuse(node, _RANDOM if _is_random(node) else "it is not known")
         operands = [self.values.get(n) for n in node.all_input_nodes]
         if any(isinstance(o, _Refused) for o in operands):
             return _Refused()
@@ -165,7 +176,10 @@ class TorchImporter:
         if getattr(node.target, "__name__", "") == "getitem":
             whole = self.values[node.args[0]]
             return whole if isinstance(whole, _Refused) else whole[node.args[1]]
-        return self._refuse(node, "it is not known")
+        name = getattr(node.target, "__name__", str(node.target))
+        return self._refuse(
+            node, _CONTROL.get(name, "it is not known, and no operator of torch.ops\n  fix: leave it out")
+        )
 
     def _refuse(self, node: Any, reason: str) -> _Refused:
         self.refusals.add(str(node.target), node.name, place(node), reason)
@@ -209,6 +223,18 @@ class TorchImporter:
             value = given.meta.get("val")
             return self.sizes.size(value) if _is_size(value) else self.values[given]
         return dtype_name(given) if type(given).__module__ == "torch" and type(given).__name__ == "dtype" else given
+
+
+def _complex(node: Any) -> str | None:
+    """The complex type that a result of a node has, None if there is none."""
+    value = node.meta.get("val")
+    results = value if isinstance(value, (tuple, list)) else [value]
+    types = [dtype_name(r.dtype) for r in results if hasattr(r, "dtype")]
+    return next((t for t in types if t.startswith("complex")), None)
+
+
+def _is_random(node: Any) -> bool:
+    return "nondeterministic_seeded" in {tag.name for tag in getattr(node.target, "tags", ())}
 
 
 def _is_size(value: Any) -> bool:

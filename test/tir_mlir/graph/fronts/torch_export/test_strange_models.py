@@ -1,0 +1,118 @@
+"""What a graph cannot be: each model is refused with its line and a way out."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import tir_mlir  # noqa: E402
+from tir_mlir import te  # noqa: E402
+from tir_mlir.dialect.diagnostics import GraphError  # noqa: E402
+
+torch.set_num_threads(1)
+
+
+class Decides(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x + 1
+        return x - 1
+
+
+class Counts(torch.nn.Module):
+    def forward(self, x):
+        return torch.zeros(int(x[0, 0].item())) + 1
+
+
+class Chooses(torch.nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+
+class Transforms(torch.nn.Module):
+    def forward(self, x):
+        return torch.fft.rfft(x).abs()
+
+
+class Draws(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.rand_like(x)
+
+
+@pytest.mark.parametrize(
+    ("model", "line", "reason", "fix"),
+    [
+        (Decides, "if x.sum() > 0:", "a decision that is known only when it runs", "torch.where(condition, a, b)"),
+        (Counts, "int(x[0, 0].item())", "a number or a decision", "decide in Python"),
+        pytest.param(
+            Chooses,
+            "return torch.cond(",
+            "control flow on data",
+            "torch.where(condition, a, b)",
+            marks=pytest.mark.nightly,
+        ),
+        (Transforms, "torch.fft.rfft(x).abs()", "its result is complex64", "the real and the imaginary part"),
+        (Draws, "torch.rand_like(x)", "it draws random numbers", "pass them as an input"),
+    ],
+)
+def test_the_line_and_a_way_out_are_told(model, line, reason, fix):
+    with pytest.raises(GraphError) as raised:
+        tir_mlir.from_torch(model(), (torch.randn(3, 3),))
+    text = str(raised.value)
+    place = next(words for words in text.splitlines() if "test_strange_models.py:" in words)
+    assert line in place and reason in text and fix in text.partition("fix: ")[2] and len(text) < 500
+
+
+def test_complex_inputs_are_refused():
+    with pytest.raises(GraphError, match=r"the input x is complex64.*\n  fix: compute with the real"):
+        tir_mlir.from_torch(Draws(), (torch.zeros(2, dtype=torch.complex64),))
+
+
+@torch.library.custom_op("tir_mlir_test::twist", mutates_args=())
+def twist(x: torch.Tensor) -> torch.Tensor:
+    return x.flip(0) * 2
+
+
+@twist.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+class Twists(torch.nn.Module):
+    def forward(self, x):
+        return twist(x) + 1
+
+
+def test_a_custom_operator_is_refused_or_given():
+    with pytest.raises(GraphError, match=r"tir_mlir_test.twist.default, .*\n.*return twist\(x\) \+ 1\n  fix: .*ops="):
+        tir_mlir.from_torch(Twists(), (torch.randn(3),))
+    given = {torch.ops.tir_mlir_test.twist.default: lambda x: te.compute((3,), lambda i: x[2 - i] * 2)}
+    lib = tir_mlir.build(tir_mlir.from_torch(Twists(), (torch.randn(3),), ops=given), threads=1)
+    assert lib(torch.tensor([1.0, 2.0, 3.0])).tolist() == [7, 5, 3]
+
+
+class Aliases(torch.nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        row = y[0]
+        row.add_(1)
+        y.view(-1)[2] = 5.0
+        return y * 2
+
+
+def test_writes_through_views_are_translated():
+    lib = tir_mlir.build(tir_mlir.from_torch(Aliases(), (torch.zeros(2, 3),)), threads=1)
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.equal(lib(x), Aliases()(x))
+
+
+class Writes(torch.nn.Module):
+    def forward(self, x):
+        x[0].add_(1)
+        return x * 2
+
+
+def test_a_write_to_an_input_is_refused():
+    with pytest.raises(GraphError, match=r'forward writes to x, .*\n  fix: .*mutated="return"'):
+        tir_mlir.from_torch(Writes(), (torch.zeros(2, 3),))
