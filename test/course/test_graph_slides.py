@@ -130,3 +130,20 @@ def test_the_import_from_torch_of_the_slides(seed, tvm, notebook):
     with torch.no_grad():
         expected = notebook["mlp_model"](torch.from_numpy(x)).numpy()
     np.testing.assert_allclose(run(tvm, module, x), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_plain_function_of_the_slides(seed):
+    notebook = Notebook("document 003, Python")
+    notebook.run("n = 3\n" + slide(seed, "def vector_add(a, b, c):"))
+    c = [0] * 3
+    notebook["vector_add"]([1, 2, 3], [4, 5, 6], c)
+    assert c == [5, 7, 9]
+
+
+def test_the_schedule_of_tensor_expressions_of_the_slides_is_refused(seed, tvm):
+    """`s[C].reorder` is of the schedules that newer versions do not have; the message names the one there is."""
+    notebook = Notebook("document 003, reorder")
+    notebook.run(HEAD + "from tvm import te\n" + slide(seed, "def vector_add(n):") + slide(seed, "def reorder(n):"))
+    notebook.run("def default(n):\n    A, B, C = vector_add(n)\n    return te.create_schedule(C.op), (A, B, C)\n")
+    with pytest.raises(NotImplementedError, match=r"programs are scheduled: tvm.tir.Schedule\(te.create_prim_func"):
+        notebook["reorder"](8)

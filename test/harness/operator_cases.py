@@ -1,0 +1,101 @@
+"""A call of every operator of the table: shapes of its operands, odd ones, and attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.graph.operators import OPERATORS
+
+Case = tuple[list[tuple[int, ...]], dict[str, Any]]
+
+ROWS, LINE, ONE = (3, 5), (7,), (1, 1)
+
+_UNARY = (
+    "abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf exp exp2 floor isfinite isinf isnan log log10 "
+    "log1p log2 logical_not negative reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc "
+    "zeros_like ones_like flatten nn.relu nn.relu6 nn.gelu nn.gelu_tanh nn.silu nn.selu nn.hardsigmoid nn.hardswish "
+    "nn.softsign nn.mish nn.leakyrelu nn.elu nn.softplus nn.dropout nn.softmax nn.log_softmax nn.batch_flatten "
+    "permute_dims tril triu sort argsort cumsum full_like"
+).split()
+_BINARY = (
+    "add atan2 bitwise_and bitwise_or bitwise_xor divide equal floor_divide floor_mod greater greater_equal left_shift "
+    "less less_equal logical_and logical_or logical_xor maximum minimum mod multiply not_equal power right_shift "
+    "subtract"
+).split()
+_REDUCED = "sum prod max min mean variance std all any argmax argmin".split()
+_FLAT = (1, 3, 9)
+_IMAGE = (1, 4, 7, 5)
+_VOLUME = (1, 2, 3, 5, 4)
+
+CASES: dict[str, list[Case]] = {
+    **{name: [([ROWS], {}), ([ONE], {})] for name in _UNARY},
+    **{name: [([ROWS, ROWS], {}), ([(3, 1), (5,)], {})] for name in _BINARY},
+    **{name: [([ROWS], {"axis": 1}), ([(2, 1, 5)], {"axis": 0, "keepdims": True})] for name in _REDUCED},
+    **{f"nn.{kind}_pool1d": [([_FLAT], {"pool_size": 2, "strides": 2, "padding": 1})] for kind in ("max", "avg")},
+    **{f"nn.{kind}_pool2d": [([_IMAGE], {"pool_size": 3, "strides": 2, "padding": 1})] for kind in ("max", "avg")},
+    **{f"nn.{kind}_pool3d": [([_VOLUME], {"pool_size": 2})] for kind in ("max", "avg")},
+    **{f"nn.adaptive_{kind}_pool1d": [([_FLAT], {"output_size": 2})] for kind in ("max", "avg")},
+    **{f"nn.adaptive_{kind}_pool2d": [([_IMAGE], {"output_size": 3})] for kind in ("max", "avg")},
+    **{f"nn.adaptive_{kind}_pool3d": [([_VOLUME], {"output_size": 2})] for kind in ("max", "avg")},
+    "ewise_fma": [([ROWS] * 3, {})],
+    "clip": [([ROWS], {"min": -1, "max": 2})],
+    "astype": [([ROWS], {"dtype": "int32"}), ([ROWS], {"dtype": "float16"}), ([LINE], {"dtype": "bool"})],
+    "matmul": [([(3, 5), (5, 7)], {}), ([(2, 1, 3, 4), (3, 4, 1)], {}), ([(5,), (5, 2)], {})],
+    "einsum": [([(2, 3), (3, 4)], {"subscripts": "ij,jk->ki"})],
+    "full": [([], {"shape": [3, 1], "fill_value": 2})],
+    "zeros": [([], {"shape": [3, 1]})],
+    "ones": [([], {"shape": [0, 2]})],
+    "arange": [([], {"end": 7, "step": 2})],
+    "eye": [([], {"n": 3, "m": 5, "k": 1})],
+    "reshape": [([(3, 4)], {"shape": [2, -1]}), ([ONE], {"shape": []})],
+    "expand_dims": [([ROWS], {"axis": 1})],
+    "squeeze": [([(3, 1, 5, 1)], {"axis": 1})],
+    "broadcast_to": [([(3, 1)], {"shape": [2, 3, 4]})],
+    "concat": [([(3, 2), (3, 5)], {"axis": 1})],
+    "stack": [([LINE, LINE], {"axis": 1})],
+    "split": [([(3, 7)], {"indices_or_sections": [2, 3], "axis": 1})],
+    "tile": [([(3, 2)], {"repeats": [2, 3]})],
+    "repeat": [([(3, 2)], {"repeats": 3, "axis": 0})],
+    "flip": [([ROWS], {"axis": 1})],
+    "roll": [([ROWS], {"shift": 2, "axis": 1})],
+    "strided_slice": [([(7, 5)], {"axes": [0, 1], "begin": [-2, 1], "end": [0, 5], "strides": [-3, 2]})],
+    "slice_scatter": [([(7, 2), (3, 2)], {"start": 1, "end": 7, "step": 2})],
+    "topk": [([ROWS], {"k": 3})],
+    "nn.prelu": [([(1, 4, 3), (4,)], {})],
+    "nn.dense": [([(3, 5), (7, 5)], {}), ([(1, 5), (7, 5), (7,)], {})],
+    "nn.bias_add": [([ROWS, (5,)], {})],
+    "nn.pad": [([ROWS], {"pad_width": [1, 0, 2, 1]}), ([ROWS], {"pad_width": [1, 1, 2, 0], "pad_mode": "reflect"})],
+    "nn.batch_norm": [([(2, 3, 5), (3,), (3,), (3,), (3,)], {})],
+    "nn.layer_norm": [([ROWS, (5,), (5,)], {})],
+    "nn.rms_norm": [([ROWS, (5,)], {})],
+    "nn.instance_norm": [([(2, 3, 5), (3,), (3,)], {})],
+    "nn.group_norm": [([(1, 4, 5), (4,), (4,)], {"num_groups": 2})],
+    "nn.conv1d": [([(1, 4, 9), (6, 2, 3)], {"groups": 2, "padding": 1, "strides": 2})],
+    "nn.conv2d": [([_IMAGE, (3, 4, 3, 2)], {"padding": 1, "dilation": 2})],
+    "nn.conv3d": [([_VOLUME, (3, 2, 2, 2, 2)], {})],
+    "nn.conv1d_transpose": [([(1, 2, 5), (2, 3, 3)], {"strides": 2})],
+    "nn.conv2d_transpose": [([(1, 2, 3, 4), (2, 3, 3, 2)], {"strides": 2, "padding": 1})],
+    "nn.conv3d_transpose": [([(1, 2, 2, 3, 2), (2, 1, 2, 2, 2)], {})],
+    "nn.attention": [([(1, 5, 4, 8), (1, 7, 2, 8), (1, 7, 2, 8)], {"causal_mask": "BottomRight"})],
+    "nn.rotary_embedding": [([(1, 5, 2, 6), (5, 3), (5, 3)], {})],
+    "nn.upsampling": [([_IMAGE], {"scale_h": 2, "scale_w": 3})],
+    "image.resize2d": [([_IMAGE], {"size": [3, 11]})],
+}
+"""Operands of one type. The others of the table are in MIXED."""
+
+MIXED: dict[str, list[tuple[list[tuple[tuple[int, ...], str]], dict[str, Any]]]] = {
+    "where": [([((3, 1), "bool"), (ROWS, "float32"), (ROWS, "float32")], {})],
+    "take": [([((6, 5), "float32"), ((2, 2), "int64")], {"axis": 0}), ([(LINE, "int8"), ((3,), "int32")], {})],
+    "gather_elements": [([((6, 5), "float32"), ((2, 5), "int64")], {"axis": 0})],
+    "gather_nd": [([((6, 6, 2), "float32"), ((3, 2), "int64")], {})],
+    "index_tensor": [([((6, 7), "float32"), ((3,), "int64"), ((3,), "int64")], {})],
+    "one_hot": [([((5,), "int64")], {"depth": 6})],
+    "scatter_elements": [([((6, 5), "float32"), ((2, 5), "int64"), ((2, 5), "float32")], {"reduction": "add"})],
+    "scatter_nd": [([((6, 5), "float32"), ((2, 1), "int64"), ((2, 5), "float32")], {"mode": "add"})],
+    "index_put": [([((6, 5), "float32"), ((2,), "int64"), ((2, 5), "float32")], {"accumulate": True})],
+    "quantize": [([(ROWS, "float32"), ((5,), "float32")], {})],
+    "dequantize": [([(ROWS, "int8"), ((5,), "float32")], {})],
+    "dequantize_group": [([((6, 16), "uint8"), ((6, 1), "float32")], {"group_size": 32})],
+}
+
+assert set(CASES) | set(MIXED) == set(OPERATORS), sorted(set(OPERATORS) ^ (set(CASES) | set(MIXED)))
