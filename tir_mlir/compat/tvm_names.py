@@ -142,7 +142,10 @@ _patterns = {
     "CallPattern": f"{_PATTERNS}:CallPattern",
     **{name: f"{_PATTERNS}:{name}" for name in _pattern_names},
 }
-_from_fx = {"from_fx": f"{_RELAX}.from_fx:from_fx"}
+_from_fx = {
+    "from_fx": f"{_RELAX}.from_fx:from_fx",
+    "from_exported_program": f"{_RELAX}.exported_program:from_exported_program",
+}
 _relax = {
     **_relax_expressions,
     **_block_builder,
@@ -150,6 +153,7 @@ _relax = {
     "get_pipeline": _pipelines["get_pipeline"],
     "PyExprMutator": f"{_GRAPHS}:PyExprMutator",
     "PyExprVisitor": f"{_GRAPHS}:PyExprVisitor",
+    "get_pipeline": f"{_RELAX}.fusion:get_pipeline",
     "op": f"{_RELAX}.operators",
     "nn": f"{_RELAX}.operators:nn",
     "call_tir": f"{_GRAPHS}.operator_calls:call_tir",
@@ -172,7 +176,8 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.pipeline": _pipelines,
     "tvm.relax.vm": _machine,
     "tvm.relax.vm_build": _machine,
-    "tvm.relax.frontend": {},
+    "tvm.relax.frontend": {"detach_params": f"{_RELAX}.exported_program:detach_params"},
+    "tvm.relax.pipeline": {"get_pipeline": f"{_RELAX}.fusion:get_pipeline"},
     "tvm.relax.frontend.torch": _from_fx,
     "tvm.transform": _passes,
     "tvm.ir.transform": _passes,

@@ -75,6 +75,10 @@ class IRModule:
             names = [f.name for f in tensor_funcs(self.mlir) if f.is_graph]
         return {**found, **{GlobalVar(n): graph_level.expressions().Function.of_module(self, n) for n in names}}
 
+    def functions_items(self) -> list[tuple[str, Any]]:
+        """Names and functions, in pairs."""
+        return list(self.functions.items())
+
     @property
     def graphs(self) -> dict[str, Any]:
         """The graphs of operators, by name, each a `tir_mlir.graph.expressions.Function`."""

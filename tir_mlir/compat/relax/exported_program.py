@@ -1,0 +1,60 @@
+"""`from_exported_program` and `detach_params`: a graph from `torch.export`, parameters as constants or inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir.compat.ndarray import NDArray, array
+from tir_mlir.compat.relax.transforms import BindParams
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.expressions import TupleStructInfo
+from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
+from tir_mlir.script.module import IRModule
+from tir_mlir.script.printer.graphs import WEIGHTS
+
+_KEPT = "_kept_params"
+
+
+def from_exported_program(
+    exported_program: Any,
+    *,
+    keep_params_as_input: bool = False,
+    unwrap_unit_return_tuple: bool = False,
+    no_bind_return_tuple: bool = False,
+) -> IRModule:
+    """A module whose `main` is the graph of an ExportedProgram; parameters are constants, or inputs after the others.
+
+    Raises GraphError for one result without unwrap_unit_return_tuple=True: a graph returns it as it is, not in a tuple.
+    """
+    graph = from_torch(exported_program)
+    module = IRModule(graph.module.mlir)
+    if not unwrap_unit_return_tuple and not isinstance(module["main"].ret_struct_info, TupleStructInfo):
+        raise GraphError(
+            "the program has one result, which a graph returns as it is, not in a tuple of one; "
+            "fix: from_exported_program(..., unwrap_unit_return_tuple=True)"
+        )
+    if not keep_params_as_input:
+        names = _parameters(module)
+        return BindParams("main", {p: graph.weights[w] for p, w in names.items()})(module)
+    setattr(module, _KEPT, graph.weights)
+    return module
+
+
+def _parameters(module: IRModule) -> dict[str, str]:
+    """The parameters of `main` that are weights, and which ones, in order."""
+    with entered():
+        func = module["main"]
+    return dict(func.attrs.get(WEIGHTS, {}))
+
+
+def detach_params(mod: IRModule) -> tuple[IRModule, dict[str, list[NDArray]]]:
+    """The module, and the parameters that `from_exported_program(..., keep_params_as_input=True)` kept, in the order of
+    the inputs. Raises GraphError for a module without them."""
+    if not isinstance(mod, IRModule) or not hasattr(mod, _KEPT):
+        raise GraphError(
+            "detach_params takes what from_exported_program(..., keep_params_as_input=True) returned, not "
+            f"{short_repr(mod)}"
+        )
+    weights = getattr(mod, _KEPT)
+    return mod.clone(), {"main": [array(weights[w]) for w in _parameters(mod).values()]}
