@@ -29,7 +29,7 @@ def from_exported_program(
     """
     graph = from_torch(exported_program)
     module = IRModule(graph.module.mlir)
-    if not unwrap_unit_return_tuple and not isinstance(module["main"].ret_struct_info, TupleStructInfo):
+    if not unwrap_unit_return_tuple and not isinstance(module.graphs["main"].ret_struct_info, TupleStructInfo):
         raise GraphError(
             "the program has one result, which a graph returns as it is, not in a tuple of one; "
             "fix: from_exported_program(..., unwrap_unit_return_tuple=True)"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tir_mlir.compat.relax.passes import Pass, PassInfo, Sequential
-from tir_mlir.compat.relax.transforms import LegalizeOps
-from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.compat.relax.passes import Pass, PassInfo
+from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.expressions import Call
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
 from tir_mlir.graph.graph import Graph
@@ -35,15 +34,6 @@ def FuseTIR() -> Pass:  # noqa: N802
     gv = cls.fused_dense_relu(x, w)  ->  gv = R.call_tir(cls.fused_dense_relu, (x, w), ...)
     """
     return Pass(lambda mod, _: _each_graph(_checked(mod), fuse_tir), PassInfo("FuseTIR"))
-
-
-def get_pipeline(name: str = "zero", **_: object) -> Pass:
-    """The pipeline "zero": operators become programs, which are fused. Errors: GraphError for another name."""
-    if name != "zero":
-        raise GraphError(
-            f'there is no pipeline {short_repr(name)}; fix: "zero", or relax.build, which has its own stages'
-        )
-    return Sequential([LegalizeOps(), FuseOps(), FuseTIR()], name="zero")
 
 
 def _checked(mod: IRModule) -> IRModule:

@@ -88,8 +88,3 @@ def test_one_result_is_no_tuple(notebook):
         notebook["from_exported_program"](notebook["exported"])
     with pytest.raises(GraphError, match="detach_params takes what"):
         notebook["relax"].frontend.detach_params(notebook["mod"])
-
-
-def test_a_pipeline_that_is_not_there(notebook):
-    with pytest.raises(GraphError, match='there is no pipeline .*fix: "zero"'):
-        notebook["relax"].get_pipeline("default_build")
