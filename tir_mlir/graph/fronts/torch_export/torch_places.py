@@ -14,7 +14,7 @@ def place(node: Any) -> str:
     """`model.py:12: y = torch.cdist(a, b)`, the innermost line outside torch; "" if there is none."""
     frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
     torch = Path(str(sys.modules["torch"].__file__)).parent
-    frames = [f for f in frames if not f["file"].startswith("<")]  # of graphs that torch made
+    frames = [f for f in frames if not f["file"].startswith("<eval_with_key>")]  # of graphs that torch made
     own = [f for f in frames if not Path(f["file"]).is_relative_to(torch)] or frames
     if not own:
         return ""
