@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tir_mlir.graph.model import Model
-from tir_mlir.tune.models.tasks import Task
 from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
 from tir_mlir.tune.report.table import duration, in_columns
 from tir_mlir.tune.search.best import Best
 
-HEAD = ("function", "calls", "share", "library's schedule", "best found", "gain", "trials", "verified")
+HEAD = (
+    "function", "calls", "share", "library's schedule", "best found", "gain", "in the model", "trials", "verified",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class TunedFunction:
-    """A function of a model. calls: in a run. library_seconds, seconds: of one call, with the library's schedule and
-    with the best found; None if it was not searched. best: the result of its search."""
+    """A function of a model.
+
+    calls: in a run. before, after: seconds of all of them in a run of the model, with the library's schedule and with
+    the best found. library_seconds, seconds, gain: of one call, measured alone. best: the result of its search; None
+    if it was not searched. used: False if what was found is slower in the model, and the library's schedule was kept.
+    """
 
     name: str
     calls: int
-    share: float
+    before: float
+    after: float
     best: Best | None
+    used: bool = True
 
     @property
     def library_seconds(self) -> float | None:
@@ -82,27 +88,23 @@ class BestOfModel:
         return SearchPlots({n: plots_of(b.trials, b.library_seconds) for n, b in zip(names, found, strict=True)})
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [HEAD]
-        for one in self.searched:
-            rows.append(_row(one))
+        total = sum(one.before for one in self.functions) or 1.0
+        rows: list[tuple[str, ...]] = [HEAD, *(_row(one, total) for one in self.searched)]
         others = [one for one in self.functions if one.best is None]
         if others:
             calls = sum(one.calls for one in others)
-            rows.append((f"{len(others)} not searched", str(calls), f"{sum(o.share for o in others):.1%}", *[""] * 5))
-        times = duration(self.library_seconds), duration(self.seconds), f"{self.gain:.2f}", str(self.trials)
-        rows.append(("model", "", "", *times, ""))
+            share = sum(one.before for one in others) / total
+            rows.append((f"{len(others)} not searched", str(calls), f"{share:.1%}", *[""] * 6))
+        times = duration(self.library_seconds), duration(self.seconds), f"{self.gain:.2f}"
+        rows.append(("model", "", "", *times, "", str(self.trials), ""))
         return "\n".join(in_columns(rows) + [f"note: {note}" for note in self.notes])
 
     __repr__ = __str__
 
 
-def _row(one: TunedFunction) -> tuple[str, ...]:
+def _row(one: TunedFunction, total: float) -> tuple[str, ...]:
     gain = "" if one.gain is None else f"{one.gain:.2f}"
     times = duration(one.library_seconds), duration(one.seconds), gain
-    return one.name, str(one.calls), f"{one.share:.1%}", *times, str(one.trials), "yes" if one.verified else "no"
-
-
-def tuned_functions(tasks: Sequence[Task], found: Mapping[str, Best]) -> list[TunedFunction]:
-    """The functions of a model with what was found, most time first."""
-    total = sum(task.seconds for task in tasks) or 1.0
-    return [TunedFunction(t.name, t.calls, t.seconds / total, found.get(t.name)) for t in tasks]
+    inside = f"{one.before / one.after:.2f}" + ("" if one.used else ", not used")
+    checked = str(one.trials), "yes" if one.verified else "no"
+    return one.name, str(one.calls), f"{one.before / total:.1%}", *times, inside, *checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -55,7 +55,7 @@ class ModelSearch:
     def run(self) -> dict[str, Best]:
         """Search until the trials or the seconds are spent, nothing is left to try, or Ctrl-C; then the finals.
 
-        Returns what was found, by function; functions that were not searched have nothing.
+        Returns what was found, by function; functions that were not searched have nothing. `settle` keeps it.
         """
         try:
             self._resume()
@@ -67,6 +67,12 @@ class ModelSearch:
             for begun in self.begun.values():
                 begun.session.close()
         return self._finals()
+
+    def settle(self, found: Mapping[str, Best], slower: Collection[str]) -> None:
+        """Keep what was found in the database; of functions that are slower with it, the library's schedule."""
+        for name, best in found.items():
+            tuner = self.begun[name].tuner
+            tuner.keep(tuner.library_record(best) if name in slower else best.record)
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tir_mlir.graph.model import Model
+from tir_mlir.tune.models.tasks import Task
+
 ROUNDS = 15
+PROFILES, PROFILED = 5, 7
+"""Turns of the models, and the runs of a turn."""
 LEAST = 2e-3
 """Seconds of a sample: shorter runs are repeated in it."""
 
@@ -23,6 +28,22 @@ def interleaved(models: Sequence[Callable[..., Any]], inputs: Sequence[Any], thr
                 model(*inputs)
             best[n] = min(best[n], (clock() - start) / count)
     return best
+
+
+def inside(before: Model, after: Model, tasks: Sequence[Task], inputs: Sequence[Any]) -> dict[str, tuple[float, float]]:
+    """Seconds of the calls of each function in a run of two models, by the name of its task: the fastest of rounds in
+    which the models take turns."""
+    best = {task.name: [float("inf"), float("inf")] for task in tasks}
+    home = {name: task.name for task in tasks for name in task.functions}
+    for _ in range(PROFILES):
+        for n, model in enumerate((before, after)):
+            taken = dict.fromkeys(best, 0.0)
+            for call in model.profile(*inputs, rounds=PROFILED):
+                if call.function in home:
+                    taken[home[call.function]] += call.seconds
+            for name, seconds in taken.items():
+                best[name][n] = min(best[name][n], seconds)
+    return {name: (one, other) for name, (one, other) in best.items()}
 
 
 def _repeats(model: Callable[..., Any], inputs: Sequence[Any]) -> int:

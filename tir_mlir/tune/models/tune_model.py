@@ -20,13 +20,14 @@ from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, chosen, named
-from tir_mlir.tune.models.best_model import BestOfModel, tuned_functions
+from tir_mlir.tune.models.best_model import BestOfModel, TunedFunction
 from tir_mlir.tune.models.given_model import given_model
 from tir_mlir.tune.models.model_inputs import model_inputs
 from tir_mlir.tune.models.model_search import ModelSearch
-from tir_mlir.tune.models.model_times import interleaved
+from tir_mlir.tune.models.model_times import inside, interleaved
 from tir_mlir.tune.models.tasks import tasks_of
 from tir_mlir.tune.records.database import Database
+from tir_mlir.tune.records.record import Record
 from tir_mlir.tune.report.model_progress import model_listener_of
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import Options, builders_of
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 ROUNDS = 20
 """Runs of the model that say where it spends its time."""
+SLOWER = 1.02
+"""How much slower a function is in the model, with what was found, until the library's schedule is kept."""
 
 
 def tune_model(
@@ -66,7 +69,8 @@ def tune_model(
     The graph is compiled as `build` does it, up to the schedules. The model is run call by call; then its functions are
     searched in rounds of eight trials, each where it is expected to save most time of a run: by the time of all calls
     of a function, by what its last round saved, and by what the roofs of the machine leave. At the end the best
-    candidates of each function that was searched are measured again and verified, as by `tune.tune`.
+    candidates of each function that was searched are measured again and verified, as by `tune.tune`, and the winner is
+    measured in the model, where other functions fill the caches: what is slower there keeps the library's schedule.
 
     graph: a Graph, a function of `R`, a module with a graph, or, with inputs, a module of PyTorch. inputs: of a run,
     arrays or tensors; default: random numbers, and zeros for integers. sizes: values of the named sizes, where inputs
@@ -113,9 +117,15 @@ def searched(
         search = ModelSearch(tasks, options, cores, listener, pool)
         found = search.run()
         listener.phase("the model")
-        after = _built(prepared, goal, options) if found else before
+        found_records = [best.record for best in found.values() if not best.is_library]
+        times = {t.name: (t.seconds, t.seconds) for t in tasks}
+        if found_records:
+            times = inside(before, _trial(prepared, goal, options, found_records), tasks, given)
+        slower = {name for name in found if times[name][1] > SLOWER * times[name][0]}
+        search.settle(found, slower)
+        after = _built(prepared, goal, options.work_dir, options.threads) if found else before
         library_seconds, seconds = interleaved([before, after], given, cores)
-    functions = tuned_functions(tasks, found)
+    functions = [TunedFunction(t.name, t.calls, *times[t.name], found.get(t.name), t.name not in slower) for t in tasks]
     return BestOfModel(after, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
 
 
@@ -139,8 +149,16 @@ def _goal(target: Target | str | None) -> Target | str:
     return goal
 
 
-def _built(prepared: Graph, goal: Target | str, options: Options) -> Model:
-    """The model with the best schedules that are known."""
-    assert options.work_dir is not None
-    with Database(options.work_dir, threads=options.threads):
-        return model_of(schedule_functions(prepared, goal, options.threads), goal)
+def _trial(prepared: Graph, goal: Target | str, options: Options, records: Sequence[Record]) -> Model:
+    """The model with the schedules of these records."""
+    with tempfile.TemporaryDirectory(prefix="tir-tune-") as folder:
+        database = Database(folder)
+        for record in records:
+            database.add(record)
+        return _built(prepared, goal, folder, options.threads)
+
+
+def _built(prepared: Graph, goal: Target | str, folder: Any, threads: int | None) -> Model:
+    """The model with the best schedules that a folder has."""
+    with Database(folder, threads=threads):
+        return model_of(schedule_functions(prepared, goal, threads), goal)

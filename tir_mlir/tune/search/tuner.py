@@ -25,7 +25,7 @@ from tir_mlir.tune.records.record import Record, Subject, subject
 from tir_mlir.tune.report.matmul_libraries import matmul_seconds
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.candidates import Candidate, Space, drawn
-from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals
+from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals, verified
 from tir_mlir.tune.search.lab import PoolLab, job_options
 from tir_mlir.tune.search.ledger import Ledger, open_ledger
 from tir_mlir.tune.search.proposals import Proposals
@@ -125,7 +125,9 @@ class Tuner:
         known = len(session.results) + len(session.proposals.waiting)
         session.begin_stages(stages(self.defaults.choices, self._work, self.options.trials, known))
         session.run()
-        return self._best(session, session.ledger)
+        best = self._best(session, session.ledger)
+        self.keep(best.record)
+        return best
 
     def begin(self) -> Session:
         """Open the ledger, take up what earlier runs left, and compute what candidates are compared with."""
@@ -154,8 +156,19 @@ class Tuner:
         session.advance()
 
     def finish(self, session: Session, skipped: bool = False) -> Best:
-        """The finals, unless they are skipped, of a session that is closed."""
+        """The finals, unless they are skipped, of a session that is closed. What is found is to be kept by `keep`."""
         return self._best(session, session.ledger, alone=False, skipped=skipped)
+
+    def keep(self, record: Record) -> None:
+        """Add the record of a winner to the database."""
+        if self.database is not None and record.seconds:
+            self.database.add(record)
+
+    def library_record(self, best: Best) -> Record:
+        """A record that the library's schedule is the best one, with its times of the finals."""
+        assert self.baseline.schedule is not None
+        seconds = {LIBRARY: best.finals.get(LIBRARY, [])}
+        return self._record_of(Finals(self.baseline, seconds, verified(self.baseline.schedule)))
 
     def take_part(self) -> Session:
         """Search with the process that began this search, which tries the defaults and has the finals."""
@@ -259,7 +272,7 @@ class Tuner:
         entered = others[:FINALISTS]
         found = self._unmeasured(entered) if skipped else self._finals(entered, session.interrupted)
         found.notes[:0] = self._notes(session, found.winner)
-        record = self._kept(found, session)
+        record = self._record_of(found)
         libraries = self._references() if alone and not session.interrupted else {}
         return Best(found, record, session.results, ledger.study, libraries, session.interrupted)
 
@@ -303,14 +316,14 @@ class Tuner:
         warnings.warn(text, TuneWarning, stacklevel=5)
         return Finals(next(iter(candidates), self.baseline), notes=[text])
 
-    def _kept(self, found: Finals, session: Session) -> Record:
+    def _record_of(self, found: Finals) -> Record:
         """The record of the winner, with its times of the finals."""
         winner = found.winner
         label_of = f"trial {winner.number}" if winner.origin != LIBRARY else LIBRARY
         seconds = tuple(found.seconds.get(label_of, ()))
         before = self.records.get(-1 if winner.number is None else winner.number)
         about = replace(self.about, machine=self.lab.place or self.about.machine)
-        record = about.record(
+        return about.record(
             space=self.options.space_name if before or self.options.space is None else LIBRARY_SPACE,
             decisions=winner.decisions,
             trace=[] if winner.schedule is None else winner.schedule.trace.as_json(),
@@ -319,9 +332,6 @@ class Tuner:
             stages=before.stages if before else {},
             verified=found.verified,
         )
-        if self.database is not None and record.seconds:
-            self.database.add(record)
-        return record
 
 
 def _text(candidate: Candidate) -> str:

@@ -9,6 +9,9 @@ from programs.matmul import matmul
 
 from tir_mlir import build, tune
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning
+from tir_mlir.graph.compile import compile_graph
+from tir_mlir.tune.models import tune_model
+from tir_mlir.tune.models.tasks import public
 
 EXP = graph_of(lambda b, x: b.op("exp", x), (4,))
 
@@ -29,6 +32,31 @@ def test_the_model_is_built_of_what_was_found(lab, tmp_path):
         again = build(two_functions(), threads=1)  # one thread, as in the search
     assert all(again.schedules[one.name][0].startswith("record ") for one in best.searched)
     assert [line.split()[0] for line in str(best).splitlines()] == ["function", "sqrt", "exp", "model"]
+
+
+def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
+    times = {"sqrt": (1e-3, 1.1e-3), "exp": (1e-3, 1e-3)}
+    monkeypatch.setattr(tune_model, "inside", lambda *_: times)
+    best = tune.tune_model(two_functions(), trials=8, work_dir=tmp_path, threads=1, seed=0)
+    (one,) = best.searched
+    assert (one.name, one.gain, one.used) == ("sqrt", 2, False) and "0.91, not used" in str(best)
+    record = tune.Database(tmp_path, threads=1).best(public(compile_graph(two_functions(), "pack").module, "sqrt"))
+    assert record.verified and record.decisions["T_sqrt.generic"] == 0  # the library's schedule
+
+
+def test_functions_of_packed_weights_are_searched(lab, tmp_path):
+    weight, x = (np.random.default_rng(n).random(shape, np.float32) for n, shape in enumerate([(40, 24), (8, 24)]))
+
+    def dense(b, x):
+        return b.op("nn.dense", x, b.weight("w", weight))
+
+    best = tune.tune_model(graph_of(dense, x.shape), [x], trials=2, work_dir=tmp_path, threads=1, seed=0)
+    (one,) = best.searched
+    assert one.trials == 2 and one.best.trials[1].decisions != one.best.trials[0].decisions
+    with tune.Database(tmp_path):
+        model = build(graph_of(dense, x.shape), threads=1)
+    assert model.schedules[one.name][0].startswith("record ") and "main_weights" in model.graph.text()
+    np.testing.assert_allclose(model(x), x @ weight.T, rtol=1e-5)
 
 
 def test_a_search_goes_on_where_it_ended(lab, tmp_path):
