@@ -23,7 +23,7 @@ def two_functions(*shape):
 
 def test_the_model_is_built_of_what_was_found(lab, tmp_path):
     inputs = [np.random.default_rng(1).random((4, 64), np.float32) for _ in range(3)]
-    best = tune.tune_model(two_functions(), inputs, trials=12, work_dir=tmp_path, threads=1, seed=0)
+    best = tune.tune_model(two_functions(), inputs, trials=12, work_dir=tmp_path, threads=1, seed=0, builders=1)
     for found, wanted in zip(best.model(*inputs), [np.exp(inputs[0]), *map(np.sqrt, inputs[1:])], strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
     assert [(one.name, one.calls, one.gain) for one in best.searched] == [("sqrt", 2, 2), ("exp", 1, 2)]
@@ -37,7 +37,7 @@ def test_the_model_is_built_of_what_was_found(lab, tmp_path):
 def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
     times = {"sqrt": (1e-3, 1.1e-3), "exp": (1e-3, 1e-3)}
     monkeypatch.setattr(tune_model, "inside", lambda *_: times)
-    best = tune.tune_model(two_functions(), trials=8, work_dir=tmp_path, threads=1, seed=0)
+    best = tune.tune_model(two_functions(), trials=8, work_dir=tmp_path, threads=1, seed=0, builders=1)
     (one,) = best.searched
     assert (one.name, one.gain, one.used) == ("sqrt", 2, False) and "0.91, not used" in str(best)
     record = tune.Database(tmp_path, threads=1).best(public(compile_graph(two_functions(), "pack").module, "sqrt"))
@@ -50,7 +50,7 @@ def test_functions_of_packed_weights_are_searched(lab, tmp_path):
     def dense(b, x):
         return b.op("nn.dense", x, b.weight("w", weight))
 
-    best = tune.tune_model(graph_of(dense, x.shape), [x], trials=2, work_dir=tmp_path, threads=1, seed=0)
+    best = tune.tune_model(graph_of(dense, x.shape), [x], trials=2, work_dir=tmp_path, threads=1, seed=0, builders=1)
     (one,) = best.searched
     assert one.trials == 2 and one.best.trials[1].decisions != one.best.trials[0].decisions
     with tune.Database(tmp_path):
@@ -60,7 +60,7 @@ def test_functions_of_packed_weights_are_searched(lab, tmp_path):
 
 
 def test_a_search_goes_on_where_it_ended(lab, tmp_path):
-    given = {"work_dir": tmp_path, "threads": 1, "seed": 0}
+    given = {"work_dir": tmp_path, "threads": 1, "seed": 0, "builders": 1}
     first = tune.tune_model(two_functions(), trials=3, **given)
     count = len(lab.started)
     more = tune.tune_model(two_functions(), trials=5, **given)
@@ -69,13 +69,13 @@ def test_a_search_goes_on_where_it_ended(lab, tmp_path):
 
 def test_ctrl_c_keeps_the_best_so_far(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "stop_at", 6)
-    best = tune.tune_model(two_functions(), trials=32, work_dir=tmp_path, threads=1, seed=0)
+    best = tune.tune_model(two_functions(), trials=32, work_dir=tmp_path, threads=1, seed=0, builders=1)
     assert best.interrupted and best.trials < 8 and best.searched[0].verified
 
 
 def test_a_function_without_a_reference_keeps_the_library_s_schedule(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "without_reference", ("sqrt",))
-    best = tune.tune_model(two_functions(), trials=2, work_dir=tmp_path, threads=1, seed=0)
+    best = tune.tune_model(two_functions(), trials=2, work_dir=tmp_path, threads=1, seed=0, builders=1)
     assert [one.name for one in best.searched] == ["exp"]
     assert best.notes == ["sqrt keeps the library's schedule: it has no result"]
 
