@@ -27,8 +27,10 @@ NIGHTLY = (
     *(f"tir_mlir/schedules/{name}.py" for name in ("products/test_free_gemm", "convolutions/test_free_conv")),
     *(f"tir_mlir/schedules/{name}.py" for name in ("rows/test_free_rows", "programs/test_free_auto")),
     "tir_mlir/tune/machines/test_many_processes.py",
+    "bench/test_tuned.py",
+    "bench/test_ladder.py",
 )
-"""Files of tests that build many points of a space, or start many processes; the tests of searches do a few of both."""
+"""Files of tests that build many points of a space, search, or start many processes; other tests do a few of each."""
 FEW = {
     "tir_mlir/schedules/products/test_few_rows_dots.py": 1,
     "tir_mlir/schedules/": 2,

@@ -52,7 +52,7 @@ SMALL = [
 ]
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(12)
 @pytest.mark.parametrize("work", SMALL, ids=lambda work: f"{work.work} {work.shape}")
 def test_all_agree_with_numpy(work):
     contest = work.make()

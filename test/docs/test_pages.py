@@ -32,7 +32,8 @@ NEW_LAYOUT = {  # folders that pages name ahead of the move of the sources; empt
     "passes/schedule/legality",
 }
 LONG = ("docs/tutorials/", "docs/programs/")
-NIGHTLY = ("docs/guides/tuning.md", *(f"docs/tutorials/{name}.md" for name in ("gpt", "mlp", "resnet", "tuning")))
+_LONG_TUTORIALS = ("amx", "attention", "gpt", "mlp", "resnet", "tuning")
+NIGHTLY = ("docs/guides/tuning.md", "docs/programs/attention.md", *(f"docs/tutorials/{n}.md" for n in _LONG_TUTORIALS))
 """Pages that search for schedules, or build several models: seconds each."""
 WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]
 
