@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from harness.stock_linalg import STOCK
 from mlir import ir
+from mlir.dialects import linalg
 from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 from mlir.runtime import get_ranked_memref_descriptor
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, walk
 
 TO_BUFFERS = (
     "inline,symbol-dce,one-shot-bufferize{bufferize-function-boundaries=1 "
@@ -29,6 +30,10 @@ def stock_graph(text: str, inputs: list[np.ndarray], outputs: list[np.ndarray], 
             kind = ir.StringAttr.get("public" if ir.StringAttr(op.attributes["sym_name"]).value == name else "private")
             op.attributes["sym_visibility"] = kind
         PassManager.parse(f"builtin.module({TO_BUFFERS})").run(module.operation)
+        for op in [op for op in walk.ops(module.operation) if op.name == "memref.copy"]:
+            with ir.InsertionPoint(op), op.location:  # else one of a view calls a library
+                linalg.copy(op.operands[0], outs=[op.operands[1]])
+            op.erase()
         own = next(op for op in module.body.operations if ir.StringAttr(op.attributes["sym_name"]).value == name)
         own.operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
         PassManager.parse(f"builtin.module({STOCK})").run(module.operation)

@@ -14,8 +14,9 @@ from harness.stock_graphs import stock_graph
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.compile import compile_graph
+from tir_mlir.graph.compile import STAGES, compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.runtime.tools import toolchain
 
 Case = tuple[str, list[np.ndarray], dict[str, Any], Callable[..., Any]]
 
@@ -235,3 +236,18 @@ def test_programs_run_too(stage):
     x, w, y = f(3, 7), f(5, 7), np.zeros((3, 5), "float32")
     stock_graph(text, [x, w], [y])
     np.testing.assert_allclose(y, np.maximum(x @ w.T, 0) * 3, rtol=1e-5)
+
+
+@pytest.mark.nightly
+def test_mlir_opt_verifies_every_state():
+    """Without unregistered dialects; a named function for each stage of a build."""
+
+    def write(b: GraphBuilder, x: Any, w: Any) -> Any:
+        h = b.op("nn.relu", b.op("nn.dense", x, w))
+        return b.op("nn.softmax", b.op("scatter_elements", h, b.op("argsort", h, dtype="int64"), h))
+
+    graph = built(write, ("n", 7), (5, 7))
+    states = [graph, graph.to_linalg(), *(compile_graph(graph, until=stage.name) for stage in STAGES)]
+    done = toolchain.attempt("mlir-opt", ["--split-input-file"], input="\n// -----\n".join(s.text() for s in states))
+    assert done.returncode == 0 and not done.stderr
+    assert done.stdout.count("@main(") == len(states)

@@ -45,7 +45,8 @@ def outlined(op: ir.Operation) -> tuple[ir.Module, list[ir.Value]]:
 
 
 def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> list[int]:
-    """Read sizes from the inputs that `f` reads anyway: one that is there for its size only is dropped.
+    """Read sizes from the inputs that `f` reads anyway: one that is there for its size only is dropped. The others are
+    marked as not to be overwritten: what `f` updates is copied.
 
     shapes: of the inputs, in the sizes of the program. Returns the numbers of the inputs that are left.
     """
@@ -68,6 +69,8 @@ def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> lis
         body.erase_argument(number)
     results = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value).results
     func.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in body.arguments], results))
+    fixed = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
+    func.attributes["arg_attrs"] = ir.ArrayAttr.get([fixed] * len(kept))
     return kept
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from harness.graphs import operators
 from harness.operators import random
+from harness.stock_graphs import stock_graph
 
 from tir_mlir import build, from_linalg
 from tir_mlir.dialect.diagnostics import GraphError, ScriptError
@@ -58,6 +59,33 @@ def test_the_same_text_is_one_program():
     x, y = random(5, 6), np.empty((5, 2, 2), "float32")
     build(made)["forward"](x, *made.constants["forward"].values(), y)
     np.testing.assert_allclose(y, wanted(x), rtol=1e-5, atol=1e-6)
+
+
+def test_what_a_program_updates_is_no_input_of_the_graph():
+    """A sum that starts from an input: bufferization alone would overwrite it."""
+    graph = Graph.from_linalg(
+        program(
+            "  %r = linalg.reduce {arith.addf} ins(%x : tensor<4x3xf32>) outs(%y : tensor<4xf32>) dimensions = [1]",
+            params="%x: tensor<4x3xf32>, %y: tensor<4xf32>",
+        )
+    )
+    x, y = random(4, 3), random(4)
+    kept = y.copy()
+    np.testing.assert_allclose(graph.interpret(x, y)[0][0], y + x.sum(1), rtol=1e-6)
+    np.testing.assert_array_equal(y, kept)
+
+
+@pytest.mark.nightly
+def test_a_network_computes_what_upstream_passes_make_of_it():
+    """Padding, a convolution from its bias, pools, slices, look-ups, positions of maxima."""
+    text = (Path(__file__).parent / "vision.mlir").read_text(encoding="utf-8")
+    inputs = [random(1, 2, 7, 7), random(4, 2, 3, 3), random(4), random(5, 6), np.array([4, 0, 2], "int64")]
+    outputs = [np.zeros((4, 10), "float32"), np.zeros(3, "int64"), np.zeros((3, 8), "float32")]
+    stock_graph(text, inputs, outputs)
+    graph = Graph.from_linalg(text)
+    for found in (graph.interpret(*inputs)[0], build(graph, threads=1)(*inputs)):
+        for one, right in zip(found, outputs, strict=True):
+            np.testing.assert_allclose(one, right, rtol=1e-5, atol=1e-6)
 
 
 def program(body: str, result: str = "tensor<4xf32>", params: str = "%x: tensor<4xf32>") -> str:
