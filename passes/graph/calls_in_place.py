@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mlir import ir
 
@@ -28,19 +28,24 @@ def mark(graph: TensorFunc, module: ir.Module) -> None:
 
     Each pair is proved: every element of the result is written after the last read of that place.
     """
-    known = {f.name: f for f in funcs(module)}
+    known, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
     asked = [each for each in places.wanted_in_place(graph) if each[0] in known]
     kept = [(name, source, result) for name, source, result in asked if is_safe(known[name], source, result)]
     for one in list(kept):  # each makes one more version of its function
         fewer = [each for each in kept if each != one]
-        if _bytes(graph, fewer) <= _bytes(graph, kept):
+        if _bytes(graph, fewer, scratch) <= _bytes(graph, kept, scratch):
             kept = fewer
     for name in dict.fromkeys(name for name, *_ in kept):
         attrs.put(known[name].op, IN_PLACE, [[i, o] for other, i, o in kept if other == name])
 
 
-def _bytes(graph: TensorFunc, pairs: Collection[Triple]) -> int:
-    return places.plan(graph, pairs).arena.guess
+def _bytes(graph: TensorFunc, pairs: Collection[Triple], scratch: Mapping[str, int]) -> int:
+    return places.plan(graph, pairs, scratch=scratch).arena.guess
+
+
+def scratch_sizes(module: ir.Module) -> dict[str, int]:
+    """The bytes that TensorIR functions need for themselves, by name."""
+    return {f.name: attrs.get(f.op, places.SCRATCH, 0) for f in funcs(module)}
 
 
 def is_safe(func: Func, source: int, result: int) -> bool:

@@ -11,7 +11,7 @@ from mlir.dialects import affine, arith, func, memref
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, funcs, walk
+from tir_mlir.dialect.ir import Func, attrs, create, direct_ops, dtypes, funcs, walk
 from tir_mlir.passes.graph import size_code
 from tir_mlir.passes.graph.arena import LINE
 from tir_mlir.passes.graph.calls_in_place import join_parameters
@@ -52,6 +52,9 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
                 joined = _add_private(known[callee], known)
                 joined.attributes["sym_name"] = ir.StringAttr.get(own_symbol(callee, pairs))
                 join_parameters(joined, pairs)
+        symbols = {f.name: f for f in funcs(made)}
+        for symbol, size in _scratch(plans).items():
+            add_scratch(symbols[symbol], size)
         parameters = {f.name: [v.type for v in f.args] for f in funcs(made)}
         packed: dict[str, list[ir.Type]] = {}
         for name, plan in plans.items():
@@ -60,6 +63,22 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
         for name, types in packed.items():  # of C: a pointer to a descriptor for each tensor
             create.declare(name, types).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
     return made
+
+
+def _scratch(plans: Mapping[str, Plan]) -> dict[str, int]:
+    """The bytes that functions are given for themselves, by symbol."""
+    calls = [call for plan in plans.values() for call in plan.calls if call.scratch is not None]
+    return {own_symbol(c.callee, c.in_place): int(c.scratch.type.shape[0]) for c in calls if c.scratch is not None}
+
+
+def add_scratch(func: Func, size: int) -> None:
+    """Append a parameter of bytes, in which lowering places buffers of the function."""
+    facts = attrs.argument_attrs(func.op)
+    func.body.add_argument(_bytes_type(size), func.op.location)
+    types = [v.type for v in func.args]
+    func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+    own = {attrs.NAME: "scratch", attrs.SCRATCH: True}
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([*map(ir.DictAttr.get, facts), attrs.to_attr(own)])
 
 
 def own_symbol(callee: str, in_place: Sequence[tuple[int, int]] = ()) -> str:
@@ -142,6 +161,7 @@ class _Writer:
     def _call(self, call: Call) -> None:
         same = {result for _, result in call.in_place}
         operands = [self._view(p) for n, p in enumerate((*call.inputs, *call.outputs)) if n not in same]
+        operands += [] if call.scratch is None else [self._view(call.scratch)]
         symbol = call.callee if call.packed else own_symbol(call.callee, call.in_place)
         wanted = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
         operands = [v if v.type == type_ else memref.cast(type_, v) for v, type_ in zip(operands, wanted, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
@@ -15,6 +15,8 @@ from tir_mlir.passes.graph.arena import Arena, Request
 from tir_mlir.passes.graph.size_code import Size
 
 INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
+SCRATCH = "graph.scratch"
+"""Of a TensorIR function: the bytes that it needs for buffers of its own."""
 VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten"})
 """Operators whose result has the elements of their first input in the same order: they cost nothing."""
 
@@ -32,7 +34,7 @@ class Place:
 class Call:
     """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result.
 
-    in_place: pairs of parameters, an input and a result, that are one buffer.
+    in_place: pairs of parameters, an input and a result, that are one buffer. scratch: bytes for the function itself.
     """
 
     callee: str
@@ -41,6 +43,7 @@ class Call:
     outputs: tuple[Place, ...]
     packed: bool = False
     in_place: tuple[tuple[int, int], ...] = ()
+    scratch: Place | None = None
 
 
 @dataclass
@@ -81,18 +84,24 @@ def parts(whole: Plan, apart: Collection[str]) -> list[Plan | Call]:
     return [*found, replace(whole, calls=run)] if run or whole.copies or not found else found
 
 
-def plan(func: TensorFunc, in_place: Collection[tuple[str, int, int]] = (), shared: bool = True) -> Plan:
+def plan(
+    func: TensorFunc,
+    in_place: Collection[tuple[str, int, int]] = (),
+    shared: bool = True,
+    scratch: Mapping[str, int] | None = None,
+) -> Plan:
     """Assign memory to the values of a graph, whose nodes are views, calls of TensorIR and packed functions.
 
     in_place: (function, input, result), of parameters that may be one buffer. shared: let buffers that are not needed
-    at the same time share memory. Errors: GraphError for other nodes.
+    at the same time share memory. scratch: bytes that functions need for themselves, by name. Errors: GraphError for
+    other nodes.
     """
-    return _Planner(func, in_place, shared).run()
+    return _Planner(func, in_place, shared, scratch or {}).run()
 
 
 def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
     """What `in_place` of `plan` could have: inputs of the type of a result that no later node reads."""
-    planner = _Planner(func, (), True)
+    planner = _Planner(func, (), True, {})
     planner.run()
     return list(planner.wanted)
 
@@ -100,8 +109,10 @@ def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
 class _Planner:
     """The state of planning one graph. Values are roots: what views are views of."""
 
-    def __init__(self, func: TensorFunc, in_place: Collection[tuple[str, int, int]], shared: bool):
-        self.shared = shared
+    def __init__(
+        self, func: TensorFunc, in_place: Collection[tuple[str, int, int]], shared: bool, scratch: Mapping[str, int]
+    ):
+        self.shared, self.scratch = shared, scratch
         self.func, self.in_place, self.nodes = func, in_place, func.nodes
         self.callees = {node.op: node.callee for node in self.nodes}  # a look-up builds a table of the module
         self.views = {op for op, callee in self.callees.items() if callee is not None and names_view(callee)}
@@ -112,6 +123,7 @@ class _Planner:
         self.shares: dict[ir.Value, ir.Value] = {}
         self.wanted: dict[tuple[str, int, int], None] = {}
         self.joined: dict[ir.Operation, list[tuple[int, int]]] = {}
+        self.own: dict[ir.Operation, Place] = {}
 
     def run(self) -> Plan:
         self._arguments()
@@ -207,8 +219,19 @@ class _Planner:
         end = len(self.nodes)
         spans = [(self.first[r], self.last[r]) if self.shared else (0, end) for r in roots]
         requests = [Request(byte_size(self.func.type_of(r)), *span) for r, span in zip(roots, spans, strict=True)]
+        needs = {number: size for number, node in enumerate(self.nodes) if (size := self._needs(node))}
+        requests += [Request(size, number, number) for number, size in needs.items()]
         self.made.arena = arena.plan(requests)
-        self.fixed |= {r: (ARENA, self.made.arena.slots[i]) for i, r in enumerate(roots)}
+        slots = self.made.arena.slots
+        self.fixed |= {r: (ARENA, slots[i]) for i, r in enumerate(roots)}
+        for slot, (number, size) in zip(slots[len(roots) :], needs.items(), strict=True):
+            self.own[self.nodes[number].op] = Place(ARENA, slot, TensorType((size,), "int8"))
+
+    def _needs(self, node: Node) -> int:
+        """The bytes that the function of a node needs for itself."""
+        callee = self.callees[node.op]
+        own = callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views
+        return self.scratch.get(callee.callee, 0) if callee is not None and own else 0
 
     def place(self, value: ir.Value) -> Place:
         root = self._root(value)
@@ -220,7 +243,8 @@ class _Planner:
         assert callee is not None
         inputs, outputs = tuple(map(self.place, node.inputs)), tuple(map(self.place, node.results))
         pairs = tuple(self.joined.get(node.op, ()))
-        return Call(callee.callee, node.names[0], inputs, outputs, callee.kind == encoding.PACKED, pairs)
+        packed, own = callee.kind == encoding.PACKED, self.own.get(node.op)
+        return Call(callee.callee, node.names[0], inputs, outputs, packed, pairs, own)
 
 
 def is_view(node: Node) -> bool:

@@ -124,7 +124,7 @@ ROWS: dict[str, str] = {
     ),
     "graph.transforms": (
         "dialect.computation dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph "
-        "passes.linalg runtime schedule schedules schedules.programs script target te"
+        "passes.linalg passes.lower runtime schedule schedules schedules.programs script target te"
     ),
     "passes.graph": "dialect.analysis dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",

@@ -15,7 +15,7 @@ from tir_mlir.graph.model_memory import bound_weights
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.passes.graph import places
-from tir_mlir.passes.graph.calls_in_place import marked
+from tir_mlir.passes.graph.calls_in_place import marked, scratch_sizes
 from tir_mlir.passes.graph.lower_main import lower_main
 from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.scheduled_programs import built_as_given
@@ -79,5 +79,5 @@ def _add(timing: Timing, more: Timing) -> None:
 def planned(graph: Graph) -> dict[str, Plan]:
     """The plans of a compiled graph and, if there is one, of the graph that computes its weights, by name."""
     own = prepares(graph)
-    in_place = marked(graph.module.mlir)
-    return {f.name: places.plan(f, in_place) for f in (graph.func, own) if f is not None}
+    in_place, scratch = marked(graph.module.mlir), scratch_sizes(graph.module.mlir)
+    return {f.name: places.plan(f, in_place, scratch=scratch) for f in (graph.func, own) if f is not None}

@@ -9,6 +9,7 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.constants import constants_to_weights
+from tir_mlir.graph.transforms.find_scratch import find_scratch
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
@@ -50,6 +51,7 @@ STAGES: list[Stage] = [
     Stage("fuse_tir", "a TensorIR function for each group", lambda g, o: fuse_tir(g)),
     Stage("pack", "weights in panels, as products read them", lambda g, o: pack_weights(g, o.target, o.threads)),
     Stage("schedule", "a schedule for each function", lambda g, o: schedule_functions(g, o.target, o.threads)),
+    Stage("scratch", "the memory that functions need for themselves", lambda g, o: find_scratch(g)),
     Stage("in_place", "results in the memory of inputs that nobody reads later", lambda g, o: mark_in_place(g)),
 ]
 """In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the

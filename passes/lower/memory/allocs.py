@@ -6,7 +6,7 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import SHARED, Buffer, Func, at_end, dtypes, walk
+from tir_mlir.dialect.ir import SHARED, Buffer, Func, at_end, attrs, dtypes, walk
 from tir_mlir.passes.lower.memory.tile_room import check_tiles
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
@@ -27,6 +27,11 @@ def run(module: ir.Module) -> int:
         %b = memref.alloc {alignment = 64} : ... memref.dealloc %b       (all others)
         for %i { ... }
 
+    A buffer of constant size at the start of a function lies in its parameter that is marked `tir.scratch`, a buffer of
+    bytes, instead of on the heap, while there is room:
+
+        func.func private @f(%A, %scratch: memref<4096xi8> {tir.scratch}) { %b = memref.view %scratch[%c0][] ... }
+
     At most eight tiles of scope `amx.tile` are in use at once. A LoweringWarning names each buffer of scope `local` on
     the heap, and of scope `wmma.*`, which no CPU has.
     An allocation in a loop would grow the stack with each iteration, or leak. A buffer allocated in each iteration
@@ -39,24 +44,72 @@ def run(module: ir.Module) -> int:
 def place_memory(func: Func) -> int:
     """The same for one function; returns its constant-size heap use in bytes."""
     check_tiles(func)
-    taken: dict[ir.Operation, int] = {}
-    heap = 0
-    for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
-        home = next(p for p in walk.parents(op) if p.name in (*SHARED, "func.func"))
-        body = home.regions[0].blocks[0]
-        size = _bytes(op)
+    heap, given, used = 0, _scratch_parameter(func), 0
+    for op, body, size, on_stack in _homes(func):
         for dealloc in [u.owner for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
             dealloc.operation.erase()
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
-        if size is not None and size <= STACK_BUFFER and taken.get(home, 0) + size <= STACK_TOTAL:
-            taken[home] = taken.get(home, 0) + size
+        if on_stack:
             _check_scope(op, "")
             _to_stack(op, body)
+            continue
+        _check_scope(op, "of unknown size" if size is None else f"of {size} bytes")
+        if given is not None and _fits_scratch(op, func) and used + _lines(size or 0) <= Buffer(given).type.shape[0]:
+            _to_scratch(op, given, used)
+            used += _lines(size or 0)
         else:
             heap += size or 0
-            _check_scope(op, "of unknown size" if size is None else f"of {size} bytes")
             _to_heap(op, body)
     return heap
+
+
+def scratch_bytes(func: Func) -> int:
+    """The bytes of the parameter marked `tir.scratch` that would take all buffers of a function that it can take."""
+    placed = [(op, size) for op, _, size, on_stack in _homes(func) if not on_stack]
+    return sum(_lines(size or 0) for op, size in placed if _fits_scratch(op, func))
+
+
+def _homes(func: Func) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
+    """The allocations of a function with the bodies that they belong to, their bytes, and whether they are on the
+    stack."""
+    taken: dict[ir.Operation, int] = {}
+    found = []
+    for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
+        home = next(p for p in walk.parents(op) if p.name in (*SHARED, "func.func"))
+        size = _bytes(op)
+        on_stack = size is not None and size <= STACK_BUFFER and taken.get(home, 0) + size <= STACK_TOTAL
+        if on_stack:
+            taken[home] = taken.get(home, 0) + (size or 0)
+        found.append((op, home.regions[0].blocks[0], size, on_stack))
+    return found
+
+
+def _lines(size: int) -> int:
+    """Bytes rounded up to the alignment of buffers."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _scratch_parameter(func: Func) -> ir.Value | None:
+    return next((v for n, v in enumerate(func.args) if attrs.SCRATCH in attrs.of_argument(func.op, n)), None)
+
+
+def _fits_scratch(op: ir.Operation, func: Func) -> bool:
+    """Whether a buffer may be a view of bytes of its function: of constant size, one for a call, in plain memory."""
+    type_ = ir.MemRefType(op.results[0].type)
+    plain = type_.has_static_shape and type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    home = next(p for p in walk.parents(op) if p.name in (*SHARED, "func.func"))
+    return plain and type_.memory_space is None and home == func.op
+
+
+def _to_scratch(op: ir.Operation, given: ir.Value, offset: int) -> None:
+    """Make an allocation a view of the bytes of a parameter, at the start of the function."""
+    with ir.InsertionPoint.at_block_begin(given.owner), op.location:
+        start = ir.IntegerAttr.get(ir.IndexType.get(), offset)
+        at = ir.Operation.create("arith.constant", [start.type], [], {"value": start}).results[0]
+        names = {attrs.NAME: op.attributes[attrs.NAME]} if attrs.NAME in op.attributes else {}
+        view = ir.Operation.create("memref.view", [op.results[0].type], [given, at], names)
+    op.results[0].replace_all_uses_with(view.results[0])
+    op.erase()
 
 
 def _check_scope(op: ir.Operation, heap: str) -> None:

@@ -90,8 +90,8 @@ def _strip(
     if len(padding) != 1 or len(wide) < 3 or not has_whole_rows(sch, padding[0].block, target.lanes(what.bits)):
         return None
     (image,) = block_info(sch, padding[0].block).writes
-    rows, shape = what.extents[wide[-3]], image.buffer.shape[-3:]
-    if rows is None or None in shape:
+    rows, shape = what.extents[wide[-3]], [n for n in image.buffer.shape[-3:] if n is not None]
+    if rows is None or len(shape) < 3:
         return None
     high, width, channels = shape
     most = max(1, target.l2 // 2 // (width * channels * what.bits // 8) * rows // high)

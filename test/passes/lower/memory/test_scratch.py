@@ -1,0 +1,46 @@
+"""Buffers of a function in a parameter of bytes, instead of on the heap."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir.dialect.ir import attrs, entered, funcs
+from tir_mlir.passes.graph.lower_main import add_scratch
+from tir_mlir.passes.lower.scratch import scratch_of
+from tir_mlir.passes.lower.to_llvm import lower_to_llvm
+from tir_mlir.script.parser import parse
+
+PROGRAM = """
+@T.prim_func
+def main(A: T.Buffer(({n},)), C: T.Buffer(({n},))):
+    B = T.alloc_buffer(({n},))
+    D = T.alloc_buffer(({n},))
+    for i in range({n}):
+        with T.block("B"):
+            vi = T.axis.spatial({n}, i)
+            B[vi] = A[vi] + 1.0
+    for i in range({n}):
+        with T.block("D"):
+            vi = T.axis.spatial({n}, i)
+            D[vi] = B[{n} - 1 - vi] * 2.0
+    for i in range({n}):
+        with T.block("C"):
+            vi = T.axis.spatial({n}, i)
+            C[vi] = D[{n} - 1 - vi] + A[{n} - 1 - vi]
+"""
+
+
+@pytest.mark.parametrize(("n", "needed"), [(9001, 2 * 36032), (900, 0)], ids=["heap", "stack"])
+def test_the_bytes_are_known_before_the_function_is_lowered(n, needed):
+    assert scratch_of(parse(PROGRAM.format(n=n)).mlir) == {"main": needed}
+
+
+@pytest.mark.parametrize(("room", "left"), [(2 * 36032, 0), (36032, 1), (36031, 2)])
+def test_what_does_not_fit_stays_on_the_heap(room, left):
+    module = parse(PROGRAM.format(n=9001)).mlir
+    with entered():
+        func = funcs(module)[0]
+        add_scratch(func, room)
+        assert attrs.of_argument(func.op, 2)[attrs.NAME] == "scratch"
+    lower_to_llvm(module)
+    assert str(module).count("call @malloc") == left

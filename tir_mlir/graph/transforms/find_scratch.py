@@ -1,0 +1,29 @@
+"""Find the memory that functions need for themselves, so that it can be planned with that of the graph."""
+
+from __future__ import annotations
+
+from tir_mlir.dialect.graph import encoding, tensor_funcs
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.passes.graph.places import SCRATCH
+from tir_mlir.passes.lower.scratch import scratch_of
+
+
+def find_scratch(graph: Graph) -> Graph:
+    """Note at each TensorIR function that a node calls how many bytes it needs for buffers of its own, such as a padded
+    image: they become part of the arena, so that a call allocates nothing.
+
+        func.func @conv2d(%X, %W, %Y) { %P = memref.alloc ... }
+    ->  func.func @conv2d(%X, %W, %Y) attributes {graph.scratch = 861184} { %P = memref.alloc ... }
+
+    Buffers of symbolic sizes, and those of one iteration of a parallel loop, stay on the heap.
+    """
+    made = graph.clone()
+    with entered():
+        callees = [f.callee for f in tensor_funcs(made.module.mlir) if f.kind == encoding.CALL_TIR]
+    for name in dict.fromkeys(callees):
+        found = scratch_of(made.module[name].alone.mlir).get(name, 0)
+        if found:
+            with entered():
+                attrs.put(made.module[name].func.op, SCRATCH, found)
+    return made
