@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -56,6 +57,22 @@ def dot_for(what: Contraction, target: Target) -> Dot | None:
     return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
 
 
+def _pad(sch: Schedule, block: Any, what: Contraction, units: dict[str, int]) -> bool:
+    """Pad axes of a product to multiples of units, if that is possible."""
+    try:
+        sch.pad_einsum(block, [units.get(axis, 1) for axis in what.extents])
+    except ScheduleError:
+        return False
+    return True
+
+
+def _compute_at(sch: Schedule, producers: Sequence[Any], at: Sequence[Any]) -> None:
+    """Compute producers at the innermost of some loops, if there is one."""
+    for producer in producers if at else []:
+        if producer is not None:
+            sch.compute_at(producer, at[-1], preserve_unit_loops=True)
+
+
 def dot_gemm(
     sch: Schedule, block: Any, what: Contraction, dot: Dot, target: Target, threads: int, free: Free,
     epilogue: Any | None = None,
@@ -82,10 +99,7 @@ def dot_gemm(
             return False
         right = None
     else:
-        padding = {what.n: plan.vectors * dot.lanes, what.k: dot.group}
-        try:
-            sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
-        except ScheduleError:
+        if not _pad(sch, block, what, {what.n: plan.vectors * dot.lanes, what.k: dot.group}):
             return False
         right = copy_operand(sch, block, what.right)
     left, sums = _left_copy(sch, block, what, dot)
@@ -96,14 +110,9 @@ def dot_gemm(
     for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
         if packed is not None:
             sch.unsafe_set_dtype(packed, 0, dtype)  # it represents every value of the operand
-    whole = batch[-1:]
-    for at, producers in (
-        (whole if plan.by_columns else [i_0], [left]),
-        ([j_0] if plan.by_columns else whole, [right] if sums is None else [sums, right]),
-    ):
-        for producer in producers if at else []:
-            if producer is not None:
-                sch.compute_at(producer, at[-1], preserve_unit_loops=True)
+    rows, columns = (batch[-1:], [j_0]) if plan.by_columns else ([i_0], batch[-1:])
+    _compute_at(sch, [left], rows)
+    _compute_at(sch, [right] if sums is None else [sums, right], columns)
     sharing = 1 if plan.by_columns else threads
     pack_rows(sch, left, what, dot.group, threads if plan.by_columns else 1)
     if right is not None:
