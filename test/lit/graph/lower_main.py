@@ -7,8 +7,8 @@
 # CHECK-LABEL: func.func @main(
 # CHECK-SAME:    %arg0: memref<4xf32> {tir.name = "x"}, %arg1: memref<4xf32> {tir.name = "out"},
 # CHECK-SAME:    %arg2: memref<64xi8> {tir.name = "weights"}, %arg3: memref<64xi8> {tir.name = "arena"})
-# CHECK-DAG:     %[[W:.*]] = memref.view %arg2[%{{.*}}][] : memref<64xi8> to memref<4xf32>
-# CHECK-DAG:     %[[A:.*]] = memref.view %arg3[%{{.*}}][] : memref<64xi8> to memref<4xf32>
+# CHECK-DAG:     %[[W:.*]] = memref.view %arg2[%{{.*}}][] {{.*}}: memref<64xi8> to memref<4xf32>
+# CHECK-DAG:     %[[A:.*]] = memref.view %arg3[%{{.*}}][] {{.*}}: memref<64xi8> to memref<4xf32>
 # CHECK:         call @tir.add{{.*}}(%arg0, %[[W]], %[[A]])
 # CHECK-NEXT:    call @tir.exp(%[[A]], %arg1)
 # CHECK-NEXT:    return
