@@ -15,6 +15,7 @@ from tir_mlir.dialect.graph import TensorType, encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model_calls import caller
 from tir_mlir.graph.model_memory import Memory, memory_of
 from tir_mlir.graph.model_parts import joined_parts
 from tir_mlir.graph.profiling.profile import Profile, profile
@@ -40,7 +41,7 @@ class _Frames(threading.local):
     """Of each thread: what calls on inputs of a shape need, and the arena."""
 
     def __init__(self) -> None:
-        self.made: dict[Any, tuple[list[Callable[[], Any]], np.ndarray]] = {}
+        self.made: dict[Any, Callable[[Sequence[Any]], Any]] = {}
         self.arena: np.ndarray | None = None
 
 
@@ -84,38 +85,34 @@ class Model:
         """
         if named or len(args) != len(self._inputs):
             args = self._in_order(args, named)
-        kind = type(args[0]) if args else None
+        key = type(args[0]) if args else None
+        if self._symbols:
+            try:
+                key = (key, *[a.shape for a in args])
+            except AttributeError:
+                self._refuse_without_shape(args)
+                raise
         try:
-            key = (kind, *[a.shape for a in args]) if self._symbols else kind
-        except AttributeError:
-            self._refuse_without_shape(args)
-            raise
-        try:
-            outputs, arena = self._frames.made[key]
+            call = self._frames.made[key]
         except KeyError:
-            outputs, arena = self._first_frame(args, key)
-        if len(outputs) == 1:  # without a list: it takes a tenth of the time of a call on small inputs
-            made = outputs[0]()
-            self._run(*args, made, self._weights, arena)
-            return made
-        several = tuple([make() for make in outputs])
-        self._run(*args, *several, self._weights, arena)
-        return several
+            call = self._first_call(args, key)
+        return call(args)
 
     def _refuse_without_shape(self, args: Sequence[Any]) -> None:
         for name, given in zip(self._inputs, args, strict=True):
             if not hasattr(given, "shape"):
                 raise ArgumentError(f"{self.name}: {name} is {short_repr(given)}; fix: an array or a tensor")
 
-    def _first_frame(self, args: Sequence[Any], key: Any) -> tuple[list[Callable[[], Any]], np.ndarray]:
-        """How to make the outputs, and the arena, for inputs of these shapes in this thread; remembered."""
+    def _first_call(self, args: Sequence[Any], key: Any) -> Callable[[Sequence[Any]], Any]:
+        """What runs the model on inputs of these shapes in this thread; remembered."""
         if len(self._frames.made) >= SHAPES:
             self._frames.made.clear()
-        found = self._new_frame(args, _is_torch(args))
-        self._frames.made[key] = found
+        outputs, arena = self._new_frame(args, _is_torch(args))
+        found = self._frames.made[key] = caller(self._run, outputs, self._weights, arena, len(self._inputs))
         return found
 
     def _new_frame(self, args: Sequence[Any], torch: bool) -> tuple[list[Callable[[], Any]], np.ndarray]:
+        """How to make the outputs, and the arena, for inputs of these shapes."""
         sizes = self.sizes_of(args)
         arena = self._arena(self.plan.arena.layout(sizes)[1])
         shapes = zip(output_shapes(self.plan, sizes), self.plan.outputs, strict=True)
