@@ -167,6 +167,10 @@ ROWS: dict[str, str] = {
         "tune.trials"
     ),
     "tune.machines": "dialect.diagnostics tune.search tune.spaces tune.trials",
+    "tune.models": (
+        "dialect.diagnostics dialect.ir graph graph.expressions graph.fronts.torch_export graph.transforms "
+        "passes.graph runtime runtime.call script target tune.records tune.report tune.search tune.trials"
+    ),
     "tune.search": (
         "dialect.calls dialect.diagnostics dialect.ir dialect.verify passes.schedule.queries schedule schedules script "
         "script.parser target tune.boards tune.records tune.report tune.spaces tune.trials"
