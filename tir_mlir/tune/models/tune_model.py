@@ -123,8 +123,10 @@ def searched(
             times = inside(before, _trial(prepared, goal, options, found_records), tasks, given)
         slower = {name for name in found if times[name][1] > SLOWER * times[name][0]}
         search.settle(found, slower)
-        after = _built(prepared, goal, options.work_dir, options.threads) if found else before
-        library_seconds, seconds = interleaved([before, after], given, cores)
+        used = [name for name, best in found.items() if not best.is_library and name not in slower]
+        after = _built(prepared, goal, options.work_dir, options.threads) if used else before
+        library_seconds, *others = interleaved([before, after] if used else [before], given, cores)
+        seconds = others[0] if others else library_seconds
     functions = [TunedFunction(t.name, t.calls, *times[t.name], found.get(t.name), t.name not in slower) for t in tasks]
     return BestOfModel(after, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
 

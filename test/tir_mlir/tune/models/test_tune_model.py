@@ -40,6 +40,7 @@ def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
     best = tune.tune_model(two_functions(), trials=8, work_dir=tmp_path, threads=1, seed=0, builders=1)
     (one,) = best.searched
     assert (one.name, one.gain, one.used) == ("sqrt", 2, False) and "0.91, not used" in str(best)
+    assert best.gain == 1  # the model is what it was
     record = tune.Database(tmp_path, threads=1).best(public(compile_graph(two_functions(), "pack").module, "sqrt"))
     assert record.verified and record.decisions["T_sqrt.generic"] == 0  # the library's schedule
 
