@@ -68,7 +68,9 @@ class Model:
         self.schedules = schedule_notes(graph)
         self.rounding = graph.rounding
         self.name = graph.name
-        self._run = joined_parts(graph.name, self.plan, library, self.sizes_of)
+        run = joined_parts(graph.name, self.plan, library, self.sizes_of)
+        types = [*(type_ for _, type_ in plan.inputs), *plan.outputs]
+        self._run = _of_bits(run) if any(type_.dtype == "bfloat16" for type_ in types) else run
         self._inputs = [name for name, _ in self.plan.inputs]
         self._weights = weights
         self._frames = _Frames()
@@ -166,7 +168,7 @@ class Model:
         sizes = self.sizes_of(args)
         outputs = [make() for make in self._new_frame(args, False)[0]]
         arena = self._arena(self.plan.arena.layout(sizes)[1])
-        frame = Frame(self.plan, sizes, args, outputs, self._weights, arena)
+        frame = Frame(self.plan, sizes, tuple(map(_bits, args)), outputs, self._weights, arena)
         return profile(self.graph, self.plan, frame, self.target, self._libs, rounds)
 
     def export(self, folder: str | Path, name: str | None = None) -> list[Path]:
@@ -200,6 +202,20 @@ class Model:
 
 def _is_torch(args: Sequence[Any]) -> bool:
     return bool(args) and type(args[0]) is not np.ndarray and type(args[0]).__module__.startswith("torch")
+
+
+def _of_bits(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function on arrays, which takes torch tensors of bfloat16 too: what no other library has is passed as bits."""
+    return lambda *args: run(*map(_bits, args))
+
+
+def _bits(given: Any) -> Any:
+    """A view of a torch tensor of bfloat16 as uint16; others as they are."""
+    if type(given) is np.ndarray or str(getattr(given, "dtype", "")) != "torch.bfloat16":
+        return given
+    import torch
+
+    return given.detach().view(torch.uint16)
 
 
 def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[], Any]:

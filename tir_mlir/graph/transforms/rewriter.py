@@ -55,5 +55,8 @@ class Rewriter:
 
     def number(self, before: Node, value: float, like: ir.Value) -> ir.Value:
         """A constant of no dimensions, before a node, of the element type of another value."""
+        dtype = self.type_of(like).dtype
+        known = "float32" if dtype == "bfloat16" else dtype  # NumPy has no such type
         with ir.InsertionPoint(before.op):
-            return create.constant(np.asarray(value, self.type_of(like).dtype), before.names[0]).results[0]
+            made = create.constant(np.asarray(value, known), before.names[0]).results[0]
+        return made if known == dtype else self.emit(before, "astype", [made], {"dtype": dtype})

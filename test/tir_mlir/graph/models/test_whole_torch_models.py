@@ -49,6 +49,20 @@ def test_tiny_models(name):
     assert_same(built(example), example, example.inputs)
 
 
+@pytest.mark.few(1)
+@pytest.mark.parametrize("name", ["mlp", "bert-layer", "resnet18"])
+def test_modules_of_bfloat16_take_and_return_tensors_of_bfloat16(name):
+    """Rounded in other places than torch rounds."""
+    example = models.example(name, tiny=True)
+    wanted = outputs(example.model(*example.inputs))
+    half = example.model.bfloat16()
+    given = tuple(x.bfloat16() if x.is_floating_point() else x for x in example.inputs)
+    found = outputs(build(from_torch(half, given), threads=1)(*given))
+    for got, want in zip(found, wanted, strict=True):
+        assert got.dtype == torch.bfloat16
+        assert float((got.float() - want).abs().max()) <= 0.05 * float(want.abs().max())
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", models.NAMES)
 def test_models(name):

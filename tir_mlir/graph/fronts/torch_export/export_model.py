@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.fronts.torch_export.export_refusals import export_refusal
 
@@ -24,6 +26,7 @@ def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: A
     if args is None and not kwargs:
         raise GraphError("from_torch: no example inputs\n  fix: from_torch(model, (torch.randn(1, 784),))")
     args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
+    _check_leaves(args, kwargs or {})
     named = _by_name(model, args, dict(kwargs or {}))
     wanted = _dimensions(named, dynamic)
     with evaluating(model):
@@ -54,6 +57,13 @@ def _export(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: d
             return torch.export.export(model, args, kwargs, dynamic_shapes=wanted)
     except Exception as error:  # torch's errors have many classes
         raise export_refusal(error) from error
+
+
+def _check_leaves(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    from torch.utils._pytree import tree_leaves
+
+    if any(isinstance(leaf, np.ndarray) for leaf in tree_leaves((args, dict(kwargs)))):
+        raise GraphError("from_torch: an example input is an array of NumPy\n  fix: torch.from_numpy(x)")
 
 
 def _by_name(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

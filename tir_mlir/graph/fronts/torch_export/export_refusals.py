@@ -23,7 +23,9 @@ def export_refusal(error: BaseException) -> GraphError:
             "  fix: torch.where(condition, a, b) of both results; or decide in Python, between two models"
         )
     first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return GraphError(f"from_torch: torch.export.export refused the model: {first}{told}")
+    made_a_number = "Constraints violated" in said
+    fix = "\n  fix: leave the size out of dynamic, or remove what needs one number" if made_a_number else ""
+    return GraphError(f"from_torch: torch.export.export refused the model: {first}{told}{fix}")
 
 
 def _line_of_model(error: BaseException) -> str:

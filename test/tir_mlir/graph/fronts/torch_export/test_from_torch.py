@@ -119,11 +119,22 @@ def test_what_is_unknown_can_be_given():
         ((3, (1,)), "3 is no model"),
         ((nn.Linear(2, 2),), "no example inputs"),
         ((nn.Linear(2, 2), (torch.zeros(1, 2), 4)), "do not fit forward"),
+        ((nn.Linear(2, 2), (np.zeros((1, 2)),)), r"is an array of NumPy\n  fix: torch.from_numpy"),
     ],
 )
 def test_refused_arguments(given, message):
     with pytest.raises(GraphError, match=message):
         tir_mlir.from_torch(*given)
+
+
+@pytest.mark.nightly
+def test_a_size_that_forward_makes_a_number():
+    class Model(nn.Module):
+        def forward(self, x):
+            return x.view(2, 2, 4)
+
+    with pytest.raises(GraphError, match="fix: leave the size out of dynamic"):
+        tir_mlir.from_torch(Model(), (torch.zeros(4, 4),), dynamic={"x": {0: "n"}})
 
 
 def test_a_size_for_an_argument_that_forward_does_not_have():
