@@ -17,6 +17,11 @@ LEAST = 1e-30
 
 def rounded_product(rewrite: Rewriter, node: Node, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
     """The result of a product with a rounded weight, before its node. See `quantize_weights`."""
+    made = _without_bias(rewrite, node, how, stored, scale)
+    return made if len(node.inputs) == 2 else rewrite.emit(node, "add", [made, node.inputs[2]])
+
+
+def _without_bias(rewrite: Rewriter, node: Node, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
     if how.activations is not None and node.operator not in CONVOLUTIONS:
         given = (rewrite, node, how, stored)
         return _of_bfloat16(*given) if scale is None else _of_integers(*given, scale)

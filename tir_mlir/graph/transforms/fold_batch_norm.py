@@ -76,7 +76,7 @@ def _scaled(rewrite: Rewriter, data: ir.Value, axis: int) -> tuple[Node | None, 
 
 def _has_output_channel(node: Node, axis: int) -> bool:
     if node.operator == "nn.dense":
-        return axis == len(node.types[0].shape) - 1
+        return len(node.inputs) == 2 and axis == len(node.types[0].shape) - 1
     if node.operator not in _CONVOLUTIONS:
         return False
     given = node.attributes

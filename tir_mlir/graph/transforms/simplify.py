@@ -32,6 +32,7 @@ def simplify(graph: Graph) -> Graph:
 
     permute_dims(permute_dims(x, p), q)    ->  permute_dims(x, p[q]); gone if that is the identity
     reshape(reshape(x, s), t)              ->  reshape(x, t); gone if x has the shape t
+    nn.dense(x, w, b)                      ->  nn.dense(x, w) + b
     matmul(x, w), x of rank 3, w of 2      ->  reshape(matmul(reshape(x), w)): one product
     relu(reshape(x, s))                    ->  reshape(relu(x), s), so that operators meet what they can be fused with
     """
@@ -48,7 +49,7 @@ def _simplified(rewrite: Rewriter, node: Node) -> bool:
     """Replace a node by something simpler, if there is something. Whether it was replaced."""
     if len(node.results) != 1 or not rewrite.users(node.results[0]):
         return False
-    for rule in (_identity, _permutes, _reshapes, _flat_product, _reshape_below):
+    for rule in (_identity, _permutes, _reshapes, _separate_bias, _flat_product, _reshape_below):
         value = rule(rewrite, node)
         if value is not None:
             rewrite.replace(node, value)
@@ -100,9 +101,17 @@ def _reshapes(rewrite: Rewriter, node: Node) -> ir.Value | None:
     return rewrite.emit(node, "reshape", source[:1], {"shape": list(node.types[0].shape)})
 
 
+def _separate_bias(rewrite: Rewriter, node: Node) -> ir.Value | None:
+    """A product with a bias: the product, and a sum."""
+    if node.operator != "nn.dense" or len(node.inputs) != 3:
+        return None
+    made = rewrite.emit(node, "nn.dense", node.inputs[:2], node.attributes)
+    return rewrite.emit(node, "add", [made, node.inputs[2]])
+
+
 def _flat_product(rewrite: Rewriter, node: Node) -> ir.Value | None:
     """A product of a tensor of rank > 2 by a matrix: one product of all its rows."""
-    if node.operator not in ("matmul", "nn.dense"):
+    if node.operator not in ("matmul", "nn.dense") or len(node.inputs) != 2:
         return None
     left, right = (rewrite.type_of(v) for v in node.inputs)
     if len(left.shape) < 3 or len(right.shape) != 2:

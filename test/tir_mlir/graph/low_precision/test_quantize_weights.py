@@ -198,3 +198,17 @@ def test_a_model_is_exported_with_its_rounded_weights(tmp_path):
     model.export(tmp_path / "net")
     head = (tmp_path / "net" / "net.safetensors").read_bytes()[:2000]
     assert b'"w0.int4":{"dtype":"U8","shape":[32,32]' in head and b'"w0.scale":{"dtype":"F32"' in head
+
+
+@pytest.mark.parametrize(("name", "group"), [("int8", None), ("int4", None)])
+def test_a_bias_that_is_an_operand_of_the_product_stays(name, group):
+    def layer(biased):
+        def write(b, x):
+            w, bias = b.weight("w0", random(8, 64)), b.weight("b0", random(8, seed=5))
+            return b.op("nn.dense", x, w, bias) if biased else b.op("add", b.op("nn.dense", x, w), bias)
+
+        return quantize_weights(graph_of(write, (3, 64)), name, group)
+
+    x = random(3, 64, seed=9)
+    one, other = (build(layer(biased), threads=1)(x) for biased in (True, False))
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)

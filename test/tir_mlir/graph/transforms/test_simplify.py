@@ -8,6 +8,7 @@ from harness.graphs import check_same, graph_of, operators
 
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.simplify import BINARY, LAST_AXIS, UNARY, simplify
 
 
@@ -108,3 +109,32 @@ def test_the_graph_given_is_not_modified():
 
 def test_the_pointwise_operators_are_operators():
     assert UNARY | BINARY | LAST_AXIS <= OPERATORS.keys()
+
+
+def biased_layer(rows: tuple[int, ...] = (3, 5), normed: bool = False):
+    """x @ w.T + b by one operator, then a batch normalization."""
+
+    def write(b, x):
+        rng = np.random.default_rng(1)
+        w, bias, *rest = (
+            b.weight(n, rng.random(s, "f") + 1) for n, s in (("w", (4, 5)), *((n, (4,)) for n in "bgsmv"))
+        )
+        made = b.op("nn.dense", x, w, bias)
+        return b.op("nn.batch_norm", made, *rest, axis=1) if normed else made
+
+    return graph_of(write, rows)
+
+
+def test_a_product_with_a_bias_is_a_product_and_a_sum():
+    for rows in ((3, 5), (2, 3, 5), (5,)):
+        graph = biased_layer(rows)
+        made = simplify(graph)
+        assert "nn.dense" in operators(made) and "add" in operators(made)
+        assert made.verify(graph)
+
+
+def test_a_normalized_product_keeps_its_bias():
+    graph = biased_layer(normed=True)
+    for made in (fold_batch_norm(graph), fold_batch_norm(simplify(graph))):
+        assert "nn.batch_norm" not in operators(made)
+        check_same(graph, made, rtol=1e-5)
