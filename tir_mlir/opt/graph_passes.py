@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +13,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import direct_ops
 from tir_mlir.graph.build_model import planned
 from tir_mlir.graph.compile import Options, compile_graph
+from tir_mlir.graph.fronts.linalg_model.graph_from_linalg import graph_from_linalg, graph_of_module
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model_parts import named_parts
 from tir_mlir.graph.transforms.channels_last import channels_last
@@ -37,7 +39,7 @@ from tir_mlir.target import Target
 from tir_mlir.target.predefined import named
 
 GRAPH_PASSES: dict[str, ModulePass] = {}
-"""In the order of a build; those that a build does not run by themselves come last."""
+"""What makes a graph, then the stages in the order of a build, then those that a build does not run by themselves."""
 Transform = Callable[..., "Graph | IRModule"]
 
 
@@ -97,6 +99,18 @@ def _threads(text: str) -> int | None:
         raise TirError(f"option threads={text}: expected a number")
     return int(text) if text else None
 
+
+def _from_linalg(module: ir.Module, func: str = "") -> None:
+    made = graph_of_module(module, func or None)
+    for name in made.weights:
+        warnings.warn(f"a constant is the weight {name} now; the text has no values", stacklevel=2)
+    _replace(module, made.module.mlir)
+
+
+_from_linalg.__doc__ = graph_from_linalg.__doc__
+GRAPH_PASSES["tir-graph-from-linalg"] = ModulePass(
+    "tir-graph-from-linalg", "Make a graph of a function of linalg ops on tensors", _from_linalg
+)
 
 # --- the stages of a build --------------------------------------------------------------------------------------------
 

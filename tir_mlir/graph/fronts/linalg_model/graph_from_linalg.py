@@ -16,11 +16,11 @@ from tir_mlir.graph.fronts.linalg_model.outline import is_glue, outlined, share_
 from tir_mlir.graph.graph import Graph
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg.constant_buffers import dense_array
+from tir_mlir.passes.linalg.from_linalg import NameOfLocation
 from tir_mlir.passes.linalg.tensor_reshapes import rewrite_tensor_reshapes
 from tir_mlir.script.linalg import checked_text, source_names
 from tir_mlir.script.mlir_text import add_missing_attributes, relocated
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.script.parser.source import Source
 
 _ON_TENSORS = ("tensor.extract_slice", "tensor.insert_slice", "tensor.pad", "tensor.concat")
 """The ops beside those of linalg that become TensorIR functions."""
@@ -40,11 +40,18 @@ def graph_from_linalg(source: str, func: str | None = None) -> Graph:
     """
     text, lines = checked_text(source)
     with entered():
-        module = ir.Module.parse(text)
         try:
-            return _Importer(module, _chosen(module, func), lines).run()
+            return graph_of_module(ir.Module.parse(text), func, source_names(lines.lines))
         except VerifyError as error:
             raise relocated(error.message, error.location, lines) from None
+
+
+def graph_of_module(module: ir.Module, func: str | None = None, written: NameOfLocation = lambda _: None) -> Graph:
+    """The graph of a function of a module, which is rewritten. written: the name of a value in the text, by location.
+
+    Errors: LinalgError, GraphError.
+    """
+    return _Importer(module, _chosen(module, func), written).run()
 
 
 def _chosen(module: ir.Module, name: str | None) -> Func:
@@ -58,11 +65,10 @@ def _chosen(module: ir.Module, name: str | None) -> Func:
 
 
 class _Importer:
-    """The state of one import. values: of the tensors so far; alias: of those that are another one, cast."""
+    """The state of one import. values: of the tensors so far."""
 
-    def __init__(self, module: ir.Module, func: Func, lines: Source):
-        self.module, self.func = module, func
-        self.written = source_names(lines.lines)
+    def __init__(self, module: ir.Module, func: Func, written: NameOfLocation):
+        self.module, self.func, self.written = module, func, written
         self.builder = GraphBuilder("main" if func.name == "main" else func.name)
         self.values: dict[ir.Value, Value] = {}
 
