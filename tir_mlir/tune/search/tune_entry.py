@@ -102,7 +102,9 @@ def _module(program: Any) -> IRModule:
     """The program as a module. Raises TuneError for anything else."""
     held = held_module(program)
     if held is None or isinstance(program, Schedule):
-        raise TuneError(f"tune takes an IRModule, a PrimFunc or an MLIR module, not {type(program).__name__}")
+        what = type(program).__name__
+        fix = "; fix: tune.tune_model searches over a graph" if hasattr(program, "build_model") else ""
+        raise TuneError(f"tune takes an IRModule, a PrimFunc or an MLIR module, not {what}{fix}")
     module = _public(program) if isinstance(program, PrimFunc) else IRModule(held)
     if not len(module):
         raise TuneError("the module has no function with a body")

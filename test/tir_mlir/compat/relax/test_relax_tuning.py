@@ -101,6 +101,6 @@ def test_what_is_missing_is_told(tvm, net, tmp_path):
     with pytest.raises(TuneError, match="has no database; fix: its work_dir"):
         tvm.relax.transform.MetaScheduleApplyDatabase()(net)
     with pytest.raises(TuneError, match="params has arrays by name, not 'llvm'; fix: name the arguments"):
-        tuning.tune_relax(net, *["llvm"])
+        tuning.tune_relax(net, "llvm")  # pyright: ignore[reportArgumentType]
     with pytest.raises(GraphError, match="no pipeline 'one'; fix: one of zero, default, static_shape_tuning"):
         tvm.relax.get_pipeline("one")

@@ -42,7 +42,7 @@ def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
     assert (one.name, one.gain, one.used) == ("sqrt", 2, False) and "0.91, not used" in str(best)
     assert best.gain == 1  # the model is what it was
     record = tune.Database(tmp_path, threads=1).best(public(compile_graph(two_functions(), "pack").module, "sqrt"))
-    assert record.verified and record.decisions["T_sqrt.generic"] == 0  # the library's schedule
+    assert record and record.verified and record.decisions["T_sqrt.generic"] == 0  # the library's schedule
 
 
 def test_functions_of_packed_weights_are_searched(lab, tmp_path):
@@ -53,7 +53,7 @@ def test_functions_of_packed_weights_are_searched(lab, tmp_path):
 
     best = tune.tune_model(graph_of(dense, x.shape), [x], trials=2, work_dir=tmp_path, threads=1, seed=0, builders=1)
     (one,) = best.searched
-    assert one.trials == 2 and one.best.trials[1].decisions != one.best.trials[0].decisions
+    assert one.best and one.best.trials[1].decisions != one.best.trials[0].decisions
     with tune.Database(tmp_path):
         model = build(graph_of(dense, x.shape), threads=1)
     assert model.schedules[one.name][0].startswith("record ") and "main_weights" in model.graph.text()
@@ -110,3 +110,8 @@ def test_a_record_that_no_longer_applies_is_named(lab, tmp_path):
         path.write_text(path.read_text().replace("memref<", "tensor<"))
     with tune.Database(tmp_path, threads=1), pytest.warns(TuneWarning, match=f"{name}: record .* is passed over: its"):
         assert build(two_functions()).schedules[name][0].startswith("schedules.auto")
+
+
+def test_a_graph_is_no_program_to_tune():
+    with pytest.raises(TuneError, match="not Graph; fix: tune.tune_model searches over a graph"):
+        tune.tune(EXP, trials=2)
