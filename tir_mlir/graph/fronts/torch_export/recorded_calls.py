@@ -41,7 +41,7 @@ def recorded_calls(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mappin
     recorder = _Recorder()
     bare = {name: recorder.bare(tensor) for name, tensor in weights.items()}
     leaves, spec = tree_flatten((args, dict(kwargs)))
-    lines = [_signature(model), *_weight_lines(model, weights, recorder), str(spec)]
+    lines = [_signature(model), repr(torch.get_default_dtype()), *_weight_lines(model, weights, recorder), str(spec)]
     inputs = [recorder.bare(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     lines += [_tensor_line(leaf, recorder) if isinstance(leaf, torch.Tensor) else _text(leaf) for leaf in leaves]
     given, named = spec.unflatten(inputs)
@@ -111,7 +111,7 @@ class _Recorder(TorchFunctionMode):
         if id(tensor) not in self._numbers:
             self._numbers[id(tensor)] = len(self._numbers)
             self._kept.append(tensor)
-        return f"%{self._numbers[id(tensor)]}"
+        return f"%{self._numbers[id(tensor)]}: {tensor.dtype}{list(tensor.shape)}"
 
 
 def _text(value: Any, numbers: Mapping[int, int] | None = None) -> str:

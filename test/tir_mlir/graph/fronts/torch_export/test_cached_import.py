@@ -113,6 +113,18 @@ def test_which_result_is_returned_is_part_of_it():
     assert told(Around(lambda m, x: {"a": x + 1})) != told(Around(lambda m, x: {"b": x + 1}))
 
 
+def test_the_default_type_is_part_of_it():
+    def made(m, x):
+        return x + torch.ones(4)
+
+    before = told(Around(made))
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert told(Around(made)) != before
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 CONSTANT = torch.ones(4)
 
 
