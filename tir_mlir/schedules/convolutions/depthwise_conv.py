@@ -85,8 +85,8 @@ def depthwise(
 def _strip(
     sch: Schedule, what: Convolution, padding: Sequence[Pad], wide: Sequence[str], target: Target, threads: int
 ) -> int | None:
-    """The rows of the result whose padded image fits in half of L2, evenly over threads. None: the image is not padded
-    strip by strip, as it is small, or as its rows are not copied whole."""
+    """The rows of the result whose padded image fits in a quarter of L2, evenly over threads. None: the image is not
+    padded strip by strip, as it is small, or as its rows are not copied whole."""
     if len(padding) != 1 or len(wide) < 3 or not has_whole_rows(sch, padding[0].block, target.lanes(what.bits)):
         return None
     (image,) = block_info(sch, padding[0].block).writes
@@ -94,7 +94,7 @@ def _strip(
     if rows is None or len(shape) < 3:
         return None
     high, width, channels = shape
-    most = max(1, target.l2 // 2 // (width * channels * what.bits // 8) * rows // high)
+    most = max(1, target.l2 // 4 // (width * channels * what.bits // 8) * rows // high)
     return even_tile(rows, most, 1, threads) if rows > most or threads > 1 else None
 
 
