@@ -156,10 +156,13 @@ def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
         for a, k in sums.items():
             at = at * x.shape[a] + k if a else k
         index = at if axis is None else next(iter(sums.values()))
-        reducer = _first_of(best, least, x.dtype)
+        compared = "int8" if x.dtype == "bool" else x.dtype
+        reducer = _first_of(best, least, compared)
         where, _ = te.compute(
             reduced_shape(x.shape, axes, keepdims),
-            lambda *i: reducer((index, x(*placed(x, i, sums, keepdims))), axis=list(sums.values())),
+            lambda *i: reducer(
+                (index, as_type(x(*placed(x, i, sums, keepdims)), x.dtype, compared)), axis=list(sums.values())
+            ),
             name=f"T_{name}",
         )
         return narrow(where, dtype)

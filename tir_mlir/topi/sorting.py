@@ -65,7 +65,7 @@ def _ranks(x: te.Tensor, at: int, descending: bool) -> te.Tensor:
     k = te.reduce_axis((0, x.shape[at]), name="k")
 
     def element(*i: Any) -> Any:
-        mine, other = x(*i), x(*_put(i, at, k))
+        mine, other = (v.astype("int8") if x.dtype == "bool" else v for v in (x(*i), x(*_put(i, at, k))))
         before = other > mine if descending else other < mine
         tie = te.all(t_call("EQ", other, mine), k < i[at])
         return te.sum(te.Select(te.any(before, tie), t_call("int32", 1), t_call("int32", 0)), axis=k)
