@@ -44,8 +44,9 @@ def op_for(op: str, dtype: str) -> str:
 
 
 def predicate_for(number: int, dtype: str) -> int:
-    """The `arith.cmpi` predicate of a type: `slt` -> `ult` for uint8."""
-    return number + _MARKED if dtypes.is_unsigned(dtype) and _SLT <= number <= _SGE else number
+    """The `arith.cmpi` predicate of a type: `slt` -> `ult` for uint8, and for bool, whose True is -1 as a signed one."""
+    plain = dtypes.is_unsigned(dtype) or dtypes.element(dtype) == "bool"
+    return number + _MARKED if plain and _SLT <= number <= _SGE else number
 
 
 def signed_predicate(number: int) -> tuple[int, bool]:

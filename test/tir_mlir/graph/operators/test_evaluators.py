@@ -14,6 +14,7 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.script import tir as T
 
 TYPES = ("float32", "float64", "float16", "int32", "int8", "uint8", "int64", "bool")
 EVERY = [
@@ -86,3 +87,23 @@ def test_every_operator_has_a_case():
 def test_some_operators(name):
     shapes, attributes = CASES[name][0]
     check(name, [(shape, "float32") for shape in shapes], attributes)
+
+
+@T.prim_func
+def before(A: T.Buffer((4,), "bool"), B: T.Buffer((4,), "bool"), C: T.Buffer((4,), "bool")):
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = A[vi] < B[vi]
+
+
+def test_false_is_less_than_true():
+    a, b, c = np.array([0, 0, 1, 1], bool), np.array([0, 1, 0, 1], bool), np.zeros(4, bool)
+    build(before)(a, b, c)
+    np.testing.assert_array_equal(c, a < b)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argsort"])
+def test_positions_of_bools(name):
+    shapes, attributes = CASES[name][0]
+    check(name, [(shape, "bool") for shape in shapes], attributes)
