@@ -44,7 +44,7 @@ def op_for(op: str, dtype: str) -> str:
 
 
 def predicate_for(number: int, dtype: str) -> int:
-    """The `arith.cmpi` predicate of a type: `slt` -> `ult` for uint8, and for bool, whose True is -1 as a signed one."""
+    """The `arith.cmpi` predicate of a type: `slt` -> `ult` for uint8, and for bool, of which True is -1 if signed."""
     plain = dtypes.is_unsigned(dtype) or dtypes.element(dtype) == "bool"
     return number + _MARKED if plain and _SLT <= number <= _SGE else number
 
