@@ -1,5 +1,6 @@
 """Whole models in the benchmark: contestants are checked and timed, what is missing is told."""
 
+import dataclasses
 import importlib.util
 import json
 
@@ -10,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from measure import Stats  # noqa: E402
 from tir_mlir.examples import models  # noqa: E402
-from whole_models import measured, onnx_peer, table, told, torch_peers  # noqa: E402
+from whole_models import built, measured, onnx_peer, table, told, torch_peers  # noqa: E402
 from whole_models.measured import COMPILED, EAGER, ONNX, OURS, Measured, Prepared  # noqa: E402
 from whole_models.subject import Missing, error, subject  # noqa: E402
 
@@ -35,6 +36,16 @@ def test_a_contestant_is_checked_timed_and_its_memory_told(layer):
 def test_our_side_is_built_checked_and_its_memory_told(tmp_path):
     found = measured.measured(subject(table.Line("mlp"), tmp_path, tiny=True), 1, 0.01, only=[OURS])
     assert not found.missing and found.errors[OURS] < 1e-5 and found.memory[OURS] > 0
+
+
+def test_the_cost_of_rounded_weights_includes_the_rounding(layer, monkeypatch, tmp_path):
+    ran = []
+    monkeypatch.setattr(built, "_run", lambda program, *_: ran.append(program) or (1.0, 2.0))
+    for line in (LAYER, table.Line("bert-layer", table.BF16)):
+        assert built.seconds_to_build(dataclasses.replace(layer, line=line), 1, tmp_path)["cold"] == (1.0, 2.0)
+    plain, rounded = ran[0], ran[2]
+    compile(rounded, "cost", "exec")
+    assert "graph = quantize" not in plain and "graph = quantize_weights(graph, 'bfloat16', activations=" in rounded
 
 
 def test_wrong_results_are_not_timed(layer, monkeypatch):

@@ -20,17 +20,18 @@ ACTIVATIONS = {BF16: "bfloat16", INT8: "int8", INT4: "int8"}
 _PROGRAM = """
 import time, torch
 from tir_mlir.examples import models
-from tir_mlir import build, from_torch
+from tir_mlir import build, from_torch, quantize_weights
 torch.set_grad_enabled(False)
 example = models.example({name!r})
 torch.export.export(torch.nn.Linear(2, 2).eval(), (torch.zeros(1, 2),))
 start = time.perf_counter()
 graph = from_torch(example.model, example.inputs{more})
 imported = time.perf_counter()
-build(graph, threads={threads})
+{rounded}build(graph, threads={threads})
 print(imported - start, time.perf_counter() - imported)
 """
-"""The first export of a process loads parts of PyTorch for seconds, which are not counted."""
+"""The first export of a process loads parts of PyTorch for seconds, which are not counted; rounding of weights is a part
+of the build."""
 
 
 def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
@@ -56,9 +57,16 @@ def activations(subject: Subject, model: Any) -> int:
 def seconds_to_build(subject: Subject, threads: int, root: Path) -> dict[str, tuple[float, float]]:
     """Seconds of from_torch and of build, with an empty cache and with what that left there."""
     more = "" if subject.example.dynamic is None else ", dynamic=example.dynamic"
-    program = _PROGRAM.format(name=subject.name, threads=threads, more=more)
+    program = _PROGRAM.format(name=subject.name, threads=threads, more=more, rounded=_rounded(subject))
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         return {which: _run(program, root, folder) for which in ("cold", "cached")}
+
+
+def _rounded(subject: Subject) -> str:
+    """The line that rounds the weights, if the subject has rounded ones."""
+    if (weights := subject.line.weights) == F32:
+        return ""
+    return f"graph = quantize_weights(graph, {WEIGHTS[weights]!r}, activations={ACTIVATIONS[weights]!r})\n"
 
 
 def _run(program: str, root: Path, cache: str) -> tuple[float, float]:
