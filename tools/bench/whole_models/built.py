@@ -30,7 +30,7 @@ imported = time.perf_counter()
 {rounded}build(graph, threads={threads})
 print(imported - start, time.perf_counter() - imported)
 """
-"""The first export of a process loads parts of PyTorch for seconds, which are not counted; rounding of weights is a part
+"""The first export of a process loads parts of PyTorch for seconds, which are not counted; to round weights is a part
 of the build."""
 
 
