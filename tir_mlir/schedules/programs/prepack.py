@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -19,6 +20,7 @@ from tir_mlir.schedules.products.gemm_dots import dot_panels
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panels
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.products.weight_panels import WeightPanels
+from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.target import Target, chosen
 
 FEWEST_ROWS = 4
@@ -43,7 +45,8 @@ def prepack(
     To be called before the function is scheduled: `schedules.auto` takes the panels as they are. The parameters keep
     their order. weights: names of parameters; those where panels are of no use stay as they are: read by no product or
     convolution, by several blocks, as rows of the result, with few rows and columns, of symbolic shape, or no floats.
-    Weights of bfloat16 that dot-product instructions read are in groups as well: W[j // 48, k // 2, j % 48, k % 2].
+    What is widened for a convolution is in panels before and after. Weights of bfloat16 that dot-product instructions
+    read are in groups as well: W[j // 48, k // 2, j % 48, k % 2].
     target, threads: as for `auto`.
     Returns the panels by name, whose `apply(array)` packs a weight, exactly. Raises ScheduleError for a name that is no
     parameter of the function.
@@ -60,7 +63,10 @@ def prepack(
         if len(readers) != 1 or any(name in map(str, block_info(sch, b).writes) for b in blocks):
             continue
         made = _panels(sch, readers[0], name, target, threads or target.cores)
-        if made is not None and attempt(sch, lambda b=readers[0], m=made: _relaid(sch, b, m)):
+        relaid = _relaid
+        if made is None:
+            made, relaid = _widened(sch, blocks, readers[0], name, target, threads or target.cores), _widened_relaid
+        if made is not None and attempt(sch, lambda b=readers[0], m=made, f=relaid: f(sch, b, m)):
             found[name] = made
     return found
 
@@ -68,6 +74,32 @@ def prepack(
 def _relaid(sch: Schedule, block: Any, made: WeightPanels) -> bool:
     sch.transform_layout(block, made.name, made.layout, assume_injective_transform=True)
     return True
+
+
+def _widened(
+    sch: Schedule, blocks: Sequence[Any], block: Any, name: str, target: Target, threads: int
+) -> WeightPanels | None:
+    """The panels of a weight that a block only widens, element by element, for one convolution that reads panels of it;
+    None if there are none, or the last one is not full."""
+    info = block_info(sch, block)
+    if len(info.writes) != 1 or len(info.reads) != 1 or info.reads[0].axes != info.writes[0].axes:
+        return None
+    wide = str(info.writes[0])
+    readers = [b for b in blocks if wide in map(str, block_info(sch, b).reads)]
+    if len(readers) != 1 or info.iters != [(a[0], "S") for a in info.writes[0].axes if len(a) == 1]:
+        return None
+    if kind_of(sch, readers[0]) is not Kind.CONVOLUTION:  # products widen weights in registers, or while packing
+        return None
+    made = _panels(sch, readers[0], wide, target, threads)
+    if made is None or made.source[made.along] % made.width:
+        return None
+    return replace(made, name=name, dtype=info.reads[0].buffer.dtype)
+
+
+def _widened_relaid(sch: Schedule, block: Any, made: WeightPanels) -> bool:
+    sch.transform_layout(block, ("write", 0), made.layout, assume_injective_transform=True)
+    sch.transform_block_layout(block, made.layout)
+    return _relaid(sch, block, made)
 
 
 def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:

@@ -57,3 +57,27 @@ def test_panels_of_groups_of_an_array():
 ], ids=["few rows", "columns that fill no vectors", "an odd sum", "signed bytes, which are shifted"])  # fmt: skip
 def test_where_groups_are_of_no_use_the_weight_stays(program):
     assert prepacked(program)[1] == {}
+
+
+def widened_convolution(channels, dtype="int8"):
+    x, w = te.placeholder((1, 5, 4, 16), name="X"), te.placeholder((channels, 16, 3, 3), dtype, name="W")
+    y = topi.nn.conv2d(x, topi.astype(w, "float32"), 1, 1, 1, "NHWC", "OIHW")
+    return te.create_prim_func([x, w, y])
+
+
+def test_a_weight_that_is_widened_for_a_convolution_has_panels():
+    sch, layouts = prepacked(widened_convolution(64))
+    made = layouts["W"]
+    assert (made.dtype, made.source[0] % made.width, made.shape[-1]) == ("int8", 0, made.width)
+    packed = Schedule(sch.mod)
+    schedules.auto(packed, ZEN4, 1)
+    assert packed.verify()
+
+
+@pytest.mark.parametrize("program", [
+    widened_convolution(130),
+    te.create_prim_func([x := te.placeholder((1, 64), name="X"), w := te.placeholder((512, 64), "int8", name="W"),
+                         topi.nn.dense(x, topi.astype(w, "float32"))]),
+], ids=["a last panel that is not full", "a product"])  # fmt: skip
+def test_other_weights_that_are_widened_stay(program):
+    assert prepacked(program)[1] == {}
