@@ -103,7 +103,7 @@ def _fits_scratch(op: ir.Operation, func: Func) -> bool:
 
 def _to_scratch(op: ir.Operation, given: ir.Value, offset: int) -> None:
     """Make an allocation a view of the bytes of a parameter, at the start of the function."""
-    with ir.InsertionPoint.at_block_begin(given.owner), op.location:
+    with ir.InsertionPoint.at_block_begin(ir.BlockArgument(given).owner), op.location:
         start = ir.IntegerAttr.get(ir.IndexType.get(), offset)
         at = ir.Operation.create("arith.constant", [start.type], [], {"value": start}).results[0]
         names = {attrs.NAME: op.attributes[attrs.NAME]} if attrs.NAME in op.attributes else {}
