@@ -20,8 +20,8 @@ from tir_mlir.runtime.library import Library
 @dataclass(frozen=True)
 class Memory:
     """Bytes. arena: of a thread, or its size by slot where it depends on named sizes; unshared: what the buffers in it
-    would take side by side, where sizes are numbers; buffers: how many; scratch: what the function that needs most
-    allocates while it runs, for buffers of its own whose size is a number."""
+    would take side by side, where sizes are numbers; buffers: how many; scratch: what each thread of the function
+    that needs most allocates while it runs, for buffers of constant size that are not in the arena."""
 
     weights: int
     arena: int | str

@@ -47,11 +47,11 @@ def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
     return lambda: model(*inputs), model
 
 
-def activations(subject: Subject, model: Any) -> int:
-    """Bytes of the arena, of the outputs, and of what a function allocates while it runs."""
+def activations(subject: Subject, model: Any, threads: int) -> int:
+    """Bytes of the arena, of the outputs, and of what each thread of a function allocates while it runs."""
     inputs = [each.numpy() for each in subject.example.inputs]
     arena = model.plan.arena.layout(model.sizes_of(inputs))[1]
-    return arena + model.memory.scratch + sum(each.nbytes for each in subject.expected)
+    return arena + threads * model.memory.scratch + sum(each.nbytes for each in subject.expected)
 
 
 def seconds_to_build(subject: Subject, threads: int, root: Path) -> dict[str, tuple[float, float]]:

@@ -101,7 +101,7 @@ def _checked(name: str, one: Subject, threads: int, found: Measured) -> Call:
 
 def _ours(one: Subject, threads: int) -> Prepared:
     call, model = built.prepared(one, threads)
-    return Prepared(call, arrays, lambda: built.activations(one, model))
+    return Prepared(call, arrays, lambda: built.activations(one, model, threads))
 
 
 def _eager(one: Subject, threads: int) -> Prepared:
