@@ -33,9 +33,9 @@ NIGHTLY = (
 """Files of tests that build many points of a space, search, or start many processes; other tests do a few of each."""
 FEW = {
     "tir_mlir/schedules/products/test_few_rows_dots.py": 1,
-    "tir_mlir/schedules/": 2,
+    "tir_mlir/schedules/": 1,
     "tir_mlir/tune/spaces/": 1,
-    "tir_mlir/topi/": 2,
+    "tir_mlir/topi/": 1,
     "tir_mlir/graph/transforms/": 2,
     "fuzz/test_planted_rules.py": 4,
 }

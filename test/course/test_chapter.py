@@ -107,6 +107,7 @@ def test_a_size_that_tiles_do_not_divide():
     assert_product(taken[-1].mod, shape, "tools")
 
 
+@pytest.mark.nightly
 def test_a_size_in_one_direction_that_tiles_do_not_divide():
     shape = (64, 50, 32)
     taken = []

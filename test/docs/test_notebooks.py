@@ -28,6 +28,7 @@ def test_prose_has_no_links_into_the_site(page):
     assert not [text for text in prose if ".md)" in text or ".ipynb)" in text]
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -33,7 +33,11 @@ NEW_LAYOUT = {  # folders that pages name ahead of the move of the sources; empt
 }
 LONG = ("docs/tutorials/", "docs/programs/")
 _LONG_TUTORIALS = ("amx", "attention", "gpt", "mlp", "resnet", "tuning")
-NIGHTLY = ("docs/guides/tuning.md", "docs/programs/attention.md", *(f"docs/tutorials/{n}.md" for n in _LONG_TUTORIALS))
+NIGHTLY = (
+    *(f"docs/guides/{n}.md" for n in ("import-models", "low-precision", "tuning")),
+    "docs/programs/attention.md",
+    *(f"docs/tutorials/{n}.md" for n in _LONG_TUTORIALS),
+)
 """Pages that search for schedules, or build several models: seconds each."""
 WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]
 

@@ -47,6 +47,7 @@ def test_a_hang_is_killed_reported_and_shrunk(capsys):
     assert "planted.py" in capsys.readouterr().out  # where it hung
 
 
+@pytest.mark.nightly
 def test_a_primitive_without_guards_is_found_and_shrunk(capsys):
     tally = _run(16, limit=60, shrink=4.0, what="pair", lost=Kind(planted.guards_lost))
     assert tally.code == 1 and int(re.fullmatch(LINE, tally.line).group(2)) == len(tally.failures) > 0

@@ -78,6 +78,7 @@ def residual(rows: int | str) -> Graph:
     return b.finish()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [33, "n"])
 def test_a_residual_addition_is_written_where_the_summand_was(rows):
     graph = residual(rows)

@@ -17,6 +17,7 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.model_memory import memory_of
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("batch", [5, "n"])
 def test_threads_share_a_model(batch):
     graph = mlp(batch, (65, 64, 64, 10))

@@ -92,6 +92,7 @@ def test_the_end_of_a_network_needs_no_permutation(write):
     check_same(graph, made, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_a_gate_of_channels_is_no_obstacle():
     def write(b, x):
         y = block(b, x)
@@ -104,6 +105,7 @@ def test_a_gate_of_channels_is_no_obstacle():
     check_same(graph, made, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_an_operator_over_channels_keeps_its_layout():
     graph = graph_of(lambda b, x: b.op("nn.softmax", block(b, x), axis=1), (1, 3, 6, 5))
     made = channels_last(graph)
@@ -116,6 +118,7 @@ def test_graphs_without_images_are_returned_as_they_are():
     assert channels_last(graph) is graph
 
 
+@pytest.mark.nightly
 def test_channels_of_depthwise_weights_are_last():
     def write(b, x):
         y = b.op("nn.relu6", b.op("nn.conv2d", block(b, x), weights(b, 4, 1, 3, 3), groups=4, padding=1))

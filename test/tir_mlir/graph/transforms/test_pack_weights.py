@@ -37,6 +37,7 @@ def test_a_product_reads_panels_that_are_computed_once(rows, columns, depth):
     check_same(graph, made)
 
 
+@pytest.mark.nightly
 def test_a_convolution_reads_panels():
     def write(b, x):
         return b.op("nn.conv2d", x, weight(b, "w", 20, 3, 3, 3), padding=1)

@@ -43,6 +43,7 @@ def test_what_matmul_does_not_compute_is_not_compared():
 INSTALLED = [name for name, module in (("NumPy", "numpy"), ("PyTorch", "torch")) if importlib.util.find_spec(module)]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_libraries_that_are_installed_are_timed(dtype):

@@ -117,6 +117,7 @@ def test_a_full_disk_is_told_and_the_search_can_go_on(tmp_path, monkeypatch):
     assert [t.value for t in again.trials()] == [0.5]
 
 
+@pytest.mark.nightly
 def test_a_database_that_is_gone_is_told(tmp_path):
     path = tmp_path / "study.db"
     ledger = open_ledger("s", None, f"sqlite:///{path}")
