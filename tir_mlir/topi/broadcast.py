@@ -12,6 +12,7 @@ from tir_mlir.topi.operands import (
     described,
     floats,
     is_float,
+    numbers,
     of_type,
     one_type,
     refuse,
@@ -86,8 +87,8 @@ def _check_kind(name: str, what: str, x: te.Tensor, types: str) -> None:
         of_type(name, what, x, ("bool",), "of bool")
     elif types == "integers" and is_float(x.dtype):
         raise refuse(name, f"{described(what, x)} is not of integers", f'cast it first: astype({what}, "int32")')
-    elif types == "numbers" and x.dtype == "bool":
-        raise refuse(name, f"{described(what, x)} is of bool", f'cast it first: astype({what}, "int32")')
+    elif types == "numbers":
+        numbers(name, what, x)
 
 
 def _divide(dtype: str) -> Combine:

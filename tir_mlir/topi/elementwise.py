@@ -8,7 +8,7 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.operands import DTYPES, constant, described, floats, is_float, of_type, refuse, tensor
+from tir_mlir.topi.operands import DTYPES, constant, described, floats, is_float, numbers, of_type, refuse, tensor
 
 
 def mapped(name: str, x: te.Tensor, function: Callable[[Any], Any]) -> te.Tensor:
@@ -57,10 +57,7 @@ isfinite = _of_floats("isfinite", te.isfinite, "Whether x is neither infinite no
 
 
 def _number(name: str, x: Any) -> te.Tensor:
-    given = tensor(name, "x", x)
-    if given.dtype == "bool":
-        raise refuse(name, f"{described('x', given)} is of bool", 'cast it first: astype(x, "int32")')
-    return given
+    return numbers(name, "x", tensor(name, "x", x))
 
 
 def abs(x: Any) -> te.Tensor:

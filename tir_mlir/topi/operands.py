@@ -66,6 +66,13 @@ def floats(op: str, name: str, value: Any) -> te.Tensor:
     return of_type(op, name, tensor(op, name, value), ("float32", *FLOATS), "of floats")
 
 
+def numbers(op: str, name: str, given: te.Tensor) -> te.Tensor:
+    """The operand, if it is not of bools."""
+    if given.dtype == "bool":
+        raise refuse(op, f"{described(name, given)} is of bool", f'cast it first: astype({name}, "int32")')
+    return given
+
+
 def one_type(op: str, **operands: te.Tensor) -> str:
     """The type that all operands have."""
     types = {x.dtype for x in operands.values()}

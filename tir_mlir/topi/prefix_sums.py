@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import as_type, axis_of, constant, tensor, wide_type
+from tir_mlir.topi.operands import as_type, axis_of, constant, numbers, tensor, wide_type
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.shapes import reshape
 from tir_mlir.topi.sizes import exact_quotient
@@ -23,7 +23,7 @@ def cumsum(data: Any, axis: Any = None, dtype: str | None = None, exclusive: boo
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     at = axis_of("cumsum", axis, x.ndim)
-    to = dtype or x.dtype
+    to = dtype or numbers("cumsum", "data", x).dtype
     wide = wide_type(to)
     added = _prefix(x, at, wide, exclusive)
     return narrow(added, to)

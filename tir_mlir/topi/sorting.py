@@ -6,7 +6,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.operands import axis_of, described, integer, one_of, refuse, tensor
+from tir_mlir.topi.operands import axis_of, described, integer, numbers, one_of, refuse, tensor
 from tir_mlir.topi.sizes import number
 
 MOST = 1 << 13
@@ -24,7 +24,8 @@ def topk(
     op = "topk"
     x = tensor(op, "data", data)
     at, size = _axis(op, x, axis)
-    one_of(op, "ret_type", ret_type, ["both", "values", "indices"])
+    if one_of(op, "ret_type", ret_type, ["both", "values", "indices"]) != "indices":
+        numbers(op, "data", x)
     if integer(op, "k", k, 1) > size:
         raise refuse(op, f"k={k} of axis {at} of {described('data', x)}", f"use at most {size}")
     rank = _ranks(x, at, largest)
@@ -42,7 +43,7 @@ def argsort(data: Any, axis: int = -1, descending: bool = False, dtype: str = "i
 
 def sort(data: Any, axis: int = -1, descending: bool = False) -> te.Tensor:
     """The elements along an axis in order; at most 8192 elements."""
-    x = tensor("sort", "data", data)
+    x = numbers("sort", "data", tensor("sort", "data", data))
     at, size = _axis("sort", x, axis)
     return _selected(x, _ranks(x, at, descending), at, size, x, x.dtype)
 

@@ -6,6 +6,7 @@ from tir_mlir import te, topi
 from tir_mlir.dialect.diagnostics import GraphError
 
 X = te.placeholder((3, 4), name="X")
+B, B3 = te.placeholder((3, 4), "bool"), te.placeholder((1, 3, 4), "bool")
 N = te.var("n")
 IMAGE, KERNEL = te.placeholder((1, 4, 8, 8)), te.placeholder((8, 4, 3, 3))
 HEADS = te.placeholder((1, 5, 4, 8))
@@ -37,6 +38,17 @@ WRONG = {
     "padding": (lambda: topi.nn.conv2d(IMAGE, KERNEL, padding=(1, 2, 3)), r"padding=\(1, 2, 3\) has 3 numbers"),
     "a layout": (lambda: topi.nn.conv2d(IMAGE, KERNEL, data_layout="NCHWc"), r"data_layout='NCHWc'.*once each"),
     "blocks": (lambda: topi.nn.conv2d(IMAGE, KERNEL, out_layout="NCHW3c"), r"8 of C in NCHW3c"),
+    "bools in order": (
+        lambda: topi.sort(B),
+        r"sort: data bool \(3, 4\) is of bool\n  fix: cast it first: astype\(data",
+    ),
+    "the greatest bools": (lambda: topi.topk(B, 1), r"topk: data bool \(3, 4\) is of bool"),
+    "sums of bools": (lambda: topi.cumsum(B), r"cumsum: data bool \(12,\) is of bool"),
+    "a pool of bools": (lambda: topi.nn.max_pool1d(B3, 2), r"nn.max_pool1d: data bool \(1, 3, 4\) is of bool"),
+    "windows of bools": (
+        lambda: topi.nn.adaptive_max_pool1d(B3, 2),
+        r"nn.adaptive_max_pool1d: data bool .* is of bool",
+    ),
     "a rank of images": (lambda: topi.nn.max_pool2d(X, 2), r"nn.max_pool2d: data float32 \(3, 4\) has 2 axes"),
     "wide padding": (lambda: topi.nn.max_pool2d(IMAGE, 2, padding=2), r"pad by less than the window"),
     "a symbolic ceiling": (

@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.graph import Node, TensorType, create, encoding
+from tir_mlir.dialect.graph import Node, TensorType, create, encoding, free_name
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.low_precision.computed_weights import keep_read_weights, with_computed_weights
@@ -172,10 +172,7 @@ class _Quantize:
         return stored, scale
 
     def _weight(self, wanted: str, array: np.ndarray, dtype: str, of: str) -> ir.Value:
-        name, number, func = wanted, 0, self.rewrite.func
-        while name in self.graph.weights:
-            number += 1
-            name = f"{wanted}_{number}"
+        name, func = free_name(wanted, self.graph.weights), self.rewrite.func
         self.graph.weights[name] = array
         known = attrs.get(func.op, encoding.STORED, {})
         attrs.put(func.op, encoding.STORED, {**known, of: [*known.get(of, []), name]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import axis_of, described, one_type, ranked, refuse
+from tir_mlir.topi.operands import axis_of, described, numbers, one_type, ranked, refuse
 from tir_mlir.topi.products import matmul
 from tir_mlir.topi.sizes import same
 
@@ -29,7 +29,7 @@ def dense(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None
 def bias_add(data: Any, bias: Any, axis: int = -1) -> te.Tensor:
     """data + bias along one axis: the bias is a vector as long as that axis."""
     x, b = ranked("nn.bias_add", "data", data, 1, 99), ranked("nn.bias_add", "bias", bias, 1)
-    one_type("nn.bias_add", data=x, bias=b)
+    one_type("nn.bias_add", data=numbers("nn.bias_add", "data", x), bias=b)
     at = axis_of("nn.bias_add", axis, x.ndim)
     if not same(x.shape[at], b.shape[0]):
         told = f"{described('bias', b)} at axis {at} of {described('data', x)}"

@@ -15,6 +15,7 @@ from tir_mlir.topi.operands import (
     described,
     floats,
     integers,
+    numbers,
     one_of,
     refuse,
     tensor,
@@ -83,6 +84,7 @@ class _Pool:
 
 
 def _maximum(pool: _Pool) -> te.Tensor:
+    numbers(pool.op, "data", pool.x)
     x, taps = pool.padded(te.min_value(pool.x.dtype)), pool.taps()
     return te.compute(pool.shape, lambda *i: te.max(x(*pool.at(i, taps)), axis=taps), name="pool_max")
 
@@ -238,8 +240,7 @@ adaptive_avg_pool3d, adaptive_max_pool3d = _adaptive_pool("avg", "NCDHW"), _adap
 def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, default: str) -> te.Tensor:
     """Window i of n along an axis of m elements covers floor(i * m / n) to ceil((i + 1) * m / n)."""
     x, order = _image(op, data, text, default)
-    if kind == "avg":
-        floats(op, "data", x)
+    (floats if kind == "avg" else numbers)(op, "data", x)
     letters = [a for a in order.axes if a in "DHW"]
     places = [order.axes.index(a) for a in letters]
     given = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * len(letters)

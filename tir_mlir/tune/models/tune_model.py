@@ -28,7 +28,8 @@ from tir_mlir.tune.models.model_times import inside, interleaved
 from tir_mlir.tune.models.tasks import tasks_of
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record
-from tir_mlir.tune.report.model_progress import model_listener_of
+from tir_mlir.tune.report.model_progress import ModelProgress, SilentModel
+from tir_mlir.tune.report.progress import listener_of
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import Options, builders_of
 from tir_mlir.tune.trials.pool import Pool
@@ -112,7 +113,7 @@ def searched(
         given = model_inputs(before, inputs, sizes)
         tasks = tasks_of(prepared, before, given, ROUNDS)
         cores = options.threads or chosen(options.target).cores
-        listener = stack.enter_context(model_listener_of(progress))
+        listener = stack.enter_context(listener_of(progress, SilentModel, ModelProgress))
         pool = stack.enter_context(Pool(builders_of(options.builders, ())))
         search = ModelSearch(tasks, options, cores, listener, pool)
         found = search.run()

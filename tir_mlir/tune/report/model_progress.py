@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from tir_mlir.tune.report.progress import BAR, Silent
+from tir_mlir.tune.report.progress import LiveProgress, Silent
 from tir_mlir.tune.report.table import duration
 
 MOST = 12
@@ -41,25 +37,14 @@ class SilentModel(Silent):
         pass
 
 
-class ModelProgress:
+class ModelProgress(LiveProgress):
     """A bar of all trials, and a table of the functions, redrawn as the search goes on."""
 
     def __init__(self, console: Console | None = None):
-        self.console = console or Console(stderr=True)
-        self.current, self.text, self.trials = "", "", 1
+        super().__init__(console)
+        self.current, self.trials = "", 1
         self.rows: list[Row] = []
         self.tried = 0
-        self._start = time.monotonic()
-        self._live: Live | None = None
-
-    def __enter__(self) -> ModelProgress:
-        self._live = Live(get_renderable=self.drawn, console=self.console, refresh_per_second=4, transient=False)
-        self._live.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self._live is not None:
-            self._live.__exit__(*error)
 
     def begin(self, title: str, trials: int) -> None:
         """A function is searched for the first time."""
@@ -73,16 +58,9 @@ class ModelProgress:
         """A candidate is done."""
         self.tried += 1
 
-    def phase(self, text: str) -> None:
-        """What the search does now."""
-        self.text = text
-
     def drawn(self) -> Group:
         """What is shown now."""
-        share = min(1.0, self.tried / max(1, self.trials))
-        bar = "━" * round(BAR * share) + "╌" * (BAR - round(BAR * share))
-        passed = time.monotonic() - self._start
-        head = f"{bar} {self.tried}/{self.trials} trials, {passed:.0f} s, {self.current}: {self.text}"
+        head = f"{self.counted(self.tried, self.trials)}, {self.current}: {self.text}"
         return Group(Text(head), self._table())
 
     def _table(self) -> Table:
@@ -98,17 +76,3 @@ class ModelProgress:
         first, now = sum(row[1] for row in self.rows), sum(row[2] for row in self.rows)
         table.add_row("all", duration(first), duration(now), f"{first / now:.2f}" if now else "", str(self.tried))
         return table
-
-
-@contextmanager
-def model_listener_of(progress: Any) -> Iterator[Any]:
-    """What shows progress: True for a live table, False for nothing, None for one in a terminal only, or an object."""
-    if progress is None:
-        progress = sys.stderr is not None and sys.stderr.isatty()
-    if progress is False:
-        yield SilentModel()
-    elif progress is True:
-        with ModelProgress() as shown:
-            yield shown
-    else:
-        yield progress

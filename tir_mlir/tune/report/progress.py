@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol, TypeVar
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -50,17 +51,19 @@ class Silent:
         pass
 
 
-class Progress:
-    """A bar, the counts of how candidates ended, and the fastest ones, redrawn as the search goes on."""
+_Entered = TypeVar("_Entered", bound="LiveProgress")
+
+
+class LiveProgress(ABC):
+    """What `drawn` returns, redrawn in a terminal while it is entered."""
 
     def __init__(self, console: Console | None = None):
         self.console = console or Console(stderr=True)
-        self.title, self.trials, self.text = "", 0, ""
-        self.done: list[Shown] = []
+        self.text = ""
         self._start = time.monotonic()
         self._live: Live | None = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self: _Entered) -> _Entered:
         self._live = Live(get_renderable=self.drawn, console=self.console, refresh_per_second=4, transient=False)
         self._live.__enter__()
         return self
@@ -68,6 +71,29 @@ class Progress:
     def __exit__(self, *error: Any) -> None:
         if self._live is not None:
             self._live.__exit__(*error)
+
+    @abstractmethod
+    def drawn(self) -> Group:
+        """What is shown now."""
+
+    def phase(self, text: str) -> None:
+        """What the search does now."""
+        self.text = text
+
+    def counted(self, done: int, trials: int) -> str:
+        """A bar of the trials done, their number, and the seconds passed."""
+        full = round(BAR * min(1.0, done / max(1, trials)))
+        bar = "━" * full + "╌" * (BAR - full)
+        return f"{bar} {done}/{trials} trials, {time.monotonic() - self._start:.0f} s"
+
+
+class Progress(LiveProgress):
+    """A bar, the counts of how candidates ended, and the fastest ones, redrawn as the search goes on."""
+
+    def __init__(self, console: Console | None = None):
+        super().__init__(console)
+        self.title, self.trials = "", 0
+        self.done: list[Shown] = []
 
     def begin(self, title: str, trials: int) -> None:
         """Show another search: of the function `title`."""
@@ -77,16 +103,9 @@ class Progress:
         """A candidate is done."""
         self.done.append(trial)
 
-    def phase(self, text: str) -> None:
-        """What the search does now."""
-        self.text = text
-
     def drawn(self) -> Group:
         """What is shown now."""
-        share = min(1.0, len(self.done) / max(1, self.trials))
-        bar = "━" * round(BAR * share) + "╌" * (BAR - round(BAR * share))
-        passed = time.monotonic() - self._start
-        head = f"{self.title} {bar} {len(self.done)}/{self.trials} trials, {passed:.0f} s, {self.text}"
+        head = f"{self.title} {self.counted(len(self.done), self.trials)}, {self.text}"
         ends = Counter(t.status for t in self.done)
         counts = ", ".join(f"{n} {status}" for status, n in ends.most_common())
         return Group(Text(head), Text(counts), self._table())
@@ -105,14 +124,16 @@ class Progress:
 
 
 @contextmanager
-def listener_of(progress: Any) -> Iterator[Any]:
+def listener_of(
+    progress: Any, silent: Callable[[], Any] = Silent, live: Callable[[], AbstractContextManager[Any]] = Progress
+) -> Iterator[Any]:
     """What shows progress: True for a live table, False for nothing, None for one in a terminal only, or an object."""
     if progress is None:
         progress = sys.stderr is not None and sys.stderr.isatty()
     if progress is False:
-        yield Silent()
+        yield silent()
     elif progress is True:
-        with Progress() as shown:
+        with live() as shown:
             yield shown
     else:
         yield progress

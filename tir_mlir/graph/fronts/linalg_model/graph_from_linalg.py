@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, LinalgError, TirError, VerifyError
-from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, entered, funcs
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.callee_types import result_types
@@ -106,15 +106,8 @@ class _Importer:
     def _weight(self, op: ir.Operation) -> Value:
         type_ = ir.RankedTensorType(op.results[0].type)
         array = dense_array(self.module, op.attributes["value"].maybe_downcast(), type_, op.location)
-        name = self._fresh(self._name(op, "weight"))
+        name = free_name(self._name(op, "weight"), self.builder.weights)
         return self.builder.weight(name, array, dtypes.to_name(type_.element_type))
-
-    def _fresh(self, wanted: str) -> str:
-        name, number = wanted, 0
-        while name in self.builder.weights:
-            number += 1
-            name = f"{wanted}_{number}"
-        return name
 
     def _name(self, op: ir.Operation, default: str) -> str:
         return self.written(op.location) or default
