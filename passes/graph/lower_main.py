@@ -9,6 +9,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith, func, memref
 
+from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir import Func, attrs, create, direct_ops, dtypes, funcs, walk
@@ -82,8 +83,8 @@ def add_scratch(func: Func, size: int) -> None:
 
 
 def own_symbol(callee: str, in_place: Sequence[tuple[int, int]] = ()) -> str:
-    """The symbol of a TensorIR function beside the graph's: no C function has it, as one named exp would."""
-    return ".".join(["tir", callee, *(f"{result}_in_{source}" for source, result in in_place)])
+    """The symbol of a TensorIR function beside the graph's, which may have the same name."""
+    return ".".join([body_symbol(callee), *(f"{result}_in_{source}" for source, result in in_place)])
 
 
 def _callees(known: Mapping[str, ir.Operation], names: Sequence[str]) -> list[str]:

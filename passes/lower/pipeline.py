@@ -84,6 +84,7 @@ MATH_PASSES = (
 
 LAST_PASSES = (
     "reconcile-unrealized-casts",
+    "tir-lower-c-interfaces",
     "tir-lower-pointers",  # views are sums now
     "tir-lower-marks",
     "tir-lower-words",

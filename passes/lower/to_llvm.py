@@ -9,6 +9,7 @@ from typing import Any
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
 from tir_mlir.dialect.ir import attrs, entered, walk
 from tir_mlir.passes.lower import pipeline
@@ -53,7 +54,7 @@ def lower_to_llvm(
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
         parts = said["tir-lower-nest-functions"]
-        promised |= {name: part.ranks for name, part in parts.items() if part.caller in promised}
+        promised |= {name: part.ranks for name, part in parts.items() if body_symbol(part.caller) in promised}
         abi.set_noalias(module, promised)
         abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called})
         if sites is not None:

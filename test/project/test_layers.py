@@ -31,9 +31,9 @@ ROWS: dict[str, str] = {
     "target": "dialect.diagnostics",
     "passes": "",
     "passes.linalg": "dialect.computation dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes",
-    "passes.lower": "dialect.diagnostics dialect.ir dialect.presburger passes",
+    "passes.lower": "dialect.calls dialect.diagnostics dialect.ir dialect.presburger passes",
     "passes.lower.blocks": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower",
-    "passes.lower.llvm": "dialect.analysis dialect.ir passes.lower",
+    "passes.lower.llvm": "dialect.analysis dialect.calls dialect.diagnostics dialect.ir passes.lower",
     "passes.lower.loops": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.memory"
     ),
@@ -90,7 +90,7 @@ ROWS: dict[str, str] = {
     "runtime.drivers": (
         "dialect.diagnostics dialect.ir intrin.kernels runtime.cache runtime.call runtime.llvm runtime.tools target"
     ),
-    "runtime.llvm": "dialect.diagnostics dialect.ir runtime.tools target",
+    "runtime.llvm": "dialect.calls dialect.diagnostics dialect.ir runtime.tools target",
     "runtime.tools": "dialect.diagnostics",
     "intrin.kernels": "target",
     "script": (
@@ -126,7 +126,7 @@ ROWS: dict[str, str] = {
         "dialect.computation dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph "
         "passes.linalg passes.lower runtime schedule schedules schedules.programs script target te"
     ),
-    "passes.graph": "dialect.analysis dialect.diagnostics dialect.graph dialect.ir",
+    "passes.graph": "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.calls dialect.computation dialect.diagnostics dialect.index_maps dialect.ir "

@@ -143,6 +143,7 @@ def _compiled(
     scratch = allocs.run(module)
     abi.run(module)
     _lower(module, domain)
+    abi.name_interfaces(module)
     abi.set_noalias(module, promised)
     abi.keep_apart(module, called)
     code = _machine_code(module, list(found), quick, scratch)

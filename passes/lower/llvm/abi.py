@@ -1,4 +1,4 @@
-"""Calling convention of functions: C interface, linkage, noalias arguments."""
+"""Calling convention of functions: symbols, C interface, linkage, noalias arguments."""
 
 from __future__ import annotations
 
@@ -7,30 +7,59 @@ from collections.abc import Collection
 from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
+from tir_mlir.dialect.calls import C_INTERFACE, body_symbol, function_name
+from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 from tir_mlir.passes.lower.registry import is_private, lowering
 
 
 @lowering("tir-lower-abi", "Emit C interfaces for public functions, and give private ones internal linkage")
 def run(module: ir.Module) -> None:
-    """Set the linkage of each function.
+    """Set the symbol and the linkage of each function.
 
-    func.func @main(...) {...}             -->   func.func @main(...) attributes {llvm.emit_c_interface} {...}
-    func.func private @kernel(...) {...}   -->   ... attributes {llvm.linkage = #llvm.linkage<internal>}
+    func.func @main(...) {...}             -->   func.func @tir.main(...) attributes {llvm.emit_c_interface} {...}
+    func.func private @kernel(...) {...}   -->   ... @tir.kernel ... {llvm.linkage = #llvm.linkage<internal>}
     """
+    symbols = {func.name: body_symbol(func.name) for func in funcs(module)}
+    for name, symbol in symbols.items():
+        if symbol != name and symbol in symbols:
+            raise LoweringError(f"the module defines {name} and {symbol}, the symbol of the code of {name}; rename one")
     for func in funcs(module):
+        func.op.attributes["sym_name"] = ir.StringAttr.get(symbols[func.name])
         if is_private(func.op):
             func.op.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
         else:
             func.op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+    for op in walk.ops(module.operation):
+        if op.name == "func.call" and (callee := ir.FlatSymbolRefAttr(op.attributes["callee"]).value) in symbols:
+            op.attributes["callee"] = ir.FlatSymbolRefAttr.get(symbols[callee])
+
+
+@lowering("tir-lower-c-interfaces", "Name the C interface of a function after it, not after its symbol")
+def name_interfaces(module: ir.Module) -> None:
+    """Rename the functions that upstream made for `llvm.emit_c_interface`.
+
+    llvm.func @_mlir_ciface_tir.main(...)   -->   llvm.func @_mlir_ciface_main(...)
+    """
+    for op in module.body.operations:
+        if op.operation.name == "llvm.func" and (symbol := symbol_of(op)).startswith(C_INTERFACE):
+            op.attributes["sym_name"] = ir.StringAttr.get(C_INTERFACE + function_name(symbol))
+
+
+def symbol_of(op: ir.OpView | ir.Operation) -> str:
+    """The name of a function."""
+    return ir.StringAttr(op.attributes["sym_name"]).value
 
 
 def noalias_functions(module: ir.Module) -> dict[str, list[int]]:
-    """Functions whose buffers are distinct, and the ranks of their arguments (-1: a scalar). Call before lowering."""
+    """The symbols of functions whose buffers are distinct, with the ranks of their arguments (-1: a scalar).
+
+    Call before lowering.
+    """
     found: dict[str, list[int]] = {}
     for func in funcs(module):
         if has_distinct_buffers(func.op):
-            found[func.name] = [_rank(a) for a in Func(func.op).args]
+            found[body_symbol(func.name)] = [_rank(a) for a in Func(func.op).args]
     return found
 
 
@@ -45,7 +74,7 @@ def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
     aligned pointer, so the attribute belongs there.
     """
     for op in [o.operation for o in module.body.operations]:
-        if op.name != "llvm.func" or (ranks := promised.get(ir.StringAttr(op.attributes["sym_name"]).value)) is None:
+        if op.name != "llvm.func" or (ranks := promised.get(symbol_of(op))) is None:
             continue
         count = len(op.regions[0].blocks[0].arguments)
         facts: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
@@ -61,9 +90,13 @@ def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
 
 
 def keep_apart(module: ir.Module, names: Collection[str]) -> None:
-    """Make functions in the LLVM dialect internal and never inlined, so that LLVM can drop arguments they ignore."""
+    """Make these functions internal and never inlined, so that LLVM can drop arguments they ignore.
+
+    Call in the LLVM dialect.
+    """
+    symbols = {body_symbol(name) for name in names}
     for op in module.body.operations:
-        if op.operation.name == "llvm.func" and ir.StringAttr(op.attributes["sym_name"]).value in names:
+        if op.operation.name == "llvm.func" and symbol_of(op) in symbols:
             op.attributes["no_inline"] = ir.UnitAttr.get()
             op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
 

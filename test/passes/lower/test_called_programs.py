@@ -64,8 +64,8 @@ def test_called_programs_stay_functions():
     with entered():
         module = create.clone_module(model(3, 6).mlir)
         lower_to_llvm(module)
-        heads = re.findall(r"llvm.func internal @(f\d)\(.*", str(module))
-        text = next(line for line in str(module).splitlines() if "internal @f1(" in line)
+        heads = re.findall(r"llvm.func internal @tir\.(f\d)\(.*", str(module))
+        text = next(line for line in str(module).splitlines() if "internal @tir.f1(" in line)
     assert heads == ["f0", "f1", "f2"]
     assert "no_inline" in text
     assert text.count("llvm.noalias") == 2

@@ -30,6 +30,11 @@ def lowered(source: str, **options) -> str:
         return str(module)
 
 
+def test_a_name_that_is_the_symbol_of_another_function_is_refused():
+    with pytest.raises(LoweringError, match=r"main and tir\.main, the symbol of the code of main; rename one"):
+        lowered("func.func @main() { return }\nfunc.func @tir.main() { return }")
+
+
 def test_no_upstream_pass_with_open_wrong_code_reports():
     for parallel in (False, True):
         used = {re.split(r"[{(]", name)[0] for name in pipeline.pass_names(parallel)}
@@ -50,7 +55,7 @@ func.func @main(%A: memref<4x{element}>) attributes {{tir.id = 0 : i64}} {{
   return
 }}"""
         text = lowered(source, timing=timing)
-        assert "llvm.func @main" in text
+        assert "llvm.func @tir.main" in text
         assert ("tir-lower-bf16" in timing) == ("tir-lower-words" in timing) == (element == "bf16")
         assert ("tir-lower-math" in timing) == math
 
@@ -142,8 +147,8 @@ func.func private @helper(%x: f32) -> f32 { return %x : f32 }
 def test_the_c_interface_and_promises():
     text = lowered(COPY.replace("ALIAS", "true"))
     assert "_mlir_ciface_main" in text and "_mlir_ciface_helper" not in text
-    assert "llvm.func internal @helper" in text
-    header = text[text.index("llvm.func @main(") :].split("{\n", 1)[0]
+    assert "llvm.func internal @tir.helper" in text
+    header = text[text.index("llvm.func @tir.main(") :].split("{\n", 1)[0]
     arguments = header.split("(", 1)[1].split(", %")
     marked = [i for i, a in enumerate(arguments) if "llvm.noalias" in a]
     assert marked == [1, 7]

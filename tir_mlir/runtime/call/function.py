@@ -10,12 +10,13 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.calls import C_INTERFACE
 from tir_mlir.runtime.call import fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.keywords import in_order
 from tir_mlir.runtime.call.signature import CallSignature
 
-PREFIX = "_mlir_ciface_"  # of functions lowered with llvm.emit_c_interface
+PREFIX = C_INTERFACE
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm import module_parts
@@ -186,7 +187,7 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
         if public and not llvm().LLVMIsDeclaration(function):
             first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
-                program = name.removeprefix("_mlir_ciface_").split(attrs.NEST_MARK)[0]
+                program = function_name(name).split(attrs.NEST_MARK)[0]
                 raise BuildError(
                     f"{program} has undefined behavior in every run, so that LLVM removed it:"
                     " check its kernels (an integer overflow, a null pointer)"

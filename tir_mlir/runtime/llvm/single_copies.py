@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable
 
+from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.runtime.llvm.llvm_c import llvm
 from tir_mlir.runtime.llvm.module_parts import INTERNAL
 
@@ -18,7 +19,7 @@ def keep_single(made: int | ctypes.c_void_p, context: int, prefix: str, names: I
     this, and optimize each copy.
     """
     for name in names:
-        body, entry = (llvm().LLVMGetNamedFunction(made, n.encode()) for n in (name, prefix + name))
+        body, entry = (llvm().LLVMGetNamedFunction(made, n.encode()) for n in (body_symbol(name), prefix + name))
         if body and entry and not llvm().LLVMIsDeclaration(body):
             llvm().LLVMSetLinkage(body, INTERNAL)
             add_attribute(entry, context, "noinline")

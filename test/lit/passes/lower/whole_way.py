@@ -4,12 +4,13 @@
 # RUN: tir-opt %s -p 'tir-parallel{loop=i}, tir-lower, func.func(canonicalize, cse), lower-affine' | FileCheck %s --check-prefix=MIXED
 
 
+# LOOPS: func.func @tir.main
 # LOOPS-NOT: tir.
 # LOOPS: affine.store
 # LLVM-NOT: builtin.unrealized_conversion_cast
-# LLVM: llvm.func @main
+# LLVM: llvm.func @tir.main
 # LLVM: llvm.store
-# IR: define void @main(ptr
+# IR: define void @tir.main(ptr
 # IR: store float
 # MIXED: scf.parallel
 # MIXED-NOT: affine.
