@@ -2,7 +2,7 @@
 
 Either `python -m tir_mlir.compat FILE.py`, or `import tir_mlir.compat` as the first line of the program: from then on
 `import tvm` provides the part of TVM's API that tir_mlir implements, in old and new spellings, even if TVM is
-installed. Other names can be imported, and raise NotInCompat when used.
+installed. Other names can be imported, and raise NotInCompat when used; `hasattr` of them is False.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Placeholders for TVM names that tir_mlir lacks: they can be imported, and raise when used."""
+"""TVM names that tir_mlir lacks: they can be imported, and raise when used; as attributes they are not there."""
 
 from __future__ import annotations
 
@@ -35,41 +35,42 @@ _INSTEAD = {
 }
 
 
-class NotInCompat(TirError, NotImplementedError):
-    """A TVM name that tir_mlir lacks was used."""
-
-
-class Absent:
-    """A name that tir_mlir lacks. Its attributes are placeholders as well; any other use raises."""
-
-    def __init__(self, name: str, known: Sequence[str] = ()):
-        self.__dict__["_asked"] = (name, known)  # an unusual key: other names are TVM's
-
-    def __getattr__(self, name: str) -> Absent:
-        if name.startswith("__"):  # looked up by Python itself
-            raise AttributeError(name)
-        return Absent(f"{self.__dict__['_asked'][0]}.{name}")
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise NotInCompat(refusal(*self.__dict__["_asked"]))
-
-    def __repr__(self) -> str:
-        return f"<{self.__dict__['_asked'][0]}, not part of tir_mlir>"
-
-    __call__ = __getitem__ = __setitem__ = __iter__ = __len__ = __enter__ = __bool__ = __contains__ = _refuse
-    __mro_entries__ = __instancecheck__ = __subclasscheck__ = __setattr__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __int__ = __float__ = __index__ = _refuse
-
-    def __exit__(self, *_: Any) -> None: ...
+class NotInCompat(TirError, AttributeError, NotImplementedError):
+    """A TVM name that tir_mlir lacks was looked up, or used after it had been imported."""
 
 
 class AbsentModule(types.ModuleType):
-    """A TVM module that tir_mlir lacks: importing from it works, using the names raises."""
+    """A TVM module, or a name imported from one, that tir_mlir lacks: importing it works, using it raises.
 
-    def __getattr__(self, name: str) -> Absent:
-        if name.startswith("__"):
+    It has no attributes: `hasattr` is False, looking one up raises NotInCompat.
+    """
+
+    def __init__(self, name: str, doc: str = "", siblings: Sequence[str] = ()):
+        super().__init__(name, doc)
+        self.__dict__["__siblings__"] = siblings
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # looked up by Python itself
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return Absent(f"{self.__name__}.{name}")
+        raise NotInCompat(refusal(f"{self.__name__}.{name}"))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("__"):
+            super().__setattr__(name, value)
+        elif not isinstance(value, AbsentModule):  # the import system sets submodules
+            self._refuse()
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotInCompat(refusal(self.__name__, self.__dict__["__siblings__"]))
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}, not part of tir_mlir>"
+
+    __call__ = __getitem__ = __setitem__ = __iter__ = __len__ = __enter__ = __bool__ = __contains__ = _refuse
+    __mro_entries__ = __instancecheck__ = __subclasscheck__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __int__ = __float__ = __index__ = _refuse
+
+    def __exit__(self, *_: Any) -> None: ...
 
 
 def refusal(name: str, known: Sequence[str] = ()) -> str:

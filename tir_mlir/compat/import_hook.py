@@ -1,4 +1,4 @@
-"""The import hook that serves `tvm` and its submodules from the table in `names.py`."""
+"""The import hook that serves `tvm` and its submodules from the table in `tvm_names.py`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.compat.absent import Absent, AbsentModule
+from tir_mlir.compat.absent import AbsentModule, NotInCompat, refusal
 from tir_mlir.compat.tvm_names import MODULES
 from tir_mlir.dialect.diagnostics import TirError
 
 
 class CompatModule(types.ModuleType):
-    """A module of the table, with lazy attributes. Names that are not in the table are `Absent`."""
+    """A module of the table, with lazy attributes. Looking up a name that is not in the table raises NotInCompat."""
 
     def __getattr__(self, name: str) -> Any:
         table = MODULES[self.__name__]
@@ -28,9 +28,13 @@ class CompatModule(types.ModuleType):
         elif name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         else:
-            return Absent(f"{self.__name__}.{name}", self.__dir__())
+            raise NotInCompat(refusal(f"{self.__name__}.{name}", self.__dir__()))
         self.__dict__[name] = value
         return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(value, AbsentModule):  # an absent submodule is imported, and is no attribute
+            super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         start = self.__name__ + "."
@@ -55,17 +59,18 @@ class CompatFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, origin="tir_mlir.compat", is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return (CompatModule if spec.name in MODULES else AbsentModule)(spec.name, _doc(spec.name))
+        if spec.name in MODULES:
+            return CompatModule(spec.name, f"{spec.name} as tir_mlir has it.")
+        parent = sys.modules.get(spec.name.rpartition(".")[0])
+        siblings = dir(parent) if isinstance(parent, CompatModule) else ()
+        return AbsentModule(spec.name, f"{spec.name} is not part of tir_mlir.", siblings)
 
     def exec_module(self, module: types.ModuleType) -> None:
+        """`import tvm.script.tir as T` binds the object that the parent has under this name, if there is one."""
         parent, _, name = module.__name__.rpartition(".")
-        where = MODULES.get(parent, {}).get(name)
-        if where and ":" not in where:  # `import tvm.script.tir as T` binds the module itself
-            sys.modules[module.__name__] = importlib.import_module(where)
-
-
-def _doc(name: str) -> str:
-    return f"{name} as tir_mlir has it." if name in MODULES else f"{name} is not part of tir_mlir."
+        home = sys.modules.get(parent)
+        if module.__name__ not in MODULES and not isinstance(home, AbsentModule) and hasattr(home, name):
+            sys.modules[module.__name__] = getattr(home, name)
 
 
 _FINDER = CompatFinder()
@@ -91,5 +96,8 @@ def uninstall() -> None:
     """Remove the hook and its modules."""
     if _FINDER in sys.meta_path:
         sys.meta_path.remove(_FINDER)
-        for name in [n for n in sys.modules if n == "tvm" or n.startswith("tvm.")]:
-            del sys.modules[name]
+        for name in sorted((n for n in sys.modules if n == "tvm" or n.startswith("tvm.")), reverse=True):
+            module = sys.modules.pop(name)
+            parent, _, word = name.rpartition(".")
+            if isinstance(module, AbsentModule) and vars(sys.modules.get(parent, module)).get(word) is module:
+                delattr(sys.modules[parent], word)  # of a module of tir_mlir, such as topi

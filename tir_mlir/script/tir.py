@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib as _difflib
 import sys
 from builtins import bool as _bool
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from tir_mlir.script.language.markers import (
     construct,
 )
 from tir_mlir.script.language.math_functions import *  # noqa: F403  T.exp, T.max, T.Cast, ...
+from tir_mlir.script.language.refused_words import REFUSED as _REFUSED
 from tir_mlir.script.parser import decorate as _decorate
 
 if TYPE_CHECKING:
@@ -228,10 +230,13 @@ def LetStmt(value: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """The types of vectors: `T.float32x4`."""
+    """The types of vectors: `T.float32x4`. Errors: AttributeError with what to write instead of another name."""
     if _dtypes.is_vector(name):
         return DType(name)
-    raise AttributeError(f"T has no {name}")
+    if name in _REFUSED:
+        raise AttributeError(f"T.{name} is not supported: {_REFUSED[name]}")
+    near = _difflib.get_close_matches(name, globals(), n=1)
+    raise AttributeError(f"T has no {name}{f'; did you mean T.{near[0]}?' if near else ''}")
 
 
 sblock, sblock_alloc_buffer, sblock_attr = block, alloc_buffer, block_attr

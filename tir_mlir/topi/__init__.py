@@ -7,6 +7,8 @@
 Sizes may be symbolic. An operand that does not fit raises a GraphError that names it.
 """
 
+from typing import NoReturn as _NoReturn
+
 from tir_mlir.topi import image, nn
 from tir_mlir.topi.broadcast import (
     add,
@@ -81,6 +83,7 @@ from tir_mlir.topi.elementwise import (
 from tir_mlir.topi.elementwise import cast as astype
 from tir_mlir.topi.indexing import flip, gather, gather_nd, index_tensor, roll, strided_slice, take
 from tir_mlir.topi.joining import concatenate, repeat, split, stack, tile
+from tir_mlir.topi.operands import absent as _absent
 from tir_mlir.topi.prefix_sums import cumsum
 from tir_mlir.topi.products import einsum, matmul
 from tir_mlir.topi.quantization import dequantize, dequantize_group, quantize, unpack_int4
@@ -211,3 +214,8 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> _NoReturn:
+    """Errors: AttributeError with a near name."""
+    raise _absent("topi", name, __all__)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,13 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 def refuse(op: str, problem: str, fix: str) -> GraphError:
     """The error of an operator: what is wrong, and the way out."""
     return GraphError(f"{op}: {problem}\n  fix: {fix}")
+
+
+def absent(module: str, name: str, names: Iterable[str]) -> AttributeError:
+    """The error of a lookup: `topi.adds` -> "topi has no adds; did you mean topi.add?", with the way out."""
+    near = difflib.get_close_matches(name, names, n=1)
+    guess = f"; did you mean {module}.{near[0]}?" if near else ""
+    return AttributeError(f"{module} has no {name}{guess}\n  fix: write it with te.compute")
 
 
 def described(name: str, tensor: te.Tensor) -> str:

@@ -43,7 +43,7 @@ def test_both_spellings_are_our_own_objects(tvm):
 def test_absent_modules_and_names_import(tvm):
     import tvm.relax.frontend.torch  # type: ignore[import-not-found]  # noqa: F401
     from tvm import auto_scheduler, relax, relay, te, topi  # type: ignore[import-not-found]  # noqa: F401
-    from tvm.relax.testing import nn  # type: ignore[import-not-found]
+    from tvm.relax.training import SetupTrainer  # type: ignore[import-not-found]
 
     with pytest.raises(NotInCompat, match=r"tvm\.relay\.var is not part of tir_mlir: .* tvm\.relax"):
         relay.var("x")
@@ -53,39 +53,80 @@ def test_absent_modules_and_names_import(tvm):
         te.create_schedule([])
     with pytest.raises(NotInCompat, match=r"tvm\.auto_scheduler\.TuningOptions .* tvm\.meta_schedule\.tune_tir"):
         auto_scheduler.TuningOptions(num_measure_trials=64)
-    with pytest.raises(NotInCompat, match=r"tvm\.relax\.testing\.nn\.Linear"):
-        nn.Linear(2, 3)
+    with pytest.raises(NotInCompat, match=r"tvm\.relax\.training\.SetupTrainer .* not differentiated"):
+        SetupTrainer(None)
     with pytest.raises(NotInCompat, match=r"tvm\.relax\.op\.ad is not part of tir_mlir: .* near: add"):
         relax.op.ad()
 
 
-def test_every_use_of_an_absent_name_is_reported(tvm):
-    absent = tvm.relay.Call
+ABSENT = [f"{module}.NoSuchName" for module in MODULES]
+ABSENT += [f"tvm.script.{module}.NoSuchName" for module in ("ir", "tir", "relax", "relax.nn")]
+ABSENT += [f"tvm.{module}.NoSuchName" for module in ("topi", "topi.nn", "relax.op", "relax.op.nn", "relay", "relay.op")]
+ABSENT += ["tvm.relay", "tvm.te.extern", "tvm.script.tir.vectorlow", "tvm.cuda"]
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_an_absent_name_is_not_an_attribute(name):
+    home, _, word = name.rpartition(".")
+    try:
+        module = importlib.import_module(home)
+    except ImportError:  # a space of operators, of which the module above has the name
+        parent, _, last = home.rpartition(".")
+        module = getattr(importlib.import_module(parent), last)
+    assert not hasattr(module, word)
+    assert getattr(module, word, None) is None
+    with pytest.raises(AttributeError, match=word):
+        getattr(module, word)
+
+
+def test_an_imported_absent_module_is_not_an_attribute(tvm):
+    import tvm.relay.op as op  # type: ignore[import-not-found]
+    from tvm import relay  # type: ignore[import-not-found]
+    from tvm.relay import Call  # type: ignore[import-not-found]
+
+    assert relay is sys.modules["tvm.relay"] and op.__name__ == "tvm.relay.op" and Call.__name__ == "tvm.relay.Call"
+    assert not hasattr(tvm, "relay") and not hasattr(relay, "op") and not hasattr(Call, "span")
+
+
+def test_every_use_of_an_absent_name_is_reported():
+    from tvm.relay import Call, ExprMutator  # type: ignore[import-not-found]
+
     uses = [
-        lambda: absent[0],
-        lambda: list(absent),
-        lambda: isinstance(1, absent),
-        lambda: bool(absent),
-        lambda: absent + 1,
-        lambda: setattr(absent, "x", 1),
-        lambda: type("X", (object, *absent.__mro_entries__(())), {}),
+        Call,
+        lambda: Call[0],
+        lambda: list(Call),
+        lambda: isinstance(1, Call),
+        lambda: bool(Call),
+        lambda: Call + 1,
+        lambda: setattr(Call, "x", 1),
+        lambda: type("X", (object, *Call.__mro_entries__(())), {}),
     ]
     for use in uses:
         with pytest.raises(NotInCompat, match=r"tvm\.relay\.Call is not part"):
             use()
     with pytest.raises(NotInCompat):
-        with absent:
+        with Call:
             pass
     with pytest.raises(NotInCompat):
 
-        class Rewriter(tvm.relay.ExprMutator): ...
+        class Rewriter(ExprMutator): ...
 
 
 def test_a_misspelt_name_gets_a_suggestion(tvm):
-    with pytest.raises(NotInCompat, match=r"did you mean tvm\.tir\.Schedule\?"):
-        tvm.tir.Schedul()
+    from tvm.tir import Schedul  # type: ignore[import-not-found]
+
+    for use in (Schedul, lambda: tvm.tir.Schedul):
+        with pytest.raises(NotInCompat, match=r"did you mean tvm\.tir\.Schedule\?"):
+            use()
     with pytest.raises(NotInCompat, match=r"programs run on the CPU: tvm\.cpu\(\)"):
         tvm.cuda(0)
+    for word, near in (("adds", "topi.add"), ("nn.conv2", "topi.nn.conv2d")):
+        with pytest.raises(AttributeError, match=rf"topi.* has no .*; did you mean {near}\?\n  fix: write it with te"):
+            getattr(tvm.topi.nn if "." in word else tvm.topi, word.rpartition(".")[2])
+    with pytest.raises(AttributeError, match=r"T\.vectorlow is not supported: T\.Shuffle"):
+        getattr(tvm.script.tir, "vectorlow")  # noqa: B009
+    with pytest.raises(AttributeError, match=r"T has no exq; did you mean T\.exp\?"):
+        getattr(tvm.script.tir, "exq")  # noqa: B009
 
 
 def run(code: str, *paths: Path) -> subprocess.CompletedProcess:
@@ -126,3 +167,17 @@ def test_importing_makes_no_mlir_context():
 def test_without_the_hook_tvm_is_not_found():
     done = run("import tir_mlir, tvm")
     assert "No module named 'tvm'" in done.stderr or done.returncode == 0  # 0: a real TVM is installed here
+
+
+def test_modules_below_those_of_tir_mlir_are_theirs(tvm):
+    import tvm.relax.op.nn as nn  # type: ignore[import-not-found]
+    import tvm.topi.nn  # type: ignore[import-not-found]
+    import tvm.topi.testing  # type: ignore[import-not-found]
+    from tvm.relax.op.nn import relu  # type: ignore[import-not-found]
+
+    import tir_mlir.compat
+    import tir_mlir.topi
+
+    assert tvm.topi is tir_mlir.topi and tvm.topi.nn.conv2d is tir_mlir.topi.nn.conv2d and relu is nn.relu
+    tir_mlir.compat.uninstall()
+    assert not hasattr(tir_mlir.topi, "testing")

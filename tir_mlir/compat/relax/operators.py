@@ -15,6 +15,7 @@ from tir_mlir.graph.expressions.operator_calls import (
 from tir_mlir.graph.operators import OPERATORS
 
 nn = OperatorSpace("nn.", "relax.op")
+__path__: list[str] = []  # `from tvm.relax.op.nn import relu`: tvm.relax.op is a package
 
 __all__ = ["call_dps_packed", "call_tir", "nn"]
 

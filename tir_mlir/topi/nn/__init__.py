@@ -1,5 +1,7 @@
 """Operators of neural networks: layers, activations, normalizations, pools, attention."""
 
+from typing import NoReturn as _NoReturn
+
 from tir_mlir.topi.creation import one_hot
 from tir_mlir.topi.image.resize import upsampling
 from tir_mlir.topi.nn.activations import (
@@ -51,6 +53,7 @@ from tir_mlir.topi.nn.pooling import (
 )
 from tir_mlir.topi.nn.softmax import log_softmax, softmax
 from tir_mlir.topi.nn.transposed_convolution import conv1d_transpose, conv2d_transpose, conv3d_transpose
+from tir_mlir.topi.operands import absent as _absent
 from tir_mlir.topi.products import batch_matmul, matmul
 from tir_mlir.topi.shapes import flatten
 
@@ -113,3 +116,8 @@ __all__ = [
     "softsign",
     "upsampling",
 ]
+
+
+def __getattr__(name: str) -> _NoReturn:
+    """Errors: AttributeError with a near name."""
+    raise _absent("topi.nn", name, __all__)
