@@ -190,7 +190,7 @@ ROWS: dict[str, str] = {
     "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts te",
     "graph.fronts.linalg_model": ("dialect.diagnostics dialect.graph dialect.ir graph passes.linalg script"),
-    "graph.fronts.onnx_model": "dialect.diagnostics graph graph.fronts graph.fronts.layers te topi",
+    "graph.fronts.onnx_model": "dialect.diagnostics dialect.graph graph graph.fronts graph.fronts.layers te topi",
     "graph.fronts.torch_export": (
         "dialect.diagnostics dialect.ir graph graph.fronts graph.fronts.aten runtime.cache script"
     ),

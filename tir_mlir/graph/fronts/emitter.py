@@ -31,7 +31,12 @@ class Emitter:
         """A constant: a number or an array, of a type."""
         if dtype == "bfloat16":  # NumPy has no such type
             return self.op("astype", self.builder.constant(np.asarray(value, "float32")), dtype=dtype)
-        return self.builder.constant(np.asarray(value, dtype))
+        try:
+            return self.builder.constant(np.asarray(value, dtype))
+        except OverflowError:
+            raise GraphError(
+                f"the number {value} is no {dtype}\n  fix: cast the operands to a type that has it"
+            ) from None
 
     def cast(self, x: Any, dtype: str) -> Any:
         """x in a type: itself if it has it, a constant for a number."""

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
+from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.onnx_model import onnx_elementwise, onnx_layers, onnx_shapes
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import TABLE, OnnxEmitter
 from tir_mlir.graph.fronts.onnx_model.onnx_refusals import reason
+from tir_mlir.graph.fronts.onnx_model.onnx_structure import (
+    check_graph,
+    check_node,
+    node_name,
+    result_name,
+    sorted_nodes,
+    used_names,
+)
+from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.sizes import checked_dtype
 
 FAMILIES = (onnx_elementwise, onnx_layers, onnx_shapes)
 _FIX = 'from_onnx(..., ops={{"{op}": f}}), where f makes te tensors of te tensors and attributes'
+_FIT = "\n  fix: inputs and attributes as ONNX defines them for the operator"
 
 
 def from_onnx(model: Any, *, ops: Mapping[str, Callable[..., Any]] | None = None, name: str = "main") -> Any:
@@ -55,85 +67,123 @@ def _read(path: Any) -> Any:
 class _OnnxImporter:
     """One import: `graph()` is its result."""
 
-    def __init__(self, builder: Any, proto: Any, given: Mapping[str, Callable[..., Any]]):
+    def __init__(self, builder: Any, proto: Any, ops: Mapping[str, Callable[..., Any]]):
         versions = {o.domain: o.version for o in proto.opset_import}
-        self.builder, self.proto, self.given = builder, proto, given
+        self.builder, self.proto, self.ops = builder, proto, ops
         self.emitter = OnnxEmitter(builder, versions.get("", versions.get("ai.onnx", 1)))
         self.refusals = Refusals()
         self.values: dict[str, Any] = {"": None}
+        self.dimensions: dict[str, str] = {}  # the names of sizes, by those in the file
 
     def graph(self) -> Any:
-        """The Graph, or GraphError that tells all that is not known."""
-        import onnx
-
+        """The Graph, or GraphError that tells all that cannot be translated."""
         graph = self.proto.graph
+        check_graph(graph)
         for initializer in graph.initializer:
-            array = onnx.numpy_helper.to_array(initializer)
-            self.values[initializer.name] = array
+            array = self.values[initializer.name] = self._initializer(initializer)
             if array.ndim:
                 self.emitter.names[id(array)] = initializer.name
-        for given in graph.input:
-            if given.name not in self.values:
-                self.values[given.name] = self._input(given)
-        for node in graph.node:
+        for value_info in graph.input:
+            if value_info.name not in self.values:
+                self.values[value_info.name] = self._input(value_info)
+        self.emitter.used = used_names(graph)
+        for node in sorted_nodes(graph):
             self._node(node)
         self.refusals.check("from_onnx", _FIX)
         self.builder.output(*(self.emitter.value(self.values[result.name]) for result in graph.output))
         return self.builder.finish()
 
-    def _input(self, given: Any) -> Any:
-        import onnx
+    def _initializer(self, tensor: Any) -> Any:
+        try:
+            return array_of(tensor)
+        except GraphError as error:
+            raise GraphError(f"from_onnx: {error}") from error
 
-        tensor = given.type.tensor_type
-        if not given.type.HasField("tensor_type") or not tensor.HasField("shape"):
-            raise GraphError(f"from_onnx: input {given.name} is no tensor of known rank\n  fix: set its shape")
+    def _input(self, value_info: Any) -> Any:
+        name, tensor = value_info.name, value_info.type.tensor_type
+        if not value_info.type.HasField("tensor_type") or not tensor.HasField("shape"):
+            raise GraphError(f"from_onnx: input {name} is no tensor of known rank\n  fix: set its shape")
         shape = [
-            d.dim_value if d.HasField("dim_value") else _identifier(d.dim_param or f"{given.name}_{n}")
+            d.dim_value if d.HasField("dim_value") else self._dimension(d.dim_param or f"{name}_{n}")
             for n, d in enumerate(tensor.shape.dim)
         ]
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
-        try:
-            checked_dtype(dtype)
-        except GraphError:
-            kind = onnx.TensorProto.DataType.Name(tensor.elem_type).lower()
-            raise GraphError(
-                f"from_onnx: the input {given.name} is {kind}, which graphs do not have\n"
-                "  fix: export the model with another type; of complex numbers with both parts as tensors"
-            ) from None
-        made = self.builder.input(given.name, shape, dtype)
-        self.emitter.inputs.append(made)
-        return made
+        if negative := [size for size in shape if isinstance(size, int) and size < 0]:
+            raise GraphError(f"from_onnx: the input {name} has the size {negative[0]}\n  fix: a number from 0 on")
+        self.emitter.inputs.append(self.builder.input(name, shape, _input_dtype(name, tensor.elem_type)))
+        return self.emitter.inputs[-1]
+
+    def _dimension(self, name: str) -> str:
+        """The size of a dim_param: different names are different sizes, also where one identifier is near to both."""
+        if name not in self.dimensions:
+            self.dimensions[name] = free_name(_identifier(name), self.dimensions.values())
+        return self.dimensions[name]
 
     def _node(self, node: Any) -> None:
-        inputs = [self.values.get(name, _REFUSED) for name in node.input]
-        found: Any = [_REFUSED] * len(node.output)
-        if not any(x is _REFUSED for x in inputs):
+        """Translate a node: its results become values; of those that it does not compute, used ones are refused."""
+        operands = [self.values.get(name, _UNDEFINED) for name in node.input]
+        results: Any = [_REFUSED] * len(node.output)
+        if not any(x is _REFUSED for x in operands):
             try:
-                found = self._translated(node, inputs)
+                results = self._translated(node, operands)
             except TirError as error:
-                self.refusals.add(node.op_type, node.name or node.output[0], "", str(error))
-        several = found if isinstance(found, (list, tuple)) else [found]
-        for name, value in zip(node.output, several, strict=False):
-            self.values[name] = value
+                self._refuse(node, str(error))
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                if node.op_type in self.ops:  # the error is in the user's function
+                    raise
+                self._refuse(node, f"its inputs and attributes do not fit: {type(error).__name__}: {error}{_FIT}")
+        results = list(results) if isinstance(results, (list, tuple)) else [results]
+        for number, name in enumerate(node.output):
+            if number >= len(results) and name in self.emitter.used:
+                told = result_name(node, number, self.emitter.opset)
+                self._refuse(node, f"its output {told} is not computed\n  fix: a model that does not use it")
+            if name:
+                self.values[name] = results[number] if number < len(results) else _REFUSED
 
-    def _translated(self, node: Any, inputs: list[Any]) -> Any:
+    def _refuse(self, node: Any, reason: str) -> None:
+        self.refusals.add(node.op_type, node_name(node), "", reason)
+
+    def _translated(self, node: Any, operands: list[Any]) -> Any:
         import onnx
 
-        attrs = {a.name: _plain(onnx.helper.get_attribute_value(a)) for a in node.attribute}
-        self.emitter.name, self.emitter.outputs = _identifier(node.name or node.output[0]), len(node.output)
-        if node.op_type in self.given:
-            args = [self.emitter.value(x) for x in inputs if x is not None]
-            return self.builder.call_te(self.given[node.op_type], *args, **attrs)
-        if node.op_type not in TABLE or node.domain not in ("", "ai.onnx"):
+        if undefined := [name for name, x in zip(node.input, operands, strict=True) if x is _UNDEFINED]:
+            raise GraphError(
+                f"its input {undefined[0]} is no input, initializer or result of a node\n  fix: define it in the model"
+            )
+        if node.op_type not in self.ops and (node.op_type not in TABLE or node.domain not in ("", "ai.onnx")):
             raise GraphError(reason(node.op_type, node.domain))
+        self.emitter.name, self.emitter.results = _identifier(node_name(node)), list(node.output)
+        if node.op_type in self.ops:
+            attrs = {a.name: _plain(onnx.helper.get_attribute_value(a)) for a in node.attribute}
+            args = [self.emitter.value(x) for x in operands if x is not None]
+            return self.builder.call_te(self.ops[node.op_type], *args, **attrs)
+        check_node(node, self.emitter.opset)
+        attrs = {a.name: _plain(onnx.helper.get_attribute_value(a)) for a in node.attribute}
         function = TABLE[node.op_type]
-        wanted = inspect.signature(function).parameters
-        if not any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
-            unknown = [name for name in attrs if name not in wanted]
+        parameters = inspect.signature(function).parameters
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            unknown = [name for name in attrs if name not in parameters]
             if unknown:
                 raise GraphError(f"{unknown[0]}={attrs[unknown[0]]} is not supported")
-        return function(self.emitter, *inputs, **attrs)
+        return function(self.emitter, *operands, **attrs)
 
+
+def _input_dtype(name: str, elem_type: int) -> str:
+    """The element type of an input. Errors: GraphError for those that graphs do not have."""
+    import onnx
+
+    kinds = onnx.TensorProto.DataType
+    kind = kinds.Name(elem_type).lower() if elem_type in kinds.values() else f"of type {elem_type}"
+    try:
+        return checked_dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type).name)
+    except (GraphError, KeyError):
+        raise GraphError(
+            f"from_onnx: the input {name} is {kind}, which graphs do not have\n"
+            "  fix: export the model with another type; of complex numbers with both parts as tensors"
+        ) from None
+
+
+_UNDEFINED = object()
+"""The value of a name that nothing defines."""
 
 _REFUSED = object()
 """The value of a node that was refused, and of those that need it."""
@@ -147,6 +197,7 @@ def _plain(value: Any) -> Any:
 
 
 def _identifier(name: str) -> str:
-    """A name of letters, digits and underscores: "batch size" -> "batch_size"."""
-    made = re.sub(r"\W", "_", name)
-    return made if made[:1].isalpha() or made[:1] == "_" else f"_{made}"
+    """A name of letters, digits and underscores, no word of Python: "batch size" -> "batch_size", "for" -> "for_"."""
+    word = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    word = f"{word}_" if keyword.iskeyword(word) else word
+    return word if word[:1].isalpha() or word[:1] == "_" else f"_{word}"

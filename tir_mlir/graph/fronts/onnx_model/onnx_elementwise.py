@@ -55,6 +55,8 @@ for _name, _operator in _ONE.items():
 @onnx_op("Div")
 def divide(e: OnnxEmitter, x: Any, y: Any) -> Any:
     if all_known([x, y]) and _integers(x) and _integers(y):
+        if any(isinstance(v, int) and v == 0 for v in e.known(y, "a divisor")):
+            raise GraphError("a constant is divided by 0\n  fix: another divisor")
         return np.asarray(x // y)
     return e.op("divide", x, y)
 
@@ -163,15 +165,36 @@ def _rows(e: OnnxEmitter, operator: str, x: Any, axis: int | None) -> Any:
     return e.reshape(e.op(operator, flat, axis=axis), x.shape)
 
 
-@onnx_op("Identity", "Dropout")
-def same(e: OnnxEmitter, x: Any, *_: Any, **__: Any) -> Any:
+@onnx_op("Identity")
+def same(e: OnnxEmitter, x: Any) -> Any:
     return x
+
+
+@onnx_op("Dropout")
+def dropout(
+    e: OnnxEmitter,
+    x: Any,
+    ratio: Any = None,
+    training_mode: Any = None,
+    seed: int = 0,
+    is_test: int = 1,
+    consumed_inputs: Any = None,
+) -> Any:
+    """The input, and a mask that is true: of inference. Since opset 10 the mask is of bools."""
+    if not is_test or (training_mode is not None and e.known(training_mode, "the training_mode of a Dropout")[0]):
+        raise GraphError("it draws random numbers\n  fix: export the model for inference")
+    if not e.asked(1):
+        return x
+    dtype = "bool" if e.opset >= 10 else dtype_of(x)
+    return x, e.broadcast(e.constant(1, dtype), x.shape)
 
 
 @onnx_op("Cast")
 def cast(e: OnnxEmitter, x: Any, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
     import onnx
 
+    if to not in onnx.TensorProto.DataType.values() or to == onnx.TensorProto.UNDEFINED:
+        raise GraphError(f"to={to}, which is no element type of ONNX\n  fix: one of TensorProto.DataType")
     name = onnx.helper.tensor_dtype_to_np_dtype(to).name
     if isinstance(x, np.ndarray):
         return x if x.dtype == object and name in ("int64", "int32") else x.astype(name)

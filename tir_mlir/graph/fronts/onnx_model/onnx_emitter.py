@@ -36,9 +36,14 @@ class OnnxEmitter(Emitter):
     def __init__(self, builder: Any, opset: int):
         super().__init__(builder)
         self.opset = opset
-        self.name, self.outputs = "", 1  # of the node that is translated
+        self.name, self.results = "", [""]  # of the node that is translated: its name, and those of its outputs
+        self.used: set[str] = set()  # the values that nodes take or the graph returns
         self.made: dict[int, tuple[Any, Any]] = {}  # the values of arrays that were used as tensors
         self.names: dict[int, str] = {}  # of arrays that are weights
+
+    def asked(self, number: int) -> bool:
+        """Whether the model uses an output of the node that is translated."""
+        return number < len(self.results) and self.results[number] in self.used
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator; known operands become constants or weights."""

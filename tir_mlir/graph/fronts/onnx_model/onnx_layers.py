@@ -121,7 +121,7 @@ def max_pool(
     ceil_mode: int = 0,
     storage_order: int = 0,
 ) -> Any:
-    """The places of the maxima are not computed."""
+    """The maxima; not their indices."""
     axes = len(kernel_shape)
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
     padding = _padding(auto_pad, pads, x, kernel_shape, strides, dilations)
@@ -180,9 +180,17 @@ def batch_norm(
 def layer_norm(
     e: OnnxEmitter, x: Any, scale: Any, shift: Any = None, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Any:
+    """The result; where they are used, the mean and 1 / sqrt(variance + epsilon) in float32, with axes of size 1."""
     last = len(x.shape) - axis_in(axis, len(x.shape))
     shift = None if shift is None else e.value(shift)
-    return layers.layer_norm(e, e.value(x), last, e.value(scale), shift, epsilon)
+    y = layers.layer_norm(e, e.value(x), last, e.value(scale), shift, epsilon)
+    if not (e.asked(1) or e.asked(2)):
+        return y
+    if stash_type != 1:
+        raise GraphError(f"the statistics of stash_type={stash_type} are not supported\n  fix: stash_type=1, float32")
+    stashed, axes = e.cast(e.value(x), "float32"), list(range(-last, 0))
+    variance = e.op("variance", stashed, axis=axes, keepdims=True)
+    return y, e.op("mean", stashed, axis=axes, keepdims=True), e.op("rsqrt", e.add(variance, epsilon))
 
 
 @onnx_op("RMSNormalization", "SimplifiedLayerNormalization")
@@ -203,6 +211,8 @@ def group_norm(
 ) -> Any:
     """Before opset 21 scale and shift are of groups, not of channels."""
     scale, shift = e.value(scale), e.value(shift)
+    if num_groups < 1 or static(x.shape[1], "the number of channels") % num_groups:
+        raise GraphError(f"{x.shape[1]} channels in {num_groups} groups\n  fix: a number of groups that divides them")
     if e.opset < 21:
         times = static(x.shape[1], "the number of channels") // num_groups
         scale, shift = (e.op("repeat", v, repeats=times, axis=0) for v in (scale, shift))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in
 from tir_mlir.graph.fronts.layers.sized_ranges import sized_range
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of, check_bytes
 from tir_mlir.topi.sizes import simple
 
 _END = 2**31 - 1
@@ -17,10 +20,8 @@ _END = 2**31 - 1
 
 @onnx_op("Constant")
 def constant(e: OnnxEmitter, value: Any = None, value_float: Any = None, value_int: Any = None, **lists: Any) -> Any:
-    import onnx
-
     if value is not None:
-        return onnx.numpy_helper.to_array(value)
+        return array_of(value)
     if value_float is not None or value_int is not None:
         return np.asarray(value_float, "float32") if value_int is None else np.asarray(value_int, "int64")
     for name, dtype in (("value_floats", "float32"), ("value_ints", "int64")):
@@ -52,12 +53,17 @@ def _sizes(values: list[Any]) -> np.ndarray:
 
 @onnx_op("Reshape")
 def reshape(e: OnnxEmitter, x: Any, wanted: Any, allowzero: int = 0) -> Any:
-    given = e.known(wanted, "the shape of a Reshape")
-    if isinstance(x, np.ndarray):
-        return x.reshape([int(g) for g in given])
-    if allowzero and any(isinstance(g, int) and g == 0 for g in given):
+    sizes = e.known(wanted, "the shape of a Reshape")
+    zeros = [] if isinstance(x, np.ndarray) and allowzero else [n for n, size in enumerate(sizes) if _is(size, 0)]
+    if allowzero and zeros:
         raise GraphError("a Reshape with allowzero=1 to an empty tensor is not supported")
-    return e.op("reshape", x, shape=tuple(x.shape[n] if _is(g, 0) else g for n, g in enumerate(given)))
+    if zeros and zeros[-1] >= rank_of(x):
+        raise GraphError(
+            f"the size 0 of axis {zeros[-1]} stands for that of the input, which has {rank_of(x)} axes\n"
+            "  fix: write the size"
+        )
+    sizes = [x.shape[n] if n in zeros else size for n, size in enumerate(sizes)]
+    return x.reshape([int(s) for s in sizes]) if isinstance(x, np.ndarray) else e.op("reshape", x, shape=tuple(sizes))
 
 
 def _is(value: Any, number: int) -> bool:
@@ -123,12 +129,18 @@ def split(e: OnnxEmitter, x: Any, sizes: Any = None, axis: int = 0, num_outputs:
     x = e.value(x)
     axis = axis_in(axis, len(x.shape))
     given = split if sizes is None else e.known(sizes, "the sizes of a Split")
+    extent, count = x.shape[axis], num_outputs or len(e.results)
     if given is None:
-        count, extent = num_outputs or e.outputs, x.shape[axis]
         if not isinstance(extent, int):
             raise GraphError(f"a Split of {extent} elements in {count} parts\n  fix: give the sizes of the parts")
         part = -(-extent // count)
-        given = [min(part, extent - n * part) for n in range(count)]
+        given = [max(min(part, extent - n * part), 0) for n in range(count)]
+    if len(given) != len(e.results):
+        raise GraphError(
+            f"{len(given)} parts, and the node has {len(e.results)} outputs\n  fix: an output for each part"
+        )
+    if all(isinstance(s, int) for s in (extent, *given)) and (sum(given) != extent or min(given) < 0):
+        raise GraphError(f"parts of {given} elements of {extent}\n  fix: parts whose sum is {extent}")
     if len(given) == 1:
         return [x]
     ends = [sum(given[: n + 1]) for n in range(len(given) - 1)]
@@ -156,18 +168,36 @@ def slice_of(e: OnnxEmitter, x: Any, starts: Any = None, ends: Any = None, axes:
 @onnx_op("Gather")
 def gather(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
     """Negative indices count from the end."""
+    axis = axis_in(axis, rank_of(x))
+    _check_indices(indices, x.shape[axis : axis + 1])
     if all_known([x, indices]) and (x.dtype == object or x.ndim == 1):
         return np.asarray(np.take(x, indices, axis))
-    return e.op("take", x, indices, axis=axis_in(axis, rank_of(x)), mode="wrap")
+    return e.op("take", x, indices, axis=axis, mode="wrap")
+
+
+def _check_indices(indices: Any, sizes: Sequence[Any]) -> None:
+    """Refuse constant indices outside of an axis. sizes: those of one axis for all indices, or of one for each index
+    along their last axis."""
+    if not isinstance(indices, np.ndarray) or indices.dtype == object or not indices.size:
+        return
+    for n, size in enumerate(sizes):
+        column = indices if len(sizes) == 1 else indices[..., n]
+        if isinstance(size, int) and not (-size <= column.min() and column.max() < size):
+            wrong = column.max() if column.max() >= size else column.min()
+            raise GraphError(f"the index {wrong} of an axis of {size} elements\n  fix: indices in {-size}..{size - 1}")
 
 
 @onnx_op("GatherElements")
 def gather_elements(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
-    return e.op("gather_elements", x, indices, axis=axis_in(axis, rank_of(x)))
+    axis = axis_in(axis, rank_of(x))
+    _check_indices(indices, x.shape[axis : axis + 1])
+    return e.op("gather_elements", x, indices, axis=axis)
 
 
 @onnx_op("GatherND")
 def gather_nd(e: OnnxEmitter, x: Any, indices: Any, batch_dims: int = 0) -> Any:
+    if isinstance(indices, np.ndarray) and indices.ndim:
+        _check_indices(indices, x.shape[batch_dims : batch_dims + indices.shape[-1]])
     return e.op("gather_nd", x, indices, batch_dims=batch_dims)
 
 
@@ -201,8 +231,8 @@ def pad(
 
 @onnx_op("DepthToSpace")
 def depth_to_space(e: OnnxEmitter, x: Any, blocksize: int, mode: str = "DCR") -> Any:
-    n, c, h, w = e.sizes(x.shape)
-    b = blocksize
+    n, c, h, w = _image(e, x)
+    b = _block(blocksize, {"channels": (c, blocksize**2)})
     inner = (b, b, c // b**2) if mode == "DCR" else (c // b**2, b, b)
     order = [0, 3, 4, 1, 5, 2] if mode == "DCR" else [0, 1, 4, 2, 5, 3]
     x = e.permute(e.op("reshape", x, shape=(n, *inner, h, w)), order)
@@ -211,27 +241,49 @@ def depth_to_space(e: OnnxEmitter, x: Any, blocksize: int, mode: str = "DCR") ->
 
 @onnx_op("SpaceToDepth")
 def space_to_depth(e: OnnxEmitter, x: Any, blocksize: int) -> Any:
-    n, c, h, w = e.sizes(x.shape)
-    b = blocksize
+    n, c, h, w = _image(e, x)
+    b = _block(blocksize, {"rows": (h, blocksize), "columns": (w, blocksize)})
     x = e.permute(e.op("reshape", x, shape=(n, c, h // b, b, w // b, b)), [0, 3, 5, 1, 2, 4])
     return e.op("reshape", x, shape=(n, c * b**2, h // b, w // b))
 
 
+def _image(e: OnnxEmitter, x: Any) -> list[Any]:
+    if rank_of(x) != 4:
+        raise GraphError(f"an image of {rank_of(x)} axes\n  fix: the 4 axes n, c, h, w")
+    return e.sizes(x.shape)
+
+
+def _block(blocksize: int, parted: dict[str, tuple[Any, int]]) -> int:
+    """The size of a block, if it is positive and the sizes that it parts are multiples of their factors."""
+    if blocksize < 1:
+        raise GraphError(f"blocksize={blocksize}\n  fix: a block of at least 1")
+    for what, (size, factor) in parted.items():
+        if isinstance(size, int) and size % factor:
+            raise GraphError(
+                f"blocksize={blocksize}: {size} {what} are no multiple of {factor}\n  fix: one that parts them"
+            )
+    return blocksize
+
+
 @onnx_op("ConstantOfShape")
 def constant_of_shape(e: OnnxEmitter, wanted: Any, value: Any = None) -> Any:
-    import onnx
-
-    number = np.zeros(1, "float32") if value is None else onnx.numpy_helper.to_array(value)
-    given = e.known(wanted, "the shape of a ConstantOfShape")
-    if all(isinstance(g, int) for g in given):
-        return np.full(given, number.item(), number.dtype)
-    return e.broadcast(e.constant(number.reshape(()), number.dtype.name), e.texts(given))
+    number = np.zeros(1, "float32") if value is None else array_of(value)
+    sizes = e.known(wanted, "the shape of a ConstantOfShape")
+    if negative := [size for size in sizes if isinstance(size, int) and size < 0]:
+        raise GraphError(f"the size {negative[0]} in the shape {sizes}\n  fix: sizes from 0 on")
+    if all(isinstance(size, int) for size in sizes):
+        check_bytes(tuple(sizes), number.dtype)
+        return np.full(sizes, number.item(), number.dtype)
+    return e.broadcast(e.constant(number.reshape(()), number.dtype.name), e.texts(sizes))
 
 
 @onnx_op("Range")
 def span(e: OnnxEmitter, start: Any, limit: Any, delta: Any) -> Any:
     first, last, step = (e.known(v, "a bound of a Range")[0] for v in (start, limit, delta))
     if all(isinstance(v, (int, float)) for v in (first, last, step)):
+        if step == 0:
+            raise GraphError(f"a Range from {first} to {last} of step 0\n  fix: another step")
+        check_bytes((max(math.ceil((last - first) / step), 0),), dtype_of(start))
         return np.arange(first, last, step).astype(dtype_of(start))
     if step != 1:
         raise GraphError(f"a Range of step {step} to a size is not supported\n  fix: make this dimension static")

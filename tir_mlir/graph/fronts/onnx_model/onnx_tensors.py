@@ -1,0 +1,61 @@
+"""Tensors of an ONNX file as arrays, refused where the file contradicts itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+
+MOST_BYTES = 2**31
+"""The most bytes of a tensor in a file of ONNX, and so of one that is computed at import."""
+_EXPORT = "\n  fix: export the model again; the file is damaged"
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    """A TensorProto -> its array.
+
+    Errors: GraphError where the element type is none of numbers, a size is negative, the data do not fill the shape, or
+    a number does not fit the type.
+    """
+    import onnx
+
+    kinds = onnx.TensorProto.DataType
+    if tensor.data_type not in kinds.values() or tensor.data_type == onnx.TensorProto.UNDEFINED:
+        raise GraphError(f"{_name(tensor)} has the element type {tensor.data_type}, which ONNX does not have{_EXPORT}")
+    kind, shape = kinds.Name(tensor.data_type).lower(), tuple(tensor.dims)
+    if kind == "string":
+        raise GraphError(f"{_name(tensor)} is of strings, and graphs are of numbers\n  fix: leave the strings out")
+    if any(size < 0 for size in shape):
+        raise GraphError(f"{_name(tensor)} has the shape {shape}, and a size is not negative{_EXPORT}")
+    _check_numbers(tensor, kind)
+    try:
+        return onnx.numpy_helper.to_array(tensor)
+    except (OSError, TypeError, ValueError, onnx.checker.ValidationError) as error:
+        raise GraphError(f"the data of {_name(tensor)} are not those of {shape} {kind}: {error}{_EXPORT}") from error
+
+
+def _check_numbers(tensor: Any, kind: str) -> None:
+    """Small integers are stored as int32 and could lose their upper bits."""
+    if kind not in ("int8", "uint8", "int16", "uint16", "bool") or not tensor.int32_data:
+        return
+    least, greatest = (0, 1) if kind == "bool" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    wrong = next((number for number in tensor.int32_data if not least <= number <= greatest), None)
+    if wrong is not None:
+        raise GraphError(f"{_name(tensor)} is {kind} and has the element {wrong}: not in {least}..{greatest}{_EXPORT}")
+
+
+def _name(tensor: Any) -> str:
+    return f"the tensor {tensor.name}" if tensor.name else "a tensor"
+
+
+def check_bytes(shape: tuple[int, ...], dtype: Any) -> None:
+    """Refuse a tensor that is computed at import, if it is larger than a file of ONNX can hold. Errors: GraphError."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size > MOST_BYTES:
+        raise GraphError(
+            f"a constant {shape} {np.dtype(dtype).name} takes {size} bytes, and at most {MOST_BYTES} are possible\n"
+            "  fix: a smaller shape, or make the tensor an input of the model"
+        )
