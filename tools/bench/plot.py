@@ -1,49 +1,56 @@
-"""The plot: the roofline with all works, and each contestant's share of the roof."""
+"""The plot: each contestant's share of the roof, a bar for each work."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from contest import OURS
 from report import PEERS
 from rows import Row
+from tir_mlir.visual import svg
+from tir_mlir.visual.svg import Picture
 
-COLORS = {OURS: "#c0392b", "numpy": "#2980b9", "mkl": "#16a085", "torch": "#e67e22", "tvm": "#8e44ad"}
+STYLES = {OURS: "tir-gone-text", **PEERS}
+"""The style of each contestant's bars."""
+WIDTH, BAR, GAP, TOP, MARGIN = 420.0, 9.0, 10.0, 40.0, 16.0  # px; WIDTH is that of the roof's share 1
 
 
-def missing() -> str | None:
-    return None if importlib.util.find_spec("matplotlib") else "no plot: pip install matplotlib"
-
-
-def write(path: Path, rows: Sequence[Row]) -> None:
+def picture(rows: Sequence[Row]) -> Picture:
     """Draw a bar per contestant and row, as a share of the row's roof; a group is drawn as its mean only."""
-    importlib.import_module("matplotlib").use("svg")
-    pyplot = importlib.import_module("matplotlib.pyplot")
-
     shown = [row for row in rows if row.peak and (row.ours or row.peers) and not row.group]
-    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.55 * len(shown)))
-    _bars(axes, shown)
-    figure.tight_layout()
-    figure.savefig(path)
-    pyplot.close(figure)
+    names = [name for name in STYLES if any(_rate(row, name) for row in shown)]
+    labels = [f"{row.work} {row.shape} [{row.threads}]" for row in shown]
+    start = MARGIN + max((svg.width_of(label, small=True) for label in labels), default=0.0) + 8
+    height = len(names) * BAR + GAP
+    parts = [_legend(names)]
+    for number, (row, label) in enumerate(zip(shown, labels, strict=True)):
+        y = TOP + number * height
+        parts.append(svg.text(start - 8, y + (height - GAP) / 2 + 4, label, "tir-ink tir-small", "end"))
+        parts += [_bar(start, y + place * BAR, row, name) for place, name in enumerate(names)]
+    bottom = TOP + len(shown) * height
+    parts.append(svg.line(start + WIDTH, TOP - 6, start + WIDTH, bottom))
+    roof = "roof: min(peak, intensity x bandwidth)"
+    parts.append(svg.text(start + WIDTH, bottom + 14, roof, "tir-muted tir-small", "end"))
+    right = max([1.0, *(_share(row, name) for row in shown for name in names)])
+    return Picture("".join(parts), start + right * WIDTH + MARGIN, bottom + 28, "shares of the roof", "; ".join(labels))
 
 
-def _bars(axes: Any, rows: Sequence[Row]) -> None:
-    names = [name for name in (OURS, *PEERS) if any(name == OURS or name in row.peers for row in rows)]
-    height = 0.8 / len(names)
-    for place, name in enumerate(names):
-        at = [number + place * height for number in range(len(rows))]
-        figures = [row.ours if name == OURS else row.peers.get(name) for row in rows]
-        shares = [(figure or 0.0) / (row.peak or 1.0) for figure, row in zip(figures, rows)]
-        axes.barh(at, shares, height, label=name, color=COLORS[name])
-    axes.set_yticks([number + 0.4 - height / 2 for number in range(len(rows))])
-    axes.set_yticklabels([f"{row.work} {row.shape} [{row.threads}]" for row in rows], fontsize=7)
-    axes.invert_yaxis()
-    axes.set_ylim(len(rows), -0.3)
-    axes.axvline(1.0, color="black", linewidth=0.8)
-    axes.set_xlabel("share of the roof: min(peak, intensity x bandwidth); [threads]")
-    axes.legend(loc="lower right")
+def _legend(names: Sequence[str]) -> str:
+    x, parts = MARGIN, []
+    for name in names:
+        parts.append(svg.rectangle(x, 12, 10, 10, STYLES[name]))
+        parts.append(svg.text(x + 14, 21, name, "tir-ink tir-small"))
+        x += 30 + svg.width_of(name, small=True)
+    return "".join(parts)
+
+
+def _bar(x: float, y: float, row: Row, name: str) -> str:
+    return svg.rectangle(x, y, _share(row, name) * WIDTH, BAR - 1, STYLES[name]) if _rate(row, name) else ""
+
+
+def _share(row: Row, name: str) -> float:
+    return (_rate(row, name) or 0.0) / (row.peak or 1.0)
+
+
+def _rate(row: Row, name: str) -> float | None:
+    return row.ours if name == OURS else row.peers.get(name)

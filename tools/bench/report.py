@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -12,11 +12,15 @@ from contest import OURS
 from roofline import Roofs
 from rows import Row
 
-PEERS = ("numpy", "mkl", "torch", "tvm", "constant")
+PEERS = {
+    "numpy": "tir-parallel", "mkl": "tir-thread", "torch": "tir-vectorized", "tvm": "tir-unrolled",
+    "constant": "tir-serial",
+}  # fmt: skip
+"""The columns of other contestants, with the style of their bars in the plot."""
 _COLORS = {None: "", True: "[green]", False: "[red]"}
 
 
-def show(rows: Sequence[Row], peers: Sequence[str] = PEERS) -> None:
+def show(rows: Sequence[Row], peers: Collection[str] = tuple(PEERS)) -> None:
     """Print rates with their share of the roof; a missed goal is red."""
     table = Table(title="medians, contestants in turn; in brackets the share of the roof", title_justify="left")
     table.add_column("", no_wrap=True)

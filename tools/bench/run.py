@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import builds
@@ -52,7 +51,7 @@ def main(root: Path) -> int:
     details = rows.write(args.out, found, {**facts, **_plain(roofs)})
     readme_table.write(args.out.with_suffix(".md"), found)
     print(f"written to {args.out}, {details} and {args.out.with_suffix('.md')}")
-    _draw(args.out.with_suffix(".svg"), found)
+    print(f"drawn in {plot.picture(found).save(args.out.with_suffix('.svg'))}")
     if args.costs:
         report.show_costs(compiling.costs(1024, 5, root))
     wrong = [why for row in found for why in row.missing.values() if why.startswith(WrongResult.__name__)]
@@ -119,13 +118,6 @@ def one(work: Work, roofs: Roofs, budget: float, shared: bool = False) -> rows.R
         clock=time.thread_time if shared and work.threads == 1 else None,
     )
     return rows.row(work, took, contest.missing, roofs, contest.origin)
-
-
-def _draw(path: Path, found: Sequence[rows.Row]) -> None:
-    why = plot.missing()
-    if why is None:
-        plot.write(path, found)
-    print(why or f"drawn in {path}")
 
 
 def _plain(roofs: Roofs) -> dict[str, object]:
