@@ -120,7 +120,8 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.graph dialect.ir graph graph.operators script script.printer te"
     ),
     "script.relax": (
-        "dialect.diagnostics dialect.ir graph graph.expressions graph.operators passes.graph script script.parser te"
+        "dialect.diagnostics dialect.graph dialect.ir graph graph.expressions graph.operators passes.graph script "
+        "script.parser te"
     ),
     "graph.transforms": (
         "dialect.computation dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph "

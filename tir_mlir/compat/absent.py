@@ -14,6 +14,10 @@ _INSTEAD = {
     "tvm.relay": "graphs of operators are written with tvm.relax",
     "tvm.relax.dpl": "other rewrites of a graph are a tvm.relax.PyExprMutator",
     "tvm.relax.training": "graphs are run, not differentiated",
+    **dict.fromkeys(
+        ("tvm.relax.FuncStructInfo", "tvm.relax.FuncType", "tvm.relax.PackedFuncType"),
+        "a function is a member of a module, not a value of a graph",
+    ),
     "tvm.relax.If": "`if` is written in the text of an @R.function; both of its branches are computed",
     "tvm.relax.frontend.onnx": "models are imported by tvm.relax.frontend.torch.from_fx and tir_mlir.from_torch",
     "tvm.relax.frontend.nn": "models are imported by tvm.relax.frontend.torch.from_fx and tir_mlir.from_torch",

@@ -91,6 +91,18 @@ class NDArray:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._memory.__dlpack_device__()
 
+    def item(self) -> Any:
+        """The only element as a number. Raises ValueError if there are several."""
+        if self.dtype == "bfloat16":  # kept as its bits
+            return (self._memory.astype(np.uint32) << 16).view(np.float32).item()
+        return self._memory.item()
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
     def __len__(self) -> int:
         return len(self._memory)
 

@@ -90,17 +90,6 @@ _programs = {
     "Cast": "tir_mlir.compat.constants:Cast",
     **_expressions,
 }
-_module = {
-    "IRModule": "tir_mlir.script.module:IRModule",
-    "GlobalVar": f"{_GRAPHS}:GlobalVar",
-    "Op": f"{_GRAPHS}:Op",
-    "structural_equal": f"{_EQUALITY}:structural_equal",
-    "structural_hash": f"{_EQUALITY}:structural_hash",
-    "assert_structural_equal": f"{_EQUALITY}:assert_structural_equal",
-    "load_text": "tir_mlir.script.module:IRModule.from_mlir",
-    "IntImm": f"{_CONSTANTS}:IntImm",
-    "FloatImm": f"{_CONSTANTS}:FloatImm",
-}
 _script = {
     "ir_module": "tir_mlir.script.ir:ir_module",
     "ir": "tir_mlir.script.ir",
@@ -113,11 +102,35 @@ _script = {
 
 _relax_words = (
     "BindingBlock Call Constant DataflowBlock DataflowVar DynTensorType Expr ExternFunc Function GlobalVar "
-    "ObjectStructInfo SeqExpr ShapeExpr ShapeStructInfo StructInfo TensorStructInfo Tuple TupleGetItem TupleStructInfo "
-    "Var VarBinding const"
+    "ObjectStructInfo PrimStructInfo PrimValue SeqExpr ShapeExpr ShapeStructInfo StructInfo TensorStructInfo Tuple "
+    "TupleGetItem TupleStructInfo Var VarBinding const prim_value"
 ).split()
-_relax_expressions = {name: f"{_GRAPHS}:{name}" for name in _relax_words}
+# the newer names of what is known of a value
+_types = {
+    "Type": f"{_GRAPHS}:StructInfo",
+    "AnyType": f"{_GRAPHS}:ObjectStructInfo",
+    "ObjectType": f"{_GRAPHS}:ObjectStructInfo",
+    "PrimType": f"{_GRAPHS}:PrimStructInfo",
+    "ShapeType": f"{_GRAPHS}:ShapeStructInfo",
+    "TensorType": f"{_GRAPHS}:TensorStructInfo",
+    "TupleType": f"{_GRAPHS}:TupleStructInfo",
+}
+_relax_expressions = {**{name: f"{_GRAPHS}:{name}" for name in _relax_words}, **_types}
 _functors = {name: f"{_GRAPHS}:{name}" for name in ("PyExprMutator", "PyExprVisitor", "mutator", "visitor")}
+_module = {
+    "IRModule": "tir_mlir.script.module:IRModule",
+    "GlobalVar": f"{_GRAPHS}:GlobalVar",
+    "Op": f"{_GRAPHS}:Op",
+    "structural_equal": f"{_EQUALITY}:structural_equal",
+    "structural_hash": f"{_EQUALITY}:structural_hash",
+    "assert_structural_equal": f"{_EQUALITY}:assert_structural_equal",
+    "load_text": "tir_mlir.script.module:IRModule.from_mlir",
+    "PrimType": _types["PrimType"],
+    "TupleType": _types["TupleType"],
+    "Type": _types["Type"],
+    "IntImm": f"{_CONSTANTS}:IntImm",
+    "FloatImm": f"{_CONSTANTS}:FloatImm",
+}
 _block_builder = {"BlockBuilder": f"{_GRAPHS}:BlockBuilder"}
 _machine = {name: f"{_RELAX}.virtual_machine:{name}" for name in ("build", "VirtualMachine", "Executable")}
 _pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".split()
@@ -161,6 +174,7 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax": _relax,
     "tvm.relax.expr": _relax_expressions,
     "tvm.relax.struct_info": {name: where for name, where in _relax_expressions.items() if "StructInfo" in name},
+    "tvm.relax.type": _types,
     "tvm.relax.expr_functor": _functors,
     "tvm.relax.block_builder": _block_builder,
     "tvm.relax.analysis": {

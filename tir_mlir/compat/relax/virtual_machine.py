@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -87,20 +88,34 @@ class VirtualMachine:
         self.executable, self.device = rt_mod, device
         self._inputs: dict[str, tuple[Any, ...]] = {}
         self._outputs: dict[str, Any] = {}
+        self._saved: dict[str, Callable[[], Any]] = {}
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
+        if name in self._saved:
+            return self._saved[name]
         models = self.executable.models
         if name not in models:
             raise KeyError(f"there is no function {short_repr(name)}; there are {', '.join(models)}")
         model = models[name]
+        types = [type_.dtype for _, type_ in model.plan.inputs]
 
         def run(*args: Any) -> Any:
-            made = model(*map(_unwrapped, args))
+            made = model(*(_argument(a, dtype) for a, dtype in zip_longest(args, types[: len(args)])))
             return [wrapped(m) for m in made] if isinstance(made, tuple) else wrapped(made)
 
         return run
 
     get_function = __getitem__
+
+    @property
+    def module(self) -> VirtualMachine:
+        """The machine itself: `vm.module["main"](x)`, `vm.module.time_evaluator("main", tvm.cpu())(x)`."""
+        return self
+
+    def save_function(self, func_name: str, saved_name: str, *args: Any, **_: Any) -> None:
+        """Keep a call with its arguments: `vm[saved_name]()` runs it."""
+        run = self[func_name]
+        self._saved[saved_name] = lambda: run(*args)
 
     def set_input(self, func_name: str, *args: Any, **named: Any) -> None:
         """Keep the arguments of the next `invoke_stateful`."""
@@ -122,8 +137,16 @@ class VirtualMachine:
     ) -> Callable[..., BenchmarkResult]:
         """A callable that runs a function `number` times after one run to warm up, `repeat` times over."""
         model = self.executable.models[func_name]
-        return lambda *args: timed(model, [_unwrapped(a) for a in args], {}, number, repeat)
+        return lambda *args: timed(model, [_argument(a, None) for a in args], {}, number, repeat)
 
 
-def _unwrapped(value: Any) -> Any:
-    return memory_of(value) if isinstance(value, NDArray) else np.asarray(value)
+def _argument(value: Any, dtype: str | None) -> Any:
+    """The array of an argument; a number of Python takes the type of the parameter, if that can hold it.
+
+    Errors: ArgumentError for a fraction where the parameter is an integer.
+    """
+    if not isinstance(value, (bool, int, float)) or dtype is None:
+        return memory_of(value) if isinstance(value, NDArray) else np.asarray(value)
+    if isinstance(value, float) and "float" not in dtype:
+        raise ArgumentError(f"an argument is {value}, and the parameter is {dtype}; fix: int({value})")
+    return np.asarray(value, dtype)

@@ -12,16 +12,19 @@ from tir_mlir.graph.expressions.nodes import (
     Expr,
     ExternFunc,
     Op,
+    PrimValue,
     SeqExpr,
     Tuple,
     TupleGetItem,
     Var,
     VarBinding,
     const,
+    prim_value,
 )
 from tir_mlir.graph.expressions.struct_info import (
     DynTensorType,
     ObjectStructInfo,
+    PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
@@ -34,8 +37,8 @@ from tir_mlir.script.function_table import GlobalVar
 
 __all__ = [
     "Attrs", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataflowBlock", "DataflowVar", "DynTensorType",
-    "Expr", "ExternFunc", "Function", "GlobalVar", "ObjectStructInfo", "Op", "PyExprMutator", "PyExprVisitor",
-    "SeqExpr", "ShapeExpr", "ShapeStructInfo", "StructInfo", "TensorStructInfo", "Tuple", "TupleGetItem",
-    "TupleStructInfo", "Var", "VarBinding", "const", "mutator", "remove_all_unused", "visitor", "write_functions",
-    "write_graph",
+    "Expr", "ExternFunc", "Function", "GlobalVar", "ObjectStructInfo", "Op", "PrimStructInfo", "PrimValue",
+    "PyExprMutator", "PyExprVisitor", "SeqExpr", "ShapeExpr", "ShapeStructInfo", "StructInfo", "TensorStructInfo",
+    "Tuple", "TupleGetItem", "TupleStructInfo", "Var", "VarBinding", "const", "mutator", "prim_value",
+    "remove_all_unused", "visitor", "write_functions", "write_graph",
 ]  # fmt: skip

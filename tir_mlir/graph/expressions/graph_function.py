@@ -8,9 +8,9 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import tensor_func
 from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.expressions.nodes import Attrs, Call, Expr, SeqExpr, Var, as_expr
+from tir_mlir.graph.expressions.nodes import Attrs, Call, Expr, SeqExpr, Var, as_expr, checked_type
 from tir_mlir.graph.expressions.read_graph import read_graph
-from tir_mlir.graph.expressions.struct_info import StructInfo
+from tir_mlir.graph.expressions.struct_info import StructInfo, as_struct_info
 from tir_mlir.graph.graph import Graph
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import IRModule
@@ -27,15 +27,23 @@ class Function(Expr):
         ret_struct_info: Any = None,
         is_pure: bool = True,
         attrs: Mapping[str, Any] | None = None,
+        span: Any = None,
         *,
+        ret_ty: Any = None,
         home: Any = None,
     ):
-        """home: the module that has the functions that it calls, for printing it alone."""
+        """ret_struct_info, or ret_ty: the type of the value. Errors: GraphError for one that it cannot be.
+
+        home: the module that has the functions that it calls, for printing it alone.
+        """
         for param in params:
             if not isinstance(param, Var):
                 raise GraphError(f"a parameter of a function is a relax.Var, not {short_repr(param)}")
         self.params = list(params)
         self.body = body if isinstance(body, SeqExpr) else SeqExpr([], as_expr(body))
+        said = ret_ty if ret_struct_info is None else ret_struct_info
+        if said is not None:
+            checked_type("the value of the function", as_struct_info(said), self.ret_struct_info)
         self.attrs = Attrs(attrs or {})
         self.home = home
         self.name = str(self.attrs.get("global_symbol", "main"))
@@ -52,6 +60,11 @@ class Function(Expr):
     @property
     def ret_struct_info(self) -> StructInfo:
         return self.body.body.struct_info
+
+    @property
+    def ret_ty(self) -> StructInfo:
+        """The newer name of `ret_struct_info`."""
+        return self.ret_struct_info
 
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Function:
         """A copy with one more attribute, or with those of a dictionary."""

@@ -22,8 +22,10 @@ from tir_mlir.graph.expressions.struct_info import (
     as_struct_info,
 )
 from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.graph.sizes import checked_dtype
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import PrimFunc
+from tir_mlir.te import Expr as TeExpr
 
 
 class Attrs(dict[str, Any]):
@@ -75,6 +77,11 @@ class Expr:
 
     @property
     def struct_info_(self) -> Any:
+        return self.struct_info
+
+    @property
+    def ty(self) -> Any:
+        """The newer name of `struct_info`."""
         return self.struct_info
 
     @property
@@ -159,6 +166,11 @@ class Var(Expr):
             struct_info = TensorStructInfo(struct_info, getattr(type_annotation, "dtype", None))
         self.struct_info = ObjectStructInfo() if struct_info is None else as_struct_info(struct_info)
 
+    @property
+    def name(self) -> str:
+        """The newer name of `name_hint`."""
+        return self.name_hint
+
     def __repr__(self) -> str:
         return self.name_hint
 
@@ -180,6 +192,32 @@ class Constant(Expr):
 
     def __repr__(self) -> str:
         return f"R.const({self.array.tolist() if self.array.size < 9 else '...'}, {str(self.array.dtype)!r})"
+
+
+class PrimValue(Constant):
+    """A number: as an operand a constant without axes, as an attribute of an operator the number itself.
+
+    Without a dtype it takes the type of the operand beside it, and is int64, float64 or bool alone.
+    """
+
+    def __init__(self, value: bool | int | float, dtype: str | None = None):
+        if isinstance(value, np.generic):
+            dtype, value = dtype or value.dtype.name, value.item()
+        if not isinstance(value, (bool, int, float)):
+            raise GraphError(f"prim_value takes a number, not {short_repr(value)}")
+        self.value, self.typed = value, dtype is not None
+        super().__init__(np.asarray(value, checked_dtype(dtype or _NUMBERS[type(value)])))
+
+
+_NUMBERS = {bool: "bool", int: "int64", float: "float64"}
+"""The element types of the numbers of Python, as a `prim_value` has them."""
+
+
+def prim_value(value: Any, dtype: str | None = None) -> Any:
+    """A number of a graph, `prim_value(2)`; an expression of sizes stays what it is: an attribute."""
+    if isinstance(value, (PrimValue, TeExpr)):
+        return value
+    return PrimValue(getattr(value, "value", value), dtype or getattr(value, "dtype", None))
 
 
 class Tuple(Expr):
@@ -231,13 +269,28 @@ class Call(Expr):
         attrs: Mapping[str, Any] | None = None,
         sinfo_args: Any = None,
         span: Any = None,
+        *,
+        ty_args: Any = None,
+        ret_ty: Any = None,
     ):
+        """sinfo_args: the types of the results of a called function; ty_args: its newer name.
+
+        ret_ty: the type of the value, where it is known. Errors: GraphError for one that it cannot be.
+        """
         if isinstance(op, str) and not isinstance(op, GlobalVar):
             op = Op.get(op)
         self.op = op
         self.args, self.attrs = _with_shape(op, list(args), Attrs(attrs or {}))
-        self.sinfo_args = [] if sinfo_args is None else [as_struct_info(s) for s in sinfo_args]
+        types = ty_args if sinfo_args is None else sinfo_args
+        self.sinfo_args = [as_struct_info(s) for s in ([types] if isinstance(types, StructInfo) else types or [])]
         self._struct_info: StructInfo | None = None
+        if ret_ty is not None:
+            self._struct_info = checked_type(repr(self), as_struct_info(ret_ty), infer(self))
+
+    @property
+    def ty_args(self) -> list[StructInfo]:
+        """The newer name of `sinfo_args`."""
+        return self.sinfo_args
 
     @property
     def struct_info(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -328,6 +381,11 @@ def as_expr(given: Any) -> Any:
         return Tuple(given)
     if hasattr(given, "numpy"):
         return const(given.numpy())
+    if isinstance(given, TeExpr):
+        raise GraphError(
+            f"{given} is a size, not a value of a graph; fix: use it in a shape or in an attribute, or compute with it "
+            "in a te function: bb.call_te"
+        )
     raise GraphError(f"an operand is a value, a number or an array, not {short_repr(given)}")
 
 
@@ -352,6 +410,13 @@ def _binary(name: str, left: Any, right: Any) -> Call:
         dtype = (left if isinstance(left, Expr) else right).dtype
         left, right = (v if isinstance(v, Expr) else const(v, dtype) for v in (left, right))
     return Call(Op.get(f"relax.{name}"), [left, right])
+
+
+def checked_type(what: str, said: StructInfo, inferred: StructInfo) -> StructInfo:
+    """The type of a value: what is inferred, or said where nothing is. Errors: GraphError if both cannot be."""
+    if not inferred.could_be(said):
+        raise GraphError(f"{what} is {inferred}, not {said}")
+    return said if isinstance(inferred, ObjectStructInfo) else inferred
 
 
 def infer(call: Call) -> StructInfo:

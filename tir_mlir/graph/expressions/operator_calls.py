@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions.infer_types import signature, split_arguments
-from tir_mlir.graph.expressions.nodes import Call, Expr, ExternFunc, Op, Tuple, as_expr
+from tir_mlir.graph.expressions.nodes import Call, Expr, ExternFunc, Op, PrimValue, Tuple, as_expr
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo, TensorStructInfo, as_struct_info
 from tir_mlir.graph.operators import OPERATORS
@@ -40,10 +40,13 @@ def find(name: str, word: str = "R") -> Any:
     """The function that calls an operator, or the space of operators below a name. Errors: NoSuchOperator."""
     if name in _COMPOSED:
         return _COMPOSED[name]
+    name = _ALIASES.get(name, name)
     if name in OPERATORS:
         return operator_function(name)
     if any(known.startswith(f"{name}.") for known in OPERATORS):
         return OperatorSpace(f"{name}.", word)
+    if name in _REFUSED:
+        raise NoSuchOperator(f"{word}.{name} is not supported: {_REFUSED[name]}")
     raise NoSuchOperator(f"there is no operator {word}.{name}{_near(name)}")
 
 
@@ -72,12 +75,12 @@ def operator_function(name: str) -> Callable[..., Call]:
 
 
 def typed(operands: Sequence[Any]) -> list[Expr]:
-    """Operands as expressions; a number has the type of the first value."""
-    first = next((o for o in operands if isinstance(o, Expr)), None)
-    dtype = getattr(first.struct_info, "dtype", None) if first is not None else None
-    return [
-        as_expr(np.asarray(o, dtype or None) if isinstance(o, (bool, int, float)) and dtype else o) for o in operands
-    ]
+    """Operands as expressions; a number without a type of its own has that of the first value."""
+    numbers = [o.value if isinstance(o, PrimValue) and not o.typed else o for o in operands]
+    dtype = next((getattr(o.struct_info, "dtype", None) for o in numbers if isinstance(o, Expr)), None)
+    if not dtype:
+        return [as_expr(o) for o in operands]
+    return [as_expr(np.asarray(n, dtype) if isinstance(n, (bool, int, float)) else n) for n in numbers]
 
 
 def _attribute(value: Any, inside: bool = False) -> Any:
@@ -86,31 +89,52 @@ def _attribute(value: Any, inside: bool = False) -> Any:
         return tuple(_attribute(v, True) for v in value)
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, PrimValue):
+        return value.value
     return SIZES.expression(value) if inside and isinstance(value, str) else value
 
 
 def call_tir(
-    func: Any, args: Any, out_sinfo: Any = None, *, shape: Any = None, dtype: Any = None, **other: Any
+    func: Any,
+    args: Any,
+    out_sinfo: Any = None,
+    tir_vars: Any = None,
+    *,
+    out_ty: Any = None,
+    shape: Any = None,
+    dtype: Any = None,
 ) -> Call:
     """A call of a TensorIR function, whose last parameters are its results.
 
-    `call_tir(cls.f, (x, w), out_sinfo=R.Tensor((1, 128), "float32"))`, or in the spelling of 2022
-    `call_tir(f, (x, w), (1, 128), dtype="float32")`. A list of R.Tensor is several results. Text instead of a function
-    is the name of a registered one.
+    `call_tir(cls.f, (x, w), out_sinfo=R.Tensor((1, 128), "float32"))`; out_ty is its newer name; in the spelling of
+    2022 `call_tir(f, (x, w), (1, 128), dtype="float32")`. A list of R.Tensor is several results. Text instead of a
+    function is the name of a registered one. Errors: GraphError for tir_vars: sizes are taken from shapes.
     """
-    if other:
-        raise GraphError(f"call_tir does not take {', '.join(other)}; fix: sizes are taken from the shapes of tensors")
-    infos = _results(shape if out_sinfo is None else out_sinfo, dtype)
+    if tir_vars is not None:
+        raise GraphError(
+            f"call_tir does not take tir_vars={short_repr(tir_vars)}; fix: sizes are taken from the shapes of tensors"
+        )
+    infos = _results(_first(out_sinfo, out_ty, shape), dtype)
     if type(func) is str:  # a GlobalVar is a function of the module
         return Call(CALL_DPS_PACKED, [ExternFunc(func), _inputs(args)], sinfo_args=infos)
     return Call(CALL_TIR, [func, _inputs(args)], sinfo_args=infos)
 
 
-def call_dps_packed(func: Any, args: Any, out_sinfo: Any = None, *, shape: Any = None, dtype: Any = None) -> Call:
-    """A call of a registered function, which writes into the arrays that it is given last."""
-    infos = _results(shape if out_sinfo is None else out_sinfo, dtype)
+def call_dps_packed(
+    func: Any, args: Any, out_sinfo: Any = None, *, out_ty: Any = None, shape: Any = None, dtype: Any = None
+) -> Call:
+    """A call of a registered function, which writes into the arrays that it is given last. Results as of `call_tir`."""
+    infos = _results(_first(out_sinfo, out_ty, shape), dtype)
     callee = func if isinstance(func, ExternFunc) else ExternFunc(_name(func))
     return Call(CALL_DPS_PACKED, [callee, _inputs(args)], sinfo_args=infos)
+
+
+def _first(*given: Any) -> Any:
+    """The one that is given, None if none is. Errors: GraphError for several."""
+    types = [g for g in given if g is not None]
+    if len(types) > 1:
+        raise GraphError("a call has its result types once; fix: out_sinfo, or out_ty, which is its newer name")
+    return types[0] if types else None
 
 
 def _name(given: Any) -> str:
@@ -158,3 +182,19 @@ def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "fl
 
 _COMPOSED: dict[str, Callable[..., Any]] = {"full": full, "linear": linear}
 """Functions with arguments of their own, that call operators of the table."""
+
+_ALIASES = {"dense": "nn.dense", "relu": "nn.relu"}
+"""Operators that are also found by another name."""
+
+_PACKED = 'R.call_dps_packed("env.f", (x,), out_sinfo=R.Tensor(...)) calls a registered function, the result last'
+_VALUES = "functions are members of the module, and are called by cls.f(x)"
+_REFUSED = {
+    **dict.fromkeys(("call_packed", "call_pure_packed", "call_inplace_packed", "call_py_func"), _PACKED),
+    "call_tir_inplace": "R.call_tir, whose result is written over an operand where that is the last use of it",
+    "call_tir_with_grad": "graphs are run, not differentiated; R.call_tir",
+    **dict.fromkeys(("Callable", "make_closure", "invoke_closure", "invoke_pure_closure"), _VALUES),
+    **dict.fromkeys(("print", "assert_op"), "a graph has no side effects; return the value, and test it in Python"),
+    **dict.fromkeys(("shape_to_tensor", "tensor_to_shape", "size"), "sizes are those of shapes, not values"),
+    **dict.fromkeys(("nonzero", "unique"), "the sizes of results are known before a graph is run"),
+}
+"""Names of TVM's `R` that are not of operators, and what to write instead."""

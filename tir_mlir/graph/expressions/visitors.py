@@ -16,6 +16,7 @@ from tir_mlir.graph.expressions.nodes import (
     Expr,
     ExternFunc,
     Op,
+    PrimValue,
     SeqExpr,
     ShapeExpr,
     Tuple,
@@ -32,6 +33,7 @@ _METHODS: list[tuple[type, str]] = [
     (Call, "visit_call_"),
     (DataflowVar, "visit_dataflow_var_"),
     (Var, "visit_var_"),
+    (PrimValue, "visit_prim_value_"),
     (Constant, "visit_constant_"),
     (Tuple, "visit_tuple_"),
     (TupleGetItem, "visit_tuple_getitem_"),
@@ -133,6 +135,9 @@ class PyExprVisitor(_Functor):
 
     def visit_constant_(self, op: Constant) -> None: ...
 
+    def visit_prim_value_(self, op: PrimValue) -> None:
+        self.visit_constant_(op)
+
     def visit_global_var_(self, op: GlobalVar) -> None: ...
 
     def visit_extern_func_(self, op: ExternFunc) -> None: ...
@@ -180,6 +185,9 @@ class PyExprMutator(_Functor):
 
     def visit_dataflow_var_(self, op: DataflowVar) -> Any:
         return self.visit_var_(op)
+
+    def visit_prim_value_(self, op: PrimValue) -> Any:
+        return self.visit_constant_(op)
 
     def _call(self, call: Call) -> Call:
         op, args = self.visit_expr(call.op), [self.visit_expr(a) for a in call.args]

@@ -16,10 +16,11 @@ Every operator of the table is a name here: `R.add`, `R.nn.softmax`. `dir(R)` li
 from __future__ import annotations
 
 import base64
+import builtins as _builtins
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any as _Any
 
 import numpy as np
 
@@ -28,28 +29,32 @@ from tir_mlir.graph.expressions import (
     Constant,
     ExternFunc,
     ObjectStructInfo,
+    PrimStructInfo,
     ShapeStructInfo,
     TensorStructInfo,
     TupleStructInfo,
     const,
+    prim_value,
 )
+from tir_mlir.graph.expressions import Tuple as _TupleExpr
 from tir_mlir.graph.expressions.operator_calls import OperatorSpace, call_dps_packed, call_tir, find
 from tir_mlir.graph.expressions.struct_info import as_struct_info
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.parser import decorate
 from tir_mlir.script.relax.match_cast import MatchCast
 
-Tensor, Shape, Object = TensorStructInfo, ShapeStructInfo, ObjectStructInfo
+Tensor, Shape, Prim = TensorStructInfo, ShapeStructInfo, PrimStructInfo
+Object = Any = ObjectStructInfo
 op = OperatorSpace()
 """The operators again: `relax.op.add` means `R.add` in a graph."""
 
 __all__ = [
-    "ExternFunc", "Object", "Shape", "Tensor", "Tuple", "call_dps_packed", "call_tir", "const", "dataflow", "func_attr",
-    "function", "match_cast", "output", "shape", "shape_of",
+    "Any", "ExternFunc", "Object", "Prim", "Shape", "Tensor", "Tuple", "call_dps_packed", "call_tir", "const",
+    "dataflow", "func_attr", "function", "match_cast", "output", "prim_value", "shape", "shape_of", "tuple",
 ]  # fmt: skip
 
 
-def function(func: Any = None, *, private: bool = False, pure: bool = True, check_well_formed: bool = True) -> Any:
+def function(func: _Any = None, *, private: bool = False, pure: bool = True, check_well_formed: bool = True) -> _Any:
     """Parse a function as a graph: a `Function`; in a class decorated with `@I.ir_module` a member of the module.
 
     private: a group of operators, which other graphs call. Raises ScriptError with the line.
@@ -60,9 +65,14 @@ def function(func: Any = None, *, private: bool = False, pure: bool = True, chec
     return decorate(func, private, check_well_formed, frame, graph=True)
 
 
-def Tuple(*fields: Any) -> Any:  # noqa: N802  TVM's name
+def Tuple(*fields: _Any) -> _Any:  # noqa: N802  TVM's name
     """The type of several values: `R.Tuple(R.Tensor((1, 4), "float32"), R.Tensor((1,), "int64"))`."""
-    return TupleStructInfo(fields[0] if len(fields) == 1 and isinstance(fields[0], (list, tuple)) else fields)
+    return TupleStructInfo(fields[0] if len(fields) == 1 and isinstance(fields[0], (list, _builtins.tuple)) else fields)
+
+
+def tuple(*fields: _Any) -> _Any:  # noqa: A001  TVM's name
+    """Several values as one: `R.tuple(a, b)` is `(a, b)`."""
+    return _TupleExpr(fields)
 
 
 @contextmanager
@@ -72,25 +82,25 @@ def dataflow() -> Iterator[None]:
     yield
 
 
-def output(*values: Any) -> None:
+def output(*values: _Any) -> None:
     """The last line of a dataflow block: the values that are used after it."""
 
 
-def func_attr(attributes: dict[str, Any]) -> None:
+def func_attr(attributes: dict[str, _Any]) -> None:
     """Attributes of the function: `R.func_attr({"num_input": 1})`."""
 
 
-def shape(values: Sequence[Any]) -> Any:
+def shape(values: Sequence[_Any]) -> _Any:
     """A shape as a value."""
     return ShapeStructInfo(values).values
 
 
-def shape_of(value: Any) -> Any:
+def shape_of(value: _Any) -> _Any:
     """The shape of a tensor as a value."""
     return value.shape
 
 
-def match_cast(value: Any, struct_info: Any) -> Any:
+def match_cast(value: _Any, struct_info: _Any) -> _Any:
     """The value, said to be of a type: `x1 = R.match_cast(x, R.Tensor((n, m), "float32"))` names the sizes of x.
 
     A name that no size has yet becomes that of the size; the rest must be shown to be so when the graph is read.
@@ -102,11 +112,11 @@ def const_of_bytes(data: str, shape: Sequence[int], dtype: str) -> Constant:
     """A large constant as `script(show_meta=True)` prints it: its elements as base64."""
     values = np.frombuffer(base64.b64decode(data), np.dtype(dtype))
     if values.size != int(np.prod(shape, dtype=np.int64)):
-        raise GraphError(f"a constant of shape {tuple(shape)} has {values.size} elements in the metadata")
-    return Constant(values.reshape(tuple(shape)).copy())
+        raise GraphError(f"a constant of shape {(*shape,)} has {values.size} elements in the metadata")
+    return Constant(values.reshape((*shape,)).copy())
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """The operators of the table."""
     if name.startswith("__"):
         raise AttributeError(name)

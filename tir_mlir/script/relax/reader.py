@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
+from tir_mlir.dialect.graph import free_name
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.builder import add_function
 from tir_mlir.graph.expressions import (
@@ -126,13 +127,20 @@ class _Reader:
     def _parameter(self, arg: ast.arg) -> Var:
         if arg.annotation is None:
             raise self.source.error(arg, f'parameter {arg.arg} needs a type, such as R.Tensor((1, 784), "float32")')
-        info = self._info(arg.annotation)
+        info = self._with_sizes(arg.arg, self._info(arg.annotation))
         if not isinstance(info, TensorStructInfo) or info.shape is None:
             raise self.source.error(arg, f"parameter {arg.arg} is {info}; fix: give its shape and element type")
         var = self.names[arg.arg] = Var(arg.arg, info)
         self.sizes |= {name for size in info.shape for name in size_code.symbols(SIZES.text(size))}
         self.emitter.names.add(arg.arg)
         return var
+
+    def _with_sizes(self, name: str, info: StructInfo) -> StructInfo:
+        """Of a tensor whose rank is known a size for each axis: x: R.Tensor("float32", ndim=2) is (x_0, x_1)."""
+        if not isinstance(info, TensorStructInfo) or info.shape is not None or info.ndim < 0 or not info.dtype:
+            return info
+        taken = {*self.sizes, *(arg.arg for arg in self._args()), *self.names}
+        return TensorStructInfo([free_name(f"{name}_{n}", taken) for n in range(info.ndim)], info.dtype)
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -287,7 +295,7 @@ class _Reader:
         if annotation is None or not isinstance(value, Expr):
             return
         said, found = self._info(annotation), value.struct_info
-        if isinstance(said, TensorStructInfo) and isinstance(found, TensorStructInfo) and not said.could_be(found):
+        if not said.could_be(found):
             raise self.source.error(annotation, f"the value is {found}, not {said}")
 
 
