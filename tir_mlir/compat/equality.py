@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ArgumentError, TirError, short_repr
+from tir_mlir.script import graph_level
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.structural_equal import difference
 
@@ -15,11 +16,11 @@ class NotEqual(TirError, ValueError, AssertionError):
 
 
 def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
-    """Whether two modules, or two functions, are the same program.
+    """Whether two modules, two functions (programs or graphs), or two types of values are the same.
 
-    Ignores the names of variables, buffers, loops, blocks and functions; compares loop kinds, annotations, storage
-    scopes, orders, domains, regions and types. map_free_vars: accepted; programs have no free
-    variables. Numbers, strings, lists and dictionaries are compared as Python does.
+    Ignores the names of variables, buffers, loops, blocks, and of a function that is compared alone; compares loop
+    kinds, annotations, storage scopes, orders, domains, regions and types, and what a graph calls. map_free_vars:
+    accepted; programs have no free variables. Numbers, strings, lists and dictionaries are compared as Python does.
     """
     return _difference(lhs, rhs) is None
 
@@ -40,21 +41,49 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
     """A hash of 64 bits; equal for structurally equal programs, and the same in every process."""
     from tir_mlir.script.structural_equal import canonical
 
-    text = canonical(_module(node).mlir, names=False, symbols=False)
+    if _is_program(node):
+        text = canonical(_module(node).mlir, names=False, symbols=False)
+    else:
+        text = _text(_checked(node))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def _difference(lhs: Any, rhs: Any) -> str | None:
-    programs = [isinstance(side, (IRModule, PrimFunc)) for side in (lhs, rhs)]
-    if not any(programs):
-        if not all(isinstance(side, (bool, int, float, str, list, tuple, dict, type(None))) for side in (lhs, rhs)):
-            raise ArgumentError(
-                f"can compare modules, functions and Python values, not {short_repr(lhs)} and {short_repr(rhs)}"
-            )
+    if not _is_program(lhs) and not _is_program(rhs):
+        lhs, rhs = _checked(lhs), _checked(rhs)
         return None if lhs == rhs else _values_apart(lhs, rhs)
     if type(lhs) is not type(rhs):
         return f"{short_repr(lhs)} and {short_repr(rhs)} have different kinds"
     return difference(_module(lhs).mlir, _module(rhs).mlir, names=False, symbols=isinstance(lhs, IRModule))
+
+
+def _is_program(node: Any) -> bool:
+    return isinstance(node, (IRModule, PrimFunc)) or _is_graph(node)
+
+
+def _is_graph(node: Any) -> bool:
+    """Whether it is a graph; of anything else it is not asked for the class, which loads the package of graphs."""
+    return hasattr(node, "params") and isinstance(node, graph_level.expressions().Function)
+
+
+def _checked(node: Any) -> Any:
+    """The node; of a shape its type, as sizes are expressions. Errors: ArgumentError for what cannot be compared."""
+    if isinstance(node, tuple) and hasattr(node, "struct_info"):
+        return node.struct_info  # pyright: ignore[reportAttributeAccessIssue]
+    if not isinstance(node, (bool, int, float, str, list, tuple, dict, type(None))) and not hasattr(node, "could_be"):
+        raise ArgumentError(f"can compare modules, functions, types and Python values, not {short_repr(node)}")
+    return node
+
+
+def _text(value: Any) -> str:
+    """A text that is equal for equal values: numbers of all types alike, dictionaries in the order of their keys."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(sorted(f'{_text(k)}: {_text(v)}' for k, v in value.items()))}}}"
+    if isinstance(value, (list, tuple)):
+        return f"{'list' if isinstance(value, list) else 'tuple'}({', '.join(map(_text, value))})"
+    if isinstance(value, (bool, int, float)):
+        return repr(int(value)) if value == value // 1 else repr(value)
+    return repr(value)
 
 
 def _values_apart(lhs: Any, rhs: Any) -> str:
@@ -69,9 +98,13 @@ def _values_apart(lhs: Any, rhs: Any) -> str:
     return f"at [{short_repr(key)}], {_values_apart(lhs[key], rhs[key])}"
 
 
-def _module(node: IRModule | PrimFunc) -> IRModule:
-    """A module to compare: a single function is renamed to `main`."""
+def _module(node: Any) -> IRModule:
+    """A module to compare: a function that is alone is renamed."""
     if isinstance(node, PrimFunc):
         return IRModule({"main": node})
+    if _is_graph(node):
+        return node.named("compared").alone
     functions = list(node.functions.values())
-    return IRModule({"main": functions[0]}) if len(functions) == 1 else node
+    if len(functions) > 1:
+        return node
+    return _module(functions[0]) if functions else node

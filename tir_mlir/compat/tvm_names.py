@@ -97,7 +97,8 @@ _script = {
     "tirx": "tir_mlir.script.tir",
     "relax": "tir_mlir.script.relax",
     "te": "tir_mlir.te",
-    "from_source": "tir_mlir.script.parser:parse",
+    "from_source": "tir_mlir.compat.from_source:from_source",
+    "parse": "tir_mlir.compat.from_source:from_source",
 }
 
 _relax_words = (
@@ -210,7 +211,7 @@ MODULES: dict[str, dict[str, str]] = {
         **_devices,
     },
     "tvm.script": _script,
-    "tvm.script.parser": {"parse": "tir_mlir.script.parser:parse", **_script},
+    "tvm.script.parser": _script,
     "tvm.ir": _module,
     "tvm.ir.module": {"IRModule": "tir_mlir.script.module:IRModule"},
     "tvm.error": {"TVMError": f"{_ERRORS}:TirError"},

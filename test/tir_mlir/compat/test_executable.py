@@ -30,7 +30,7 @@ def test_the_module_of_an_executable(tvm, name):
         run(a, b)
         assert b.numpy().tolist() == list(range(1, 17))
     assert lib.mod.time_evaluator(lib.entry_name, tvm.cpu(), number=1)(a, b).mean > 0
-    assert f"@{name}(" in lib.mod.inspect_source("ll")
+    assert f"@tir.{name}(" in lib.mod.inspect_source("ll")
 
 
 def test_functions_by_name(tvm):

@@ -21,7 +21,7 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
 
 @pytest.fixture
 def add(tvm):
-    return tvm.script.from_source(ADD)
+    return tvm.IRModule({"main": tvm.script.from_source(ADD)})
 
 
 def test_arrays_are_copies(tvm):
@@ -121,8 +121,10 @@ def test_targets(tvm, add):
 
 
 def test_structural_equality(tvm, add):
-    renamed = tvm.script.from_source(ADD.replace("A", "X").replace("vi", "v"))
-    other = tvm.script.from_source(ADD.replace("1.0", "2.0"))
+    renamed, other = (
+        tvm.IRModule.from_expr(tvm.script.from_source(text))
+        for text in (ADD.replace("A", "X").replace("vi", "v"), ADD.replace("1.0", "2.0"))
+    )
     assert tvm.ir.structural_equal(add, renamed)
     assert tvm.ir.structural_equal(add["main"], renamed["main"])
     assert not tvm.ir.structural_equal(add, other)

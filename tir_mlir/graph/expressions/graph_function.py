@@ -83,6 +83,12 @@ class Function(Expr):
         made.name = self.name
         return made
 
+    def named(self, name: str) -> Function:
+        """A copy with another name."""
+        made = self.with_body(self.body)
+        made.name = name
+        return made
+
     @property
     def alone(self) -> IRModule:
         """A module with only this graph and the functions that it calls."""

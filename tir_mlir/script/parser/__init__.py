@@ -150,16 +150,20 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
     (`N = 128`) are executed; imports of tvm and of this package are skipped.
     Raises ScriptError with file, line and the source line.
     """
-    if globals is not None and not isinstance(globals, Mapping):
-        raise ScriptError(f"parse takes globals as a dictionary of names, not {type(globals).__name__}")
     if isinstance(source, IRModule):
         return source
     if isinstance(source, PrimFunc):
         return source.alone
+    return build(read(source, globals, filename))
+
+
+def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> list[FunctionSource]:  # noqa: A002
+    """The functions that `parse` finds in text, in a function or in a class, before they are parsed."""
+    if globals is not None and not isinstance(globals, Mapping):
+        raise ScriptError(f"parse takes globals as a dictionary of names, not {type(globals).__name__}")
     if isinstance(source, types.FunctionType | type):
         members = [source] if isinstance(source, types.FunctionType) else list(vars(source).values())
-        programs = [_undecorated(m, globals or {}) for m in members if isinstance(m, types.FunctionType | ClassMember)]
-        return build(programs)
+        return [_undecorated(m, globals or {}) for m in members if isinstance(m, types.FunctionType | ClassMember)]
     if not isinstance(source, str):
         raise ScriptError(f"parse takes TVMScript text or a function, not {type(source).__name__}")
     text = Source.of_text(source, filename)
@@ -171,7 +175,7 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
         programs += _top_level(stmt, text, names)
     if not programs:
         raise ScriptError("the text has no @T.prim_func, and no @R.function", filename, 1)
-    return build(programs)
+    return programs
 
 
 def _undecorated(member: types.FunctionType | ClassMember, given: Mapping[str, Any]) -> FunctionSource:
