@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
+from tir_mlir.dialect.diagnostics import TraceError, short_repr
+from tir_mlir.dialect.index_maps import parsed
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
 from tir_mlir.schedule.trace.instruction import Instruction as Step
 from tir_mlir.schedule.trace.instruction import InstructionKind
 from tir_mlir.schedule.trace.json_text import step_of
+from tir_mlir.te import Var
+from tir_mlir.te.expr import Expr, named
 
 
 class _Alias(type):
@@ -48,7 +54,35 @@ class _NewStep(_Alias):
     def __call__(
         cls, kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]
     ) -> Step:
-        return step_of(kind, inputs, attrs, outputs)
+        return step_of(kind, _with_handles(inputs), _with_handles(attrs), _with_handles(outputs))
+
+
+_RESULTS: WeakValueDictionary[str, ExprHandle] = WeakValueDictionary()
+"""The handles of variables, by their keys."""
+
+
+def _with_handles(value: Any) -> Any:
+    """A value with a handle for each variable: TVM has variables for the integers that steps return.
+
+        [loop, Var("v0"), Var("v1") * 4] -> [loop, v0, v1 * 4]
+
+    Errors: TraceError for an expression that is not made of variables, integers, + - * // and %.
+    """
+    if isinstance(value, (list, tuple)):
+        return [_with_handles(v) for v in value]
+    if not isinstance(value, Expr):
+        return value
+    if isinstance(value, Var):
+        if value.key not in _RESULTS:
+            handle = _RESULTS[value.key] = ExprRV()  # type: ignore[assignment]
+            return handle
+        return _RESULTS[value.key]
+    names = {key: f"v{n}" for n, key in enumerate(value.leaves)}
+    try:
+        text = ast.unparse(named(value.node, names))
+        return parsed(text, {names[key]: _with_handles(leaf) for key, leaf in value.leaves.items()})
+    except (KeyError, ValueError) as error:
+        raise TraceError(f"{short_repr(value)} in a trace: {error}") from None
 
 
 class Instruction(metaclass=_NewStep):

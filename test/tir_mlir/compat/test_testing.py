@@ -157,6 +157,26 @@ def test_a_trace_written_down_by_hand(tvm):
     assert InstructionKind.get("GetLoops").is_pure and not InstructionKind.get("Split").is_pure
 
 
+def test_integers_of_a_trace_may_be_variables(tvm):
+    """TVM has no constructor for the results of sampling steps: they are variables, and expressions of those."""
+    from tvm.tir.schedule import BlockRV, Instruction, InstructionKind, LoopRV, Trace  # type: ignore[import-not-found]
+
+    block, loop, size = BlockRV(), LoopRV(), tvm.tir.Var("v0", "int32")
+    sample = Instruction(InstructionKind.get("SampleCategorical"), [], [[2, 4], [0.5, 0.5]], [size])
+    steps = [
+        Instruction(InstructionKind.get("GetBlock"), [], ["A", "main"], [block]),
+        Instruction(InstructionKind.get("GetLoops"), [block], [], [loop]),
+        sample,
+        Instruction(InstructionKind.get("Split"), [loop, None, size * 4], [True, False], [LoopRV(), LoopRV()]),
+    ]
+    trace, sch = Trace(steps, {sample: 1}), tvm.tir.Schedule(program())
+    assert trace.as_json()[0][3] == ["Split", ["l1", None, "v2 * 4"], [True, False], ["l3", "l4"]]
+    trace.apply_to_schedule(sch)
+    assert [sch.get(lp).extent for lp in sch.get_loops("A")] == [4, 16]
+    with pytest.raises(ValueError, match=r"T.exp\(v0\) in a trace: a formula consists of sampled integers"):
+        Instruction(InstructionKind.get("Split"), [loop, None, tvm.te.exp(size)], [True, False], [LoopRV(), LoopRV()])
+
+
 def test_steps_that_do_not_fit(tvm):
     from tvm.tir.schedule import BlockRV, Instruction, InstructionKind, LoopRV  # type: ignore[import-not-found]
 

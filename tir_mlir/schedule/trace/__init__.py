@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tir_mlir.dialect.diagnostics import TraceError, short_repr
+from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.trace import json_text, python_text, replay
-from tir_mlir.schedule.trace.instruction import Instruction
+from tir_mlir.schedule.trace.instruction import Instruction, check_step
 from tir_mlir.schedule.trace.replay import DecisionProvider, HasExecutor, StepRunner
 
 _POSTPROC = "enter_postproc"
@@ -16,8 +18,23 @@ class Trace:
     """The steps of a schedule in order, and the decisions of its sampling steps."""
 
     def __init__(self, insts: Iterable[Instruction] = (), decisions: Mapping[Instruction, Any] | None = None):
-        self.insts: list[Instruction] = list(insts)
-        self.decisions: dict[Instruction, Any] = dict(decisions or {})
+        """decisions: of sampling steps. Errors: TraceError for what is no step, and for decisions of other steps."""
+        self.insts: list[Instruction] = []
+        self.decisions: dict[Instruction, Any] = {}
+        if not isinstance(insts, Iterable) or not isinstance(decisions, (Mapping, type(None))):
+            raise TraceError("a trace is made of a list of steps and a dictionary of decisions by step")
+        for inst in insts:
+            self.append(inst)
+        for inst, decision in (decisions or {}).items():
+            self._check_decision(inst)
+            self.decisions[inst] = decision
+
+    @staticmethod
+    def _of(insts: Iterable[Instruction], decisions: Mapping[Instruction, Any]) -> Trace:
+        """Of steps and decisions of a trace, which are checked."""
+        trace = Trace()
+        trace.insts, trace.decisions = list(insts), dict(decisions)
+        return trace
 
     @property
     def instructions(self) -> list[Instruction]:
@@ -33,13 +50,25 @@ class Trace:
 
     def get_decision(self, inst: Instruction) -> Any:
         """The decision of a sampling step; None for other steps."""
-        return self.decisions.get(inst)
+        return self.decisions.get(inst) if isinstance(inst, Instruction) else None
 
     def append(self, inst: Instruction, decision: Any = None) -> None:
-        """Append a step."""
+        """Append a step. Errors: TraceError for what is no step, and for a decision of one that does not sample."""
+        check_step(inst, len(self.insts) + 1)
         self.insts.append(inst)
         if decision is not None:
+            try:
+                self._check_decision(inst)
+            except TraceError:
+                self.insts.pop()
+                raise
             self.decisions[inst] = decision
+
+    def _check_decision(self, inst: Any) -> None:
+        if not any(inst is step for step in self.insts):
+            raise TraceError(f"a decision is of {short_repr(inst)}, which is no step of the trace")
+        if not PRIMITIVES[inst.name].samples:
+            raise TraceError(f"{inst.name} is not a sampling step, so it has no decision")
 
     def pop(self) -> Instruction | None:
         """Remove the last step and return it; None if the trace is empty."""
@@ -50,14 +79,15 @@ class Trace:
         return inst
 
     def copy(self) -> Trace:
-        return Trace(self.insts, self.decisions)
+        return Trace._of(self.insts, self.decisions)
 
     def with_decision(self, inst: Instruction, decision: Any, remove_postproc: bool = False) -> Trace:
-        """A copy with another decision for one sampling step. Errors: ValueError if `inst` is not one of this trace."""
-        if inst not in self.decisions:
-            raise ValueError(f"{inst.name} is not a sampling step of this trace, so it has no decision")
+        """A copy with another decision for one sampling step. Errors: TraceError if `inst` is not one of this trace."""
+        if not isinstance(inst, Instruction) or inst not in self.decisions:
+            name = inst.name if isinstance(inst, Instruction) else short_repr(inst)
+            raise TraceError(f"{name} is not a sampling step of this trace, so it has no decision")
         steps = self._kept(remove_postproc)
-        return Trace(steps, {i: decision if i is inst else d for i, d in self.decisions.items() if i in set(steps)})
+        return Trace._of(steps, {i: decision if i is inst else d for i, d in self.decisions.items() if i in set(steps)})
 
     def simplified(self, remove_postproc: bool = False) -> Trace:
         """A copy without the lookups and sampling steps whose results are unused."""
@@ -70,7 +100,7 @@ class Trace:
             kept.append(inst)
             used |= {h.serial for h in inst.handles()}
         kept.reverse()
-        return Trace(kept, {i: self.decisions[i] for i in kept if i in self.decisions})
+        return Trace._of(kept, {i: self.decisions[i] for i in kept if i in self.decisions})
 
     def _kept(self, remove_postproc: bool) -> list[Instruction]:
         """The steps; with `remove_postproc`, those before `enter_postproc`."""
@@ -89,6 +119,10 @@ class Trace:
         decision)` may return others, or None to sample again. Errors: TraceError for a trace that does not match the
         program, and those of the steps.
         """
+        if not hasattr(sch, "executor"):
+            raise TraceError(f"a trace is replayed on a schedule, not on {short_repr(sch)}; fix: Schedule(module)")
+        if not (decision_provider is None or callable(decision_provider)):
+            raise TraceError(f"decision_provider is {short_repr(decision_provider)}; fix: a function or None")
         replay.run(self._kept(remove_postproc), self.decisions, sch.executor, decision_provider)
 
     def replay(self, sch: HasExecutor) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import TraceError
+from tir_mlir.dialect.diagnostics import TraceError, short_repr
 from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
@@ -46,7 +46,7 @@ class InstructionKind:
     @staticmethod
     def get(name: str) -> InstructionKind:
         """Look up a kind by its name, old (`GetBlock`) or new (`GetSBlock`). Errors: TraceError if it is unknown."""
-        found = kind_named(name)
+        found = kind_named(name) if isinstance(name, str) else None
         if found is None:
             raise TraceError(f"unknown instruction kind {name!r}")
         return found
@@ -100,6 +100,22 @@ class Instruction:
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())
         return f"{self.name}({shown})"
+
+
+def check_step(step: Any, number: int) -> None:
+    """Refuse what is no step of a trace, or returns what is no handle. number: from 1. Errors: TraceError."""
+    if not isinstance(step, Instruction):
+        raise TraceError(f"step {number} of the trace is {short_repr(step)}; fix: an Instruction")
+    where = f"step {number} of the trace, {short_repr(step.name)}"
+    if step.name not in PRIMITIVES:
+        raise TraceError(f"{where}: unknown primitive")
+    if not set(step.arguments) <= set(PRIMITIVES[step.name].signature.parameters):
+        raise TraceError(
+            f"{where}: it has the arguments {', '.join(step.arguments)}, which are not all parameters of it"
+        )
+    for handle in step.outputs:
+        if handle is not None and not isinstance(handle, Handle):
+            raise TraceError(f"{where}: it returns {short_repr(handle)}; fix: the handle of a block, loop or integer")
 
 
 def handles_in(value: Any) -> Iterator[Handle]:

@@ -19,7 +19,7 @@ from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import step_arguments as types
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, InstructionKind, handles_in, kind_named
-from tir_mlir.schedule.trace.python_text import HandleNames
+from tir_mlir.schedule.trace.python_text import HandleNames, unknown
 
 _HANDLES = {"b": BlockHandle, "l": LoopHandle, "v": ExprHandle}
 _NAME = re.compile(r"[blv](0|[1-9][0-9]{0,8})")
@@ -30,10 +30,16 @@ _INFERRED = "_"
 
 
 def encoded(steps: Sequence[Instruction], decisions: Mapping[Instruction, Any]) -> list[Any]:
-    """Encode a trace as lists, strings and numbers. Errors: TraceError for a value without a JSON representation."""
+    """Encode a trace as lists, strings and numbers.
+
+    Errors: TraceError for a value without a JSON representation, and for a handle that no earlier step returned.
+    """
     names = HandleNames()
     listed = []
-    for step in steps:
+    for number, step in enumerate(steps):
+        for handle in step.handles():
+            if not names.has(handle):
+                raise TraceError(f"step {number + 1} of the trace, {step.name}, {unknown(handle)}")
         inputs = [_written(v, names, True) for v in step.inputs]
         attrs = [_written(v, names, False) for v in step.attrs]
         listed.append([step.kind.name, inputs, attrs, names.give(step.outputs)])
@@ -64,11 +70,20 @@ def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
 
 
 def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], outputs: Sequence[Any]) -> Instruction:
-    """Create a step from TVM's arguments of `Instruction`: kind, inputs, attrs, and handles for its results."""
+    """Create a step from TVM's arguments of `Instruction`: kind, inputs, attrs, and handles for its results.
+
+    Errors: TraceError for arguments that are not those of the kind, and results that are not handles of its types.
+    """
+    if not isinstance(kind, InstructionKind):
+        raise TraceError(f"the kind of a step is {short_repr(kind)}; fix: InstructionKind.get(name)")
     reader = _Reader()
     reader.where = f"step {kind.name}"
-    arguments = reader.arguments(kind, list(inputs), list(attrs))
-    return Instruction(kind.primitive, arguments, tuple(outputs), _gives_list(PRIMITIVES[kind.primitive]))
+    for what, values in (("inputs", inputs), ("attrs", attrs), ("outputs", outputs)):
+        if not isinstance(values, Sequence) or isinstance(values, str):
+            reader.fail(f"its {what} are {short_repr(values)}; fix: a list")
+    arguments, primitive = reader.arguments(kind, list(inputs), list(attrs)), PRIMITIVES[kind.primitive]
+    reader.check_handles(primitive, outputs)
+    return Instruction(kind.primitive, arguments, tuple(outputs), _gives_list(primitive))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -209,11 +224,26 @@ class _Reader:
         except TypeError as error:
             self.fail(str(error))
 
+    def check_handles(self, primitive: Primitive, handles: Sequence[Any]) -> None:
+        """Refuse results of a step that are not different handles of its types."""
+        letters = self.letters(primitive, len(handles))
+        for number, handle in enumerate(handles):
+            if getattr(handle, "letter", _INFERRED if handle is None else "") not in (*letters,):
+                words = " or ".join(_HANDLES[x].word for x in letters if x != _INFERRED) or "nothing"
+                self.fail(f"its output {number} is {short_repr(handle)}; fix: the handle of a {words}")
+            if handle is not None and any(handle is other for other in handles[:number]):
+                self.fail(f"its output {number} is that of an earlier one; fix: a handle of its own")
+
+    def letters(self, primitive: Primitive, count: int) -> str:
+        """The letters of the result types of a step that has this number of results."""
+        letters, single = _results(primitive)
+        if single is not None and count != single:
+            self.fail(f"it has {count} outputs, expected {single}")
+        return letters
+
     def outputs(self, primitive: Primitive, names: list[Any]) -> tuple[Handle | None, ...]:
         """Create handles for the results of a step; their names must match its result types."""
-        letters, single = _results(primitive)
-        if single is not None and len(names) != single:
-            self.fail(f"it has {len(names)} outputs, expected {single}")
+        letters = self.letters(primitive, len(names))
         found: list[Handle | None] = []
         for name in names:
             if name == _INFERRED and _INFERRED in letters:

@@ -39,9 +39,18 @@ class HandleNames:
             names.append(name)
         return names
 
+    def has(self, handle: Handle) -> bool:
+        """Whether a step returned a handle."""
+        return handle.serial in self._by_serial or handle.key in self._latest
+
     def of(self, handle: Handle) -> str:
         """The name of a handle; `_` if no step returned it."""
         return self._by_serial.get(handle.serial) or self._latest.get(handle.key, "_")
+
+
+def unknown(handle: Handle) -> str:
+    """What to tell of a handle that no step returned."""
+    return f"uses {'an' if handle.word == 'integer' else 'a'} {handle.word} that no earlier step returned"
 
 
 def python_lines(instructions: Sequence[Instruction], decisions: dict[Instruction, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import Handle
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction
+from tir_mlir.schedule.trace.python_text import unknown
 
 T = TypeVar("T")
 DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
@@ -83,7 +84,7 @@ class HandleMap:
         """A value with its handles mapped."""
         if isinstance(value, Handle):
             if value.serial not in self._by_serial and value.key not in self._latest:
-                raise TraceError(f"{where}, uses a {value.word} that no earlier step returned")
+                raise TraceError(f"{where}, {unknown(value)}")
             return self._by_serial[value.serial] if value.serial in self._by_serial else self._latest[value.key]
         if isinstance(value, (list, tuple)):
             return type(value)(self.of(v, where) for v in value)
