@@ -67,11 +67,11 @@ REFUSED = {
         "step 3 of the trace, split, uses an integer that no earlier step returned",
     ),
     "a module": (
-        lambda: Trace([GET]).apply_to_schedule(matmul_add()),
+        lambda: Trace([GET]).apply_to_schedule(matmul_add(8)),
         "is replayed on a schedule, not on .*; fix: Schedule",
     ),
     "no function": (
-        lambda: Trace([GET]).apply_to_schedule(Schedule(matmul_add()), decision_provider=3),
+        lambda: Trace([GET]).apply_to_schedule(Schedule(matmul_add(8)), decision_provider=3),
         "decision_provider is 3",
     ),
 }
