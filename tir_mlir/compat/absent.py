@@ -13,6 +13,11 @@ from tir_mlir.dialect.diagnostics import TirError
 _INSTEAD = {
     "tvm.relay": "graphs of operators are written with tvm.relax",
     "tvm.relax.dpl": "other rewrites of a graph are a tvm.relax.PyExprMutator",
+    **{
+        f"tvm.relax.testing.{home}{name}": "graphs are run, not differentiated"
+        for home in ("", "nn.")
+        for name in ("checkpoint", "emit_checkpoint", "emit_checkpoint_sequential")
+    },
     "tvm.relax.training": "graphs are run, not differentiated",
     **dict.fromkeys(
         ("tvm.relax.FuncStructInfo", "tvm.relax.FuncType", "tvm.relax.PackedFuncType"),

@@ -133,6 +133,8 @@ _module = {
     "FloatImm": f"{_CONSTANTS}:FloatImm",
 }
 _block_builder = {"BlockBuilder": f"{_GRAPHS}:BlockBuilder"}
+_layer_words = "LogSoftmax Linear Module Parameter Placeholder ReLU Sequential emit emit_te init_params".split()
+_layers = {name: f"{_RELAX}.testing_nn:{name}" for name in _layer_words}
 _machine = {name: f"{_RELAX}.virtual_machine:{name}" for name in ("build", "VirtualMachine", "Executable")}
 _pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".split()
 _passes = {name: f"{_RELAX}.passes:{name}" for name in _pass_names}
@@ -190,6 +192,8 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.pipeline": _pipelines,
     "tvm.relax.vm": _machine,
     "tvm.relax.vm_build": _machine,
+    "tvm.relax.testing": _layers,
+    "tvm.relax.testing.nn": _layers,
     "tvm.relax.frontend": {"detach_params": f"{_RELAX}.exported_program:detach_params"},
     "tvm.relax.frontend.torch": _from_fx,
     "tvm.transform": _passes,
