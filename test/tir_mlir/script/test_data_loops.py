@@ -8,6 +8,7 @@ from harness import scripts
 
 from tir_mlir import Schedule, build, interpret
 from tir_mlir.dialect.diagnostics import ScheduleError, ScriptError
+from tir_mlir.script import parse
 
 ROWS, COLUMNS, STORED = 37, 50, 200
 PARAMS = (
@@ -207,6 +208,72 @@ def test_bounds_that_are_extrema(low, high):
 def test_extrema_of_affine_expressions_stay_affine():
     text = program(WINDOW.format(low="T.max(0, vi - 3)", high="T.min(50, vi + 4)")).text()
     assert "scf.for" not in text
+
+
+@pytest.mark.parametrize(
+    "extent",
+    [
+        "T.min(31, 126 - i * 32) + 1",
+        "127 - T.max(i * 32, 95)",
+        "T.min(62, 252 - i * 64) // 2 + 1",
+        "T.ceildiv(T.min(95, 380 - i * 96), 3)",
+        "T.min(-2 * T.max(i * 32 - 127, -32) // 2, 99)",
+    ],
+)
+def test_sums_and_multiples_of_extrema_are_loops(extent):
+    """As bounds they make loops that primitives know: of 32, 32, 32 and 31 elements."""
+    sch = Schedule(parse(RAGGED.format(extent=extent)))
+    i, j = sch.get_loops("B")
+    assert "scf.for" not in sch.mod.text()
+    with pytest.raises(ScheduleError, match="loop j ends at the minimum of several bounds; split needs a single one"):
+        sch.split(j, [None, 8])
+    sch.parallel(i)
+    sch.vectorize(j)
+    sch.compute_at(sch.cache_read("B", 0, "local"), i)
+    x, y = np.arange(127, dtype="float32"), np.zeros(127, "float32")
+    run_function = build(sch.mod)
+    run_function(x, y)
+    np.testing.assert_array_equal(y, x + 1)
+
+
+RAGGED = """
+@T.prim_func
+def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
+    for i in range(4):
+        for j in range({extent}):
+            with T.block("B"):
+                vi = T.axis.spatial(127, i * 32 + j)
+                B[vi] = A[vi] + T.float32(1)
+"""
+
+
+@pytest.mark.parametrize("extent", ["T.min(32, 127 - i * 32) % 64", "T.max(T.min(32, 127 - i * 32), 1)"])
+def test_what_is_no_minimum_of_affine_expressions_is_a_loop_over_data(extent):
+    sch = Schedule(parse(RAGGED.format(extent=extent)))
+    assert [loop.name for loop in map(sch.get, sch.get_loops("B"))] == ["i"]
+
+
+def test_extrema_in_values():
+    """Minima and maxima of affine expressions, shifted, scaled and divided, as Python has them."""
+    texts = [
+        "T.min(vi, 5) + 3",
+        "2 - T.max(vi, 4)",
+        "T.min(vi - 6, 3) * -2",
+        "T.max(vi - 9, -7) // 2",
+        "T.min(vi, 3) * 0 + 1",
+    ]
+    stores = "\n".join(f"            B[{n}, vi] = {text}" for n, text in enumerate(texts))
+    module = parse(f"""
+@T.prim_func
+def main(B: T.Buffer(({len(texts)}, 16), "int32")):
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+{stores}
+""")
+    found, scope = np.zeros((len(texts), 16), "int32"), {"T": type("T", (), {"min": min, "max": max})}
+    build(module)(found)
+    assert found.tolist() == [[eval(text, {**scope, "vi": i}) for i in range(16)] for text in texts]
 
 
 # ---- while

@@ -349,6 +349,8 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
     if op in ("min", "max"):
         parts = [*_parts(op, left), *_parts(op, right)]
         return AffineExtremum(op, tuple(p for p in parts if p is not None)) if None not in parts else None
+    if isinstance(left, AffineExtremum) or isinstance(right, AffineExtremum):
+        return _of_extremum(op, left, right)
     a, b = (as_index(_number(side)) for side in (left, right))
     if a is None or b is None:
         return None
@@ -369,6 +371,33 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
         if b.as_constant() == 0 and op in ("//", "%", "ceildiv"):
             raise ParseError("a division by zero") from None
     return None
+
+
+_OPPOSITE = {"min": "max", "max": "min"}
+
+
+def _of_extremum(op: str, left: Expr, right: Expr) -> AffineExtremum | None:
+    """A minimum (maximum) plus or minus an affine expression, or times or over a constant, as that of the results.
+
+        T.min(31, 126 - i * 32) + 1   ->  T.min(32, 127 - i * 32)
+        i - T.min(3, i)               ->  T.max(i - 3, 0)
+
+    None for what is not affine or not monotonic.
+    """
+    extremum, other = (left, right) if isinstance(left, AffineExtremum) else (right, left)
+    index = as_index(_number(other))
+    if not isinstance(extremum, AffineExtremum) or index is None:
+        return None
+    factor = index.as_constant() or 0
+    falls = (op == "-" and extremum is right) or (op == "*" and factor < 0)
+    divided = op in ("//", "ceildiv") and extremum is left and factor > 0
+    if not (op in ("+", "-") or (op == "*" and factor) or divided):
+        return None
+    pairs = [(part, index) if extremum is left else (index, part) for part in extremum.parts]
+    parts = [_affine(op, *pair) for pair in pairs]
+    indices = [part.simplified() for part in parts if isinstance(part, Index)]
+    kind = _OPPOSITE[extremum.op] if falls else extremum.op
+    return AffineExtremum(kind, tuple(indices)) if len(indices) == len(parts) else None
 
 
 def _number(item: Expr) -> Expr:
