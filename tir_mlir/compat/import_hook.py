@@ -25,6 +25,8 @@ class CompatModule(types.ModuleType):
             value = _load(table[name])
         elif f"{self.__name__}.{name}" in MODULES:
             value = importlib.import_module(f"{self.__name__}.{name}")
+        elif name == "__all__":  # of `from tvm.relax.dpl import *`
+            return [word for word in table if not word.startswith("_")]
         elif name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         else:

@@ -145,6 +145,12 @@ _transforms = {
     **{name: f"{_RELAX}.transforms:{name}" for name in _transform_names},
     **{name: f"{_RELAX}.fusion:{name}" for name in _fusion_names},
     **{name: f"{_RELAX}.tuning:{name}" for name in _search_passes},
+    "FoldConstant": f"{_RELAX}.fold_constant:FoldConstant",
+    **{n: f"{_RELAX}.fuse_by_pattern:{n}" for n in ("FuseOpsByPattern", "FusionPattern", "PatternCheckContext")},
+}
+_known_patterns = {
+    name: f"{_RELAX}.fuse_by_pattern:{name}"
+    for name in ("get_pattern", "get_patterns_with_prefix", "register_patterns")
 }
 _pipelines = {
     name: f"{_RELAX}.pipelines:{name}" for name in ("get_pipeline", "static_shape_tuning_pipeline", "zero_pipeline")
@@ -190,6 +196,8 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.dpl.context": _patterns,
     "tvm.relax.transform": {**_transforms, "function_pass": f"{_RELAX}.passes:function_pass"},
     "tvm.relax.pipeline": _pipelines,
+    "tvm.relax.backend": _known_patterns,
+    "tvm.relax.backend.pattern_registry": _known_patterns,
     "tvm.relax.vm": _machine,
     "tvm.relax.vm_build": _machine,
     "tvm.relax.testing": _layers,

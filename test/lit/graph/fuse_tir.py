@@ -24,6 +24,33 @@ def main(x: R.Tensor((4, 64), "float32"), w: R.Tensor((64, 32), "float32"), b: R
     return gv
 
 # -----
+# Constants of a group become parameters of its program.
+# CHECK-LABEL: def scaled(
+# CHECK-SAME:    x0: T.Buffer((2,), "float32"), x1: T.Buffer((2,), "float32"), T_add: T.Buffer((2,), "float32")
+# CHECK-LABEL: def main(
+# CHECK:         gv: {{.*}} = R.call_tir(cls.scaled, (x, R.const([1.0, 2.0], "float32"))
+from tir_mlir.script import ir as I
+from tir_mlir.script import relax as R
+
+
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def scaled(x: R.Tensor((2,), "float32")):
+        with R.dataflow():
+            lv = R.multiply(x, R.const([1.0, 2.0]))
+            gv = R.add(lv, x)
+            R.output(gv)
+        return gv
+
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        with R.dataflow():
+            gv = cls.scaled(x)
+            R.output(gv)
+        return gv
+
+# -----
 from tir_mlir.script import tir as T
 
 

@@ -15,6 +15,7 @@ from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
+from tir_mlir.graph.transforms.inline_graphs import inlined_groups
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer.graphs import WEIGHTS
 
@@ -27,8 +28,9 @@ class Executable:
         if not names:
             raise GraphError("the module has no graph; fix: a function with @R.function, or tvm.build for programs")
         self.module, self.target = module, target
+        inlined = _without_composites(module, names[0])
         self.models: dict[str, Model] = {
-            name: build_model(Graph(module, name=name), target, threads=threads) for name in names
+            name: build_model(Graph(inlined, name=name), target, threads=threads) for name in names
         }
 
     def stats(self) -> str:
@@ -43,6 +45,13 @@ class Executable:
     def jit(self, **_: Any) -> Executable:
         """The executable itself: it is compiled."""
         return self
+
+
+def _without_composites(module: IRModule, name: str) -> IRModule:
+    """The module with the functions of FuseOpsByPattern in place of their calls: how to fuse is chosen anew."""
+    if not any("Composite" in func.attrs for func in module.graphs.values()):
+        return module
+    return inlined_groups(Graph(module, name=name)).module
 
 
 def build(mod: Any, target: Any = None, params: dict[str, Any] | None = None, **_: Any) -> Executable:

@@ -101,7 +101,7 @@ def rewrite_bindings(
         new = rewriter(dict(found), dict(values))
         made.update(new)
         left = [v for v in left if v not in {found[p] for p in outputs}]
-    return remove_all_unused(_written(func, {**values, **made})) if made else func
+    return remove_all_unused(written(func, {**values, **made})) if made else func
 
 
 def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var]) -> dict[DFPattern, Any] | None:
@@ -121,16 +121,17 @@ def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var
     return go_on(0, Matcher(values.get), ())
 
 
-def _written(func: Function, values: Mapping[Var, Expr]) -> Function:
-    """The function with these values of its variables, each after what it reads."""
-    return _Reordered(values).visit_expr(func)
+def written(func: Function, values: Mapping[Var, Expr], functions: Mapping[str, Any] | None = None) -> Function:
+    """The function with these values of its variables, each after what it reads. functions: that they call, too."""
+    return _Reordered(values, functions or {}).visit_expr(func)
 
 
 class _Reordered(PyExprMutator):
     """Writes the bindings of a function again, with other values; an expression that occurs twice is computed once."""
 
-    def __init__(self, values: Mapping[Var, Expr]):
+    def __init__(self, values: Mapping[Var, Expr], functions: Mapping[str, Any]):
         super().__init__()
+        self.builder_.functions.update(functions)
         self.values = values
         self.made: dict[int, Any] = {}
         self.kept: list[Any] = []  # so that their ids stay theirs

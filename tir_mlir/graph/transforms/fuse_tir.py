@@ -22,18 +22,21 @@ def fuse_tir(graph: Graph) -> Graph:
         gv = cls.fused_dense_relu(x, w)                       (loops of dense and of relu)
                                                           gv = R.call_tir(cls.fused_dense_relu, (x, w))
 
-    How the loops are fused is up to the schedule of the function. Functions that nothing calls any more are erased.
+    Constants of a group become parameters. How the loops are fused is up to the schedule of the function. Functions
+    that nothing calls any more are erased.
     """
     made = graph.clone()
     with entered():
         module = made.module.mlir
         for group in [f for f in tensor_funcs(module) if f.kind == encoding.GROUP]:
             users = [n for f in tensor_funcs(module) if f.is_graph for n in f.nodes if n.callee == group]
+            constants = [_constants_at(group, node) for node in users]
+            _constants_to_inputs(group)
             name, parts = group.name, _calls(group)
             group.op.erase()
             merge_functions(module, name, *parts)
-            for node in users:
-                _call_merged(module, node, name)
+            for node, more in zip(users, constants, strict=True):
+                _call_merged(module, node, name, more)
     return clean(made)
 
 
@@ -52,7 +55,23 @@ def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[int]]:
     return calls, [slots[v][1] for v in group.outputs]
 
 
-def _call_merged(module: ir.Module, node: Node, name: str) -> None:
+def _constants(group: TensorFunc) -> list[Node]:
+    return [node for node in group.nodes if node.kind == "constant"]
+
+
+def _constants_at(group: TensorFunc, user: Node) -> list[ir.Value]:
+    """Copies of the constants of a group before a call of it."""
+    with ir.InsertionPoint(user.op):
+        return [node.op.clone().results[0] for node in _constants(group)]
+
+
+def _constants_to_inputs(group: TensorFunc) -> None:
+    for node in _constants(group):
+        node.results[0].replace_all_uses_with(create.add_input(group, node.names[0], node.types[0]))
+        node.op.erase()
+
+
+def _call_merged(module: ir.Module, node: Node, name: str, more: list[ir.Value]) -> None:
     with ir.InsertionPoint(node.op):
-        call = create.call_tir(module, name, node.inputs, node.types, node.names)
+        call = create.call_tir(module, name, [*node.inputs, *more], node.types, node.names)
     replace_node(node, call.results)
