@@ -14,7 +14,7 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import answers, remembered
 from tir_mlir.dialect.ir.traversal import direct_ops, visit
-from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_init, is_loop
+from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_data_where, is_init, is_loop, is_where
 
 AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
 _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
@@ -167,6 +167,20 @@ def bound_value(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     same = ir.IntegerAttr(test.attributes["predicate"]).value == 0 and branch.operands[0] == test.results[0]
     variable = op.regions[0].blocks[0].arguments[0]
     return (test.operands[1], branch) if same and test.operands[0] == variable != test.operands[1] else None
+
+
+def outermost_with_searches(block: Block) -> ir.Operation:
+    """The outermost guard of a block or search for its bindings, or its op."""
+    top = block.op
+    while (parent := top.parent) is not None:
+        above = parent.operation
+        if is_where(above) or is_data_where(above):
+            top = above
+        elif above.name == "scf.if" and above.parent is not None and is_bound_value(above.parent.operation):
+            top = above.parent.operation
+        else:
+            break
+    return top
 
 
 def data_loop_name(op: ir.Operation) -> str:

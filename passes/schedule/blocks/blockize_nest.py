@@ -18,6 +18,7 @@ from tir_mlir.dialect.ir import (
     edit,
     fold_known,
     loops_above,
+    outermost_with_searches,
     walk,
 )
 from tir_mlir.dialect.presburger import intervals, sets
@@ -28,7 +29,14 @@ from tir_mlir.passes.schedule.registry import check, refuse
 
 
 def check_unconditional(block: Block) -> None:
-    """Refuse a block whose guard is on data: its loads use loops that would be outside the new block."""
+    """Refuse a block whose guard or binding is data: its loads use loops that would be outside the new block."""
+    search = outermost_with_searches(block)
+    if search != block.guarded:
+        refuse(
+            block,
+            f'a binding of block "{block.name}" is not affine, and is computed from the loops around it',
+            fix="in the program, compute it inside the block: as an index, or a condition",
+        )
     check(
         block.guarded == block.outermost,
         block,

@@ -5,7 +5,18 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import Region, box
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.regions import regions
-from tir_mlir.dialect.ir import Block, Buffer, attrs, frozen, func_of
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    attrs,
+    frozen,
+    func_of,
+    is_bound_value,
+    is_inside,
+    outermost_with_searches,
+    parent_op,
+    parents,
+)
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, check_redirectable, make_copy, next_op, redirect
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_copies_written
@@ -51,9 +62,10 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
 
     name = f"{buffer.name}_{storage_scope}"
     cache = alloc_like(buffer, scope, name, buffer.dims, storage_scope)
-    after = next_op(block.guarded)
+    top = outermost_with_searches(block)
+    after = next_op(top)
     with block.op.location:
-        made = [make_copy(name, buffer, cache, CopyRegion(block.guarded, region, whole))]
+        made = [make_copy(name, buffer, cache, CopyRegion(top, region, whole))]
         made.append(make_copy(name, cache, buffer, CopyRegion(after, region, whole)))
     point = left_out(made[1]) if buffer.is_param else None
     check(
@@ -74,6 +86,10 @@ def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:
     found = [next((r for r in group if r.buffer == buffer), None) for group in regions(block)]
     own = [a for a in accesses(block.op) if a.buffer == buffer.value]
     one = found[0] if found[0] and found[1] and found[0].same(found[1]) else box(own, block.op)
-    bound = {i.var: i.binding for i in block.iters}
+    top = outermost_with_searches(block)
+    if any(is_bound_value(p) and is_inside(p, top) for p in parents(block.op)):  # what it finds is not known outside
+        one, bound = box(own, parent_op(top)), {}
+    else:
+        bound = {i.var: i.binding for i in block.iters}
     mins, extents = ([i.substitute(bound).simplified() for i in part] for part in (one.mins, one.extents))
     return Region(buffer, tuple(mins), tuple(extents)), box(own, func_of(block.op).op)

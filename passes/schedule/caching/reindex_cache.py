@@ -14,13 +14,14 @@ from tir_mlir.dialect.ir import (
     Constraint,
     Index,
     IterSpec,
+    Loop,
     attrs,
     constraints,
     create,
     frozen,
-    is_inside,
-    loops_above,
+    is_loop,
     parent_op,
+    parents,
 )
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_fills_box, check_write_back
@@ -178,7 +179,8 @@ def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, targ
     """Create the copy over those loops and iters of the block that the index uses, guarded as the block is."""
     block, level = plan.access.block, parent_op(before)
     iters = iters_in(block, plan.cell)
-    own = [lp for lp in loops_above(block.op) if lp.op != level and is_inside(lp.op, level)]
+    around = parents(block.op)  # with the loops that find a binding: the copy has all values of such an iter
+    own = [Loop(p) for p in around[: around.index(level)][::-1] if is_loop(p)]
     nest = loops_behind(own, {v for i in iters for v in i.binding.values})
     ip, loops = copy_loops(nest, ir.InsertionPoint(before), serial=True)
     dropped = {lp.var for lp in own} - set(loops)

@@ -25,7 +25,6 @@ from tir_mlir.passes.schedule.edits.common_subexpressions import (
 )
 from tir_mlir.passes.schedule.edits.computed_values import (
     check_computable,
-    outermost_with_searches,
     replace_by_computed,
 )
 from tir_mlir.passes.schedule.edits.domains import set_domain, set_extent, shrink_domains
@@ -50,7 +49,6 @@ __all__ = [
     "BufferChoice",
     "DYNAMIC",
     "check_computable",
-    "outermost_with_searches",
     "replace_by_computed",
     "NestedRegions",
     "BlockRegions",

@@ -20,10 +20,9 @@ from tir_mlir.dialect.ir import (
     blocks_below,
     create,
     edit,
-    is_bound_value,
     is_data_where,
     is_where,
-    parent_op,
+    outermost_with_searches,
     read_apply,
     walk,
 )
@@ -119,19 +118,6 @@ class _Values:
         kinds = arith.CmpIPredicate
         kind = kinds.eq if condition.is_eq else kinds.slt if strict else kinds.sle
         return arith.cmpi(kind, *(self.of(side.simplified()) for side in sides))
-
-
-def outermost_with_searches(block: Block) -> ir.Operation:
-    """The outermost guard of a block or search for its bindings, or its op."""
-    top = block.op
-    while True:
-        parent = parent_op(top)
-        if is_where(parent) or is_data_where(parent):
-            top = parent
-        elif parent.name == "scf.if" and is_bound_value(parent_op(parent)):
-            top = parent_op(parent)
-        else:
-            return top
 
 
 def _guard(block: Block, test: ir.Value) -> None:

@@ -17,8 +17,10 @@ from tir_mlir.dialect.ir import (
     data_loop_name,
     func_of,
     is_block,
+    is_bound_value,
     is_data_loop,
     ops,
+    parent_op,
     parents,
 )
 from tir_mlir.passes.schedule.registry import refuse
@@ -28,7 +30,7 @@ _LOCAL = (
     "add_unit_loop", "annotate", "unannotate", "annotate_buffer_access", "bind", "fuse", "parallel", "reorder",
     "set_scope", "split", "storage_align", "unroll", "vectorize",
 )  # fmt: skip
-# these leave a block under the conditions around it
+# these leave a block under the conditions and in the iterations around it
 _IN_PLACE = (
     "blockize", "cache_inplace", "cache_read", "cache_write", "loop_partition", "merge", "reindex",
     "reindex_cache_read", "reindex_cache_write", "reorder_block_iter_var", "rfactor", "tensorize",
@@ -37,15 +39,21 @@ _IN_PLACE = (
 )  # fmt: skip
 # these change what is under their loop alone: a condition around that loop stays around all of it
 _UNDER_LOOP = ("read_at", "write_at")
+# these let other blocks compute what a block reads or writes, at their place
+_MERGING = ("compute_inline", "reverse_compute_inline", "fuse_reduction_epilogue")
 _SPLIT = "in the program, put the condition into the block: T.if_then_else, or an if in its body"
+_BIND = "apply this step first, while the iter is bound to a loop"
 _FIX = "in the program, put the whole loop into the body of one block"
 
 
 def check_data_loops(step: str, views: Iterable[View]) -> None:
-    """Refuse, as not provable, a step that could move an access in or out of a loop over data that holds blocks.
+    """Refuse, as not provable, a step that could move an access in or out of a loop over data that holds blocks, or
+    put one beside the writes of its other iterations.
 
-    The domain of a block in such a loop has no dimension for the loop's iterations. A loop over data in the body of a
-    block without nested blocks is no obstacle: the block moves as a whole.
+    The domain of a block in such a loop has no dimension for the loop's iterations. To a step on blocks outside, the
+    loop is one op that may access what its blocks do, in any order; a step inside that moves nothing between
+    iterations sees those of all of them as one. A loop over data in the body of a block without nested blocks is no
+    obstacle: the block moves as a whole.
     """
     found = [v for v in views if isinstance(v, Loop | Block | Func)]
     if step in _LOCAL or not found:
@@ -53,24 +61,38 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
     ends = [v.op for v in found if isinstance(v, Loop)] if step in _UNDER_LOOP else []
     for view in found if step not in _IN_PLACE else ():
         if condition := _condition_of(view, ends):
-            text = f"{view!r} runs only where a condition on data holds, and this step could run it elsewhere"
-            refuse(condition if isinstance(view, Func) else view, text, provable=False, fix=_SPLIT)
-    func = func_of(found[0].op).op
-    known = contents_of(func)
-    inner = ops(func) if known is None or known.data_loops else []
-    for loop in [op for op in inner if is_data_loop(op) and any(is_block(o) for o in ops(op))]:
+            why, fix = _decides(condition, view)
+            refuse(view, f"{why}, and this step could run it elsewhere", provable=False, fix=fix)
+    if step in _IN_PLACE:
+        return
+    for loop in _loops_with_blocks(func_of(found[0].op).op):
         for view in found:
             if isinstance(view, Func):
                 continue
-            shared = [b for b in _touched(view.op) if b in _touched(loop)]
-            if loop in parents(view.op) or shared:
-                what = f"is in {data_loop_name(loop)}" if loop in parents(view.op) else _shares(shared[0], loop)
-                refuse(
-                    view,
-                    f"{view!r} {what}, and what its iterations leave for each other is not modeled",
-                    provable=False,
-                    fix=_FIX,
-                )
+            if loop in parents(view.op):
+                _refuse(view, f"is in {data_loop_name(loop)}")
+            if step in _MERGING and (shared := _written_in(loop, view.op)) is not None:
+                _refuse(view, f"uses {Buffer(shared).name}, which blocks in {data_loop_name(loop)} write")
+
+
+def _decides(condition: ir.Operation, view: View) -> tuple[str, str]:
+    """What decides whether a block runs, as part of a sentence, and the way out."""
+    search = parent_op(condition)
+    if is_bound_value(search):
+        return f"{data_loop_name(search)}, decides where {view!r} runs", _BIND
+    return f"{view!r} runs only where a condition on data holds", _SPLIT
+
+
+def _refuse(view: View, what: str) -> None:
+    text = f"{view!r} {what}, and what its iterations leave for each other is not modeled"
+    refuse(view, text, provable=False, fix=_FIX)
+
+
+def _loops_with_blocks(func: ir.Operation) -> list[ir.Operation]:
+    """The loops over data around blocks; not those that only find the value of an iter, which run once."""
+    known = contents_of(func)
+    inner = ops(func) if known is None or known.data_loops else []
+    return [op for op in inner if is_data_loop(op) and not is_bound_value(op) and any(is_block(o) for o in ops(op))]
 
 
 def _condition_of(view: View, ends: Sequence[ir.Operation]) -> ir.Operation | None:
@@ -83,9 +105,7 @@ def _condition_of(view: View, ends: Sequence[ir.Operation]) -> ir.Operation | No
     return None
 
 
-def _touched(op: ir.Operation) -> list[ir.Value]:
-    return list(dict.fromkeys(a.buffer for a in touches(op)))
-
-
-def _shares(buffer: ir.Value, loop: ir.Operation) -> str:
-    return f"uses {Buffer(buffer).name}, as blocks in {data_loop_name(loop)} do"
+def _written_in(loop: ir.Operation, op: ir.Operation) -> ir.Value | None:
+    """A buffer that an op touches and a loop writes."""
+    touched = {t.buffer for t in touches(op)}
+    return next((t.buffer for t in touches(loop) if t.is_write and t.buffer in touched), None)

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, Iter, Loop, is_inside, loops_above, parents
+from tir_mlir.dialect.analysis.accesses import touches
+from tir_mlir.dialect.ir import (
+    Block,
+    Index,
+    Iter,
+    Loop,
+    edit,
+    is_data_loop,
+    is_inside,
+    loops_above,
+    outermost_with_searches,
+    parents,
+)
 from tir_mlir.dialect.presburger import intervals, sets, summands
 from tir_mlir.passes.schedule.legality.scope import scope_of
 
@@ -24,10 +36,9 @@ class PrivateNest:
 
     @staticmethod
     def of(block: Block) -> PrivateNest:
-        top, end = block.outermost, scope_of(block).op
+        top, end = outermost_with_searches(block), scope_of(block).op
         for parent in parents(top):
-            bodies = [list(b.operations) for r in parent.regions for b in r.blocks]
-            if parent == end or len(bodies) != 1 or len(bodies[0]) != 2:
+            if parent == end or not _holds_only(parent, top, block):
                 break
             top = parent
         around = loops_above(block.op)
@@ -72,3 +83,15 @@ class PrivateNest:
         with sets.question(f'which iterations of block "{self.block.name}" run together'):
             dom = sets.domain(self.top, extra=conditions)
             return all(sets.holds(dom, c) for c in conditions)
+
+
+def _holds_only(parent: ir.Operation, top: ir.Operation, block: Block) -> bool:
+    """Whether an op contains `top` and, besides, only what computes values for it from memory that `block` keeps."""
+    bodies = [b for r in parent.regions for b in r.blocks]
+    if len(bodies) != 1 or is_data_loop(parent):
+        return False
+    others = [
+        op.operation for op in bodies[0].operations if op.operation not in (top, bodies[0].operations[-1].operation)
+    ]
+    written = {t.buffer for t in touches(block.op) if t.is_write} if others else set()
+    return all(edit.is_pure(op) and written.isdisjoint(t.buffer for t in touches(op)) for op in others)

@@ -7,7 +7,17 @@ from mlir import ir
 from tir_mlir.dialect.analysis import dataflow
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.buffer_users import accesses_to
-from tir_mlir.dialect.ir import Block, Buffer, Loop, common_parent, is_inside, is_loop, parents
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Loop,
+    common_parent,
+    data_loop_name,
+    is_data_loop,
+    is_inside,
+    is_loop,
+    parents,
+)
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, WRAP_IN_BLOCK
 from tir_mlir.passes.schedule.legality.scope import (
@@ -94,6 +104,12 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
         fix=f'reverse_compute_at moves the consumers of block "{block.name}" to it; or read a copy '
         "made by a block before",
     )
+    over = next((p for p in parents(writer.op) if is_data_loop(p) and not is_inside(block.op, p)), None)
+    if over is not None:
+        text = (
+            f'block "{writer.name}", which writes {name}, is in {data_loop_name(over)}, and may run differently later'
+        )
+        refuse(writer, text, provable=False)
     check_complete_or_reduction(writer)
     shared = {lp.var: lp for lp in shared_loops(writer.op, block.op, scope) if lp.const_extent != 1}
     for it in writer.iters:

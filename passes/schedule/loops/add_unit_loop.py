@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Func, Loop, create, edit
-from tir_mlir.passes.schedule.edits import outermost_with_searches
+from tir_mlir.dialect.ir import Block, Func, Loop, create, edit, outermost_with_searches
 from tir_mlir.passes.schedule.registry import primitive
 
 

@@ -148,13 +148,65 @@ def test_the_loop_around_a_loop_over_data_is_split_and_parallel(factor):
     np.testing.assert_array_equal(run(sch.mod), counts())
 
 
-def test_moving_into_a_loop_over_data_is_not_provable():
+def test_moving_out_of_a_loop_over_data_is_not_provable():
     sch = Schedule(program(AROUND))
     before = sch.mod.script()
-    with pytest.raises(ScheduleError, match='not provable: block "zero" uses Y, as blocks in loop k') as caught:
-        sch.compute_at("zero", sch.get_loops("row")[0])
+    with pytest.raises(ScheduleError, match='not provable: block "row" is in loop k, whose bounds are data') as caught:
+        sch.reverse_compute_at("row", sch.get_loops("zero")[0])
     assert not caught.value.provable and "into the body of one block" in str(caught.value)
     assert sch.mod.script() == before
+
+
+BESIDE = {
+    "a producer moves to it": lambda sch: sch.compute_at("double", sch.get_loops("row")[0]),
+    "a consumer moves to it": lambda sch: sch.reverse_compute_at(
+        "last", sch.merge(sch.get_loops("zero")[0], sch.get_loops("row")[0])
+    ),
+    "a producer is inlined into it": lambda sch: sch.compute_inline("double"),
+    "it reads a copy": lambda sch: sch.cache_read("row", 1, "global"),
+    "it reads a copy, indexed by an iter": lambda sch: sch.reindex("row", ("read", 1)),
+    "it reads a copy in another layout": lambda sch: sch.reindex_cache_read(
+        "row", 1, "global", lambda i, k: (k // 4, k % 4)
+    ),
+    "the sum of an iteration is cached": lambda sch: sch.cache_inplace("row", 0, "global"),
+    "what it reads changes its layout": lambda sch: sch.transform_layout(
+        "double", ("write", 0), lambda i: (i // 8, i % 8)
+    ),
+    "its nest merges with another": lambda sch: sch.merge(sch.get_loops("zero")[0], sch.get_loops("row")[0]),
+}
+SUMS = """
+W = T.alloc_buffer((200,))
+S = T.alloc_buffer((37,))
+for i in range(200):
+    with T.block("double"):
+        vi = T.axis.spatial(200, i)
+        W[vi] = V[vi] * T.float32(2)
+for i in range(37):
+    with T.block("zero"):
+        vi = T.axis.spatial(37, i)
+        S[vi] = T.float32(0)
+for i in range(37):
+    for k in range(P[i], P[i + 1]):
+        with T.block("row"):
+            vi = T.axis.spatial(37, i)
+            vk = T.axis.reduce(200, k)
+            S[vi] = S[vi] + W[vk]
+for i in range(37):
+    with T.block("last"):
+        vi = T.axis.spatial(37, i)
+        Y[vi] = S[vi] + T.float32(1)
+"""
+
+
+@pytest.mark.parametrize("word", BESIDE)
+def test_a_step_beside_a_loop_over_data(word):
+    sch = Schedule(program(SUMS))
+    BESIDE[word](sch)
+    starts, _, values, _ = matrix()
+    wanted = [2 * values[a:b].sum() + 1 for a, b in zip(starts, starts[1:], strict=False)]
+    np.testing.assert_allclose(interpreted(sch.mod), wanted, rtol=1e-5)
+    assert sch.verify()
+    assert parse(sch.mod.script()).script() == sch.mod.script()
 
 
 def test_what_an_iteration_leaves_for_the_next_keeps_a_producer_in_place():

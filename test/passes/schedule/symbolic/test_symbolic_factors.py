@@ -226,7 +226,14 @@ def test_a_fused_sum_is_not_parallel(refused):
 
 def test_steps_that_do_not_know_such_bindings_refuse(refused):
     sch, _ = _fused()
-    refused(sch, "is in the binding of iter vi, which is not affine", lambda: sch.cache_read("B", 0, "global"))
+    refused(sch, "the binding of iter vj, which is not affine, decides where", lambda: sch.compute_inline("B"))
+
+
+def test_a_block_with_such_bindings_reads_a_copy(right_at):
+    sch, _ = _fused()
+    sch.cache_read("B", 0, "global")
+    sch.reindex("B", ("read", 0))
+    _check(sch, right_at)
 
 
 def test_a_unit_loop_goes_around_such_bindings(right_at):
