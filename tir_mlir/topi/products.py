@@ -24,6 +24,11 @@ def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_d
     A vector is a row on the left, a column on the right, and its axis is not in the result. transp_a, transp_b: the
     last two axes are exchanged. float16 and bfloat16 are summed in float32. out_dtype: default that of the operands.
     """
+    return product(a, b, transp_a, transp_b, out_dtype, "T_matmul")
+
+
+def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | None, name: str) -> te.Tensor:
+    """The same, with the name of its block."""
     x, y = ranked("matmul", "a", a, 1, 99), ranked("matmul", "b", b, 1, 99)
     dtype = one_type("matmul", a=x, b=y)
     swap = transp_a and x.ndim > 1, transp_b and y.ndim > 1
@@ -54,8 +59,12 @@ def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_d
         one, two = side(x, outer, row, True), side(y, outer, column, False)
         return te.sum(as_type(one, dtype, added) * as_type(two, dtype, added), axis=k)
 
-    product = te.compute((*batch, *rows, *columns), element, name="T_matmul")
-    return narrow(product, out_dtype or dtype)
+    return narrow(te.compute((*batch, *rows, *columns), element, name=name), out_dtype or dtype)
+
+
+def orders(transpose_a: bool, transpose_b: bool) -> str:
+    """`NT`: the first operand as it is (normal), the second transposed."""
+    return "NT"[transpose_a] + "NT"[transpose_b]
 
 
 def batch_matmul(
@@ -68,7 +77,8 @@ def batch_matmul(
 ) -> te.Tensor:
     """(b, n, k) x (b, m, k) -> (b, n, m); transpose_b=False: (b, k, m). oshape: accepted, ignored."""
     x, y = ranked("nn.batch_matmul", "tensor_a", tensor_a, 3), ranked("nn.batch_matmul", "tensor_b", tensor_b, 3)
-    return matmul(x, y, transpose_a, transpose_b, out_dtype)
+    name = f"T_batch_matmul_{orders(transpose_a, transpose_b)}"
+    return product(x, y, transpose_a, transpose_b, out_dtype, name)
 
 
 def einsum(subscripts: str, *operands: Any) -> te.Tensor:

@@ -53,7 +53,11 @@ def reduced(name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reduce
     def element(*i: Any) -> Any:
         return reducer(as_type(x(*placed(x, i, sums, keepdims)), x.dtype, dtype), axis=list(sums.values()))
 
-    return te.compute(shape, element, name=f"T_{name}")
+    return te.compute(shape, element, name=f"{x.name}_red" if name in _ALONE else f"T_{name}")
+
+
+_ALONE = ("sum", "prod", "max", "min", "all", "any")
+"""Reductions whose blocks are named after what they reduce: of A, A_red."""
 
 
 def narrow(x: te.Tensor, dtype: str) -> te.Tensor:

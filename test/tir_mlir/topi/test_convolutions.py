@@ -154,3 +154,45 @@ SCHEDULES = [
 @pytest.mark.parametrize("shapes,attrs,schedules", SCHEDULES)
 def test_schedules(shapes, attrs, schedules):
     assert picked(topi.nn.conv2d, *shapes, **attrs) == schedules
+
+
+def turned(array, order):
+    """The array with its axes in another order, as its own memory."""
+    return np.ascontiguousarray(array.transpose(order))
+
+
+BY_LAYOUT = {  # orders of data, weights and result for those of torch
+    "conv1d_ncw": ((0, 1, 2), (0, 1, 2), {}),
+    "conv1d_nwc": ((0, 2, 1), (2, 1, 0), {}),
+    "conv2d_hwcn": ((2, 3, 1, 0), (2, 3, 1, 0), {}),
+    "conv3d_ncdhw": ((0, 1, 2, 3, 4), (0, 1, 2, 3, 4), {}),
+    "conv3d_ndhwc": ((0, 2, 3, 4, 1), (2, 3, 4, 1, 0), {}),
+    "group_conv2d_nhwc": ((0, 2, 3, 1), (2, 3, 1, 0), {"groups": 2}),
+}
+
+
+@pytest.mark.parametrize("name", BY_LAYOUT)
+def test_convolutions_by_layout(name):
+    order, weights, attrs = BY_LAYOUT[name]
+    count = len(order) - 2
+    x, w = random(2, 4, *[5] * count), random(6, 4 // attrs.get("groups", 1), *[3] * count, seed=1)
+    wanted = getattr(functional, f"conv{count}d")(torch.tensor(x), torch.tensor(w), padding=1, **attrs).numpy()
+    got = run(getattr(nn, name), turned(x, order), turned(w, weights), padding=1, **attrs)
+    close(got, wanted.transpose(order), 1e-4)
+
+
+def test_a_depthwise_convolution_with_channels_last():
+    x, w = random(1, 4, 6, 6), random(8, 1, 3, 3, seed=1)
+    wanted = functional.conv2d(torch.tensor(x), torch.tensor(w), padding=1, groups=4).numpy()
+    filters = turned(w.reshape(4, 2, 3, 3), (2, 3, 0, 1))
+    got = run(nn.depthwise_conv2d_nhwc, turned(x, (0, 2, 3, 1)), filters, padding=1)
+    close(got, wanted.transpose(0, 2, 3, 1))
+
+
+def test_a_transposed_convolution_with_tvms_arguments():
+    x, w = random(1, 3, 4, 4), random(3, 5, 3, 3, seed=1)
+    wanted = functional.conv_transpose2d(
+        torch.tensor(x), torch.tensor(w), stride=2, padding=1, output_padding=1
+    ).numpy()
+    got = run(lambda a, b: nn.conv2d_transpose_nchw(a, b, (2, 2), (1, 1), "float32", (1, 1)), x, w)
+    close(got, wanted)

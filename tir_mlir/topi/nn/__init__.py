@@ -22,16 +22,22 @@ from tir_mlir.topi.nn.activations import (
     softsign,
 )
 from tir_mlir.topi.nn.attention import attention, rotary_embedding
-from tir_mlir.topi.nn.convolution import (
-    conv1d,
-    conv2d,
+from tir_mlir.topi.nn.convolution import conv1d, conv2d, conv3d
+from tir_mlir.topi.nn.convolutions_by_layout import (
+    conv1d_ncw,
+    conv1d_nwc,
+    conv2d_hwcn,
     conv2d_nchw,
     conv2d_nhwc,
-    conv3d,
+    conv2d_transpose_nchw,
+    conv3d_ncdhw,
+    conv3d_ndhwc,
     depthwise_conv2d_nchw,
+    depthwise_conv2d_nhwc,
     group_conv2d_nchw,
+    group_conv2d_nhwc,
 )
-from tir_mlir.topi.nn.dense import bias_add, dense
+from tir_mlir.topi.nn.dense import bias_add, dense, matmul
 from tir_mlir.topi.nn.normalization import batch_norm, group_norm, instance_norm, layer_norm, rms_norm
 from tir_mlir.topi.nn.padding import pad
 from tir_mlir.topi.nn.pooling import (
@@ -54,7 +60,7 @@ from tir_mlir.topi.nn.pooling import (
 from tir_mlir.topi.nn.softmax import log_softmax, softmax
 from tir_mlir.topi.nn.transposed_convolution import conv1d_transpose, conv2d_transpose, conv3d_transpose
 from tir_mlir.topi.operands import absent as _absent
-from tir_mlir.topi.products import batch_matmul, matmul
+from tir_mlir.topi.products import batch_matmul
 from tir_mlir.topi.shapes import flatten
 
 __all__ = [
@@ -73,15 +79,22 @@ __all__ = [
     "batch_norm",
     "bias_add",
     "conv1d",
+    "conv1d_ncw",
+    "conv1d_nwc",
     "conv1d_transpose",
     "conv2d",
+    "conv2d_hwcn",
     "conv2d_nchw",
     "conv2d_nhwc",
     "conv2d_transpose",
+    "conv2d_transpose_nchw",
     "conv3d",
+    "conv3d_ncdhw",
+    "conv3d_ndhwc",
     "conv3d_transpose",
     "dense",
     "depthwise_conv2d_nchw",
+    "depthwise_conv2d_nhwc",
     "dropout",
     "elu",
     "flatten",
@@ -89,6 +102,7 @@ __all__ = [
     "gelu_tanh",
     "global_pool",
     "group_conv2d_nchw",
+    "group_conv2d_nhwc",
     "group_norm",
     "hardsigmoid",
     "hardswish",

@@ -52,8 +52,12 @@ def convolve(
     layouts: tuple[Layout, Layout, Layout],
     spatial: str,
     out_dtype: str | None,
+    names: tuple[str, str] | None = None,
 ) -> te.Tensor:
-    """A convolution of a tensor in one layout with weights in another, to a third. `spatial`: its letters, `HW`."""
+    """A convolution of a tensor in one layout with weights in another, to a third. `spatial`: its letters, `HW`.
+
+    names: of the blocks that pad and that sum; default `pad_temp` and, in groups, `group_conv2d_nchw`.
+    """
     x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
     dtype = one_type(op, data=x, kernel=w)
     source, weights, target = layouts
@@ -61,7 +65,9 @@ def convolve(
     _check_channels(op, x, w, sizes["C"], known, groups)
     outs = window.result(op, [sizes[a] for a in spatial], [known[a] for a in spatial])
     sides = dict(zip(source.places(spatial), window.padding, strict=True))
-    image = padded(x, sides, 0)
+    plain = f"{'group_' * (groups > 1)}{op.removeprefix('nn.')}_{target.text.lower()}"
+    pad_name, name = names or ("pad_temp", plain)
+    image = padded(x, sides, 0, pad_name)
     channels = _Channels(sizes["C"], known, groups, source.factors.get("C") if groups == 1 else None)
     taps = [te.reduce_axis((0, known[a]), name=f"r{a.lower()}") for a in spatial]
     added = sum_type(dtype, out_dtype)
@@ -74,7 +80,6 @@ def convolve(
         return te.sum(as_type(value, dtype, added) * as_type(weight, dtype, added), axis=[*channels.axes, *taps])
 
     shape = target.shape(op, {"N": sizes["N"], "C": known["O"], **dict(zip(spatial, outs, strict=True))})
-    name = f"{op.removeprefix('nn.')}_{target.text.lower()}"
     return narrow(te.compute(shape, element, name=name), out_dtype or dtype)
 
 
@@ -157,54 +162,3 @@ def _plain(op: str, letters: str, kernel_text: str) -> Any:
 conv1d = _plain("nn.conv1d", "W", "OIW")
 conv2d = _plain("nn.conv2d", "HW", "OIHW")
 conv3d = _plain("nn.conv3d", "DHW", "OIDHW")
-
-
-def conv2d_nchw(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
-) -> te.Tensor:
-    """`conv2d` in NCHW with weights in OIHW."""
-    return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype)
-
-
-def conv2d_nhwc(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
-) -> te.Tensor:
-    """`conv2d` in NHWC with weights in HWIO."""
-    return conv2d(data, kernel, stride, padding, dilation, "NHWC", "HWIO", out_dtype)
-
-
-def group_conv2d_nchw(
-    data: Any,
-    kernel: Any,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-    out_dtype: str | None = None,
-) -> te.Tensor:
-    """`conv2d` of groups of channels, in NCHW with weights in OIHW."""
-    return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype, groups)
-
-
-def depthwise_conv2d_nchw(
-    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
-) -> te.Tensor:
-    """`conv2d` of each channel alone, in NCHW: (n, c, h, w), (c, m, kh, kw) -> (n, c * m, ..)."""
-    op = "nn.depthwise_conv2d"
-    x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
-    if x.ndim != 4 or w.ndim != 4:
-        raise refuse(op, f"{described('data', x)} and {described('kernel', w)}", "pass NCHW and (c, m, kh, kw)")
-    count = number(x.shape[1])
-    if count is None:
-        raise refuse(op, f"{described('data', x)} has a symbolic number of channels", "use a number")
-    several = w.shape[1]
-    filters = (
-        w
-        if same(several, 1)
-        else te.compute(
-            (simple(w.shape[0] * several), 1, *w.shape[2:]),
-            lambda o, i, y, z: w(o // several, o % several + i, y, z),
-            name="T_kernel",
-        )
-    )
-    return conv2d(x, filters, stride, padding, dilation, "NCHW", "OIHW", out_dtype, count)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.operands import axis_of, described, numbers, one_type, ranked, refuse
-from tir_mlir.topi.products import matmul
+from tir_mlir.topi.products import orders, product
 from tir_mlir.topi.sizes import same
 
 
@@ -22,8 +22,22 @@ def dense(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None
             f"{described('data', x)} has rows of {x.shape[-1]}, {described('weight', w)} of {w.shape[1]}",
             "weight is (outputs, inputs): transpose it, or use matmul",
         )
-    product = matmul(x, w, transp_b=True, out_dtype=out_dtype)
-    return product if bias is None else bias_add(product, bias)
+    return matmul(x, w, bias, out_dtype, transpose_b=True)
+
+
+def matmul(
+    tensor_a: Any,
+    tensor_b: Any,
+    bias: Any = None,
+    out_dtype: str | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+) -> te.Tensor:
+    """tensor_a @ tensor_b + bias; transpose_a, transpose_b: their last two axes are exchanged."""
+    result = product(
+        tensor_a, tensor_b, transpose_a, transpose_b, out_dtype, f"T_matmul_{orders(transpose_a, transpose_b)}"
+    )
+    return result if bias is None else bias_add(result, bias)
 
 
 def bias_add(data: Any, bias: Any, axis: int = -1) -> te.Tensor:

@@ -38,13 +38,18 @@ def padded(x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: Any, name:
 
 
 def pad(
-    data: Any, pad_before: Any, pad_after: Any = None, pad_value: Any = 0.0, pad_mode: str = "constant"
+    data: Any,
+    pad_before: Any,
+    pad_after: Any = None,
+    pad_value: Any = 0.0,
+    pad_mode: str = "constant",
+    name: str = "PadInput",
 ) -> te.Tensor:
     """Elements before and after each axis: a number, or ("reflect") the elements mirrored at the edge, or ("edge") the
     edge repeated.
 
     pad_before, pad_after: a number for each axis; pad_after: default pad_before. Negative ones cut off (only
-    "constant").
+    "constant"). name: of its block.
     """
     x = tensor("nn.pad", "data", data)
     one_of("nn.pad", "pad_mode", pad_mode, ["constant", "reflect", "edge", "replicate"])
@@ -53,9 +58,9 @@ def pad(
     if pad_mode == "constant":
         cut = _cut(x, before, after)
         sides = {a: (max(b, 0), max(e, 0)) for a, (b, e) in enumerate(zip(before, after, strict=True))}
-        result = padded(cut, sides, pad_value, "T_pad")
-        return result if result is not x else te.compute(x.shape, lambda *i: x(*i), name="T_pad")
-    return _mirrored(x, before, after, pad_mode == "reflect")
+        result = padded(cut, sides, pad_value, name)
+        return result if result is not x else te.compute(x.shape, lambda *i: x(*i), name=name)
+    return _mirrored(x, before, after, pad_mode == "reflect", name)
 
 
 def _cut(x: te.Tensor, before: Sequence[int], after: Sequence[int]) -> te.Tensor:
@@ -68,7 +73,7 @@ def _cut(x: te.Tensor, before: Sequence[int], after: Sequence[int]) -> te.Tensor
     return te.compute(shape, lambda *i: x(*(v + s for v, s in zip(i, starts, strict=True))), name="T_cut")
 
 
-def _mirrored(x: te.Tensor, before: Sequence[int], after: Sequence[int], reflect: bool) -> te.Tensor:
+def _mirrored(x: te.Tensor, before: Sequence[int], after: Sequence[int], reflect: bool, name: str) -> te.Tensor:
     for a, n in enumerate(x.shape):
         most = max(before[a], after[a])
         if min(before[a], after[a]) < 0 or (reflect and (size := number(n)) is not None and most >= max(size, 1)):
@@ -85,4 +90,4 @@ def _mirrored(x: te.Tensor, before: Sequence[int], after: Sequence[int], reflect
             at = te.Select(at > last, last * 2 - at, at)
         return te.max(te.min(at, last), 0)
 
-    return te.compute(shape, lambda *i: x(*(source(a, v) for a, v in enumerate(i))), name="T_pad")
+    return te.compute(shape, lambda *i: x(*(source(a, v) for a, v in enumerate(i))), name=name)

@@ -1,0 +1,162 @@
+"""Convolutions in one layout, under TVM's names and with its names of blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.layouts import layout
+from tir_mlir.topi.nn.convolution import Window, conv1d, conv2d, conv3d, convolve
+from tir_mlir.topi.nn.transposed_convolution import conv2d_transpose
+from tir_mlir.topi.operands import described, refuse, tensor
+from tir_mlir.topi.sizes import number, same, simple
+
+
+def conv1d_ncw(
+    data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv1d` in NCW with weights in OIW."""
+    return conv1d(data, kernel, strides, padding, dilation, "NCW", "OIW", out_dtype)
+
+
+def conv1d_nwc(
+    data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv1d` in NWC with weights in WIO."""
+    return conv1d(data, kernel, strides, padding, dilation, "NWC", "WIO", out_dtype)
+
+
+def conv2d_nchw(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` in NCHW with weights in OIHW."""
+    return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype)
+
+
+def conv2d_nhwc(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` in NHWC with weights in HWIO."""
+    return conv2d(data, kernel, stride, padding, dilation, "NHWC", "HWIO", out_dtype)
+
+
+def conv2d_hwcn(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` in HWCN with weights in HWIO."""
+    return conv2d(data, kernel, stride, padding, dilation, "HWCN", "HWIO", out_dtype)
+
+
+def conv3d_ncdhw(
+    data: Any,
+    kernel: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    out_dtype: str | None = None,
+) -> te.Tensor:
+    """`conv3d` in NCDHW with weights in OIDHW."""
+    return conv3d(data, kernel, stride, padding, dilation, "NCDHW", "OIDHW", out_dtype, groups)
+
+
+def conv3d_ndhwc(
+    data: Any,
+    kernel: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    out_dtype: str | None = None,
+) -> te.Tensor:
+    """`conv3d` in NDHWC with weights in DHWIO."""
+    return conv3d(data, kernel, stride, padding, dilation, "NDHWC", "DHWIO", out_dtype, groups)
+
+
+def group_conv2d_nchw(
+    data: Any,
+    kernel: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    out_dtype: str | None = None,
+) -> te.Tensor:
+    """`conv2d` of groups of channels, in NCHW with weights in OIHW."""
+    return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype, groups)
+
+
+def group_conv2d_nhwc(
+    data: Any,
+    kernel: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    out_dtype: str | None = None,
+) -> te.Tensor:
+    """`conv2d` of groups of channels, in NHWC with weights in HWIO."""
+    return conv2d(data, kernel, stride, padding, dilation, "NHWC", "HWIO", out_dtype, groups)
+
+
+def depthwise_conv2d_nchw(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` of each channel alone, in NCHW: (n, c, h, w), (c, m, kh, kw) -> (n, c * m, ..)."""
+    return _depthwise(data, kernel, stride, padding, dilation, out_dtype, "NCHW", "OIHW", (0, 1))
+
+
+def depthwise_conv2d_nhwc(
+    data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
+) -> te.Tensor:
+    """`conv2d` of each channel alone, in NHWC: (n, h, w, c), (kh, kw, c, m) -> (n, .., c * m)."""
+    return _depthwise(data, kernel, stride, padding, dilation, out_dtype, "NHWC", "HWOI", (2, 3))
+
+
+def _depthwise(
+    data: Any,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    out_dtype: str | None,
+    order: str,
+    weights: str,
+    channels: tuple[int, int],
+) -> te.Tensor:
+    """A convolution of each channel alone. channels: the axes of the kernel that are channels and filters of each."""
+    op = "nn.depthwise_conv2d"
+    x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
+    if x.ndim != 4 or w.ndim != 4:
+        fix = f"pass {order} and {'(c, m, kh, kw)' if channels == (0, 1) else '(kh, kw, c, m)'}"
+        raise refuse(op, f"{described('data', x)} and {described('kernel', w)}", fix)
+    count = number(x.shape[order.index("C")])
+    if count is None:
+        raise refuse(op, f"{described('data', x)} has a symbolic number of channels", "use a number")
+    filters = w if same(w.shape[channels[1]], 1) else _one_filter_each(w, channels)
+    window = Window.of(op, stride, padding, dilation, 2)
+    source, target = layout(op, "data_layout", order, "NCHW", "NCHW"), layout(op, "out_layout", order, "NCHW", "NCHW")
+    of_kernel = layout(op, "kernel_layout", weights, "OIHW", "OIHW")
+    names = ("PaddedInput", "DepthwiseConv2d")
+    return convolve(op, x, filters, window, count, (source, of_kernel, target), "HW", out_dtype, names)
+
+
+def _one_filter_each(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
+    """Weights of c channels with m filters each, as those of c * m channels with one."""
+    at, inner = channels
+    several = w.shape[inner]
+    shape = tuple(simple(n * several) if a == at else 1 if a == inner else n for a, n in enumerate(w.shape))
+
+    def element(*i: Any) -> Any:
+        index = list(i)
+        index[at], index[inner] = i[at] // several, i[at] % several + i[inner]
+        return w(*index)
+
+    return te.compute(shape, element, name="T_kernel")
+
+
+def conv2d_transpose_nchw(
+    data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, out_dtype: str | None = None, output_padding: Any = 0
+) -> te.Tensor:
+    """`conv2d_transpose` in NCHW with weights in IOHW."""
+    return conv2d_transpose(data, kernel, strides, padding, output_padding, out_dtype=out_dtype)
