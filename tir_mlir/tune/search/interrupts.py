@@ -13,7 +13,8 @@ from typing import Any
 def interrupts_deferred() -> Iterator[None]:
     """Raise the KeyboardInterrupt of a Ctrl-C that comes in here at the end; a second Ctrl-C raises it at once.
 
-    Does nothing in other threads than the main one, or where SIGINT has a handler that is not Python's own.
+    Does nothing in other threads than the main one, or where SIGINT has a handler that is not Python's own: one of the
+    user's, or none where it is ignored, as by commands in the background (`nohup python search.py &`).
     """
     own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not own or threading.current_thread() is not threading.main_thread():

@@ -10,6 +10,14 @@ import pytest
 from tir_mlir.tune.search.interrupts import interrupts_deferred
 
 
+@pytest.fixture(autouse=True)
+def pythons_handler():
+    """The handler of a process in the foreground: a command in the background (`make check &`) ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def ctrl_c():
     signal.raise_signal(signal.SIGINT)
 
@@ -45,6 +53,14 @@ def test_a_handler_of_the_user_stays():
             assert seen
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_where_the_signal_is_ignored_it_stays_so():
+    """A command in the background goes on when Ctrl-C ends the one in the foreground."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with interrupts_deferred():
+        ctrl_c()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_other_threads_have_no_handlers():
