@@ -67,15 +67,15 @@ MEMORY_PASSES = (
     "expand-strided-metadata",
     "lower-affine",  # again: expand-strided-metadata creates affine.apply
     "finalize-memref-to-llvm",  # before control flow is lowered: allocas in parallel bodies
+    # before there are blocks: it simplifies regions, which merges blocks equal but for a memref, to an operand of the
+    # branch, and convert-openmp-to-llvm leaves a branch with a type that it does not convert again
+    "convert-vector-to-llvm",
     "convert-scf-to-cf",
 )
 
 OPENMP_PASSES = ("convert-openmp-to-llvm",)
 
-LLVM_PASSES = (
-    "convert-vector-to-llvm",
-    "convert-to-llvm",
-)
+LLVM_PASSES = ("convert-to-llvm",)
 
 MATH_PASSES = (
     "convert-math-to-libm",  # after convert-to-llvm: functions without an intrinsic (earlier, rsqrt would be a call)
