@@ -7,7 +7,17 @@ reads it, so it is a mistake or a wish that nobody fulfills.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.walk import ops
+
+PREFETCH = "prefetch"
+"""Of a loop: a buffer, a list of buffers, or a dictionary from buffers to the number of iterations ahead."""
 
 LOOP, BLOCK, FUNC = "loop", "block", "function"
 _NAMESPACES = ("tir", "tirx", "meta_schedule")
@@ -34,7 +44,7 @@ _GPU = "carried along: for GPU code"
 _PARSING = "carried along: for TVM's parser"
 
 KEYS: dict[str, Key] = {
-    **_table((LOOP,), "lowering prefetches the named buffers", "prefetch"),
+    **_table((LOOP,), "lowering prefetches the named buffers", PREFETCH),
     **_table((BLOCK,), "lowering aligns the strides of a buffer; set by storage_align", "buffer_dim_align"),
     **_table(
         (BLOCK,),
@@ -127,3 +137,33 @@ def ignored(key: str) -> str:
     """What to use instead of a known annotation that lowering ignores; "" for any other key."""
     found = KEYS.get(key)
     return "" if found is None else found.instead
+
+
+def prefetched(annotations: Mapping[str, Any]) -> list[str]:
+    """The buffers that an annotation of a loop tells to prefetch."""
+    value = annotations.get(PREFETCH)
+    return [name for name in (value if isinstance(value, (list, dict)) else [value]) if isinstance(name, str)]
+
+
+def rename_buffers(root: ir.Operation, names: Mapping[str, str | None]) -> None:
+    """Let the annotations of loops beneath `root` follow buffers to their new names; None: the buffer is gone.
+
+    for i, annotations={"prefetch": ["A", "B"]}   ->   for i, annotations={"prefetch": ["C"]}   {"A": "C", "B": None}
+    """
+    for op in ops(root):
+        if attrs.LOOP not in op.attributes or attrs.ANNOTATIONS not in op.attributes:
+            continue
+        annotations = attrs.get(op, attrs.ANNOTATIONS)
+        if names.keys().isdisjoint(prefetched(annotations)):
+            continue
+        renamed = _renamed(annotations.pop(PREFETCH), names)
+        attrs.put(op, attrs.ANNOTATIONS, {**annotations, **({PREFETCH: renamed} if renamed else {})} or None)
+
+
+def _renamed(value: Any, names: Mapping[str, str | None]) -> Any:
+    """The value of a prefetch annotation with other names, without those that are None."""
+    if isinstance(value, dict):
+        return {new: ahead for name, ahead in value.items() if (new := names.get(name, name)) is not None}
+    if isinstance(value, list):
+        return [new for name in value if (new := names.get(name, name)) is not None]
+    return names.get(value, value)

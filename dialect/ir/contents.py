@@ -14,6 +14,7 @@ from typing import NamedTuple
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.annotation_keys import prefetched
 from tir_mlir.dialect.ir.memo import remembered
 from tir_mlir.dialect.ir.op_traits import takes_no_memref
 from tir_mlir.dialect.ir.traversal import direct_ops
@@ -34,10 +35,11 @@ class Nest:
     """What is known of one op in the body of a function. Shared by all versions in which that op is the same.
 
     signature: its id, or name of its buffer; None if it has neither. ids: of the loops and blocks in it. blocks: their
-    names, also of those in inits. declared: the buffers of their declared regions. buffers: names of what is allocated
-    or viewed in it. sizes: the shape variables that it defines. uses: the buffers from outside that are used in it, and
-    whether they may be written: parameters by number, others by the signature of their ops; None if one has none.
-    is_head: whether allocations may come after it at the start of a body. name: of the op. has_results: whether it has.
+    names, also of those in inits. declared: the buffers that declared regions and annotations name. buffers: names of
+    what is allocated or viewed in it. sizes: the shape variables that it defines. uses: the buffers from outside that
+    are used in it, and whether they may be written: parameters by number, others by the signature of their ops; None if
+    one has none. is_head: whether allocations may come after it at the start of a body. name: of the op. has_results:
+    whether it has.
     """
 
     signature: Hashable
@@ -69,7 +71,7 @@ class FunctionContents:
     """The ops in the body of a function, in order, and where to find what they contain.
 
     signed: by signature; None where several ops have the same. homes: by the id of a loop or block. blocks: by the name
-    of one. declared: by the name of a buffer with a declared region. buffers: how many ops name a buffer so.
+    of one. declared: by the name of a buffer that one names. buffers: how many ops are a buffer of that name.
     """
 
     number: int
@@ -241,6 +243,8 @@ def read_nest(top: ir.Operation) -> Nest:
             if name == "affine.parallel" and attrs.BLOCK in facts:
                 blocks.append(ir.StringAttr(facts[attrs.BLOCK]).value)
                 declared.extend(_declared(facts))
+            elif attrs.ANNOTATIONS in facts:
+                declared.extend(prefetched(attrs.get(op, attrs.ANNOTATIONS)))
         elif name.startswith("memref.") and attrs.NAME in op.attributes:
             buffers.append(ir.StringAttr(op.attributes[attrs.NAME]).value)
         has_data_loop = has_data_loop or is_data_loop(op)

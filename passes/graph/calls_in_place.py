@@ -9,8 +9,9 @@ from mlir import ir
 from tir_mlir.dialect.analysis import read_after_write
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.graph import TensorFunc
-from tir_mlir.dialect.ir import Func, attrs, funcs, ops
+from tir_mlir.dialect.ir import Func, attrs, funcs
 from tir_mlir.passes.graph import places
+from tir_mlir.passes.graph.buffer_names import rename_buffers
 
 IN_PLACE = "graph.in_place"
 """Of a TensorIR function: pairs of parameters, an input and a result, that may be the same buffer."""
@@ -77,13 +78,4 @@ def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
         del facts[number]
     op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in facts])
     op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([v.type for v in func.args], []))
-    for inner in ops(op):
-        for key in (attrs.READS, attrs.WRITES):
-            if key in inner.attributes:
-                entries = [{n.name: n.attr for n in ir.DictAttr(e)} for e in ir.ArrayAttr(inner.attributes[key])]
-                inner.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(_renamed(e, names)) for e in entries])
-
-
-def _renamed(entry: dict[str, ir.Attribute], names: dict[str, str]) -> dict[str, ir.Attribute]:
-    name = ir.StringAttr(entry["buffer"]).value
-    return {**entry, "buffer": ir.StringAttr.get(names.get(name, name))}
+    rename_buffers(op, names)

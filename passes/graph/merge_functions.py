@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     ops,
 )
 from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
+from tir_mlir.passes.graph.buffer_names import rename_buffers
 
 Slot = tuple[str, int]
 """A tensor of a group: ("input", number), or ("call", number of the call that makes it)."""
@@ -99,6 +100,7 @@ class _Merge:
             copy = Func(self.sources[call.callee].op.clone())
         result = copy.args[-1]
         dims, name, dtype = Buffer(result).dims, Buffer(result).name, Buffer(result).dtype
+        own = [Buffer(arg).name for arg in copy.args]
         for arg, slot in zip(copy.args[:-1], call.inputs, strict=True):
             arg.replace_all_uses_with(self.values[slot])
         known = self._merge_sizes(copy)
@@ -109,6 +111,8 @@ class _Merge:
             with at_end(self.made.body), self.made.op.location:
                 self.values[slot] = create.alloc(_free(name, self.names), shape, dtype)
         result.replace_all_uses_with(self.values[slot])
+        merged = [Buffer(self.values[each]).name for each in (*call.inputs, slot)]
+        rename_buffers(copy.op, dict(zip(own, merged, strict=True)) | self._rename_allocs(copy))
         self._move_body(copy)
         copy.op.erase()
 
@@ -131,9 +135,17 @@ class _Merge:
         """Move what a copy does to the end of the new function."""
         end = direct_ops(self.made.op)[-1]
         for op in direct_ops(copy.op)[:-1]:
-            if op.name == "memref.alloc":
-                attrs.put(op, attrs.NAME, _free(attrs.get(op, attrs.NAME, "buf"), self.names))
             op.move_before(end)
+
+    def _rename_allocs(self, copy: Func) -> dict[str, str]:
+        """Give the allocations of a copy names that are free in the new function. Returns the new names by the old."""
+        names: dict[str, str] = {}
+        for op in direct_ops(copy.op)[:-1]:
+            if op.name == "memref.alloc":
+                old = attrs.get(op, attrs.NAME, "buf")
+                names[old] = _free(old, self.names)
+                attrs.put(op, attrs.NAME, names[old])
+        return names
 
     def _first_nest(self) -> ir.Operation:
         return next(op for op in direct_ops(self.made.op) if op.name not in BESIDE_SIZES)

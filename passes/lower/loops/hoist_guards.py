@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, step, walk
+from tir_mlir.dialect.ir import Constraint, Index, Loop, annotation_keys, create, edit, is_loop, step, walk
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.loops import prefetch
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -39,7 +38,7 @@ def inline_unit_loops(root: ir.Operation) -> None:
 
 def is_needless(loop: Loop) -> bool:
     """Whether a loop runs once and its annotations ask for nothing."""
-    return loop.const_extent == 1 and prefetch.KEY not in loop.annotations
+    return loop.const_extent == 1 and annotation_keys.PREFETCH not in loop.annotations
 
 
 def inline_loop(op: ir.Operation) -> None:

@@ -10,11 +10,11 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, owner_op, walk
+from tir_mlir.dialect.ir.annotation_keys import PREFETCH
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
-KEY = "prefetch"
 LINE_BYTES = 64
 """Bytes of a cache line."""
 MAX_LINES = 64
@@ -39,7 +39,7 @@ def run(module: ir.Module) -> None:
     for func in programs(module):
         known = {Buffer(walk.accessed(op)).root.name for op in walk.ops(func.op) if op.name in ACCESSES}
         outcomes = Outcomes()
-        for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and KEY in Loop(op).annotations]:
+        for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and PREFETCH in Loop(op).annotations]:
             for name, ahead in _requests(loop, known).items():
                 key = Outcomes.key(loop, f'loop {loop.name} does not prefetch "{name}"')
                 outcomes.add(key, _prefetch(loop, name, ahead))
@@ -82,7 +82,7 @@ def _prefetch(loop: Loop, name: str, ahead: int) -> str:
 
 def _requests(loop: Loop, known: set[str]) -> dict[str, int]:
     """The buffers that the annotation names, with the number of iterations ahead."""
-    said = loop.annotations[KEY]
+    said = loop.annotations[PREFETCH]
     names = said if isinstance(said, list) else [said]
     asked: dict[str, int] = {}
     for name, ahead in said.items() if isinstance(said, dict) else [(name, 0) for name in names]:

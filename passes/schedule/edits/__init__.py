@@ -13,6 +13,7 @@ from tir_mlir.passes.schedule.edits.buffers import (
     find_accessed_buffer,
     find_buffer,
     first_op_after_allocs,
+    follow_in_annotations,
     fresh_name,
     rename_in_regions,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "shrink_domains",
     "declaring",
     "drop_regions",
+    "follow_in_annotations",
     "expand_affine_op",
     "propagate_type",
     "fresh_name",

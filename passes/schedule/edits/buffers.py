@@ -16,6 +16,7 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     all_blocks,
+    annotation_keys,
     attrs,
     contents_of,
     create,
@@ -24,6 +25,7 @@ from tir_mlir.dialect.ir import (
     is_head,
     new_names,
     ops,
+    owner_op,
     signature,
 )
 from tir_mlir.passes.schedule.registry import check, refuse
@@ -122,7 +124,8 @@ def alloc_like(buffer: Buffer, scope: Block | Func, name: str, shape: Sequence[I
 
 
 def declaring(func: ir.Operation, buffer: Buffer) -> list[ir.Operation]:
-    """The ops in the body of a function, or else the function, beneath which regions of a buffer may be declared.
+    """The ops in the body of a function, or else the function, beneath which regions of a buffer may be declared, or
+    annotations may name it.
 
     A block may declare a region of a buffer that it does not use.
     """
@@ -143,6 +146,12 @@ def rename_in_regions(roots: Iterable[ir.Operation], old: Buffer, name: str, shi
             for key in (attrs.READS, attrs.WRITES):
                 if key in block.op.attributes:
                     _rename_entries(block, key, old, name, shift)
+
+
+def follow_in_annotations(buffer: Buffer, name: str | None) -> None:
+    """Let annotations that name a buffer name another one, which takes its place; None: none does."""
+    for root in declaring(func_of(owner_op(buffer.value)).op, buffer):
+        annotation_keys.rename_buffers(root, {buffer.name: name})
 
 
 def _rename_entries(block: Block, key: str, old: Buffer, name: str, shift: Sequence[Index]) -> None:

@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import (
     is_block,
     is_loop,
 )
-from tir_mlir.passes.schedule.edits import declaring, drop_regions
+from tir_mlir.passes.schedule.edits import declaring, drop_regions, follow_in_annotations
 from tir_mlir.passes.schedule.inlining.block_expression import (
     BlockExpression,
     Inverse,
@@ -56,7 +56,8 @@ def compute_inline(block: Block) -> None:
         for i in range(n):                       ->           C[vi] = g(f(A[h(vi)]))
             with T.block("C"): C[vi] = g(B[h(vi)])
 
-    Every reader sees the same values as before; they are recomputed at each read.
+    Every reader sees the same values as before; they are recomputed at each read. Annotations no longer prefetch the
+    buffer.
 
     Requires: the body is one store of a pure value at an index that determines the iters; all iters spatial, no init;
     the buffer is allocated in the scope, written only by this block and otherwise only loaded; each load runs after the
@@ -76,7 +77,7 @@ def compute_inline(block: Block) -> None:
     drop_regions([scope.op] if inner else declaring(scope.op, payload.buffer), payload.buffer)
     for load in loads:
         _inline_at(payload, inverse, load)
-    remove(block, payload.buffer, scope)
+    remove(block, payload.buffer, scope, None)
     for reader in readers:
         fold_known(reader)
 
@@ -188,8 +189,9 @@ def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -
     edit.erase(load)
 
 
-def remove(block: Block, buffer: Buffer, scope: Scope) -> None:
-    """Erase a block, its loops that are left empty, and its buffer if unused."""
+def remove(block: Block, buffer: Buffer, scope: Scope, heir: Buffer | None) -> None:
+    """Erase a block, its loops that are left empty, and its buffer. heir: the buffer that annotations name instead."""
+    follow_in_annotations(buffer, None if heir is None else heir.name)
     alloc = buffer.op
     edit.prune(block.outermost, scope.op)
     if alloc is not None:

@@ -83,7 +83,7 @@ def reverse_compute_inline(block: Block) -> None:
 
     The merged block keeps the name and iters of the producer; in a producer with blocks inside, it is the one with the
     store. If the consumer reads only part of what the producer computes, a guard excludes the rest. Every element of
-    the result gets the same value as before.
+    the result gets the same value as before. Annotations that prefetch the intermediate buffer prefetch the result.
 
     Requires: both bodies are one store of a pure value (that of the producer may be in loops inside the block), all
     iters spatial, no init (but a pure copy also merges into a reduction, which then runs in the buffer of the copy);
@@ -105,7 +105,7 @@ def reverse_compute_inline(block: Block) -> None:
         redirect(pair.producer.block, buffer, pair.consumer, pair.inverse)
     else:
         _merge(pair)
-    remove(block, buffer, scope)
+    remove(block, buffer, scope, pair.consumer.buffer)
     if conditions:
         _guard(_found(scope, producer_id, place), conditions)
     merged = _found(scope, producer_id, place)

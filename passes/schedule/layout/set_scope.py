@@ -8,6 +8,7 @@ from tir_mlir.passes.schedule.edits import (
     check_scope_name,
     declaring,
     find_buffer,
+    follow_in_annotations,
     fresh_name,
     rename_in_regions,
     with_scope,
@@ -43,5 +44,6 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
     func = func_of(block.op)
     name = fresh_name(func, f"{buffer.name}_{storage_scope}")
     rename_in_regions(declaring(func.op, buffer), buffer, name)
+    follow_in_annotations(buffer, name)
     attrs.put(buffer.op, attrs.NAME, name)
     retype(buffer.value, with_scope(buffer.type, storage_scope))

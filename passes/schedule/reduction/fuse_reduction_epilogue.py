@@ -321,7 +321,7 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
         _replace_store(first, result, indices, block, lambda other: epilogue.started(start, other))
         _replace_store(last, result, indices, block, lambda other: epilogue.updated(last.operands[0], other))
     edit.substitute(iters, reduction.op)
-    remove(block, between, scope)
+    remove(block, between, scope, result)
     fold_known(reduction.op)
 
 

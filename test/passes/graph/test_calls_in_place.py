@@ -7,13 +7,14 @@ import pytest
 from harness.graph_cases import random
 
 from tir_mlir import build, te
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.mark_in_place import mark_in_place
 from tir_mlir.passes.graph import places
-from tir_mlir.passes.graph.calls_in_place import marked
+from tir_mlir.passes.graph.calls_in_place import join_parameters, marked
+from tir_mlir.script.parser import parse
 
 
 def turned(A):
@@ -46,6 +47,26 @@ def test_an_elementwise_result_takes_the_memory_of_its_input():
         plan = places.plan(graph.func, marked(graph.module.mlir))
     assert any(call.in_place == ((0, 1),) for call in plan.calls)
     assert plan.arena.total < in_two(graph)
+
+
+def test_prefetches_follow_a_result_into_its_input():
+    program = parse(
+        """
+@T.prim_func
+def f(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32"), C: T.Buffer((4, 16), "float32")):
+    for i in T.serial(4, annotations={"prefetch": ["C", "A"]}):
+        for j in range(16):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.reads(A[vi, vj], B[vi, vj])
+                T.writes(C[vi, vj])
+                C[vi, vj] = A[vi, vj] + B[vi, vj]
+"""
+    )
+    with entered():
+        join_parameters(funcs(program.mlir)[0].op, [(1, 2)])
+    script = program.script()
+    assert 'annotations={"prefetch": ["B", "A"]}' in script and "T.writes(B[vi, vj])" in script
 
 
 def in_two(graph: Graph) -> int:

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import TirError, TuneError
-from tir_mlir.dialect.ir import Func, attrs, entered, funcs, ops
+from tir_mlir.dialect.ir import Func, annotation_keys, attrs, entered, funcs, ops
 from tir_mlir.dialect.ir.size_products import SIGN, factor_names
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.intrin.kernels.registry import find_kernel
@@ -105,13 +105,14 @@ def _new_names(func: Func, model: Func) -> dict[str, str]:
 
 
 def _rename_values(func: Func, names: Mapping[str, str]) -> None:
-    """Rename buffers and shape variables in the attributes that name them."""
+    """Rename buffers and shape variables in the attributes and annotations that name them."""
     if not names:
         return
     for op in ops(func.op):
-        for key in (attrs.NAME, attrs.SYMS, attrs.READS, attrs.WRITES, attrs.HIDDEN):
+        for key in (attrs.NAME, attrs.SYMS, attrs.READS, attrs.WRITES):
             if key in op.attributes:
                 op.attributes[key] = _renamed(op.attributes[key], names)
+    annotation_keys.rename_buffers(func.op, names)
 
 
 def _renamed(attribute: ir.Attribute, names: Mapping[str, str]) -> ir.Attribute:

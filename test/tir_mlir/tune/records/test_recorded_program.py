@@ -57,6 +57,18 @@ def test_calls_by_keyword_run():
     np.testing.assert_array_equal(y, 2 * x)
 
 
+def test_prefetches_name_the_buffers_of_the_program():
+    def text(own):
+        return own.replace('tir.loop = "i"', 'tir.annotations = {prefetch = "B"}, tir.loop = "i"', 1)
+
+    sch = Schedule(scale())
+    row = text(sch.mod.text())
+    assert row != sch.mod.text()
+    record = subject(scale()).record(space="library", decisions={}, text=row)
+    made = IRModule(recorded_program(record, scale("twice", "x", "y").mlir))
+    assert 'annotations={"prefetch": "y"}' in made.script()
+
+
 def test_swapped_names_stay_apart():
     lib = build(recorded_program(recorded(scale(a="A", b="B")), scale(a="B", b="A").mlir))
     x, y = np.random.default_rng(0).random((8, 16), np.float32), np.empty((8, 16), np.float32)

@@ -342,3 +342,25 @@ def later_rows(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6, 5), "float32")):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = Y[5 - vi, vj]
+
+
+# -----
+
+
+# What is gone is not prefetched.
+# CHECK-LABEL: def prefetched(
+@T.prim_func
+def prefetched(A: T.Buffer((8, 16), "float32"), B: T.Buffer((8, 16), "float32")):
+    # CHECK: for i in T.serial(8, annotations={"prefetch": ["A"]}):
+    # CHECK-NEXT: for j in range(16):
+    # CHECK: B[vi, vj] = A[vi, vj] + T.float32(1.0)
+    Y = T.alloc_buffer((8, 16), "float32")
+    for i, j in T.grid(8, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj]
+    for i in T.serial(8, annotations={"prefetch": ["Y", "A"]}):
+        for j in T.serial(16, annotations={"prefetch": "Y"}):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = Y[vi, vj] + T.float32(1)

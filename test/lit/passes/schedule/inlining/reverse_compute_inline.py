@@ -417,3 +417,24 @@ def flattened(A: T.Buffer((4, 16), "float32"), B: T.Buffer((60,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(60, i)
             B[vi] = Y[vi // 16, vi % 16]
+
+
+# -----
+
+
+# What is prefetched is now written in place of Y.
+# CHECK-LABEL: def prefetched(
+@T.prim_func
+def prefetched(A: T.Buffer((8, 16), "float32"), B: T.Buffer((8, 16), "float32")):
+    # CHECK: for i in T.serial(8, annotations={"prefetch": {"A": 2, "B": 1}}):
+    # CHECK: B[vi, vj] = A[vi, vj] + T.float32(1.0)
+    Y = T.alloc_buffer((8, 16), "float32")
+    for i in T.serial(8, annotations={"prefetch": {"A": 2, "Y": 1}}):
+        for j in range(16):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = A[vi, vj]
+    for i, j in T.grid(8, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[vi, vj] + T.float32(1)

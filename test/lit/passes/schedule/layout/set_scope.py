@@ -24,6 +24,25 @@ def allocated(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 # -----
 
 
+# CHECK-LABEL: func.func @prefetched
+# CHECK: affine.for {{.*}} {
+# CHECK: tir.annotations = {prefetch = "Y_shared"}
+@T.prim_func
+def prefetched(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in T.serial(8, annotations={"prefetch": "Y"}):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi]
+
+
+# -----
+
+
 @T.prim_func
 def parameter(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     for i in range(8):

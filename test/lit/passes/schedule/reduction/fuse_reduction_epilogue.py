@@ -33,6 +33,28 @@ def biased(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6,), "float32"), D: T.Bu
 # -----
 
 
+# The sums are in D now.
+# CHECK-LABEL: def prefetched(
+@T.prim_func
+def prefetched(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6,), "float32"), D: T.Buffer((6,), "float32")):
+    # CHECK: for i in T.serial(6, annotations={"prefetch": "D"}):
+    C = T.alloc_buffer((6,))
+    for i in T.serial(6, annotations={"prefetch": "C"}):
+        for k in range(5):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+    for i in range(6):
+        with T.block("D"):
+            vi = T.axis.spatial(6, i)
+            D[vi] = C[vi] + B[vi]
+
+
+# -----
+
+
 # CHECK-LABEL: def greatest(
 @T.prim_func
 def greatest(A: T.Buffer((6, 5), "float32"), D: T.Buffer((6,), "float32")):
