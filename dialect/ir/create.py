@@ -136,6 +136,23 @@ def loop(
     return Loop(op)
 
 
+def copy_loops(
+    nest: Sequence[Loop], ip: ir.InsertionPoint, suffix: str = "", serial: bool = False
+) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
+    """Create loops over the ranges of others, of the same kinds unless `serial`; their bounds use only these loops and
+    what is defined at `ip`. Returns the insertion point inside, and the substitution of the variables.
+    """
+    variables: dict[ir.Value, Index] = {}
+    for old in nest:
+        low, high = ([bound.substitute(variables) for bound in side] for side in (old.lowers, old.uppers))
+        kind, facts = ("serial", {}) if serial else (old.kind, old.annotations)
+        with ip, old.op.location:
+            new = loop(old.name + suffix, low, high, kind, facts)
+        variables[old.var] = Index.of(new.var)
+        ip = at_end(new.body)
+    return ip, variables
+
+
 @cache
 def _index_one() -> ir.Attribute:
     return ir.IntegerAttr.get(ir.IndexType.get(), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -99,6 +99,16 @@ def loops_above(op: ir.Operation) -> list[Loop]:
             break
         if is_loop(parent) and not is_bound_value(parent):
             found.append(Loop(parent))
+    return found[::-1]
+
+
+def loops_behind(nest: Sequence[Loop], values: Set[ir.Value]) -> list[Loop]:
+    """The loops of a nest that define some values, and those on which the bounds of such loops depend."""
+    known, found = set(values), []
+    for loop in reversed(nest):
+        if loop.var in known:
+            found.append(loop)
+            known.update(v for bound in (*loop.lowers, *loop.uppers) for v in bound.values)
     return found[::-1]
 
 

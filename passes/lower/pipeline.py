@@ -10,6 +10,7 @@ MODULE_PASSES = (
     "tir-lower-ignored-annotations",
     "tir-lower-fastmath",  # needs the reduce iters
     "tir-lower-reciprocals",
+    "tir-lower-empty-reductions",  # needs the reduce iters
     "tir-lower-align",  # before blocks go: they carry the annotation
     "tir-lower-blocks",
     "tir-lower-searches",  # before tails and vectors: the loops of a block are directly around it

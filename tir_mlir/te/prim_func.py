@@ -25,7 +25,8 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
         sch = Schedule(te.create_prim_func([A, B]))
 
     Each te.compute becomes a loop nest with one block, in topological order; a computed tensor that is not a parameter
-    becomes an allocated buffer. index_dtype_override: accepted for compatibility; ignored.
+    becomes an allocated buffer. A reduction over an axis without elements is its start value. index_dtype_override:
+    accepted for compatibility; ignored.
     Raises ScriptError for an input or a shape variable that is not a parameter, and for verifier errors.
     """
     args = list(ops) if isinstance(ops, (list, tuple)) else [ops]
@@ -116,6 +117,8 @@ class _FunctionBuilder:
         if isinstance(op, UpdateOp):
             copy = self._nest(op.copy_axis, {}, [(f"{op.name}_copy", lambda: self._copy(op))])
             return made + copy + self._nest(op.axis, {}, [(op.name, lambda: self._update_element(op))])
+        if op.reduction is not None and any(_is_empty(axis) for axis in op.reduce_axis):
+            return made + self._nest(op.axis, op.attrs, [(op.name, lambda: self._starts(op))])
         if op.reduction is not None or len(op.body) == 1:
             blocks = [(op.name, lambda: self._values(op))]
         else:
@@ -175,8 +178,6 @@ class _FunctionBuilder:
         if reduction is None:
             return [self._store(op.tensors[0], op.axis, op.body[0])]
         types = [t.dtype for t in op.tensors]
-        starts = reduction.inits or reduction.reducer.identity(types)
-        init = [self._store(t, op.axis, s) for t, s in zip(op.tensors, starts, strict=True)]
         old = [subscript(t.key, t, tuple(op.axis)) for t in op.tensors]
         new = list(reduction.sources)
         for condition in reduction.conditions:
@@ -185,7 +186,13 @@ class _FunctionBuilder:
                 for n, e in zip(new, reduction.reducer.identity(types), strict=True)
             ]
         results = reduction.reducer.combine(old, new)
-        return [script_ast.under(script_ast.call("init"), init), *self._update(op, results)]
+        return [script_ast.under(script_ast.call("init"), self._starts(op)), *self._update(op, results)]
+
+    def _starts(self, op: ComputeOp) -> list[ast.stmt]:
+        """The stores of the start values of a reduction."""
+        assert op.reduction is not None
+        starts = op.reduction.inits or op.reduction.reducer.identity([t.dtype for t in op.tensors])
+        return [self._store(t, op.axis, s) for t, s in zip(op.tensors, starts, strict=True)]
 
     def _update(self, op: ComputeOp, results: list[Expr]) -> list[ast.stmt]:
         """The stores of a reduction update. All values are computed before the first store."""
@@ -216,6 +223,11 @@ class _FunctionBuilder:
 
     def _target(self, tensor: Tensor, index: Sequence[Expr]) -> ast.expr:
         return named(subscript(tensor.key, tensor, tuple(index)).node, self.names.of)
+
+
+def _is_empty(axis: IterVar) -> bool:
+    """Whether a reduce axis has no element."""
+    return isinstance(axis.dom.extent, int) and axis.dom.extent == 0
 
 
 def _plain(value: Any) -> ast.expr:

@@ -30,7 +30,6 @@ from tir_mlir.passes.schedule.blocks.blockize_nest import (
 )
 from tir_mlir.passes.schedule.blocks.blockize_several import blockize_several
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
-from tir_mlir.passes.schedule.edits import copy_loops, loops_behind
 from tir_mlir.passes.schedule.legality import check_init_runs, check_visits_once, refuse_ordered
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
@@ -122,8 +121,8 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
     spatial = [p for p in parts if p.iter.kind != "R" and p.size != 1 and p.iter.var in used]
     with create.at_start(outer.body), block.op.location:
         init = create.init(outer)
-    nest = loops_behind(loops_above(block.op), {v for p in spatial for v in p.inner.values})
-    inside, variables = copy_loops(nest, create.at_end(init.regions[0].blocks[0]))
+    nest = walk.loops_behind(loops_above(block.op), {v for p in spatial for v in p.inner.values})
+    inside, variables = create.copy_loops(nest, create.at_end(init.regions[0].blocks[0]))
     starts = {p.iter.name: tile_start(p, starts, keep_units) for p in parts}
     points = {p.iter.name: p.inner.substitute(variables) if p.size != 1 else Index.constant(0) for p in parts}
     through = {p.iter.var: starts[p.iter.name] + points[p.iter.name] for p in parts}

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     parent_op,
     parents,
+    walk,
 )
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_fills_box, check_write_back
@@ -46,10 +47,8 @@ from tir_mlir.passes.schedule.caching.point_access import (
 from tir_mlir.passes.schedule.edits import (
     alloc_like,
     check_scope_name,
-    copy_loops,
     find_buffer,
     keeps_region_order,
-    loops_behind,
 )
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.legality import Scope, check_self_contained, scope_of
@@ -181,8 +180,8 @@ def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, targ
     iters = iters_in(block, plan.cell)
     around = parents(block.op)  # with the loops that find a binding: the copy has all values of such an iter
     own = [Loop(p) for p in around[: around.index(level)][::-1] if is_loop(p)]
-    nest = loops_behind(own, {v for i in iters for v in i.binding.values})
-    ip, loops = copy_loops(nest, ir.InsertionPoint(before), serial=True)
+    nest = walk.loops_behind(own, {v for i in iters for v in i.binding.values})
+    ip, loops = create.copy_loops(nest, ir.InsertionPoint(before), serial=True)
     dropped = {lp.var for lp in own} - set(loops)
     guards = constraints(block.where) if block.where is not None else []
     kept = [Constraint(g.index.substitute(loops), g.is_eq) for g in guards if not dropped & set(g.index.values)]

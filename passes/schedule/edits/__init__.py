@@ -37,10 +37,8 @@ from tir_mlir.passes.schedule.edits.index_values import (
     is_affine_value,
 )
 from tir_mlir.passes.schedule.edits.loop_nest import (
-    copy_loops,
     guard_blocks,
     linear_index,
-    loops_behind,
     simplify_bindings,
 )
 from tir_mlir.passes.schedule.edits.region_order import BlockRegions, keeps_region_order
@@ -57,7 +55,6 @@ __all__ = [
     "alloc_like",
     "canonical",
     "check_retypable",
-    "copy_loops",
     "check_scope_name",
     "common_terms",
     "shrink_domains",
@@ -73,7 +70,6 @@ __all__ = [
     "is_affine_value",
     "keeps_region_order",
     "linear_index",
-    "loops_behind",
     "emit_operation",
     "operands",
     "find_buffer",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 
 from mlir import ir
 
@@ -17,33 +16,6 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
     for loop, extent in zip(nest[1:], extents[1:], strict=True):
         index = index * extent + Index.of(loop.var)
     return index.simplified()
-
-
-def loops_behind(nest: Sequence[Loop], values: AbstractSet[ir.Value]) -> list[Loop]:
-    """The loops of a nest that define some values, and those on which the bounds of such loops depend."""
-    known, found = set(values), []
-    for loop in reversed(nest):
-        if loop.var in known:
-            found.append(loop)
-            known.update(v for bound in (*loop.lowers, *loop.uppers) for v in bound.values)
-    return found[::-1]
-
-
-def copy_loops(
-    nest: Sequence[Loop], ip: ir.InsertionPoint, suffix: str = "", serial: bool = False
-) -> tuple[ir.InsertionPoint, dict[ir.Value, Index]]:
-    """Create loops over the ranges of others, of the same kinds unless `serial`; their bounds use only these loops and
-    what is defined at `ip`. Returns the insertion point inside, and the substitution of the variables.
-    """
-    variables: dict[ir.Value, Index] = {}
-    for old in nest:
-        low, high = ([bound.substitute(variables) for bound in side] for side in (old.lowers, old.uppers))
-        kind, facts = ("serial", {}) if serial else (old.kind, old.annotations)
-        with ip, old.op.location:
-            new = create.loop(old.name + suffix, low, high, kind, facts)
-        variables[old.var] = Index.of(new.var)
-        ip = create.at_end(new.body)
-    return ip, variables
 
 
 def guard_blocks(loop: Loop, bound: Index) -> None:

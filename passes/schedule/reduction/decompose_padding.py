@@ -35,7 +35,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
-from tir_mlir.passes.schedule.edits import copy_loops, keeps_region_order, set_domain, set_extent
+from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import (
     ASSUME_SIZES,
     DECOMPOSE_REDUCTION,
@@ -253,7 +253,7 @@ def _end(taken: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
 def _fill(plan: _Plan) -> Block:
     """Create the block that writes the pad value everywhere, in a copy of the nest from the loop on, before it."""
     block = plan.block
-    ip, variables = copy_loops(plan.below, ir.InsertionPoint(plan.below[0].op))
+    ip, variables = create.copy_loops(plan.below, ir.InsertionPoint(plan.below[0].op))
     if block.where is not None:
         moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in walk.constraints(block.where)]
         with ip:

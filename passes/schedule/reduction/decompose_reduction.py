@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.schedule.edits import BlockRegions, copy_loops, loops_behind
+from tir_mlir.passes.schedule.edits import BlockRegions
 from tir_mlir.passes.schedule.legality import (
     ADD_INIT,
     check_always_begins,
@@ -50,8 +50,8 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     The init block is inserted directly before `loop` and runs over the loops at or under it that the spatial iters use.
     The handle of the block stays with the update; the init block is returned.
 
-    A reduction over an empty domain (a size may be 0) did not write its result; now the init does. The result of such a
-    reduction is unspecified.
+    A reduction over an empty domain (a size may be 0) has the value of its init, which compiled code writes before and
+    after the step (`tir-lower-empty-reductions`).
 
     Requires: a reduction block, whose ordered iters use only loops above `loop`; `loop` is around it and at or above
     every loop that a reduce iter uses; nothing else under `loop` writes the block's results or the inputs of its init,
@@ -74,9 +74,9 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
         regions = BlockRegions.of(block)
 
     spatial = [i for i in block.iters if i.kind != "R"]
-    used = loops_behind(below, {v for i in spatial for v in i.binding.values})
+    used = walk.loops_behind(below, {v for i in spatial for v in i.binding.values})
     name, init_op = block.name, block.init
-    ip, variables = copy_loops(used, ir.InsertionPoint(loop.op), "_init")
+    ip, variables = create.copy_loops(used, ir.InsertionPoint(loop.op), "_init")
     with ip, block.op.location:
         if conditions:
             moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in conditions]

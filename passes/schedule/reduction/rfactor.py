@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, attrs, create, edit, frozen, walk
-from tir_mlir.passes.schedule.edits import alloc_like, copy_loops, keeps_region_order
+from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order
 from tir_mlir.passes.schedule.legality import Scope, check_reduction, scope_of
 from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.reduction.rfactor_legality import (
@@ -91,7 +91,7 @@ def _buffer(scope: Scope, result: Buffer, axis: int, loop: Loop) -> Buffer:
 def _first_nest(roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis: int) -> Block:
     """Copies of all loops, before the outermost one, around the block that computes the partial results."""
     block = roles.block
-    ip, variables = copy_loops(roles.loops, ir.InsertionPoint(roles.loops[0].op))
+    ip, variables = create.copy_loops(roles.loops, ir.InsertionPoint(roles.loops[0].op))
     iters = _part_iters(roles, variables)
     with ip, block.op.location:
         if block.where is not None:

@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
     signs,
 )
 from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
-from tir_mlir.passes.schedule.edits import alloc_buffer, copy_loops, find_buffer, keeps_region_order
+from tir_mlir.passes.schedule.edits import alloc_buffer, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
 from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.registry import check, primitive
@@ -174,7 +174,7 @@ def _sum_nest(block: Block, form: Reduction, found: _Product, kept: Sequence[Ite
     iters = [*kept, *(it for it in block.iters if it.kind == "R")]
     nest = PrivateNest.of(block)
     loops = [next(lp for lp in nest.own if lp.var == it.binding.is_value()) for it in iters]
-    ip, variables = copy_loops(loops, ir.InsertionPoint(nest.top), serial=True)
+    ip, variables = create.copy_loops(loops, ir.InsertionPoint(nest.top), serial=True)
     with ip:
         specs = [IterSpec(it.name, it.kind, it.min, it.extent, it.binding.substitute(variables)) for it in iters]
         made = create.block(f"{block.name}_shift", specs)
