@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
 from tir_mlir.topi.operands import (
+    as_type,
     constant,
     described,
     floats,
@@ -18,6 +19,7 @@ from tir_mlir.topi.operands import (
     refuse,
     shape_of,
     tensor,
+    wide_type,
 )
 from tir_mlir.topi.sizes import Size, is_one, same, shown
 
@@ -96,15 +98,44 @@ def _divide(dtype: str) -> Combine:
 
 
 def _floor_divide(dtype: str) -> Combine:
-    return (lambda a, b: te.floor(a / b)) if is_float(dtype) else te.floordiv
+    return _in_wide_type(dtype, _float_floor_divide) if is_float(dtype) else te.floordiv
 
 
 def _floor_mod(dtype: str) -> Combine:
-    return (lambda a, b: a - te.floor(a / b) * b) if is_float(dtype) else te.floormod
+    return _in_wide_type(dtype, _float_floor_mod) if is_float(dtype) else te.floormod
 
 
 def _mod(dtype: str) -> Combine:
-    return (lambda a, b: a - te.trunc(a / b) * b) if is_float(dtype) else te.truncmod
+    return _in_wide_type(dtype, te.truncmod) if is_float(dtype) else te.truncmod
+
+
+def _in_wide_type(dtype: str, function: Combine) -> Combine:
+    """A function of two elements of a float type, computed in the wide type and rounded once."""
+    wide = wide_type(dtype)
+    return lambda a, b: as_type(function(as_type(a, dtype, wide), as_type(b, dtype, wide)), wide, dtype)
+
+
+def _float_floor_mod(a: te.Expr, b: te.Expr) -> te.Expr:
+    """The exact remainder, and b more if its sign is not that of b."""
+    rest = te.truncmod(a, b)
+    return te.Select(_other_sign(rest, b), rest + b, rest)
+
+
+def _float_floor_divide(a: te.Expr, b: te.Expr) -> te.Expr:
+    """The quotient that goes with `_float_floor_mod`: a - rest is a multiple of b but for rounding. a / 0 is that of
+    IEEE."""
+    rest, zero, one = te.truncmod(a, b), constant(0, b.dtype), constant(1, b.dtype)
+    whole = (a - rest) / b
+    whole = te.Select(_other_sign(rest, b), whole - one, whole)
+    down = te.floor(whole)
+    near = te.Select(whole - down > constant(0.5, b.dtype), down + one, down)
+    near = te.Select(t_call("EQ", whole, zero), te.copysign(zero, a / b), near)
+    return te.Select(t_call("EQ", b, zero), a / b, near)
+
+
+def _other_sign(rest: te.Expr, b: te.Expr) -> te.Expr:
+    zero = constant(0, b.dtype)
+    return te.all(t_call("NE", rest, zero), t_call("NE", rest < zero, b < zero))
 
 
 def _of(function: Combine) -> Callable[[str], Combine]:
@@ -115,9 +146,11 @@ add = _binary("add", _of(lambda a, b: a + b), "lhs + rhs.")
 subtract = _binary("subtract", _of(lambda a, b: a - b), "lhs - rhs.")
 multiply = _binary("multiply", _of(lambda a, b: a * b), "lhs * rhs.")
 divide = _binary("divide", _divide, "lhs / rhs; of integers the quotient without its fraction, as in C.")
-floor_divide = _binary("floor_divide", _floor_divide, "The quotient rounded down, as `//` in Python.")
-floor_mod = _binary("floor_mod", _floor_mod, "The remainder with the sign of rhs, as `%` in Python.")
-mod = _binary("mod", _mod, "The remainder with the sign of lhs, as `%` in C.")
+floor_divide = _binary(
+    "floor_divide", _floor_divide, "The quotient rounded down, as `//` in Python; of floats by 0 that of `/`."
+)
+floor_mod = _binary("floor_mod", _floor_mod, "The exact remainder with the sign of rhs, as `%` in Python.")
+mod = _binary("mod", _mod, "The exact remainder with the sign of lhs, as fmod in C.")
 maximum = _binary("maximum", _of(te.max), "The greater of lhs and rhs.")
 minimum = _binary("minimum", _of(te.min), "The lesser of lhs and rhs.")
 equal = _binary("equal", _of(lambda a, b: t_call("EQ", a, b)), "lhs == rhs, as bool.", "any")

@@ -40,7 +40,7 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
 
     size, zero = x.shape[axis], constant(0, dtype)
     chunks = exact_quotient([size], [CHUNK])
-    if chunks is None or chunks == 1:
+    if chunks in (None, 0, 1):
         k = te.reduce_axis((0, size), name="k")
         value = lambda i: te.if_then_else(below(k, i[axis]), as_type(x(*put(i, k)), x.dtype, dtype), zero)  # noqa: E731
         return te.compute(x.shape, lambda *i: te.sum(value(i), axis=k), name="T_cumsum")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,8 +83,18 @@ def _reduction(name: str, reducer: Any, doc: str, adds: bool) -> Any:
 
 sum = _reduction("sum", te.sum, "Sum", True)
 prod = _reduction("prod", te.prod, "Product", True)
-max = _reduction("max", te.max, "Maximum", False)
-min = _reduction("min", te.min, "Minimum", False)
+
+
+def _extremum(name: str, better: te.Reducer, bound: Any, end: float) -> te.Reducer:
+    """The reducer of the greatest or least element; NaN if there is one. `te.max` and `te.min` start at the greatest
+    finite number, this one at an infinity, which is an element of floats, too."""
+    return te.comm_reducer(lambda a, b: better(a, b), lambda t: constant(end, t) if is_float(t) else bound(t), name)
+
+
+MAX = _extremum("max", te.max, te.min_value, -math.inf)
+MIN = _extremum("min", te.min, te.max_value, math.inf)
+max = _reduction("max", MAX, "Maximum, NaN if there is one,", False)
+min = _reduction("min", MIN, "Minimum, NaN if there is one,", False)
 
 _ALL = te.comm_reducer(lambda a, b: te.all(a, b), lambda t: t_call("bool", True), name="all")
 _ANY = te.comm_reducer(lambda a, b: te.any(a, b), lambda t: t_call("bool", False), name="any")
@@ -137,10 +148,14 @@ def _spread(name: str, data: Any, axis: Any, keepdims: bool, last: Any) -> te.Te
 
 
 def _first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
-    """The reducer of (index, value) that keeps the best value, of equal ones the one with the least index."""
+    """The reducer of (index, value) that keeps the best value, of equal ones that with the least index. NaN is better
+    than all numbers."""
 
     def combine(a: Any, b: Any) -> Any:
         keep = te.any(best(a[1], b[1]), te.all(t_call("EQ", a[1], b[1]), a[0] < b[0]))
+        if is_float(dtype):
+            other_is_worse = te.any(t_call("EQ", b[1], b[1]), a[0] < b[0])
+            keep = te.any(keep, te.all(t_call("NE", a[1], a[1]), other_is_worse))
         return te.Select(keep, a[0], b[0]), te.Select(keep, a[1], b[1])
 
     def start(index: str, value: str) -> Any:
@@ -176,6 +191,6 @@ def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
     return operator
 
 
-_INDEX = "along an axis, the first one of equals; axis None: in row-major order of all."
+_INDEX = "along an axis, the first one of equals, or of the first NaN; axis None: in row-major order of all."
 argmax = _arg("argmax", lambda a, b: a > b, False, f"Index of the greatest element {_INDEX}")
 argmin = _arg("argmin", lambda a, b: a < b, True, f"Index of the least element {_INDEX}")

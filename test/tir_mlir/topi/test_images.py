@@ -1,5 +1,8 @@
 """Padding and images of other sizes beside torch and NumPy."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from harness.operators import random, run
@@ -30,6 +33,34 @@ def test_nearest(size):
     np.testing.assert_array_equal(got, interpolate(torch.tensor(x), size, mode="nearest").numpy())
     exact = run(topi.image.resize2d, x, size=size, method="nearest_neighbor")
     np.testing.assert_array_equal(exact, interpolate(torch.tensor(x), size, mode="nearest-exact").numpy())
+
+
+def _places(n: int, m: int, mode: str) -> list[Fraction]:
+    if mode == "align_corners":
+        return [Fraction(i * (n - 1), max(m - 1, 1)) for i in range(m)]
+    return [Fraction(i * n, m) if mode == "asymmetric" else Fraction((2 * i + 1) * n - m, 2 * m) for i in range(m)]
+
+
+ROUNDINGS = {
+    "round": round,  # Python's: ties to even
+    "round_prefer_floor": lambda p: math.ceil(p - Fraction(1, 2)),
+    "round_prefer_ceil": lambda p: math.floor(p + Fraction(1, 2)),
+    "floor": math.floor,
+    "ceil": math.ceil,
+}
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("mode", ["asymmetric", "half_pixel", "align_corners"])
+def test_each_rounding_of_the_nearest_place(mode, rounding):
+    """Sizes with ties: at even and odd places, and where the image is whole times as large."""
+    for n, m in ((6, 4), (10, 4), (12, 8), (3, 5), (10, 5), (4, 8), (3, 9), (5, 9)):
+        x = np.arange(n * n, dtype="float32").reshape(1, 1, n, n)
+        named = "floor" if rounding == "round" and mode == "asymmetric" and m % n == 0 else rounding
+        at = [min(max(ROUNDINGS[named](p), 0), n - 1) for p in _places(n, m, mode)]
+        attrs = {"method": "nearest_neighbor", "rounding_method": rounding, "coordinate_transformation_mode": mode}
+        got = run(topi.image.resize2d, x, size=(m, m), **attrs)
+        np.testing.assert_array_equal(got, x[:, :, at][:, :, :, at], err_msg=f"{n} -> {m}")
 
 
 def test_channels_last():

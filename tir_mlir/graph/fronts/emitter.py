@@ -70,6 +70,16 @@ class Emitter:
             x = self.binary("maximum", x, low, x.dtype)
         return x if high is None else self.binary("minimum", x, high, x.dtype)
 
+    def log_sum_exp(self, x: Any, axes: Sequence[int], keepdims: bool) -> Any:
+        """log(sum(exp(x))) over axes, with the maximum taken out where it is finite: infinities, and sums of no terms,
+        are those of the formula."""
+        top = self.op("max", x, axis=list(axes), keepdims=True)
+        top = self.op("where", self.op("isfinite", top), top, self.constant(0, x.dtype))
+        total = self.op("sum", self.op("exp", self.subtract(x, top)), axis=list(axes), keepdims=True)
+        result = self.add(self.op("log", total), top)
+        kept = [n for axis, n in enumerate(x.shape) if axis not in axes]
+        return result if keepdims else self.op("reshape", result, shape=tuple(kept))
+
     def reshape(self, x: Any, shape: Sequence[Any]) -> Any:
         """x in another shape; itself if it has it."""
         return x if same_shape(x.shape, shape) else self.op("reshape", x, shape=tuple(shape))

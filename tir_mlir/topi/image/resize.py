@@ -26,8 +26,10 @@ def resize2d(
 
     size: height and width. coordinate_transformation_mode: the place in the data of element i of m from n,
     "half_pixel" (i + 1/2) * n / m - 1/2, "pytorch_half_pixel" the same, 0 if m is 1, "align_corners"
-    i * (n - 1) / (m - 1), "asymmetric" i * n / m. rounding_method: of the nearest place; "round": ties up. Places are
-    computed exactly, as fractions.
+    i * (n - 1) / (m - 1), "asymmetric" i * n / m. rounding_method: of the nearest place. "round": ties to even, but
+    down where an "asymmetric" image is whole times as large, so that each element is repeated, as in TVM;
+    "round_prefer_floor" and "round_prefer_ceil": ties down and up, as in ONNX. Places are computed exactly, as
+    fractions.
     """
     order = layout_of(OP, "layout", layout, "NCHW", "NCHW")
     x = tensor(OP, "data", data)
@@ -74,6 +76,7 @@ class _Place:
 
     def __init__(self, n: int, m: int, mode: str):
         self.n, self.m = n, m
+        self.repeats = mode == "asymmetric" and n > 0 and m % n == 0
         if mode == "align_corners":
             self.factor, self.offset, self.bottom = n - 1, 0, max(m - 1, 1)
         elif mode == "asymmetric":
@@ -88,13 +91,21 @@ class _Place:
 
     def nearest(self, i: Any, rounding: str) -> Any:
         top, bottom = self._top(i), self.bottom
-        if rounding in ("round", "round_prefer_ceil"):
-            at = (top * 2 + bottom) // (2 * bottom)
+        if rounding == "floor" or (rounding == "round" and self.repeats):
+            at = top // bottom
         elif rounding == "round_prefer_floor":
             at = (top * 2 + bottom - 1) // (2 * bottom)
-        else:
-            at = top // bottom if rounding == "floor" else (top + bottom - 1) // bottom
+        elif rounding == "ceil":
+            at = (top + bottom - 1) // bottom
+        elif rounding == "round_prefer_ceil" or not self._has_ties():
+            at = (top * 2 + bottom) // (2 * bottom)
+        else:  # to even: halves, one of them down and one up
+            at = (top * 2 + bottom) // (4 * bottom) + (top * 2 + 3 * bottom - 1) // (4 * bottom)
         return te.max(te.min(at, self.n - 1), 0)
+
+    def _has_ties(self) -> bool:
+        """Whether some place is in the middle of two elements."""
+        return any((2 * self._top(i) + self.bottom) % (2 * self.bottom) == 0 for i in range(self.m))
 
     def between(self, i: Any, dtype: str) -> tuple[Any, Any, Any]:
         """The elements before and after, and how far it is from the first one."""

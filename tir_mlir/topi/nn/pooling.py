@@ -21,6 +21,7 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
+from tir_mlir.topi.reductions import MAX
 from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total
 
 
@@ -85,8 +86,8 @@ class _Pool:
 
 def _maximum(pool: _Pool) -> te.Tensor:
     numbers(pool.op, "data", pool.x)
-    x, taps = pool.padded(te.min_value(pool.x.dtype)), pool.taps()
-    return te.compute(pool.shape, lambda *i: te.max(x(*pool.at(i, taps)), axis=taps), name="pool_max")
+    x, taps = pool.padded(MAX.identity([pool.x.dtype])[0]), pool.taps()
+    return te.compute(pool.shape, lambda *i: MAX(x(*pool.at(i, taps)), axis=taps), name="pool_max")
 
 
 def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
@@ -251,14 +252,14 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
     ]
     spans = {p: _Span(op, x, p, n) for p, n in zip(places, wanted, strict=True)}
     wide = wide_type(x.dtype) if kind == "avg" else x.dtype
-    empty = constant(0, wide) if kind == "avg" else te.min_value(wide)
+    empty = constant(0, wide) if kind == "avg" else MAX.identity([wide])[0]
     taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
 
     def element(*i: Any) -> Any:
         value = as_type(x(*(spans[a].first(v) + taps[a] if a in spans else v for a, v in enumerate(i))), x.dtype, wide)
         tests = [taps[a] < spans[a].count(i[a]) for a in spans if not spans[a].even]
         value = te.if_then_else(te.all(*tests), value, empty) if tests else value
-        return (te.sum if kind == "avg" else te.max)(value, axis=list(taps.values()))
+        return (te.sum if kind == "avg" else MAX)(value, axis=list(taps.values()))
 
     shape = tuple(spans[a].windows if a in spans else n for a, n in enumerate(x.shape))
     name = "adaptive_pool_sum" if kind == "avg" else "adaptive_pool_max"

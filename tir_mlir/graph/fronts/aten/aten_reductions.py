@@ -135,12 +135,7 @@ def norm(
 
 @aten("logsumexp")
 def log_of_sum(e: TorchEmitter, x: Any, dim: Any, keepdim: bool = False) -> Any:
-    """log(sum(exp(x))), with the maximum taken out."""
-    axes = _axes(x, dim)
-    top = e.op("max", x, axis=axes, keepdims=True)
-    added = e.op("sum", e.op("exp", e.op("subtract", x, top)), axis=axes, keepdims=True)
-    result = e.op("add", e.op("log", added), top)
-    return result if keepdim else e.op("reshape", result, shape=e.shape)
+    return e.log_sum_exp(e.cast(x, e.dtype), _axes(x, dim), keepdim)
 
 
 @aten("cumsum")

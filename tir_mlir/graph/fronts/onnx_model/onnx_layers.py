@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -219,7 +220,9 @@ def group_norm(
     return layers.group_norm(e, e.value(x), num_groups, scale, shift, epsilon)
 
 
-def _reduction(operator: str, before: str | None = None, after: str | None = None) -> Any:
+def _reduction(reduced: Callable[[OnnxEmitter, Any, list[int], bool], Any]) -> Any:
+    """An operator that reduces over axes; `reduced(e, x, axes, keepdims)` emits it, also for no axes."""
+
     def translated(
         e: OnnxEmitter,
         x: Any,
@@ -234,20 +237,27 @@ def _reduction(operator: str, before: str | None = None, after: str | None = Non
             chosen: list[int] = []
         else:
             chosen = [axis_in(a, len(x.shape)) for a in (given or range(len(x.shape)))]
-        x = x if before is None else e.op(before, x)
-        y = e.op(operator, x, axis=chosen, keepdims=bool(keepdims)) if chosen else e.value(x)
-        return y if after is None else e.op(after, y)
+        return reduced(e, x, chosen, bool(keepdims))
 
     return translated
 
 
+def _reduced(operator: str, before: str | None = None, after: str | None = None) -> Any:
+    def emitted(e: OnnxEmitter, x: Any, axes: list[int], keepdims: bool) -> Any:
+        x = x if before is None else e.op(before, x)
+        y = e.op(operator, x, axis=axes, keepdims=keepdims) if axes else e.value(x)
+        return y if after is None else e.op(after, y)
+
+    return emitted
+
+
+onnx_op("ReduceLogSumExp")(_reduction(lambda e, x, axes, keepdims: e.log_sum_exp(e.value(x), axes, keepdims)))
 for _name, _parts in {
     "ReduceSum": ("sum",), "ReduceMean": ("mean",), "ReduceMax": ("max",), "ReduceMin": ("min",),
     "ReduceProd": ("prod",), "ReduceL1": ("sum", "abs"), "ReduceL2": ("sum", "square", "sqrt"),
     "ReduceSumSquare": ("sum", "square"), "ReduceLogSum": ("sum", None, "log"),
-    "ReduceLogSumExp": ("sum", "exp", "log"),
 }.items():  # fmt: skip
-    onnx_op(_name)(_reduction(*_parts))
+    onnx_op(_name)(_reduction(_reduced(*_parts)))
 
 
 @onnx_op("ArgMax")

@@ -141,6 +141,26 @@ def test_an_operator_of_an_old_opset(name):
     THEN.check(name)
 
 
+def test_remainders_and_sums_of_exponentials_at_the_ends():
+    """A remainder is exact however large the quotient; a sum of exponentials does not overflow before its logarithm."""
+    nodes = [
+        helper.make_node("Mod", ["a", "b"], ["rest"], fmod=1),
+        helper.make_node("ReduceLogSumExp", ["x", "axes"], ["sums"], keepdims=0),
+        helper.make_node("ArgMax", ["x"], ["at"], axis=1, keepdims=0),
+    ]
+    a, b = (v.ravel() for v in np.meshgrid([5.5, -5.5, 1e30, 0.0, np.inf, np.nan], [3.0, -0.1, 0.0, np.inf, 1e-40]))
+    x = np.array([[1000.0, 1000.0], [-np.inf, -np.inf], [np.inf, 1.0], [1.0, np.nan]])
+    given = [v.astype("float32") for v in (a, b, x)]
+    made = model(
+        nodes, dict(zip("abx", (v.shape for v in given), strict=True)), ["rest", "sums", "at"], {"axes": np.array([1])}
+    )
+    rest, sums, at = tir_mlir.build(tir_mlir.from_onnx(made), threads=1)(*given)
+    with np.errstate(invalid="ignore"):
+        compare(rest, np.fmod(*given[:2]), 0)
+    compare(sums, np.array([1000 + np.log(2), -np.inf, np.inf, np.nan], "float32"))
+    np.testing.assert_array_equal(at, [0, 0, 0, 1])
+
+
 def test_softmax_of_an_old_opset_is_of_all_later_axes():
     x = random(2, 4, 6)
     made = model([helper.make_node("Softmax", ["x"], ["y"], axis=1)], {"x": [2, 4, 6]}, ["y"], opset=11)
