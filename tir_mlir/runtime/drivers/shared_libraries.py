@@ -8,6 +8,7 @@ import functools
 import os
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 
 from mlir import ir
@@ -78,16 +79,32 @@ def openmp_for(lowered: ir.Module) -> list[str]:
 
 
 def openmp() -> str:
-    """libiomp5 of the intel-openmp wheel (TIR_OPENMP overrides)."""
+    """libiomp5 of the intel-openmp package, wherever that is on sys.path (TIR_OPENMP overrides)."""
     override = os.environ.get("TIR_OPENMP")
-    places = [Path(override)] if override else [Path(p, "lib", "libiomp5.so") for p in (sys.prefix, sys.base_prefix)]
+    places = [Path(override)] if override else _openmp_places()
     for place in places:
         if place.is_file():
             return str(place)
+    packages = [] if override else [str(d.locate_file("")) for d in metadata.distributions(name=_OPENMP_PACKAGE)]
+    without = "; `pip install --target` leaves libraries out, `pip install --prefix` and `--user` do not"
     raise BuildError(
-        f"the OpenMP runtime for parallel loops was not found at {', '.join(map(str, places))}; "
-        "install it with `pip install intel-openmp`, or set TIR_OPENMP to a libiomp5.so or libomp.so (not libgomp)"
+        f"the OpenMP runtime for parallel loops was not found at {', '.join(map(str, places))}"
+        + (f"; the package {_OPENMP_PACKAGE} in {packages[0]} is without it{without}" if packages else "")
+        + f"; fix: `pip install {_OPENMP_PACKAGE}`, or set TIR_OPENMP to a libiomp5.so or libomp.so (not libgomp)"
     )
+
+
+_OPENMP_PACKAGE, _OPENMP_FILE = "intel-openmp", "libiomp5.so"
+
+
+def _openmp_places() -> list[Path]:
+    """Where libiomp5 may be: in the environment; where the package's list of files says; beside what is imported."""
+    places = [Path(prefix, "lib", _OPENMP_FILE) for prefix in (sys.prefix, sys.base_prefix)]
+    for package in metadata.distributions(name=_OPENMP_PACKAGE):
+        listed = [file for file in package.files or () if file.name == _OPENMP_FILE]
+        places += [Path(os.path.normpath(Path(str(package.locate_file(file))))) for file in listed]
+    places += [Path(entry, "lib", _OPENMP_FILE) for entry in sys.path if entry]
+    return list(dict.fromkeys(places))
 
 
 @functools.cache

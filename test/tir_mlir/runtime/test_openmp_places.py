@@ -1,0 +1,65 @@
+"""The OpenMP runtime is found wherever pip puts it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.drivers import shared_libraries
+
+LAYOUTS = {
+    "--user": ("lib/python3.11/site-packages", "../../libiomp5.so", "lib/libiomp5.so"),
+    "another environment": ("lib/python3.11/site-packages", "../../../lib/libiomp5.so", "lib/libiomp5.so"),
+    "--target of uv": ("", "lib/libiomp5.so", "lib/libiomp5.so"),
+    "a list of files that is wrong": ("", "../../libiomp5.so", "lib/libiomp5.so"),
+}
+"""Where the package is, what its list of files says of the library, and where that is."""
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, tmp_path):
+    """No runtime in this environment, and nothing on the path but one folder, which is returned."""
+    monkeypatch.delenv("TIR_OPENMP", raising=False)
+    for name in ("prefix", "base_prefix"):
+        monkeypatch.setattr(sys, name, str(tmp_path / "environment"))
+
+    def only(folder: Path) -> None:
+        monkeypatch.setattr(sys, "path", ["", str(folder)])
+
+    return only
+
+
+def package(site: Path, listed: str) -> None:
+    info = site / "intel_openmp-2026.2.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: intel-openmp\nVersion: 2026.2.0\n")
+    (info / "RECORD").write_text(f"{listed},,\nintel_openmp-2026.2.0.dist-info/METADATA,,\n")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_it_is_found_by_the_package(elsewhere, tmp_path, layout):
+    site, listed, library = LAYOUTS[layout]
+    package(tmp_path / site, listed)
+    path = tmp_path / library
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    elsewhere(tmp_path / site)
+    assert shared_libraries.openmp() == str(path)
+
+
+def test_a_package_without_its_library_is_told(elsewhere, tmp_path):
+    """As `pip install --target` leaves it."""
+    package(tmp_path, "../libiomp5.so")
+    elsewhere(tmp_path)
+    why = rf"the package intel-openmp in {tmp_path} is without it; `pip install --target` leaves .* TIR_OPENMP"
+    with pytest.raises(BuildError, match=why):
+        shared_libraries.openmp()
+
+
+def test_no_package(elsewhere, tmp_path):
+    elsewhere(tmp_path)
+    with pytest.raises(BuildError, match=rf"{tmp_path}/environment/lib/libiomp5.so.*fix: `pip install intel-openmp`"):
+        shared_libraries.openmp()
