@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis.access_relations import AccessRelation, relations_of
+from tir_mlir.dialect.analysis.access_relations import AccessRelation, relation_of, relations_of
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.analysis.buffer_users import accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
@@ -132,6 +132,15 @@ def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelati
     return None if result is None else _first_in(_of_positive_sizes(result.get_must_no_source()), found)
 
 
+@only_reads
+def reads_written(buffer: ir.Value, root: ir.Operation) -> bool:
+    """Whether a read of `buffer` under `root` may see what a write under it leaves, in one iteration of `root`."""
+    result = _flow_of([relation_of(a) for a in accesses(root) if a.buffer == buffer], root)
+    if result is None:
+        return False
+    return not all(part.is_empty() for part in (result.get_full_must_dependence(), result.get_full_may_dependence()))
+
+
 def _of_positive_sizes(found: isl.UnionMap) -> isl.UnionMap:
     sizes = isl.Set.universe(found.get_space().params())
     for n in range(sizes.dim(dim_type.param)):
@@ -146,8 +155,11 @@ def _flow_to(
     found = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in reads]
     writes = [t for t in found if t.access.is_write]
     found = [t for t in found if t.access.is_write or not follows_writes(t, writes, root)]
-    if len(found) == len(writes):
-        return None, found
+    return (None if len(found) == len(writes) else _flow_of(found, root)), found
+
+
+def _flow_of(found: Sequence[AccessRelation], root: ir.Operation) -> isl.UnionFlow | None:
+    """The flow among accesses under `root` in one iteration of it; None if none of them reads."""
     flow = _Flow()
     whens = [times(t, root) for t in found]
     length = max((len(w) for w in whens), default=0)
@@ -157,7 +169,7 @@ def _flow_to(
         if outer:
             relation = touch.dom.map([Index.of(Loop(p).var) for p in outer]).flat_range_product(relation)
         flow.add(f"a{number}", "e", touch, relation, _padded(touch.dom, when, length))
-    return flow.run(), found
+    return flow.run()
 
 
 def _first_in(missing: isl.UnionMap, found: Sequence[AccessRelation]) -> tuple[AccessRelation, list[int]] | None:

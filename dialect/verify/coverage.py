@@ -72,6 +72,7 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
                     _shared(func, block, access)
                     or _left_out_before(func, access.buffer, before)
                     or _ran_before(block, before)
+                    or _added_padding(func, block, access.buffer, before)
                 ):
                     _report_uncovered(block, source)
     for buffer, block in doubtful.items():
@@ -119,6 +120,17 @@ def _ran_before(block: Block, before: Func | None) -> bool:
         return False
     with question(f'the points that block "{block.name}" ran'):
         return _domain_and_image(old)[1].is_subset(_domain_and_image(block)[1])
+
+
+def _added_padding(func: Func, block: Block, param: ir.Value, before: Func | None) -> bool:
+    """Whether a step that changed the layout of a parameter added this block, for the elements that its guard selects.
+
+    What was written before is written by other blocks, which are checked themselves.
+    """
+    if before is None or block.where is None or len(func.args) != len(before.args):
+        return False
+    old = next((b for b, a in zip(before.args, func.args, strict=True) if a == param), None)
+    return old is not None and old.type != param.type and all(b.id != block.id for b in all_blocks(before.op))
 
 
 def _signature(block: Block) -> list[ir.Attribute]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.ir import Block, Loop, attrs, frozen, is_inside, is_loop, parents
+from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, frozen, is_inside, is_loop, parents
 from tir_mlir.passes.schedule.caching.copy_block import as_window, check_redirectable, make_cache, make_copy, redirect
-from tir_mlir.passes.schedule.caching.copy_legality import check_copies_written, check_fills_box, check_write_back
+from tir_mlir.passes.schedule.caching.copy_legality import (
+    check_copies_written,
+    check_fills_box,
+    check_reads_earlier_contents,
+    check_write_back,
+)
 from tir_mlir.passes.schedule.caching.copy_placement import (
     check_not_in_init,
     check_reads_writer,
@@ -17,7 +22,7 @@ from tir_mlir.passes.schedule.caching.copy_placement import (
 )
 from tir_mlir.passes.schedule.edits import check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import scope_of
-from tir_mlir.passes.schedule.registry import check, primitive, warn
+from tir_mlir.passes.schedule.registry import primitive, warn
 
 
 @primitive("cache_read")
@@ -37,7 +42,8 @@ def cache_read(
     does not read the buffer is passed over with a `ScheduleWarning`. The copy of an input is placed at the start of the
     scope. The copy of a buffer computed in the scope is placed directly before the first reader, in the innermost
     common loop of the writer and that reader, and covers only what the writer writes in one iteration of it; without a
-    reader it is placed after the writer. Buffer and block are named `<buffer>_<storage_scope>`; the cache has the shape
+    reader it is placed after the writer. If the writer alone reads the buffer, and only what it has not written yet, its
+    reads use a copy from the start of the scope. Buffer and block are named `<buffer>_<storage_scope>`; the cache has the shape
     of the buffer. Every read sees the same value as before.
 
     Requires: one writer in the scope, before all readers, besides those that run after all `consumer_blocks`; elements
@@ -51,25 +57,32 @@ def cache_read(
         check_not_in_init(block, scope)
         writer = only_writer(scope, buffer, consumer_blocks or ())
         readers = readers_to_redirect(scope, buffer, writer, consumer_blocks)
-        if writer is not None and writer == block:
-            own = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
-            check(bool(readers), block, f"{own}; use cache_write")
+        own = writer is not None and writer == block
+        if own and readers:
             if not consumer_blocks:
-                warn(f"{own}, so only the other readers use the copy")
-        for reader in readers:
+                warn(f"{_own(block, buffer)}, so only the other readers use the copy")
+        elif own:
+            check_reads_earlier_contents(scope, buffer, block, f"{_own(block, buffer)}; use cache_write")
+        own = own and not readers
+        for reader in readers or [block]:
             check_redirectable(reader.op, buffer)
-        where = input_copy(scope, buffer) if writer is None else read_copy(scope, buffer, writer, readers)
-        where = as_window(where, scope, readers)
+        first = writer is None or own
+        where = input_copy(scope, buffer) if first else read_copy(scope, buffer, writer, readers)
+        where = as_window(where, scope, readers or [block])
 
     cache = make_cache(scope, where, storage_scope)
     made = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
-    if writer is not None and _sees_one_iteration(writer, made):
+    if writer is not None and not own and _sees_one_iteration(writer, made):
         check_fills_box(buffer, writer, made)
     elif writer is not None:
         check_copies_written(buffer, made, block)
-    for reader in readers:
-        redirect(reader.op, buffer, cache, where.shift)
+    for reader in [block] if own else readers:
+        redirect(reader.op, buffer, cache, where.shift, loads_only=own)
     return made
+
+
+def _own(block: Block, buffer: Buffer) -> str:
+    return f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
 
 
 @primitive("cache_write")

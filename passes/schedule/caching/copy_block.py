@@ -14,6 +14,7 @@ from tir_mlir.dialect.ir import (
     Constraint,
     Index,
     IterSpec,
+    attrs,
     create,
     edit,
     func_of,
@@ -167,14 +168,16 @@ def check_redirectable(root: ir.Operation, buffer: Buffer) -> None:
                 )
 
 
-def redirect(root: ir.Operation, old: Buffer, new: Buffer, shift: Sequence[Index] = ()) -> None:
-    """Replace `old` by `new` in all uses under `root`, including views and declared regions.
+def redirect(
+    root: ir.Operation, old: Buffer, new: Buffer, shift: Sequence[Index] = (), loads_only: bool = False
+) -> None:
+    """Replace `old` by `new` in all uses under `root`, including views and declared regions; or in plain loads only.
 
     `shift` is subtracted from every index (all uses are then plain loads and stores: see `windowed`).
     """
-    rename_in_regions([root], old, new.name, shift)
+    rename_in_regions([root], old, new.name, shift, (attrs.READS,) if loads_only else (attrs.READS, attrs.WRITES))
     moves = any(s.as_constant() != 0 for s in shift)
-    for op in ops(root):
+    for op in [o for o in ops(root) if not loads_only or "load" in o.name]:
         if moves and any(v == old.value for v in op.operands):
             at = [(i - s).simplified() for i, s in zip(walk.access_indices(op), shift, strict=True)]
             access_at(op, new, at)

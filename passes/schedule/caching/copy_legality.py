@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tir_mlir.dialect.analysis import Access, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.analysis.dataflow import unwritten_example
-from tir_mlir.dialect.ir import Block, Buffer, func_of, is_inside, only_reads
+from tir_mlir.dialect.analysis.dataflow import reads_written, unwritten_example
+from tir_mlir.dialect.ir import Block, Buffer, func_of, is_bound_value, is_data_loop, is_inside, only_reads, parents
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, uncovered
-from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.registry import check, refuse
 
 
 def accesses_to(block: Block, buffer: Buffer, writes: bool) -> list[Access]:
@@ -81,3 +81,17 @@ def check_not_written_by_others(nest: PrivateNest, buffer: Buffer) -> None:
                 f'"{block.name}", which reads what it has written: the copy would miss that',
                 fix=f"cache_inplace copies {buffer.name} in before the block and out after it",
             )
+
+
+def check_reads_earlier_contents(scope: Scope, buffer: Buffer, block: Block, message: str) -> None:
+    """Refuse (`message`) unless a block, the only writer of a buffer in its scope, reads only what it did not write.
+
+    No element may be read after the block wrote it, in one run of the scope, and all accesses are loads and stores.
+    """
+    uses = [use.owner.operation for use in buffer.value.uses if is_inside(use.owner.operation, block.op)]
+    plain = all(op.name in ("affine.load", "affine.store", "memref.load", "memref.store") for op in uses)
+    around = [p for p in parents(block.op) if is_inside(p, scope.op)]
+    check(plain and not any(is_data_loop(p) and not is_bound_value(p) for p in around), block, message)
+    with question(f"whether the block reads an element of {buffer.name} that it wrote before"):
+        seen = reads_written(buffer.value, scope.op)
+    check(not seen, block, message)

@@ -139,11 +139,17 @@ def declaring(func: ir.Operation, buffer: Buffer) -> list[ir.Operation]:
     return [func] if any(True for _ in others) else found
 
 
-def rename_in_regions(roots: Iterable[ir.Operation], old: Buffer, name: str, shift: Sequence[Index] = ()) -> None:
+def rename_in_regions(
+    roots: Iterable[ir.Operation],
+    old: Buffer,
+    name: str,
+    shift: Sequence[Index] = (),
+    keys: Sequence[str] = (attrs.READS, attrs.WRITES),
+) -> None:
     """In the declared regions beneath `roots`, rename a buffer and subtract `shift` from its offsets."""
     for root in roots:
         for block in all_blocks(root):
-            for key in (attrs.READS, attrs.WRITES):
+            for key in keys:
                 if key in block.op.attributes:
                     _rename_entries(block, key, old, name, shift)
 

@@ -35,22 +35,22 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     order. Returns the new loops.
 
     Requires: constant bounds; no annotation or thread binding; positive factors whose sum is less than the extent; a
-    block in the loop and no access outside of one; no reduction with an init over the loop itself, because the init
+    block in the loop and no write outside of one; no reduction with an init over the loop itself, because the init
     would run once in each segment.
     """
     check_plain(loop, "loop_partition")
     ends = _ends(loop, factors)
     blocks = blocks_below(loop.op)
-    _check_body(loop, blocks)
+    loads = _check_body(loop, blocks)
     warn_serial([loop], "loop_partition")
     first, name = blocks[0].name, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
-        common = _group_block(f"{first}_{name}_common")
+        common = _group_block(f"{first}_{name}_common", loads)
     made = []
     start = loop.lower.as_constant() or 0
     for number, end in enumerate(ends):
         with create.at_end(common.body), loop.op.location:
-            holder = _group_block(f"{first}_{name}{number}_partition")
+            holder = _group_block(f"{first}_{name}{number}_partition", loads)
         made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
         start = end
     edit.erase(loop.op)
@@ -62,16 +62,19 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     return made
 
 
-def _check_body(loop: Loop, blocks: Sequence[Block]) -> None:
-    """Refuse a body that cannot be placed in the holder blocks or duplicated."""
+def _check_body(loop: Loop, blocks: Sequence[Block]) -> bool:
+    """Refuse a body that cannot be placed in the holder blocks or duplicated. Returns whether it loads outside of
+    blocks, as for a condition on data.
+    """
     check(
         bool(blocks),
         loop,
         f"loop {loop.name} contains no block; loop_partition names the segments after one",
         fix="pass a loop around a block",
     )
-    for access in accesses(loop.op):
-        if not any(walk.is_inside(access.op, b.op) for b in blocks):
+    outside = [a for a in accesses(loop.op) if not any(walk.is_inside(a.op, b.op) for b in blocks)]
+    for access in outside:
+        if access.is_write or not edit.is_pure(access.op):
             refuse(
                 loop,
                 f"{Buffer(access.buffer).name} is accessed in loop {loop.name} outside any block, and the "
@@ -86,6 +89,7 @@ def _check_body(loop: Loop, blocks: Sequence[Block]) -> None:
                     f'iter {it.name} of block "{block.name}" reduces over loop {loop.name}, and each segment '
                     "would restart the reduction; apply decompose_reduction first",
                 )
+    return bool(outside)
 
 
 def _ends(loop: Loop, factors: Sequence[int | None]) -> list[int]:
@@ -132,10 +136,10 @@ def _iters_bound_to(block: Block, loop: Loop) -> list[Iter]:
     return [i for i in block.iters if (v := i.binding.is_value()) is not None and v == loop.var]
 
 
-def _group_block(name: str) -> Block:
-    """A block without iters and regions that groups other blocks."""
+def _group_block(name: str, loads: bool) -> Block:
+    """A block without iters that groups other blocks, and declares no regions unless something else `loads`."""
     made = create.block(name, [])
-    for key in (attrs.READS, attrs.WRITES):
+    for key in () if loads else (attrs.READS, attrs.WRITES):
         edit.set_attribute(made.op, key, ir.ArrayAttr.get([]))
     return made
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
 from programs.sizes import matmul_sizes
 from programs.stages import FORK, HALVES, Fork, Halves
 from programs.symbolic import Twice
 
-from tir_mlir import Schedule
+from tir_mlir import Schedule, interpret
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
@@ -333,6 +335,48 @@ def test_readers_on_both_sides_of_a_write_in_place_are_refused(refused):
 def test_a_write_in_place_in_the_loop_of_the_reader_is_refused(refused):
     sch = Schedule(parse(in_place(loop="for i in range(17):")))
     refused(sch, "B is written by several", lambda: sch.cache_read("C", "B", "local", consumer_blocks=["C"]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "wanted"),
+    [
+        ("spatial", "B[vi] + A[vi]", lambda a, b: a + b),
+        ("opaque", "T.if_then_else(vi < 15, B[vi + 1], 0.0)", lambda a, b: np.append(b[1:], np.float32(0))),
+        ("spatial", "T.if_then_else(A[vi] > 0.5, B[vi], 1.0)", lambda a, b: np.where(a > 0.5, b, 1)),
+    ],
+)
+def test_a_block_reads_a_copy_of_what_it_overwrites(kind, value, wanted):
+    text = f"""
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.{kind}(16, i)
+            B[vi] = {value}
+"""
+    sch = Schedule(parse(text))
+    sch.cache_read("B", "B", "local")
+    assert "B_local" in sch.mod.script()
+    a, b = np.random.default_rng(0).random((2, 16), np.float32)
+    want = wanted(a, b)
+    interpret(sch.mod, a, b)
+    np.testing.assert_array_equal(b, want)
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("index", ["15 - vi", "vi - 1"])
+def test_a_block_that_reads_what_it_wrote_reads_no_copy(refused, index):
+    sch = Schedule(
+        parse(f"""
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.opaque(16, i)
+            B[vi] = T.if_then_else(vi > 0, B[{index}], A[vi])
+""")
+    )
+    refused(sch, "must see its own writes", lambda: sch.cache_read("B", "B", "local"))
 
 
 # --- guards of nested blocks ------------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ def test_refuses_cache_read_of_own_writes(refused):
                 with T.block("A"):
                     vi = T.axis.spatial(8, i)
                     A[vi] = A[vi] + 1.0
+                    A[vi] = A[vi] + 1.0
 
     sch = Schedule(InPlace)
     refused(sch, "must see its own writes", lambda: sch.cache_read("A", 0, "shared"))

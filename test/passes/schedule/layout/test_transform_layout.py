@@ -362,3 +362,35 @@ def main(A: T.Buffer((4, 8), "float32"), P: T.Buffer((4,), "int32")):
     )
     message = 'iter vj of block "C" is declared spatial, but it is not provable'
     refused(sch, message, lambda: sch.transform_layout("C", ("write", 0), lambda i, j: i * 64 + j, pad_value=0))
+
+
+WRITTEN_IN_PART = {
+    "no iters": """
+    with T.block("A"):
+        A[0] = 5
+""",
+    "no loops": """
+    with T.block("A"):
+        vi = T.axis.spatial(14, 3)
+        A[vi] = 5
+""",
+    "every other element": """
+    for i in range(7):
+        with T.block("A"):
+            vi = T.axis.spatial(14, i * 2)
+            A[vi] = 5
+""",
+}
+
+
+@pytest.mark.parametrize("word", WRITTEN_IN_PART)
+def test_padding_of_a_parameter_that_is_written_in_part(word):
+    program = parse("@T.prim_func\ndef main(A: T.Buffer((14,), 'int32')):" + WRITTEN_IN_PART[word])
+    sch = Schedule(program)
+    sch.transform_layout("A", ("write", 0), lambda i: (i // 4, i % 4), pad_value=7)
+    assert sch.verify()
+    before, after = np.arange(14, dtype=np.int32), np.zeros((4, 4), np.int32)
+    after.reshape(-1)[:14] = before
+    quick_build(Schedule(program))(before)
+    quick_build(sch)(after)
+    np.testing.assert_array_equal(after.reshape(-1), [*before, 7, 7])

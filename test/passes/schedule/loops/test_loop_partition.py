@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from harness.schedules import reads_back
 from programs.inlining import FILLED
 
-from tir_mlir import Schedule
+from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import parse
@@ -198,8 +199,28 @@ def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
             B[vi] = B[vi] + A[vi]
 """)
     )
-    text = "A is accessed in loop i outside any block"
+    text = "B is accessed in loop i outside any block"
     refused(sch, text, lambda: sch.loop_partition(sch.get_loops("B")[0], [1]))
+
+
+MASKED = """
+@T.prim_func
+def main(A: T.Buffer((14,), "int32"), M: T.Buffer((14,), "int32"), B: T.Buffer((14,), "int32")):
+    for i in range(14):
+        with T.block("B"):
+            vi = T.axis.spatial(14, i)
+            T.where(M[i] > 0)
+            B[vi] = A[vi] + 1
+"""
+
+
+def test_a_partition_of_a_block_under_a_mask_declares_what_the_mask_reads():
+    sch = Schedule(parse(MASKED))
+    sch.loop_partition(sch.get_loops("B")[0], [3])
+    assert "T.reads(M[3:14], A[3:14])" in reads_back(sch)
+    a, mask, b = np.arange(14, dtype=np.int32), np.arange(14, dtype=np.int32) % 2, np.zeros(14, np.int32)
+    interpret(sch.mod, a, mask, b)
+    np.testing.assert_array_equal(b, (a + 1) * mask)
 
 
 def test_a_partition_of_blocks_that_only_write_or_only_read_reads_back():

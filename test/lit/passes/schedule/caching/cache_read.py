@@ -75,10 +75,27 @@ def two_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 # -----
 
 
+# A block that writes Y and reads what it has not written reads a copy of the earlier contents.
+# CHECK-LABEL: def its_earlier(
 @T.prim_func
-def its_own(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+def its_earlier(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+    # CHECK: Y_global_S[v0] = Y[v0]
+    # CHECK: T.reads(Y_global_S[vi], A[vi])
+    # CHECK-NEXT: T.writes(Y[vi])
+    # CHECK-NEXT: Y[vi] = Y_global_S[vi] + A[vi]
     for i in range(8):
-        # expected-error @below {{block "B" writes Y itself and must see its own writes; use cache_write}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
             Y[vi] = Y[vi] + A[vi]
+
+
+# -----
+
+
+@T.prim_func
+def its_own(A: T.Buffer((8,), "float32"), Y: T.Buffer((9,), "float32")):
+    for i in range(8):
+        # expected-error @below {{block "B" writes Y itself and must see its own writes; use cache_write}}
+        with T.block("B"):
+            vi = T.axis.opaque(8, i)
+            Y[vi + 1] = Y[vi] + A[vi]
