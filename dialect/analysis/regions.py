@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -45,6 +45,7 @@ from tir_mlir.dialect.presburger import has_division, intervals, question, regio
 
 dim_type = isl.dim_type
 A = TypeVar("A", Access, Touch)
+_LOADS = ("affine.load", "memref.load", "affine.vector_load")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def regions(block: Block) -> tuple[list[Region], list[Region]]:
     """The reads and the writes of a block: declared if it declares them, else computed.
 
     One box per buffer, relaxed over loops inside the block; buffers that the block allocates are excluded. Reads are in
-    order of appearance; a block with an init does not read what it writes.
+    the order of the text; a block with an init does not read what it writes.
     """
     reads, writes = computed(block)
     return declared(block, attrs.READS, reads), declared(block, attrs.WRITES, writes)
@@ -192,7 +193,7 @@ def computed(block: Block) -> tuple[list[Region], list[Region]]:
 
 
 def _groups(block: Block, found: Sequence[A]) -> tuple[list[list[A]], list[list[A]]]:
-    """The reads and writes of a block by buffer, in order of appearance, without its own allocations.
+    """The reads and writes of a block by buffer, in the order of the text, without its own allocations.
 
     The declarations of a nested block determine the order of its buffers.
     """
@@ -201,10 +202,64 @@ def _groups(block: Block, found: Sequence[A]) -> tuple[list[list[A]], list[list[
     found = [a for a in found if a.buffer not in own] if own else found
     excluded = {a.buffer for a in found if a.is_write} if block.init is not None else set()
     reads = [a for a in found if a.kind == READ and a.buffer not in excluded]
+    if any(o.name in ("memref.load", "memref.store") for o in inside):
+        reads = _in_written_order(reads, inside)
     writes = [a for a in found if a.kind == WRITE]
     for inner in reversed([Block(o) for o in inside if is_block(o) and o != block.op]):
         reads, writes = _as_declared(inner, attrs.READS, reads), _as_declared(inner, attrs.WRITES, writes)
     return _by_buffer(reads), _by_buffer(writes)
+
+
+def _in_written_order(found: Sequence[A], body: Iterable[ir.Operation]) -> list[A]:
+    """Reads in the order of the text: `A[I[i]]` reads A, then I; `C[I[i]] = A[i]` as well.
+
+    The ops compute an index before they use it. body: the ops that read, in order.
+    """
+    order = [a.op for a in found]
+    for op in body:
+        if op.name == "memref.load":
+            _move_before(order, op, _loads_behind(_indices(op)))
+        elif op.name == "memref.store":
+            _move_behind(order, _loads_behind(_indices(op)), _loads_behind([op.operands[0]]))
+    place = {op: number for number, op in enumerate(order)}
+    return sorted(found, key=lambda a: place[a.op])
+
+
+def _indices(access: ir.Operation) -> list[ir.Value]:
+    return [v for v in access.operands if isinstance(v.type, ir.IndexType)]
+
+
+def _loads_behind(values: Iterable[ir.Value]) -> list[ir.Operation]:
+    """The loads from which values are computed, where they are no statement of their own (`x = A[i]`)."""
+    pending, loads = list(values), dict[ir.Operation, None]()
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, ir.Block) or attrs.NAME in owner.attributes or owner in loads:
+            continue
+        if owner.name in _LOADS:
+            loads[owner.operation] = None
+        pending += [v for v in owner.operands if not isinstance(v.type, ir.MemRefType)]
+    return list(loads)
+
+
+def _move_before(order: list[ir.Operation], op: ir.Operation, loads: Sequence[ir.Operation]) -> None:
+    """Move an op before the first of some."""
+    places = [order.index(load) for load in loads if load in order]
+    if op in order and places and min(places) < order.index(op):
+        order.remove(op)
+        order.insert(min(places), op)
+
+
+def _move_behind(order: list[ir.Operation], moved: Sequence[ir.Operation], loads: Sequence[ir.Operation]) -> None:
+    """Move ops behind the last of some, in their order, where they are before all of them."""
+    places = [order.index(load) for load in loads if load in order]
+    own = [op for op in order if op in moved and op not in loads]
+    if places and own and max(map(order.index, own)) < min(places):
+        last = order[max(places)]
+        for op in own:
+            order.remove(op)
+        place = order.index(last) + 1
+        order[place:place] = own
 
 
 def _as_declared(inner: Block, key: str, found: list[A]) -> list[A]:

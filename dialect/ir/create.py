@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.touched import touch_here
 from tir_mlir.dialect.ir.traversal import visit
-from tir_mlir.dialect.ir.views import Block, Func, Loop, symbol_name
+from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,12 @@ class IterSpec:
     extent: Index | int
     binding: Index | int
     wide: bool = False  # declared as int64
+
+    @classmethod
+    def like(cls, old: Iter, binding: Index | None = None) -> IterSpec:
+        """An iter with the name, kind, domain and type of an old one, with the same binding or another one."""
+        bound = old.binding if binding is None else binding
+        return cls(old.name, old.kind, old.min, old.extent, bound, old.is_wide)
 
 
 def at_end(block: ir.Block) -> ir.InsertionPoint:
@@ -44,12 +50,20 @@ def fresh_id(op: ir.Operation) -> int:
     root = op
     while root.parent is not None:
         root = root.parent.operation
-    if "tir.next" in root.attributes:
-        number = ir.IntegerAttr(root.attributes["tir.next"]).value
-    else:
-        number = 1 + max((attrs.get(o, attrs.ID, -1) for o in _walk(root)), default=-1)
+    number = _next_id(root)
     root.attributes["tir.next"] = attrs.to_attr(number + 1)
     return number
+
+
+def next_id(module: ir.Module) -> int:
+    """The id that the next new loop, block or function gets; all those of the module are lower."""
+    return _next_id(module.operation)
+
+
+def _next_id(root: ir.Operation) -> int:
+    if "tir.next" in root.attributes:
+        return ir.IntegerAttr(root.attributes["tir.next"]).value
+    return 1 + max((attrs.get(o, attrs.ID, -1) for o in _walk(root)), default=-1)
 
 
 def _walk(root: ir.Operation) -> list[ir.Operation]:
@@ -108,8 +122,9 @@ def loop(
     upper: Index | int | Sequence[Index],
     kind: str = "serial",
     annotations: dict[str, Any] | None = None,
+    wide: bool = False,
 ) -> Loop:
-    """`for name in [lower, upper)`: an empty `affine.for` with its yield.
+    """`for name in [lower, upper)`: an empty `affine.for` with its yield. wide: declared as int64.
 
     The loop starts at the maximum of several lower bounds and ends at the minimum of several upper bounds.
     """
@@ -129,6 +144,8 @@ def loop(
         facts[attrs.KIND] = ir.StringAttr.get(kind)
     if annotations:
         facts[attrs.ANNOTATIONS] = attrs.to_attr(dict(annotations))
+    if wide:
+        facts[attrs.DTYPE] = ir.StringAttr.get(signs.WIDE)
     # not by AffineForOp, whose builder takes longer than all the rest
     op = ir.Operation.create("affine.for", operands=[*low_operands, *high_operands], attributes=facts, regions=1)
     _append_body(op, 1)
@@ -147,7 +164,7 @@ def copy_loops(
         low, high = ([bound.substitute(variables) for bound in side] for side in (old.lowers, old.uppers))
         kind, facts = ("serial", {}) if serial else (old.kind, old.annotations)
         with ip, old.op.location:
-            new = loop(old.name + suffix, low, high, kind, facts)
+            new = loop(old.name + suffix, low, high, kind, facts, old.is_wide)
         variables[old.var] = Index.of(new.var)
         ip = at_end(new.body)
     return ip, variables
@@ -217,7 +234,7 @@ def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | No
     if annotations:
         facts[attrs.ANNOTATIONS] = attrs.to_attr(dict(annotations))
     if any(i.wide for i in iters):
-        facts[attrs.DTYPES] = attrs.to_attr({i.name: "int64" for i in iters if i.wide})
+        facts[attrs.DTYPES] = attrs.to_attr({i.name: signs.WIDE for i in iters if i.wide})
     _assign_id(op)
     return Block(op)
 

@@ -54,6 +54,11 @@ class Iter:
     extent: Index
     binding: Index
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is declared as int64."""
+        return signs.is_wide(self.var)
+
 
 class View:
     """Base class of loops, blocks and functions: an op with an id. One view per op while modules are frozen."""
@@ -109,6 +114,11 @@ class Loop(View):
     @property
     def is_thread(self) -> bool:
         return self.kind not in ("serial", "parallel", "vectorized", "unrolled")
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its variable is declared as int64."""
+        return signs.is_wide(self.var)
 
     @property
     def var(self) -> ir.Value:

@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     KnownModule,
     Touched,
     View,
+    attrs,
     create,
     entered,
     frozen,
@@ -32,6 +33,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
+from tir_mlir.passes.schedule.edits.index_types import index_types
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
 from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderError
 from tir_mlir.passes.schedule.queries.lookup import working_function
@@ -221,7 +223,10 @@ class Executor(HandleTable):
         with touched or nullcontext():
             call = self._call(primitive, arguments, module)
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
+            first = create.next_id(module)
             result = self._run_with(primitive, call)
+            if create.next_id(module) != first:
+                _declare_index_types(module, touched, first)
             with frozen():
                 changed = changed_nests(module, touched) if touched else None
                 if changed is not None and self.audit is not None:
@@ -330,6 +335,16 @@ class Executor(HandleTable):
 
 def _location(place: tuple[str, int] | None) -> ir.Location | None:
     return ir.Location.file(place[0], place[1], 1) if place else None
+
+
+def _declare_index_types(module: ir.Module, touched: Touched | None, first: int) -> None:
+    """Declare the loops and iters created since id `first` as int64 where their buffers, bounds or bindings are."""
+    with frozen():
+        changed = changed_nests(module, touched) if touched else None
+        nests = [f.op for f in funcs(module)] if changed is None else changed.edited
+        declarations = index_types(nests, first)
+    for op, key, value in declarations:
+        attrs.put(op, key, value)
 
 
 def _views_in(values: Iterable[Any]) -> Iterator[View]:

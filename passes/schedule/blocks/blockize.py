@@ -99,7 +99,7 @@ def _check_init(block: Block) -> None:
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
     outside, inside = guards
     name, number, before = block.name, block.id, DeclaredRegions.of(block)
-    specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer) for p in parts]
+    specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer, p.iter.is_wide) for p in parts]
     with ir.InsertionPoint(target.op), block.op.location:
         holder = create.where(outside) if outside else None
         ip = create.at_end(holder.regions[0].blocks[0]) if holder is not None else ir.InsertionPoint(target.op)
@@ -135,8 +135,9 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
         ip = create.at_end(create.where(conditions).regions[0].blocks[0]) if conditions else inside
         with ip:
             specs = [
-                IterSpec(f"{p.iter.name}_i_init", p.iter.kind, 0, p.size, p.inner.substitute(variables))
+                IterSpec(f"{it.name}_i_init", it.kind, 0, p.size, p.inner.substitute(variables), it.is_wide)
                 for p in spatial
+                for it in (p.iter,)
             ]
             fresh = create.block(f"{block.name}_init", specs)
     inner = {p.iter.name: Index.of(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}

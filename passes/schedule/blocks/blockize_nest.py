@@ -159,7 +159,7 @@ def inner_block(
     where = block.where
     anchor = where if where is not None else block.op
     with ir.InsertionPoint(anchor), loc:
-        specs = [IterSpec(f"{p.iter.name}_i", p.iter.kind, 0, p.size, p.inner) for p in kept]
+        specs = [IterSpec(f"{p.iter.name}_i", p.iter.kind, 0, p.size, p.inner, p.iter.is_wide) for p in kept]
         # a guard on an iter becomes one on outer * size + inner loops, both available inside the new block
         through = {p.iter.var: (p.iter.min if p.is_whole else starts[p.iter.name]) + p.inner for p in parts}
         conditions = [Constraint(g.index.substitute(through).simplified(), g.is_eq) for g, _ in guards]

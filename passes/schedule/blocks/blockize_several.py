@@ -66,7 +66,10 @@ def _outer_iters(parts: Sequence[Sequence[Division]]) -> list[IterSpec]:
     ordered = {n for own in parts for n, p in enumerate(_moving(own)) if p.iter.kind == "O"}
     moving = iter(range(len(parts[0])))
     kinds = ["O" if _is_moving(p) and next(moving) in ordered else p.iter.kind for p in parts[0]]
-    return [IterSpec(f"{p.iter.name}_o", k, 0, p.outer_extent, p.outer) for p, k in zip(parts[0], kinds, strict=True)]
+    return [
+        IterSpec(f"{p.iter.name}_o", kind, 0, p.outer_extent, p.outer, p.iter.is_wide)
+        for p, kind in zip(parts[0], kinds, strict=True)
+    ]
 
 
 def _starts(own: Sequence[Division], first: Sequence[Division], outer: Sequence[Index]) -> dict[str, Index]:

@@ -33,4 +33,4 @@ def reorder_block_iter_var(block: Block, new_order: list[int]) -> None:
     def old(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
         return {it.var: value for it, value in zip(chosen, values, strict=True)}
 
-    replace_iters(block, [IterSpec(i.name, i.kind, i.min, i.extent, i.binding) for i in chosen], old)
+    replace_iters(block, [IterSpec.like(i) for i in chosen], old)

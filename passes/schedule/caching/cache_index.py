@@ -156,13 +156,16 @@ def _index_buffer(block: Block, scope: Scope, number: int, term: Index, storage_
     used = [v for v in variables(term) if v in by_value]
     shape = [(by_value[v].min + by_value[v].extent).simplified() for v in used]
     inside = intervals.within(block.op)
-    dtype = "int32" if _fits_int32(term, inside) else "int64"
-    return IndexBuffer(term, alloc_buffer(scope, f"index_var_{number}", shape, dtype, storage_scope), tuple(used))
+    wide = any(by_value[v].is_wide for v in used)
+    dtype = "int32" if _fits_int32(term, inside) and not wide else "int64"
+    buffer = alloc_buffer(scope, f"index_var_{number}", shape, dtype, storage_scope, wide)
+    return IndexBuffer(term, buffer, tuple(used))
 
 
 def _computed_buffer(block: Block, scope: Scope, number: int, one: ComputedIndex, storage_scope: str) -> IndexBuffer:
-    shape = [(i.min + i.extent).simplified() for i in block.iters if i.var in one.iters]
-    buffer = alloc_buffer(scope, f"index_var_{number}", shape, one.dtype, storage_scope)
+    used = [i for i in block.iters if i.var in one.iters]
+    shape, wide = [(i.min + i.extent).simplified() for i in used], any(i.is_wide for i in used)
+    buffer = alloc_buffer(scope, f"index_var_{number}", shape, one.dtype, storage_scope, wide)
     return IndexBuffer(Index.constant(0), buffer, one.iters)
 
 
@@ -181,7 +184,7 @@ def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation, comp
         it = next(i for i in block.iters if i.var == var)
         with ip, block.op.location:
             loop = create.loop(f"ax{place}", it.min, it.min + it.extent)
-        specs.append(IterSpec(f"v{place}", "S", it.min, it.extent, Index.of(loop.var)))
+        specs.append(IterSpec(f"v{place}", "S", it.min, it.extent, Index.of(loop.var), it.is_wide))
         ip = create.at_end(loop.body)
     with ip, block.op.location:
         made = create.block(f"index_{number}", specs)

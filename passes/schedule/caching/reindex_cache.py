@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 
@@ -189,7 +189,7 @@ def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, targ
         if kept:
             ip = create.at_end(create.where(kept).regions[0].blocks[0])
         with ip:
-            specs = [IterSpec(i.name, "S", i.min, i.extent, i.binding.substitute(loops)) for i in iters]
+            specs = [replace(IterSpec.like(i, i.binding.substitute(loops)), kind="S") for i in iters]
             made = create.block(f"{plan.access.buffer.name}_{cache.scope}", specs)
     through = {old.var: Index.of(new.var) for old, new in zip(iters, made.iters, strict=True)}
     at = {cache: plan.cell, plan.access.buffer: list(plan.access.indices)}

@@ -27,6 +27,7 @@ from tir_mlir.dialect.ir import (
     ops,
     owner_op,
     signature,
+    signs,
 )
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -108,19 +109,21 @@ def first_op_after_allocs(body: ir.Block) -> ir.Operation:
     return listed[place].operation
 
 
-def alloc_buffer(scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str) -> Buffer:
-    """Allocate a buffer at the start of a scope."""
+def alloc_buffer(
+    scope: Block | Func, name: str, shape: Sequence[Index], dtype: str, storage_scope: str, wide: bool = False
+) -> Buffer:
+    """Allocate a buffer at the start of a scope. wide: its extents are of int64."""
     name = fresh_name(func_of(scope.op), name)
     with ir.InsertionPoint(first_op_after_allocs(scope.body)):
-        return Buffer(create.alloc(name, list(shape), dtype, storage_scope))
+        buffer = Buffer(create.alloc(name, list(shape), dtype, storage_scope))
+    if wide:
+        attrs.put(buffer.value.owner, attrs.EXTENT_DTYPE, signs.WIDE)
+    return buffer
 
 
 def alloc_like(buffer: Buffer, scope: Block | Func, name: str, shape: Sequence[Index], storage_scope: str) -> Buffer:
     """Allocate a buffer of other shape and storage scope at the start of a scope; int64 extents stay int64."""
-    made = alloc_buffer(scope, name, shape, buffer.dtype, storage_scope)
-    if attrs.EXTENT_DTYPE in buffer.attributes:
-        attrs.put(made.value.owner, attrs.EXTENT_DTYPE, buffer.attributes[attrs.EXTENT_DTYPE])
-    return made
+    return alloc_buffer(scope, name, shape, buffer.dtype, storage_scope, attrs.EXTENT_DTYPE in buffer.attributes)
 
 
 def declaring(func: ir.Operation, buffer: Buffer) -> list[ir.Operation]:

@@ -69,7 +69,7 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP, in_loo
 
     `in_loops`: the store may be in perfectly nested loops inside the block.
     """
-    text = f'block "{block.name}" has an init: a reduction cannot be inlined'
+    text = f'block "{block.name}" has an init: a reduction, not a complete block, cannot be inlined'
     check(block.init is None, block, text, reduction_fix)
     held = _innermost_body(block.body_ops()) if in_loops else block.body_ops()
     if vector := next((o for o in held if is_vector_access(o)), None):

@@ -91,7 +91,8 @@ def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
     if home is None or enclosing_block(home) != scope:
         refuse(
             block,
-            f'block "{block.name}" computes {buffer.name}, which is visible outside its scope, so it must be computed',
+            f'block "{block.name}" computes {buffer.name}, which is visible outside its scope; an output block must '
+            "stay",
             fix=cache_write_first(block),
         )
     check(

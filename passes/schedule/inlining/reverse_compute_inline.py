@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import islpy as isl
 from mlir import ir
@@ -22,6 +24,7 @@ from tir_mlir.dialect.ir import (
     enclosing_block,
     fold_known,
     frozen,
+    ops,
     parent_op,
     symbol_name,
     symbols_by_name,
@@ -163,7 +166,8 @@ def _pair(block: Block) -> _Pair:
     if home is None or enclosing_block(home) != scope:
         refuse(
             found[0],
-            f'block "{found[0].name}" computes {buffer.name}, which is visible outside its scope, so it must be stored',
+            f'block "{found[0].name}" computes {buffer.name}, which is visible outside its scope; an output block '
+            "must store it",
             fix=MOVE_UNDER_ONE_LOOP,
         )
     loads = _loads(buffer, producer, consumer)
@@ -399,8 +403,37 @@ def _merge(pair: _Pair) -> None:
     store, consumer = pair.producer.store, pair.consumer
     iters = pair.inverse.at_access(of_op(store)[0])
     given: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
+    before = len(_ops_before(store))
     with consumer.store.location:
         value = clone_expression(consumer, store, iters, given)
+        _in_written_order(pair, _ops_before(store)[before:])
         with ir.InsertionPoint(store):
             create.store(value, consumer.buffer.value, [i.substitute(iters) for i in consumer.indices])
     edit.erase(store)
+
+
+def _ops_before(op: ir.Operation) -> list[ir.Operation]:
+    body = [o.operation for o in op.block.operations]
+    return body[: body.index(op)]
+
+
+def _in_written_order(pair: _Pair, merged: Sequence[ir.Operation]) -> None:
+    """Move what the consumer reads before the buffer between the two before the producer's ops.
+
+    The text of the merged expression has it first: `B = f(A)` and `C = E + B` give `C = E + f(A)`.
+    """
+    steps = pair.producer.steps
+    if not steps or any(attrs.NAME in op.attributes for op in steps):
+        return
+    ahead = takewhile(lambda step: not any(walk.is_inside(load, step) for load in pair.loads), pair.consumer.steps)
+    missing = sum(map(_loads_in, ahead))
+    first = next(op for op in _ops_before(pair.producer.store) if op in steps)
+    for op in merged:
+        if missing <= 0:
+            break
+        missing -= _loads_in(op)
+        edit.move_before(op, first)
+
+
+def _loads_in(op: ir.Operation) -> int:
+    return sum(o.name in ("affine.load", "memref.load") for o in ops(op))

@@ -154,8 +154,8 @@ def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence
     kept = [i for i in sweep.block.iters if i.var not in replaced]
     start = next(n for n, i in enumerate(sweep.block.iters) if i.var in replaced)
     pairs = zip(loops, value.change.shape, strict=True)
-    specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding) for i in kept]
-    specs[start:start] = [IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var)) for lp, extent in pairs]
+    specs, wide = [IterSpec.like(i) for i in kept], any(i.is_wide for i in sweep.iters)
+    specs[start:start] = [IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var), wide) for lp, extent in pairs]
 
     def old(values: Sequence[Index]) -> dict[ir.Value, Index]:
         own = values[start : start + len(loops)]

@@ -85,7 +85,8 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
                 new.append(create.loop(f"ax{number}", 0, extent))
     edit.move_before(block.op, list(new[-1].body.operations)[-1])
     parts = zip(kinds, extents, new, strict=True)
-    specs = [IterSpec(f"v{n}", kind, 0, size, Index.of(lp.var)) for n, (kind, size, lp) in enumerate(parts)]
+    wide = any(i.is_wide for i in block.iters)
+    specs = [IterSpec(f"v{n}", kind, 0, size, Index.of(lp.var), wide) for n, (kind, size, lp) in enumerate(parts)]
     old = [i.var for i in block.iters]
 
     def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:

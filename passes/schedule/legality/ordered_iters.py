@@ -21,7 +21,8 @@ def check_independent(block: Block) -> None:
     clash = _conflict(block) if ordered or is_only_declared(block) else None
     if clash is not None:
         names = ", ".join(i.name for i in ordered)
-        what = clash.text if clash.doubt else f"its iterations depend on each other: {clash.text}"
+        depends = "its iterations depend on each other, so it is not a complete block"
+        what = clash.text if clash.doubt else f"{depends}: {clash.text}"
         text = f'block "{block.name}" has {f"the ordered iter {names}" if ordered else "spatial iters"}; {what}'
         refuse(block, text, not clash.doubt, clash.example, KEEP_NEST)
 

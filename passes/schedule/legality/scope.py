@@ -143,8 +143,9 @@ def check_dominant(block: Block) -> None:
     for buffer in writes_of(block):
         if len(writers(scope, buffer)) > 1:
             names = ", ".join(f'"{b.name}"' for b in writers(scope, buffer))
-            text = f"{Buffer(buffer).name} is written by several blocks ({names}); it must have a single writer"
-            refuse(block, text, fix=JOIN_WRITERS)
+            kind = "complete block" if block.init is None else "complete block or reduction"
+            text = f"{Buffer(buffer).name} is written by several blocks ({names}), so none is a {kind}; "
+            refuse(block, f"{text}it must have a single writer", fix=JOIN_WRITERS)
 
 
 def check_self_contained(block: Block) -> None:
@@ -155,7 +156,7 @@ def check_self_contained(block: Block) -> None:
     for op in ops(block.op):
         for value in op.operands:
             if value in loops:
-                used = f"uses loop {loops[value].name} itself"
+                used = f"uses loop {loops[value].name} itself, so it is not a complete block"
                 refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
 
 
@@ -168,7 +169,7 @@ def check_complete(block: Block, reduction_fix: str = "", dominant: bool = True)
     """
     check_self_contained(block)
     for it in block.iters:
-        text = f'block "{block.name}" has the reduce iter {it.name}; all must be spatial'
+        text = f'block "{block.name}" has the reduce iter {it.name}, so it is not a complete block; all must be spatial'
         check(it.kind != "R" or it.extent.as_constant() == 1, block, text, reduction_fix)
     check_independent(block)
     if dominant:
@@ -177,7 +178,7 @@ def check_complete(block: Block, reduction_fix: str = "", dominant: bool = True)
     if both:
         name = Buffer(next(iter(both))).name
         way = f"in the program, let it write a buffer other than {name}"
-        refuse(block, f'block "{block.name}" reads {name}, which it also writes', fix=way)
+        refuse(block, f'block "{block.name}" reads {name}, which it also writes: it is not a complete block', fix=way)
 
 
 def check_reduction(

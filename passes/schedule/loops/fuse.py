@@ -60,10 +60,10 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
 
     size = math.prod(loop.const_extent if loop.const_extent is not None else 1 for loop in loops)
     check(size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
-    total = _total(loops)
+    total, wide = _total(loops), any(lp.is_wide for lp in loops)
     warn_serial(loops, "fuse")
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:
-        fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total)
+        fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total, wide=wide)
     edit.move_body(loops[-1].body, fused.body)
     if symbolic:
         _divide(loops[outermost:], fused)

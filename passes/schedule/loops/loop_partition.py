@@ -150,7 +150,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
     copy = edit.clone(loop.op, create.at_end(holder.body))
     edit.renumber(copy)
     with ir.InsertionPoint(copy), copy.location:
-        made = create.loop(name, start, end)
+        made = create.loop(name, start, end, wide=loop.is_wide)
     edit.move_body(copy.regions[0].blocks[0], made.body)
     edit.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(made.var)})
     edit.erase(copy)

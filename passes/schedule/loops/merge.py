@@ -217,7 +217,8 @@ def _rewrite(nests: Sequence[Nest]) -> Loop:
     made: Nest = []
     for old in nests[0]:
         with ip, old.op.location:
-            made.append(create.loop(f"{old.name}_m", 0, old.upper.substitute(variables)))
+            upper, wide = old.upper.substitute(variables), old.is_wide
+            made.append(create.loop(f"{old.name}_m", 0, upper, wide=wide))
         variables[old.var] = Index.of(made[-1].var)
         ip = create.at_end(made[-1].body)
     for nest in nests:

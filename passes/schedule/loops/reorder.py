@@ -54,7 +54,7 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
         if not is_loop(parent):
             refuse(
                 inner,
-                f"loops {outer.name} and {inner.name} are not nested in one another under one block",
+                f"loops {outer.name} and {inner.name} are not nested in one another under the same block scope",
                 fix=_ONE_NEST,
             )
         if len(Loop(parent).body_ops()) != 1:

@@ -59,7 +59,7 @@ def split(
     warn_serial([loop], "split")
     upper, name = loop.upper, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
-        nest = _nest(name, extents)
+        nest = _nest(name, extents, loop.is_wide)
     edit.move_body(loop.body, nest[-1].body)
     if symbolic is not None:
         make = partial(_position, nest, extents, symbolic)
@@ -216,13 +216,13 @@ def _only_blocks(loop: Loop) -> bool:
     return not any("store" in op.name or op.name == "func.call" for op in held)
 
 
-def _nest(name: str, extents: Sequence[int | Index]) -> list[Loop]:
-    """A perfect nest of serial loops name_0, name_1, ... at the insertion point."""
+def _nest(name: str, extents: Sequence[int | Index], wide: bool) -> list[Loop]:
+    """A perfect nest of serial loops name_0, name_1, ... at the insertion point. wide: of int64."""
     nest: list[Loop] = []
     for number, extent in enumerate(extents):
         if nest:
             with create.at_end(nest[-1].body):
-                nest.append(create.loop(f"{name}_{number}", 0, extent))
+                nest.append(create.loop(f"{name}_{number}", 0, extent, wide=wide))
         else:
-            nest.append(create.loop(f"{name}_{number}", 0, extent))
+            nest.append(create.loop(f"{name}_{number}", 0, extent, wide=wide))
     return nest

@@ -78,8 +78,8 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
         name = next(Buffer(b).name for b in writes_of(block))
         refuse(
             block,
-            f'block "{block.name}" writes {name}, which is visible outside its scope; only blocks '
-            "that write allocated buffers can be moved to a consumer",
+            f'block "{block.name}" writes {name}, which is visible outside its scope: it is an output block; only '
+            "blocks that write allocated buffers can be moved to a consumer",
             fix=cache_write_first(block),
         )
     users = consumers(block)
@@ -88,7 +88,8 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             refuse(
                 user,
                 f'the consumer "{user.name}" of block "{block.name}" is not under loop {loop.name}, so it '
-                "would read values that are not computed yet; choose a loop around all consumers",
+                "would read values that are not computed yet; compute_at requires all the consumer(s) under the loop",
+                fix="choose a loop around all consumers",
             )
     needed_region.check_only_blocks(block, [block, *users])
     makers = move_under_loop.blocks_under(loop, producers(block))

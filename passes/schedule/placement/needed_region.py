@@ -68,9 +68,10 @@ def check_target(block: Block, loop: Loop) -> None:
     )
     if is_inside(block.op, loop.op):
         way = "pass a loop around a consumer of the block, or for reverse_compute_at around a producer"
-        refuse(loop, f'loop {loop.name} is already around block "{block.name}"', fix=way)
+        text = f'loop {loop.name} is already around block "{block.name}"; the target may not be an ancestor of block '
+        refuse(loop, f'{text}"{block.name}"', fix=way)
     if walk.enclosing_block(loop.op) != scope_of(block):
-        text = f'loop {loop.name} is not in the scope of block "{block.name}"; both must be under the same block'
+        text = f'loop {loop.name} is not in the scope of block "{block.name}"; both must be under the same block scope'
         refuse(loop, text, fix=_fix_scope(block, loop))
     _check_known_conditions(block, loop)
 

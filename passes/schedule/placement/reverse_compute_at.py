@@ -87,7 +87,8 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             refuse(
                 maker,
                 f'the producer "{maker.name}" of block "{block.name}" is not under loop {loop.name}; '
-                "choose a loop around all producers",
+                "reverse_compute_at requires all the producer(s) under the loop",
+                fix="choose a loop around all producers",
             )
     made = {b for m in makers for b in writes_of(m)}
     _check_result_unused(block)

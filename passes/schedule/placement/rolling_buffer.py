@@ -97,8 +97,8 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
     if is_output(block):
         refuse(
             block,
-            f'block "{block.name}" writes {buffer.name}, which is visible outside its scope; only an '
-            "allocated buffer can roll",
+            f'block "{block.name}" writes {buffer.name}, which is visible outside its scope: an output block; only '
+            "an allocated buffer can roll",
             fix=f"cache_read of {buffer.name} for its consumer, and compute_at of the copy, which can roll",
         )
     scope = scope_of(block)

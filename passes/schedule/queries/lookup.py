@@ -71,7 +71,7 @@ def get_block(name: str, func_name: Func) -> Block | Func:
         hint = f'; did you mean "{close[0]}"?' if close else ""
         known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"
         way = f'pass one of them, for instance "{(close or names)[0]}"' if names else "add a T.block to the program"
-        refuse(None, f'{func.name} has no block "{name}"{hint} (its blocks: {known})', fix=way)
+        refuse(None, f'Cannot find a block with the name "{name}" in {func.name}{hint} (its blocks: {known})', fix=way)
     return found[0]
 
 

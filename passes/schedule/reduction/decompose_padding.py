@@ -135,7 +135,12 @@ def _plan(block: Block, loop: Loop) -> _Plan:
     check(
         is_child(block, scope_of(block)), block, f'block "{block.name}" is in an init region', fix=DECOMPOSE_REDUCTION
     )
-    check(block.init is None, block, f'block "{block.name}" has an init; a padding block has none', _OWN_BLOCK)
+    check(
+        block.init is None,
+        block,
+        f'block "{block.name}" has an init, so it is not a complete block; a padding block has none',
+        _OWN_BLOCK,
+    )
     check_complete(block)
     store, choice = _choice(block)
     sides = [list(r.blocks[0].operations)[-1] for r in choice.regions]
@@ -259,7 +264,7 @@ def _fill(plan: _Plan) -> Block:
         with ip:
             ip = create.at_end(create.where(moved).regions[0].blocks[0])
     with ip:
-        specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding.substitute(variables)) for i in block.iters]
+        specs = [IterSpec.like(i, i.binding.substitute(variables)) for i in block.iters]
         made = create.block(f"{block.name}_pad_const", specs, block.annotations)
     own = {old.var: Index.of(new.var) for old, new in zip(block.iters, made.iters, strict=True)}
     with create.at_end(made.body):

@@ -82,7 +82,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
             moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in conditions]
             ip = create.at_end(create.where(moved).regions[0].blocks[0])
         with ip:
-            specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding.substitute(variables)) for i in spatial]
+            specs = [IterSpec.like(i, i.binding.substitute(variables)) for i in spatial]
             made = create.block(f"{name}_init", specs, block.annotations)
     body = init_op.regions[0].blocks[0]  # type: ignore[union-attr]
     edit.move_body(body, made.body)

@@ -146,7 +146,7 @@ def _part_iters(roles: LoopRoles, variables: dict[ir.Value, Index]) -> _PartIter
                     found.specs.append(_of_loop(by_var[var], "R", variables))
         else:
             found.kept[it.var] = len(found.specs)
-            found.specs.append(IterSpec(it.name, it.kind, it.min, it.extent, it.binding.substitute(variables)))
+            found.specs.append(IterSpec.like(it, it.binding.substitute(variables)))
     return found
 
 
@@ -181,7 +181,7 @@ def _second_nest(
     block = roles.block
     spatial = [it for it in block.iters if it.kind == "S"]
     specs = [replace(_of_loop(roles.loop, "R"), extent=computed.extent)]
-    specs += [IterSpec(it.name, "S", it.min, it.extent, it.binding) for it in spatial]
+    specs += [IterSpec.like(it) for it in spatial]
     ip = ir.InsertionPoint(block.outermost)
     with block.op.location:
         if computed.guards:

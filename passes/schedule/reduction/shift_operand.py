@@ -151,8 +151,8 @@ def _sum_other(block: Block, form: Reduction, found: _Product) -> Block:
     used = _used_values(found.other, block)
     kept = [it for it in block.iters if it.kind == "S" and it.var in used]
     shape = [it.min + it.extent for it in kept] or [Index.constant(1)]
-    result, location = form.results[0], block.op.location
-    sums = alloc_buffer(scope_of(block), f"{result.name}_shift", shape, result.dtype, "global")
+    result, location, wide = form.results[0], block.op.location, any(it.is_wide for it in kept)
+    sums = alloc_buffer(scope_of(block), f"{result.name}_shift", shape, result.dtype, "global", wide)
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(block.op, key, None)
     with location:
@@ -176,7 +176,7 @@ def _sum_nest(block: Block, form: Reduction, found: _Product, kept: Sequence[Ite
     loops = [next(lp for lp in nest.own if lp.var == it.binding.is_value()) for it in iters]
     ip, variables = create.copy_loops(loops, ir.InsertionPoint(nest.top), serial=True)
     with ip:
-        specs = [IterSpec(it.name, it.kind, it.min, it.extent, it.binding.substitute(variables)) for it in iters]
+        specs = [IterSpec.like(it, it.binding.substitute(variables)) for it in iters]
         made = create.block(f"{block.name}_shift", specs)
     at = [Index.of(it.var) for it in made.iters[: len(kept)]] or [Index.constant(0)]
     end = create.at_end(made.body)

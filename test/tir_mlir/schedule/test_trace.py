@@ -224,7 +224,7 @@ def test_a_program_of_another_structure():
     sch.get_loops("C")
     sch.get_loops("D")
     other = Schedule(staged_row_sums(8))
-    with pytest.raises(ScheduleError, match='main has no block "C"'):
+    with pytest.raises(ScheduleError, match='Cannot find a block with the name "C" in main'):
         sch.trace.apply_to_schedule(other)
     renamed = Schedule(add_one(24))
     deep = Schedule(matmul_add(32))

@@ -1,20 +1,25 @@
-"""Source text of the user: locations of AST nodes, and errors that quote the line."""
+"""Source text of the user: locations of AST nodes, errors that quote the line, and their traceback."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import linecache
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, ScriptWarning
 from tir_mlir.dialect.ir import annotation_keys
 
+P = ParamSpec("P")
+R = TypeVar("R")
+FULL_TRACEBACK = "TIR_FULL_TRACEBACK"
 _WORD = re.compile(r"[\w.%]+(\[[^\[\]]*\])?")
 
 
@@ -117,3 +122,25 @@ class Source:
             width = max(1, min(width, len(shown) - column))
             text += f"\n    {shown.strip()}\n    {' ' * (column - (len(shown) - len(shown.lstrip())))}{'^' * width}"
         return ScriptError(message, self.filename, line, text)
+
+
+def short_traceback(run: Callable[P, R]) -> Callable[P, R]:
+    """Decorator of an entry point: a ScriptError from it has the frames of the caller, and none from inside.
+
+    What it was raised from is its `__context__`, which Python does not print. With `TIR_FULL_TRACEBACK=1` in the
+    environment the error is left as it is.
+    """
+
+    @wraps(run)
+    def entry(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return run(*args, **kwargs)
+        except ScriptError as error:
+            if os.environ.get(FULL_TRACEBACK, "0") not in ("", "0"):
+                raise
+            origin = error.__cause__ or error.__context__
+            short = error.with_traceback(None)
+            short.__cause__, short.__context__, short.__suppress_context__ = None, origin, True
+            raise
+
+    return entry

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
-from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_map, symbols_by_name
+from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_map, signs, symbols_by_name
 from tir_mlir.script.printer.literals import quote, sequence
 from tir_mlir.script.printer.precedence import ADD, binary
 
@@ -35,7 +35,8 @@ class BufferPrinter:
 
     def region(self, region: Region) -> str:
         """`A[i, 0:16]`."""
-        parts = [self._slice(low, extent) for low, extent in zip(region.mins, region.extents, strict=True)]
+        wide = _has_wide_shape(region.buffer)
+        parts = [self._slice(low, extent, wide) for low, extent in zip(region.mins, region.extents, strict=True)]
         return self.values.subscript(region.buffer.value, parts).text
 
     def source(self, view: Buffer) -> str:
@@ -49,19 +50,20 @@ class BufferPrinter:
         return None in buffer.shape or attrs.OFFSET_FACTOR in buffer.attributes or _is_strided(buffer)
 
     def _shape(self, buffer: Buffer) -> str:
-        wide = buffer.attributes.get(attrs.EXTENT_DTYPE) == "int64"
-        found = ((d, d.as_constant() if wide else None) for d in buffer.dims)
-        return sequence([self.values.index(d).text if n is None else f"T.int64({n})" for d, n in found])
+        wide = _has_wide_shape(buffer)
+        return sequence([self.values.indices.typed(d, wide).text for d in buffer.dims])
 
-    def _slice(self, low: Index, extent: Index) -> str:
-        size = extent.as_constant()
+    def _slice(self, low: Index, extent: Index, wide: bool) -> str:
+        """`i`, `0:16`, `i * 16:i * 16 + 16`; the constants have the type of the shape where the start has none."""
+        size, typed = extent.as_constant(), self.values.indices.typed
+        wide = any(map(self.values.indices.is_wide, low.values)) if low.values else wide
         start = self.values.index(low)
         if size == 1:
             return start.text
         first = low.as_constant()
         if first is not None and (size is not None or first == 0):
-            return f"{first}:{self.values.index(low + extent).text}"
-        return f"{start.text}:{binary(start, '+', self.values.index(extent), ADD).text}"
+            return f"{typed(low, wide).text}:{typed(low + extent, wide).text}"
+        return f"{start.text}:{binary(start, '+', typed(extent, wide), ADD).text}"
 
     def _facts(self, buffer: Buffer) -> list[str]:
         """Strides, scope, alignment and offset factor, where they are not the defaults."""
@@ -98,6 +100,10 @@ class BufferPrinter:
         known = symbols_by_name(func_of(owner_op(buffer.value)).op).get(name)
         shown = None if known is None else self.values.names.get(known)
         return shown or f"s{self._strides_seen.setdefault(name, len(self._strides_seen))}"
+
+
+def _has_wide_shape(buffer: Buffer) -> bool:
+    return buffer.root.attributes.get(attrs.EXTENT_DTYPE) == signs.WIDE
 
 
 def stride_names(buffer: Buffer) -> list[str] | None:

@@ -61,6 +61,11 @@ class IndexPrinter:
         finally:
             self._wide = outer
 
+    def typed(self, index: Index, wide: bool) -> ExprText:
+        """A bound or an extent; a constant of int64 shows its type."""
+        number = index.as_constant() if wide else None
+        return self.text(index) if number is None else ExprText(f"T.int64({number})")
+
     def constraint(self, condition: Constraint) -> ExprText:
         """`49 - i >= 0` -> `i < 50`; `vk - 3 == 0` -> `vk == 3`."""
         index = _fully_simplified(condition.index)

@@ -245,15 +245,10 @@ class StatementPrinter:
         return var in self.wide_loops or signs.is_wide(var)
 
     def _bound(self, bounds: Sequence[Index], function: str, wide: bool) -> ExprText:
-        result = self._typed_index(bounds[0], wide)
+        result = self.values.indices.typed(bounds[0], wide)
         for bound in bounds[1:]:
-            result = call(function, result, self._typed_index(bound, wide))
+            result = call(function, result, self.values.indices.typed(bound, wide))
         return result
-
-    def _typed_index(self, index: Index, wide: bool) -> ExprText:
-        """A bound or an extent; a constant of int64 shows its type."""
-        number = index.as_constant() if wide else None
-        return self.values.index(index) if number is None else ExprText(f"T.int64({number})")
 
     def _range(self, loop: Loop) -> str:
         """`range(16)`, `T.serial(2, 66, annotations={...})`, `T.thread_binding(16, thread="threadIdx.x")`."""
@@ -336,10 +331,10 @@ class StatementPrinter:
 
     def _axis(self, it: Iter, name: str) -> None:
         wide = signs.is_wide(it.var)
-        domain = self._typed_index(it.extent, wide).text
+        domain = self.values.indices.typed(it.extent, wide).text
         if it.min.as_constant() != 0:
             end = (it.min + it.extent).simplified()
-            domain = sequence([self._typed_index(bound, wide).text for bound in (it.min, end)])
+            domain = sequence([self.values.indices.typed(bound, wide).text for bound in (it.min, end)])
         binding = it.min if self._is_constant(it) else it.binding
         self.writer.line(f"{name} = {_AXES[it.kind]}({domain}, {self.values.index(binding).text})")
 

@@ -93,7 +93,7 @@ def test_a_pure_copy_merges_into_a_reduction(copy, index, same_result):
 
 def test_what_is_no_pure_copy_is_refused(refused):
     sch = Schedule(row_sums("C[vi] = B[vi] * 2.0"))
-    refused(sch, "a reduction cannot be inlined", lambda: sch.reverse_compute_inline("C"))
+    refused(sch, "a reduction, not a complete block, cannot be inlined", lambda: sch.reverse_compute_inline("C"))
 
 
 def test_a_copy_of_a_part_is_refused(refused):

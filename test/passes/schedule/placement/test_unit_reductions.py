@@ -61,7 +61,7 @@ def test_a_unit_reduction_is_inlined(same_result):
 @pytest.mark.parametrize("step", ["compute_at", "compute_inline"])
 def test_longer_reductions_without_init_are_refused(step, refused):
     sch = Schedule(stages(3))
-    message = 'block "B" has the reduce iter vi; all must be spatial'
+    message = 'block "B" has the reduce iter vi, so it is not a complete block; all must be spatial'
     args = [sch.get_loops("C")[0]] if step == "compute_at" else []
     block = "D" if step == "compute_at" else "B"
     refused(sch, message, lambda: getattr(sch, step)(block, *args))

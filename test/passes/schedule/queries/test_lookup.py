@@ -132,9 +132,13 @@ def test_looking_changes_nothing():
 
 def test_what_is_not_there(refused):
     sch = Schedule(Diamond)
-    refused(sch, r'main has no block "Z" \(its blocks: "B", "C", "D", "E"\)', lambda: sch.get_block("Z"))
+    refused(
+        sch,
+        r'Cannot find a block with the name "Z" in main \(its blocks: "B", "C", "D", "E"\)',
+        lambda: sch.get_block("Z"),
+    )
     sch.blockize(sch.get_loops("E")[1])
-    refused(sch, 'no block "E_O"; did you mean "E_o"', lambda: sch.get_block("E_O"))
+    refused(sch, 'name "E_O" in main; did you mean "E_o"', lambda: sch.get_block("E_O"))
     refused(sch, "is not in a scope, so it has no producers", lambda: sch.get_producers("root"))
     refused(sch, "is not in a scope, so it has no consumers", lambda: sch.get_consumers("root"))
 

@@ -210,10 +210,16 @@ def test_refuses_blocks_that_are_not_complete(refused):
 
     sch = Schedule(Sum)
     i, _ = sch.get_loops("Y")
-    refused(sch, 'block "Y" has an init; a padding block has none', lambda: sch.decompose_padding("Y", i))
+    refused(
+        sch,
+        'block "Y" has an init, so it is not a complete block; a padding block has none',
+        lambda: sch.decompose_padding("Y", i),
+    )
     sch.decompose_reduction("Y", i)
     loop = sch.get_loops("Y_update")[0]
-    refused(sch, "has the reduce iter vk; all must be spatial", lambda: sch.decompose_padding("Y_update", loop))
+    refused(
+        sch, "has the reduce iter vk, so it is not a complete block", lambda: sch.decompose_padding("Y_update", loop)
+    )
 
 
 def test_refuses_loops(refused):

@@ -26,7 +26,7 @@ def shifted(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" computes Y, which is visible outside its scope, so it must be computed}}
+        # expected-error @below {{block "Y" computes Y, which is visible outside its scope; an output block must stay}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -43,7 +43,7 @@ def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buff
 def reduction(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i, k in T.grid(8, 4):
-        # expected-error @below {{block "Y" has an init: a reduction cannot be inlined}}
+        # expected-error @below {{block "Y" has an init: a reduction, not a complete block, cannot be inlined}}
         with T.block("Y"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():

@@ -88,7 +88,7 @@ def several_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" computes Y, which is visible outside its scope, so it must be stored}}
+        # expected-error @below {{block "Y" computes Y, which is visible outside its scope; an output block must store it}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]

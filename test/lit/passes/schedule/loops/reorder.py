@@ -96,7 +96,7 @@ def another_block(A: T.Buffer((8, 4), "float32")):
     for i in range(8):
         with T.block("outer"):
             vi = T.axis.spatial(8, i)
-            # expected-error @below {{loops i and j are not nested in one another under one block}}
+            # expected-error @below {{loops i and j are not nested in one another under the same block scope}}
             for j in range(4):
                 with T.block("A"):
                     vj = T.axis.spatial(4, j)

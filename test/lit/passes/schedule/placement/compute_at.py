@@ -67,7 +67,7 @@ def other_consumer(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C
 @T.prim_func
 def already(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
     Y = T.alloc_buffer((8, 8), "float32")
-    # expected-error @below {{loop i is already around block "Y"}}
+    # expected-error @below {{loop i is already around block "Y"; the target may not be an ancestor of block "Y"}}
     for i in range(8):
         for j in range(8):
             with T.block("Y"):
@@ -85,7 +85,7 @@ def already(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" writes Y, which is visible outside its scope; only blocks that write allocated buffers can be moved to a consumer}}
+        # expected-error @below {{block "Y" writes Y, which is visible outside its scope: it is an output block; only blocks that write allocated buffers can be moved to a consumer}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -124,7 +124,7 @@ def two_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = T.float32(0)
     for i in range(8):
-        # expected-error @below {{Y is written by several blocks ("X", "Y"); it must have a single writer}}
+        # expected-error @below {{Y is written by several blocks ("X", "Y"), so none is a complete block; it must have a single writer}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -161,7 +161,7 @@ def opaque(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 def no_iters(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{block "Y" has no iters and uses loop i itself; bind the loop to an iter}}
+        # expected-error @below {{block "Y" has no iters and uses loop i itself, so it is not a complete block; bind the loop to an iter}}
         with T.block("Y"):
             Y[i] = A[i]
     for i in range(8):
@@ -181,7 +181,7 @@ def another_scope(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     with T.block("outer"):
-        # expected-error @below {{loop i is not in the scope of block "Y"; both must be under the same block}}
+        # expected-error @below {{loop i is not in the scope of block "Y"; both must be under the same block scope}}
         for i in range(8):
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
@@ -332,7 +332,7 @@ def unit_reduction(A: T.Buffer((1, 8), "float32"), B: T.Buffer((8,), "float32"))
 def reduction_without_init(A: T.Buffer((2, 8), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for k, j in T.grid(2, 8):
-        # expected-error @below {{block "Y" has the reduce iter vk; all must be spatial}}
+        # expected-error @below {{block "Y" has the reduce iter vk, so it is not a complete block; all must be spatial}}
         with T.block("Y"):
             vk, vj = T.axis.remap("RS", [k, j])
             Y[vj] = A[vk, vj]

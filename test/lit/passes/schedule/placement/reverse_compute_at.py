@@ -93,7 +93,7 @@ def elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     Z = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{the producer "Z" of block "B" is not under loop i; choose a loop around all producers}}
+        # expected-error @below {{the producer "Z" of block "B" is not under loop i; reverse_compute_at requires all the producer(s) under the loop}}
         with T.block("Z"):
             vi = T.axis.spatial(8, i)
             Z[vi] = A[vi]

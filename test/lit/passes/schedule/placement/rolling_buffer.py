@@ -101,7 +101,7 @@ def no_loop(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     for i in range(16):
-        # expected-error @below {{block "B" writes B, which is visible outside its scope; only an allocated buffer can roll}}
+        # expected-error @below {{block "B" writes B, which is visible outside its scope: an output block; only an allocated buffer can roll}}
         with T.block("B"):
             vi = T.axis.spatial(16, i)
             B[vi] = A[vi]

@@ -122,7 +122,7 @@ def elsewhere(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32"), Z: T.Buf
 @T.prim_func
 def reduction(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8,), "float32")):
     for i, k in T.grid(8, 8):
-        # expected-error @below {{block "Y" has an init; a padding block has none}}
+        # expected-error @below {{block "Y" has an init, so it is not a complete block; a padding block has none}}
         with T.block("Y"):
             vi, vk = T.axis.remap("SR", [i, k])
             with T.init():

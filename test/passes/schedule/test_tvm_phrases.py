@@ -1,0 +1,78 @@
+"""Messages contain TVM's phrases where they mean the same, so that scripts which match them go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tir_mlir import Schedule
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.script import parse
+
+CHAIN = """
+@T.prim_func
+def main(A: T.Buffer((16, 16), "float32"), D: T.Buffer((16, 16), "float32"), E: T.Buffer((16, 16), "float32")):
+    B = T.alloc_buffer((16, 16))
+    C = T.alloc_buffer((16, 16))
+    for i, j in T.grid(16, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j, k in T.grid(16, 16, 16):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + B[vi, vk]
+    for i, j in T.grid(16, 16):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = B[vi, vj] + C[vi, vj]
+    for i, j in T.grid(16, 16):
+        with T.block("E"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            E[vi, vj] = B[vi, vj]
+"""
+
+
+def _inner_scope(sch: Schedule) -> None:
+    outer = sch.get_loops("E")[1]
+    sch.blockize(outer)
+    sch.compute_at("B", sch.get_loops("E")[0])
+
+
+def _reorder_scopes(sch: Schedule) -> None:
+    outer = sch.get_loops("E")[0]
+    sch.blockize(sch.get_loops("E")[1])
+    sch.reorder(sch.get_loops("E")[0], outer)
+
+
+def _update(sch: Schedule) -> None:
+    sch.decompose_reduction("C", sch.get_loops("C")[2])
+    sch.compute_inline("C_update")
+
+
+CASES: dict[str, tuple[Callable[[Schedule], object], str]] = {
+    "unknown block": (lambda s: s.get_block("F"), "Cannot find a block with the name"),
+    "inlined reduction": (lambda s: s.compute_inline("C"), "complete block"),
+    "padding of a reduction": (lambda s: s.decompose_padding("C", s.get_loops("C")[0]),
+                          "complete block"),
+    "block updated in place": (_update, "complete block"),
+    "output moved": (lambda s: s.compute_at("D", s.get_loops("E")[0]), "output block"),
+    "output inlined": (lambda s: s.compute_inline("D"), "output block"),
+    "own loop": (lambda s: s.compute_at("B", s.get_loops("B")[0]), "ancestor of block"),
+    "other scope": (_inner_scope, "same block scope"),
+    "loops of two scopes": (_reorder_scopes, "same block scope"),
+    "consumer elsewhere": (lambda s: s.compute_at("B", s.get_loops("C")[0]), r"requires all the consumer\(s\)"),
+    "producer elsewhere": (
+        lambda s: s.reverse_compute_at("D", s.get_loops("C")[0]), r"requires all the producer\(s\)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_message_has_the_phrase(name: str):
+    step, phrase = CASES[name]
+    sch = Schedule(parse(CHAIN))
+    with pytest.raises(ScheduleError, match=phrase):
+        step(sch)
