@@ -104,6 +104,14 @@ def unroll(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None =
 
 
 @construct
+def static_range(start: int, stop: int | None = None, step: int = 1) -> Any:
+    """A loop over Python integers, unrolled when the program is parsed: `for s in T.static_range(4)`.
+
+    A loop over a tuple, list, `enumerate`, `zip`, ... of Python values is unrolled as well: `for a, b in PAIRS`.
+    """
+
+
+@construct
 def thread_binding(start: Any, stop: Any = None, thread: str = "", *, annotations: dict[str, Any] | None = None) -> Any:
     """A loop bound to a hardware thread axis: `T.thread_binding(32, thread="threadIdx.x")`."""
 

@@ -38,6 +38,7 @@ class Scope:
         self.ended: dict[str, Binding] = {}
         self.depth = 0
         self.in_header = False
+        self.unrolled: set[str] = set()  # names assigned in static loops, which may be bound again
 
     def define(self, name: str, item: Any, node: ast.AST, kind: str) -> None:
         old = self.frames[-1].get(name)

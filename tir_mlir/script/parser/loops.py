@@ -1,10 +1,12 @@
-"""Parsing of `for` statements: T.grid, T.serial / range, T.parallel, T.vectorized, T.unroll, T.thread_binding."""
+"""Parsing of `for` statements: T.grid, T.serial / range, T.parallel, T.vectorized, T.unroll, T.thread_binding; and of
+loops over Python values, which are unrolled."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from mlir import ir
@@ -14,12 +16,14 @@ from tir_mlir.dialect.presburger import intervals
 from tir_mlir.script.language.operations import LOOPS
 from tir_mlir.script.parser import arithmetic, calls
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import AffineExtremum, Const, Value, as_index, describe, dtype_of, is_expr
+from tir_mlir.script.parser.items import AffineExtremum, Const, Value, as_const, as_index, describe, dtype_of, is_expr
 from tir_mlir.script.parser.regions import is_size
 from tir_mlir.script.parser.source import ParseError
 
 _TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
 _FORMS = "T.grid(...), range(n), T.serial(n), T.parallel(n), T.vectorized(n), T.unroll(n) or T.thread_binding(n, tag)"
+_MOST_STATIC = 10_000
+"""Iterations of a static loop; more of them are a mistake, and would take minutes to parse."""
 
 
 def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]], None]) -> None:
@@ -27,10 +31,11 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
     state = evaluate.state
     if node.orelse:
         raise state.error(node.orelse[0], "a for loop cannot have an else branch")
-    if not isinstance(node.iter, ast.Call):
-        raise state.error(node.iter, f"a loop iterates over {_FORMS}")
     call = node.iter
-    word, callee = _word(evaluate, call)
+    word, callee = _word(evaluate, call) if isinstance(call, ast.Call) else ("", None)
+    if not word or word == "static_range" or not isinstance(call, ast.Call):
+        _unroll(evaluate, node, _static_range(evaluate, callee, call) if word else evaluate(call), run)
+        return
     if word == "grid":
         targets = list(node.target.elts) if isinstance(node.target, ast.Tuple) else [node.target]
         if call.keywords:
@@ -86,13 +91,102 @@ def parse_launch(
 
 
 def _word(evaluate: Evaluator, call: ast.Call) -> tuple[str, Any]:
+    """The kind of loop that a call makes, "" for a call of a Python function."""
     callee = evaluate(call.func)
     if callee is range:
         return "serial", callee
     word = getattr(callee, "tir_construct", None)
-    if word not in (*LOOPS, "grid", "thread_binding"):
+    if word is None and callable(callee):
+        return "", callee
+    if word not in (*LOOPS, "grid", "thread_binding", "static_range"):
         raise evaluate.state.error(call, f"a loop iterates over {_FORMS}, not {ast.unparse(call.func)}(...)")
     return word, callee
+
+
+# ---- loops over Python values
+
+
+def _static_range(evaluate: Evaluator, callee: Any, call: ast.expr) -> range:
+    """The iterations of `T.static_range(start, stop, step)`."""
+    state = evaluate.state
+    assert isinstance(call, ast.Call)
+    try:
+        args = calls.bind(callee, call)
+    except ParseError as refused:
+        raise state.error(call, str(refused)) from None
+    numbers: dict[str, int] = {}
+    for name, node in args.items():
+        item = evaluate(node)
+        number = as_const(item) if is_expr(item) else item
+        if number is None and not is_expr(item):
+            continue  # stop=None
+        if isinstance(number, bool) or not isinstance(number, int):
+            way = "use range(n) or T.serial(n) for a loop that runs with the program"
+            text = f"T.static_range is unrolled when the program is parsed: its {name} is a Python integer"
+            raise state.error(node, f"{text}, not {describe(item)}; {way}")
+        numbers[name] = number
+    if numbers.get("step") == 0:
+        raise state.error(call, "the step of T.static_range is 0")
+    start, stop = numbers["start"], numbers.get("stop")
+    return range(*((0, start) if stop is None else (start, stop)), numbers.get("step", 1))
+
+
+def _unroll(evaluate: Evaluator, node: ast.For, items: Any, run: Callable[[list[ast.stmt]], None]) -> None:
+    """Parse the body once for each item, with the target bound to it.
+
+    As in Python, the names that the body binds to values keep them in the next iteration, and after the loop; buffers
+    belong to their iteration.
+    """
+    scope = evaluate.state.scope
+    frame, outer = scope.frames[-1], scope.unrolled
+    assigned = {n.id for stmt in node.body for n in ast.walk(stmt) if isinstance(n, ast.Name) and _is_store(n)}
+    scope.unrolled = outer | assigned
+    for item in _static_items(evaluate, node, items):
+        before = set(frame)
+        _bind(evaluate, node.target, item)
+        run(node.body)
+        for name in [n for n, bound in frame.items() if n not in before and bound.kind == "buffer"]:
+            scope.ended[name] = frame.pop(name)
+    scope.unrolled = outer
+
+
+def _is_store(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _static_items(evaluate: Evaluator, node: ast.For, items: Any) -> list[Any]:
+    """The items of a static loop."""
+    error = evaluate.state.error
+    if is_expr(items) or isinstance(items, str | bytes | set | frozenset) or not isinstance(items, Iterable):
+        what = "a set, which has no order" if isinstance(items, set | frozenset) else describe(items)
+        text = f"a loop iterates over {_FORMS}, or over a tuple, list or range of Python values; this is {what}"
+        raise error(node.iter, text)
+    try:
+        found = list(islice(items, _MOST_STATIC + 1))
+    except Exception as failure:  # noqa: BLE001  any failure of the user's iterator is an error at its line
+        raise error(node.iter, f"{type(failure).__name__} while iterating: {failure}") from None
+    if len(found) > _MOST_STATIC:
+        text = f"this static loop has more than {_MOST_STATIC} iterations, each of which is parsed"
+        raise error(node.iter, f"{text}; use range(n) or T.serial(n) for a loop that runs with the program")
+    return found
+
+
+def _bind(evaluate: Evaluator, target: ast.expr, item: Any) -> None:
+    """Bind the target of a static loop: a name, or nested tuples of names."""
+    error = evaluate.state.error
+    if isinstance(target, ast.Name):
+        try:
+            evaluate.state.scope.define(target.id, item, target, "value")
+        except ParseError as refused:
+            raise error(target, str(refused)) from None
+        return
+    if not isinstance(target, ast.Tuple | ast.List) or any(isinstance(e, ast.Starred) for e in target.elts):
+        raise error(target, f"a static loop binds names, not {ast.unparse(target)}")
+    parts = list(item) if isinstance(item, Iterable) and not isinstance(item, str | bytes) else None
+    if parts is None or len(parts) != len(target.elts):
+        raise error(target, f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
+    for one, part in zip(target.elts, parts, strict=True):
+        _bind(evaluate, one, part)
 
 
 def _arguments(evaluate: Evaluator, word: str, callee: Any, call: ast.Call) -> dict[str, ast.expr]:

@@ -261,7 +261,8 @@ class FunctionParser:
         if not isinstance(target, ast.Name):
             raise ParseError(f"cannot assign to {ast.unparse(target)}")
         old = self.state.scope.frames[-1].get(target.id)
-        if old is not None and old.kind == "value" and isinstance(old.item, Value):
+        fixed = old is not None and old.kind == "value" and isinstance(old.item, Value)
+        if old is not None and fixed and target.id not in self.state.scope.unrolled:
             raise ParseError(f"{target.id} is already bound (line {old.line}); use a buffer for a value that changes")
         if isinstance(item, UnboundVar):
             item = UnboundVar(target.id)
