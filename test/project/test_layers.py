@@ -98,7 +98,8 @@ ROWS: dict[str, str] = {
     ),
     "script.language": "dialect.diagnostics dialect.index_maps",
     "script.parser": (
-        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify script script.language"
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify script script.language "
+        "target"
     ),
     "script.parser.modules": "dialect.analysis dialect.ir script.parser",
     "script.printer": (

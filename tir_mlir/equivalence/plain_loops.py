@@ -126,7 +126,7 @@ def check_known(module: ir.Module) -> None:
             raise NotChecked("T.assume on data: the check runs on arbitrary data")
         if name not in _KNOWN and not name.startswith(("arith.", "math.")):
             raise NotChecked(f"{name} has no exact semantics")
-        if name in ("arith.bitcast", "arith.scaling_extf", "arith.scaling_truncf"):
+        if name in ("arith.scaling_extf", "arith.scaling_truncf"):
             raise NotChecked(f"{name} depends on the bits of a float: it has no exact semantics")
         if any(isinstance(r.type, ir.VectorType) for r in op.results):
             raise NotChecked(f"{name} is a vector op: the check runs programs before vectorization")

@@ -77,6 +77,7 @@ def _table() -> dict[str, Make]:
         "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widened(op.operands[0], "arith.extui")),
         "arith.fptosi": _to_int,
         "arith.fptoui": _to_int,
+        "arith.bitcast": _bits,
         "arith.cmpf": _compare,
         "math.isnan": _predicate,
         "math.isinf": _predicate,
@@ -110,6 +111,15 @@ def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: Op
     """Float to integer: mix first, as truncation of field elements would commute with sums."""
     mixed = _salted(op.operands[0], f"{op.name} to {op.results[0].type}", build)
     return build.narrowed(mixed, op.results[0].type)
+
+
+def _bits(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
+    """The bits of a float as an integer, and back: unknown functions of the value, one for each pair of types."""
+    source, target = operands[0], results[0]
+    if source and not target:
+        return _to_int(op, operands, results, build)
+    value = op.operands[0] if source else build.widened(op.operands[0], "arith.extsi")
+    return _salted(value, f"{op.name} {source} to {target}", build)
 
 
 def _predicate(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
@@ -153,7 +163,7 @@ def exact_value(value: float, kind: str) -> Fraction:
     """The number that a finite float stands for: 1/n for a rounded 1/n."""
     exact = Fraction(value)
     if 0 < abs(value) < 1:
-        n = round(1 / abs(value))
+        n = round(1 / abs(exact))
         if 1 < n <= _UNIT_FRACTIONS and rounded(1 / n, _NAMES[kind]) == abs(value):
             exact = Fraction(1 if value > 0 else -1, n)
     return exact

@@ -17,7 +17,7 @@ def main({params}, Y: T.Buffer((8,), "{result}")):
             vi = T.axis.spatial(8, i)
             Y[vi] = {value}
 """
-TWO = {"pow", "atan2", "copysign"} | {o.name for o in operations.BINARY}
+TWO = {"pow", "atan2", "copysign", "fmod"} | {o.name for o in operations.BINARY}
 
 
 def _arity(row: Operation) -> int:

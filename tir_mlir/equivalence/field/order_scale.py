@@ -22,7 +22,7 @@ def scale_of(constants: Iterable[Fraction]) -> int:
     largest = max((abs(c) for c in known), default=Fraction(0))
     for denominator in sorted({c.denominator for c in known}):
         wider = lcm(found, denominator)
-        if wider * largest <= REACH:
+        if wider <= P // 2 and wider * largest <= REACH:  # the scale itself is an element, of int64
             found = wider
     return found
 

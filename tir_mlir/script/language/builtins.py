@@ -39,6 +39,29 @@ def broadcast(value: Any, lanes: int) -> Any:
 
 
 @construct
+def vectorlow(dtype: Any, vec: Any) -> Any:
+    """The first half of the lanes of a vector: `T.vectorlow("float32x4", v)` of 8 lanes."""
+
+
+@construct
+def vectorhigh(dtype: Any, vec: Any) -> Any:
+    """The second half of the lanes of a vector."""
+
+
+@construct
+def vectorcombine(dtype: Any, vec1: Any, vec2: Any) -> Any:
+    """The lanes of two vectors, one after another."""
+
+
+@construct
+def vscale(target: Any = None) -> Any:
+    """A constant: the scalable vector registers of a target in granules of 128 bits (SVE) or 64 bits (RISC-V).
+
+    target: a `Target` or its name; default: this machine. 1 where the registers have a fixed length.
+    """
+
+
+@construct
 def Shuffle(vectors: Any, indices: Any) -> Any:
     """The lanes of vectors, one after another, that the indices select: `T.Shuffle([a, b], [0, 2, 4, 6])`.
 

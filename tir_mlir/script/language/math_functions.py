@@ -206,6 +206,37 @@ def q_multiply_shift(x: Any, y: Any, q: Any, s: Any) -> Any:
 
 
 @construct
+def q_multiply_shift_per_axis(
+    x: Any, y: Any, ls: Any, rs: Any, q: Any, is_lshift_required: Any, is_rshift_required: Any
+) -> Any:
+    """The product of two int32 fixed-point numbers with q fractional bits and shifts from data, rounded half up.
+
+    `((x << ls) * y + (1 << (q + rs - 1))) >> (q + rs)`, in int64; without `is_lshift_required` x is not shifted. As in
+    TVM, `is_rshift_required` has no effect: the right shift by rs is always done.
+    """
+
+
+@construct
+def fmod(x: Any, y: Any) -> Any:
+    """The remainder of the division of floats rounded towards zero, with the sign of x."""
+
+
+@construct
+def hypot(x: Any, y: Any) -> Any:
+    """sqrt(x * x + y * y), without overflow of the squares; infinite if x or y is, even if the other is NaN."""
+
+
+@construct
+def ldexp(x: Any, exponent: Any) -> Any:
+    """x times 2 to the power of an integer, rounded once."""
+
+
+@construct
+def nextafter(x: Any, y: Any) -> Any:
+    """The float next to x in the direction of y; y if they are equal."""
+
+
+@construct
 def pow(x: Any, y: Any) -> Any:
     """x to the power y. Of an integer x, y is a constant from 0 to 64."""
 

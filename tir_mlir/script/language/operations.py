@@ -36,7 +36,7 @@ BINARY = (
     Operation("max", "arith.maximumf", "arith.maxsi"),
     Operation("min", "arith.minimumf", "arith.minsi"),
     Operation("truncdiv", None, "arith.divsi"),
-    Operation("truncmod", "arith.remf", "arith.remsi"),
+    Operation("truncmod", None, "arith.remsi"),
     Operation("ceildiv", None, "arith.ceildivsi"),
     Operation("shift_left", None, "arith.shli", "<<"),
     Operation("shift_right", None, "arith.shrsi", ">>"),
@@ -54,6 +54,7 @@ FLOAT_FUNCTIONS = (
             "floor ceil trunc atan2 copysign fma"
         ).split()
     ),
+    Operation("fmod", "arith.remf", None),
     Operation("round", "math.roundeven", None),
     Operation("round_half_away", "math.round", None),
     Operation("pow", "math.powf", None),

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 _LOWERED = "it is only used after lowering; write loops and blocks"
-_HALVES = "T.Shuffle([v], [0, 1]) selects lanes"
 _INSTRUCTIONS = "T.call_llvm_pure_intrin calls an intrinsic of LLVM on values"
-_PER_AXIS = "load the shift of the axis, T.Cast to int64, multiply and shift"
 
 REFUSED = {
-    **dict.fromkeys(("vectorlow", "vectorhigh", "vectorcombine"), _HALVES),
     **dict.fromkeys(("allocate", "allocate_const", "buffer_store", "attr", "realize", "tvm_storage_sync"), _LOWERED),
     "env_thread": 'write tx = T.launch_thread("threadIdx.x", n), or a loop over T.thread_binding(n, "threadIdx.x")',
     **dict.fromkeys(("call_packed", "call_cpacked", "tvm_call_packed"), "call a C function by T.call_extern"),
     **dict.fromkeys(("call_intrin", "call_llvm_intrin"), _INSTRUCTIONS),
     "undef": "omit the store instead",
-    "q_multiply_shift_per_axis": _PER_AXIS,
     "complex64": "store real and imaginary parts in two float32 buffers",
     "complex128": "store real and imaginary parts in two float64 buffers",
     **dict.fromkeys(("float8_e4m3fn", "float8_e5m2", "float8_e4m3", "e4m3_float8", "e5m2_float8"), "use float16"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 from mlir.dialects import arith, math
 
+from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
@@ -30,6 +31,7 @@ from tir_mlir.script.parser.items import (
 )
 from tir_mlir.script.parser.modules import module_calls
 from tir_mlir.script.parser.source import ParseError
+from tir_mlir.target import chosen
 
 if TYPE_CHECKING:
     from tir_mlir.script.parser.expressions import Evaluator
@@ -238,9 +240,7 @@ def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
 
 
 def _float_function(word: str, *items: Any) -> Value:
-    dtype, exprs = _operands(word, items)
-    if not dtypes.is_float(dtype):
-        raise ParseError(f'T.{word} takes floats, not {dtype}; convert first: T.Cast("float32", x)')
+    dtype, exprs = _floats(word, *items)
     return Value(arithmetic.emit(_FLOAT_FUNCTIONS[word], *[arithmetic.to_value(e, dtype) for e in exprs]), dtype)
 
 
@@ -276,6 +276,112 @@ def _q_multiply_shift(word: str, x: Any, y: Any, q: Any, s: Any) -> Expr:
     left = arithmetic.binary("<<", wide[0], max(numbers[1] or 0, 0)) if (numbers[1] or 0) > 0 else wide[0]
     total = arithmetic.binary("+", arithmetic.binary("*", left, wide[1]), 1 << (right - 1))
     return arithmetic.cast(arithmetic.binary(">>", total, right), "int32")
+
+
+def _q_multiply_shift_per_axis(
+    word: str, x: Any, y: Any, ls: Any, rs: Any, q: Any, is_left: Any, is_right: Any
+) -> Expr:
+    """A fixed-point product with shifts from data, as shifts and a product of int64."""
+    dtype, exprs = _operands(word, (x, y))
+    if dtypes.element(dtype) != "int32":
+        raise ParseError(f"T.{word} multiplies int32 values, not {dtype}")
+    wide = dtypes.with_lanes("int64", dtypes.lanes(dtype))
+    first, second, left, right = (arithmetic.cast(e, wide) for e in (*exprs, ls, rs))
+    bits, needs_left = as_const(arithmetic.as_expr(q)), arithmetic.as_expr(is_left)
+    if bits is None or not 0 < bits <= 31 or not isinstance(needs_left, Const):
+        raise ParseError(f"T.{word} has a constant q of 1 to 31, and a constant is_lshift_required")
+    shifted = arithmetic.binary("<<", first, left) if needs_left.value else first
+    total = arithmetic.binary("+", right, bits)
+    half = arithmetic.binary("<<", Const(1, wide), arithmetic.binary("-", total, 1))
+    product = arithmetic.binary("+", arithmetic.binary("*", shifted, second), half)
+    return arithmetic.cast(arithmetic.binary(">>", product, total), dtype)
+
+
+def _remainder(a: Any, b: Any) -> Expr:
+    """The remainder of a division rounded towards zero, of integers or floats."""
+    floats = dtypes.is_float(_operands("truncmod", (a, b))[0])
+    return _float_function("fmod", a, b) if floats else arithmetic.binary(_OPERATORS["truncmod"], a, b)
+
+
+def _hypot(word: str, x: Any, y: Any) -> Expr:
+    """In a wider type, of which the squares cannot overflow; scaled by a power of two for float64."""
+    dtype, exprs = _floats(word, x, y)
+    wide = _wider(dtype)
+    a, b = (_abs("abs", convert(e, wide)) for e in exprs)
+    scale, back = Const(1.0, wide), Const(1.0, wide)
+    if dtypes.element(dtype) == "float64":
+        greatest = _select("Select", arithmetic.compare(">", a, b), a, b)
+        for test, bound, factor in ((">", 500, -600), ("<", -500, 600)):
+            beyond = arithmetic.compare(test, greatest, Const(2.0**bound, wide))
+            scale = _select("Select", beyond, Const(2.0**factor, wide), scale)
+            back = _select("Select", beyond, Const(2.0**-factor, wide), back)
+    squares = [arithmetic.binary("*", s, s) for e in (a, b) for s in (arithmetic.binary("*", e, scale),)]
+    root = _float_function("sqrt", arithmetic.binary("+", *squares))
+    length = convert(arithmetic.binary("*", root, back), dtype)
+    either = arithmetic.logical("or", *(_float_predicate("isinf", e) for e in exprs))
+    return _select("Select", either, Const(float("inf"), dtype), length)
+
+
+def _ldexp(word: str, x: Any, exponent: Any) -> Expr:
+    """Products with powers of two that do not round before the last one."""
+    dtype, (item,) = _floats(word, x)
+    count = arithmetic.as_expr(exponent)
+    if dtypes.is_float(dtype_of(count)):
+        raise ParseError(f"the exponent of T.{word} is an integer, not {dtype_of(count)}")
+    wide, integer = _wider(dtype), dtypes.with_lanes("int64", dtypes.lanes(dtype))
+    left, value = convert(arithmetic.cast(count, integer), integer), convert(item, wide)
+    for _ in range(2 if dtypes.element(dtype) == "float64" else 0):
+        high, low = (arithmetic.compare(test, left, bound) for test, bound in ((">", 1023), ("<", -1022)))
+        step = _select("Select", high, Const(1023, integer), _select("Select", low, Const(-969, integer), 0))
+        value, left = arithmetic.binary("*", value, _power_of_two(step, wide)), arithmetic.binary("-", left, step)
+    least, most = {"float64": (-1022, 1023), "float16": (-60, 60)}.get(dtypes.element(dtype), (-450, 450))
+    left = arithmetic.binary("max", arithmetic.binary("min", left, most), least)
+    return convert(arithmetic.binary("*", value, _power_of_two(left, wide)), dtype)
+
+
+def _wider(dtype: str) -> str:
+    """The float type with all products of two floats of a type, but for float64 itself."""
+    return dtypes.with_lanes("float32" if dtypes.element(dtype) == "float16" else "float64", dtypes.lanes(dtype))
+
+
+def _power_of_two(exponent: Expr, dtype: str) -> Expr:
+    """2 to the power of an int64 that is in the range of normal numbers, as a float: its bits."""
+    size, bias, mantissa = (32, 127, 23) if dtypes.element(dtype) == "float32" else (64, 1023, 52)
+    bits = arithmetic.binary("<<", arithmetic.binary("+", exponent, bias), mantissa)
+    return vector_expressions.bits_as(convert(bits, dtypes.with_lanes(f"int{size}", dtypes.lanes(dtype))), dtype)
+
+
+def _nextafter(word: str, x: Any, y: Any) -> Expr:
+    """By the bits of x: those of floats of one sign are in the order of the floats."""
+    dtype, exprs = _floats(word, x, y)
+    x, y = (convert(e, dtype) for e in exprs)
+    integer = dtypes.with_lanes(f"int{dtypes.bits(dtypes.element(dtype))}", dtypes.lanes(dtype))
+    zero, one = Const(0.0, dtype), Const(1, integer)
+    away = arithmetic.compare("==", arithmetic.compare("<", x, y), arithmetic.compare(">", x, zero))
+    bits = arithmetic.binary(
+        "+", vector_expressions.bits_as(x, integer), _select("Select", away, one, Const(-1, integer))
+    )
+    least = _float_function("copysign", vector_expressions.bits_as(one, dtype), y)
+    near = _select("Select", arithmetic.compare("==", x, zero), least, vector_expressions.bits_as(bits, dtype))
+    near = _select("Select", arithmetic.compare("==", x, y), y, near)
+    unordered = arithmetic.logical("or", *(_float_predicate("isnan", e) for e in (x, y)))
+    return _select("Select", unordered, arithmetic.binary("+", x, y), near)
+
+
+def _floats(word: str, *items: Any) -> tuple[str, list[Expr]]:
+    """The common type of floats, and the floats."""
+    dtype, exprs = _operands(word, items)
+    if not dtypes.is_float(dtype):
+        raise ParseError(f'T.{word} takes floats, not {dtype}; convert first: T.Cast("float32", x)')
+    return dtype, exprs
+
+
+def _vscale(word: str, target: Any) -> Const:
+    try:
+        found = chosen(target)
+    except (TirError, ValueError, TypeError) as error:
+        raise ParseError(f"T.{word}: {error}") from None
+    return Const(found.vscale[0] if found.vscale else 1, "int32")
 
 
 def _abs(word: str, item: Any) -> Expr:
@@ -390,12 +496,18 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_INT_FUNCTIONS, _int_function),
     **{word: lambda w, a, b: arithmetic.binary(_OPERATORS[w], a, b) for word in _OPERATORS},
     **{word: lambda w, a, b: arithmetic.compare(operations.COMPARISONS[w], a, b) for word in operations.COMPARISONS},
+    "truncmod": lambda w, a, b: _remainder(a, b),
     "And": lambda w, a, b: arithmetic.logical("and", a, b),
     "Or": lambda w, a, b: arithmetic.logical("or", a, b),
     "Not": lambda w, a: arithmetic.negation(a),
     "bitwise_not": lambda w, a: arithmetic.inverted(a),
     "abs": _abs,
     "q_multiply_shift": _q_multiply_shift,
+    "q_multiply_shift_per_axis": _q_multiply_shift_per_axis,
+    "hypot": _hypot,
+    "ldexp": _ldexp,
+    "nextafter": _nextafter,
+    "vscale": lambda w, target=None: _vscale(w, target),
     "sigmoid": _sigmoid,
     "Select": _select,
     "Cast": _cast,

@@ -220,6 +220,29 @@ def _shuffle(word: str, given: Any, indices: Any) -> Value:
     return arithmetic.typed(made, dtypes.with_lanes(dtype, len(picked)))
 
 
+def _half(word: str, dtype: Any, vec: Any) -> Value:
+    item = arithmetic.as_expr(vec)
+    lanes = dtypes.lanes(dtype_of(item))
+    if lanes < 2 or lanes % 2:
+        raise ParseError(f"T.{word} takes a vector with an even number of lanes, not {dtype_of(item)}")
+    start = lanes // 2 if word == "vectorhigh" else 0
+    return _of_type(word, dtype, _shuffle(word, [item], list(range(start, start + lanes // 2))))
+
+
+def _combined(word: str, dtype: Any, first: Any, second: Any) -> Value:
+    items = [arithmetic.as_expr(first), arithmetic.as_expr(second)]
+    if dtype_of(items[0]) != dtype_of(items[1]):
+        raise ParseError(f"T.{word} takes two vectors of one type, not {dtype_of(items[0])} and {dtype_of(items[1])}")
+    return _of_type(word, dtype, _shuffle(word, items, list(range(2 * dtypes.lanes(dtype_of(items[0]))))))
+
+
+def _of_type(word: str, dtype: Any, value: Value) -> Value:
+    """The value, if it has the type that the call names."""
+    if dtype_name(dtype) != dtype_of(value):
+        raise ParseError(f"T.{word} of this vector is {dtype_of(value)}, not {dtype_name(dtype)}")
+    return value
+
+
 def _lane(item: Expr, number: int) -> ir.Value:
     value = arithmetic.to_value(item, dtype_of(item))
     return vectors.extract(value, number) if dtypes.lanes(dtype_of(item)) > 1 else value
@@ -333,6 +356,9 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "ramp": lambda word, base, stride, lanes: ramp(base, stride, lanes),
     "broadcast": _broadcast,
     "Shuffle": _shuffle,
+    "vectorlow": _half,
+    "vectorhigh": _half,
+    "vectorcombine": _combined,
     "llvm_lookup_intrinsic_id": _lookup,
 }
 DIRECT: dict[str, Callable[..., Any]] = {"reinterpret": _reinterpret, "call_llvm_pure_intrin": _call_intrinsic}
