@@ -134,6 +134,6 @@ def gather(A: T.Buffer((8,), "float32"), I: T.Buffer((8,), "int32"), B: T.Buffer
 # CHECK-NEXT: for i in range(8):
 # CHECK-NEXT: with T.block("B"):
 # CHECK-NEXT: vi = T.axis.spatial(8, i)
-# CHECK-NEXT: T.reads(I_[vi], A[0:8])
+# CHECK-NEXT: T.reads(A[0:8], I_[vi])
 # CHECK-NEXT: T.writes(B[vi])
 # CHECK-NEXT: B[vi] = A[I_[vi]]
