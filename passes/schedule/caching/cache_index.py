@@ -73,10 +73,10 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
                                                         with T.block("b"): ... A[index_var_0[vi], vj] ...
 
     Selects the largest expressions, other than plain variables, that the stored values use at least `cse_thresh` times,
-    first whole indices with casts and floating-point arithmetic (`A[T.Cast("int32", vi * 0.5)]`), then affine ones;
-    their subexpressions are not counted again. Each gets a buffer `index_var_k` with one dimension for each of its
-    iters, and a block `index_k` directly before the loops of the block. Accesses are still checked against the bounds
-    of their buffers.
+    first whole indices with casts and floating-point arithmetic (`A[T.Cast("int32", vi * 0.5)]`), then other values
+    that are computed from iters alone, then affine expressions; their subexpressions are not counted again. Each gets a
+    buffer `index_var_k` with one dimension for each of its iters, and a block `index_k` directly before the loops of
+    the block. Accesses are still checked against the bounds of their buffers.
 
     Requires: at least one expression qualifies. It may use only iters of the block, enclosing iters and sizes.
     """
@@ -109,8 +109,9 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
         table = _computed_buffer(block, scope, number, one, storage_scope)
         tables.append(table)
         made.append(_fill(block, table, number, top, one.values[0]))
+    steps = {op for one in computed for op in one.steps()}
     for table, one in zip(tables, computed, strict=True):
-        one.redirect(lambda table=table: create.load(table.buffer.value, table.at))
+        one.redirect(lambda table=table: create.load(table.buffer.value, table.at), steps)
     for number, term in enumerate(terms, len(computed)):
         table = _index_buffer(block, scope, number, term, storage_scope)
         tables.append(table)

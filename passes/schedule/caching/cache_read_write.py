@@ -42,9 +42,9 @@ def cache_read(
     does not read the buffer is passed over with a `ScheduleWarning`. The copy of an input is placed at the start of the
     scope. The copy of a buffer computed in the scope is placed directly before the first reader, in the innermost
     common loop of the writer and that reader, and covers only what the writer writes in one iteration of it; without a
-    reader it is placed after the writer. If the writer alone reads the buffer, and only what it has not written yet, its
-    reads use a copy from the start of the scope. Buffer and block are named `<buffer>_<storage_scope>`; the cache has the shape
-    of the buffer. Every read sees the same value as before.
+    reader it is placed after the writer. If the writer alone reads the buffer, and only what it has not written yet,
+    its reads use a copy from the start of the scope. Buffer and block are named `<buffer>_<storage_scope>`; the cache
+    has the shape of the buffer. Every read sees the same value as before.
 
     Requires: one writer in the scope, before all readers, besides those that run after all `consumer_blocks`; elements
     read have been written in the same iteration of the loops around the copy. `read_buffer_index` is a position in

@@ -1,21 +1,39 @@
-"""Indices that a block computes by casts and arithmetic on its iters, as for a resized image: `A[int(vi * 0.5)]`."""
+"""Values that a block computes by casts and arithmetic on its iters, as for a resized image: the index in
+`A[int(vi * 0.5)]`, and the weight `vi * 0.5 - floor(vi * 0.5)`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, create, defining_op, edit, is_apply, is_inside, ops, read_apply, signs
+from tir_mlir.dialect.ir import (
+    DIVISIONS,
+    Block,
+    Index,
+    create,
+    defining_op,
+    edit,
+    is_apply,
+    is_inside,
+    ops,
+    read_apply,
+    signs,
+)
 from tir_mlir.passes.schedule.edits import canonical
 
 _INDEXED = {"memref.load": 1, "memref.store": 2}  # the first index among the operands
+_STORES = ("affine.store", "memref.store")
+_CASTS = ("arith.index_cast", "arith.sitofp", "arith.uitofp", "arith.extsi", "arith.extui", "arith.trunci")
 
 
 @dataclass(frozen=True)
 class ComputedIndex:
-    """An integer that some accesses take as an index: equal computations of it, and the iters that they use."""
+    """An integer that some accesses take as an index, or a part of stored values: equal computations of it, and the
+    iters that they use.
+    """
 
     values: tuple[ir.Value, ...]
     iters: tuple[ir.Value, ...]
@@ -33,30 +51,37 @@ class ComputedIndex:
                 found[op] = None
         return list(found)
 
-    def redirect(self, load: Callable[[], ir.Value]) -> None:
-        """Let the accesses take a loaded value in place of the computed ones."""
+    def redirect(self, load: Callable[[], ir.Value], others: AbstractSet[ir.Operation]) -> None:
+        """Let what uses the values, other than some ops, take a loaded value instead."""
         steps = self.steps()
         for value in self.values:
-            for use in [u for u in value.uses if u.owner.name == "arith.index_cast"]:
-                cast = use.owner.operation
-                with ir.InsertionPoint(cast), cast.location:
-                    edit.set_operand(cast, 0, load())
+            places = [(use.owner.operation, use.operand_number) for use in value.uses]
+            for user, number in [(op, n) for op, n in places if op not in others]:
+                with ir.InsertionPoint(user), user.location:
+                    edit.set_operand(user, number, load())
         for op in steps:
             if not any(True for r in op.results for _ in r.uses):
                 edit.drop(op)
 
 
 def computed_indices(block: Block, often: int, wanted: Callable[[Index], bool]) -> list[ComputedIndex]:
-    """The indices of the accesses of a block that are computed at least `often` times, in order of appearance.
+    """What a block computes at least `often` times: indices of its accesses, then the largest parts of the values that
+    it stores, each in order of appearance.
 
     `wanted`: whether an index expression that they use may be computed in another block.
     """
-    groups: dict[tuple, list[ir.Value]] = {}
-    for value in _index_values(block):
+
+    def may_move(value: ir.Value) -> bool:
         leaves = _leaves(value)
         inside = all(is_inside(op, block.op) or op.name == "arith.constant" for op in _tree(value))
-        if leaves and inside and all(map(wanted, leaves)):
-            groups.setdefault(_key(value), []).append(value)
+        return bool(leaves) and inside and all(map(wanted, leaves or [])) and not any(map(_may_trap, _tree(value)))
+
+    stored = [op.operands[0] for op in ops(block.op) if op.name in _STORES]
+    found_values = [v for v in _index_values(block) if may_move(v)]
+    found_values += [part for value in stored for part in _largest_parts(value, may_move)]
+    groups: dict[tuple, list[ir.Value]] = {}
+    for value in found_values:
+        groups.setdefault(_key(value), []).append(value)
     found = []
     for values in groups.values():
         if len(values) >= often:
@@ -77,6 +102,28 @@ def _index_values(block: Block) -> list[ir.Value]:
             if cast is not None and source is not None and source.name != "arith.index_cast":
                 found.append(cast.operands[0])
     return found
+
+
+def _may_trap(op: ir.Operation) -> bool:
+    """Whether an op divides integers by a value that may be 0 where the block does not run."""
+    divisor = defining_op(op.operands[1]) if op.name in DIVISIONS else None
+    return op.name in DIVISIONS and (divisor is None or divisor.name != "arith.constant")
+
+
+def _largest_parts(value: ir.Value, may_move: Callable[[ir.Value], bool]) -> list[ir.Value]:
+    """The largest subexpressions of a value that may move, except comparisons and casts of index expressions."""
+    op = defining_op(value)
+    if op is None or len(op.regions) or op.name.partition(".")[0] not in ("arith", "math"):
+        return []
+    if may_move(value) and signs.dtype_of(value) not in (None, "bool") and not _is_cast_index(value):
+        return [value]
+    return [part for operand in op.operands for part in _largest_parts(operand, may_move)]
+
+
+def _is_cast_index(value: ir.Value) -> bool:
+    """Whether a value is an index expression, cast to another type."""
+    op = defining_op(value)
+    return op is None or op.name == "affine.apply" or (op.name in _CASTS and _is_cast_index(op.operands[0]))
 
 
 def _tree(value: ir.Value) -> list[ir.Operation]:

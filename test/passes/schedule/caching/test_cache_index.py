@@ -291,6 +291,43 @@ def test_an_index_beside_a_computed_one(same_result):
     same_result(sch, program, *RESIZED)
 
 
+def test_a_weight_computed_from_iters(same_result):
+    """Linear interpolation: the index and the weight of the right neighbor."""
+    at = "(T.Cast('float32', vj) * T.float32(1.5))"
+    below = f"T.Cast('int32', T.floor({at}))"
+    program = parse(f"""
+@T.prim_func
+def main(A: T.Buffer((5, 16), "float32"), C: T.Buffer((5, 9), "float32")):
+    for i, j in T.grid(5, 9):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, {below}] * ({at} - T.floor({at})) + A[vi, {below} + 1]
+""")
+    sch = Schedule(program)
+    assert len(sch.cache_index("C", "global", 0)) == 3
+    text = sch.mod.script()
+    assert "A[vi, index_var_0[vj]] * index_var_2[vj] + A[vi, index_var_1[vj]]" in text
+    assert "index_var_2 = T.alloc_buffer((9,))" in text
+    same_result(sch, program, ((5, 16), "float32"), ((5, 9), "float32"))
+
+
+def test_a_division_by_an_iter_stays_under_its_guard(same_result):
+    """At vj = 0 the division would trap, and the block does not run."""
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((8,), "int32"), C: T.Buffer((8,), "int32")):
+    for j in range(8):
+        with T.block("C"):
+            vj = T.axis.spatial(8, j)
+            T.where(j > 0)
+            C[vj] = A[vj // 2] + T.Cast("int32", T.Cast("int64", 7) // T.Cast("int64", vj))
+""")
+    sch = Schedule(program)
+    assert len(sch.cache_index("C", "global", 0)) == 1
+    assert "T.int64(7) // T.Cast" in sch.mod.script()
+    same_result(sch, program, ((8,), "int32"), ((8,), "int32"))
+
+
 def test_different_computations_are_too_rare(refused):
     sch = Schedule(resized(NEAREST, NEAREST.replace("1.5", "1.25")))
     refused(sch, "is used at least 2 times", lambda: sch.cache_index("C", "global", 2))

@@ -51,3 +51,19 @@ def scaled(A: T.Buffer((20,), "float32"), B: T.Buffer((40,), "float32")):
         with T.block("B"):
             vi = T.axis.spatial(40, i)
             B[vi] = A[T.Cast("int32", T.Cast("float32", vi) * T.float32(0.5))]
+
+
+# -----
+
+
+# A value that is computed from iters alone.
+# CHECK-LABEL: def weighted(
+@T.prim_func
+def weighted(A: T.Buffer((40,), "float32"), B: T.Buffer((40,), "float32")):
+    # CHECK: index_var_0 = T.alloc_buffer((40,), scope="local")
+    # CHECK: index_var_0[v0] = T.Cast("float32", v0) * T.float32(0.5)
+    # CHECK: B[vi] = A[vi] * index_var_0[vi]
+    for i in range(40):
+        with T.block("B"):
+            vi = T.axis.spatial(40, i)
+            B[vi] = A[vi] * (T.Cast("float32", vi) * T.float32(0.5))
