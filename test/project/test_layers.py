@@ -122,7 +122,7 @@ ROWS: dict[str, str] = {
     ),
     "script.relax": (
         "dialect.diagnostics dialect.graph dialect.ir graph graph.expressions graph.operators passes.graph script "
-        "script.parser te"
+        "script.parser"
     ),
     "graph.transforms": (
         "dialect.computation dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph "

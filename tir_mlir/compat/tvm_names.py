@@ -138,7 +138,9 @@ _layers = {name: f"{_RELAX}.testing_nn:{name}" for name in _layer_words}
 _machine = {name: f"{_RELAX}.virtual_machine:{name}" for name in ("build", "VirtualMachine", "Executable")}
 _pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".split()
 _passes = {name: f"{_RELAX}.passes:{name}" for name in _pass_names}
-_transform_names = "BindParams DeadCodeElimination LegalizeOps".split()
+_transform_names = (
+    "BindParams CanonicalizeBindings DeadCodeElimination DecomposeOpsForInference LegalizeOps Normalize".split()
+)
 _fusion_names = "AnnotateTIROpPattern FuseOps FuseTIR".split()
 _search_passes = "MetaScheduleApplyDatabase MetaScheduleTuneIRMod MetaScheduleTuneTIR".split()
 _transforms = {
@@ -189,6 +191,8 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.analysis": {
         "remove_all_unused": f"{_GRAPHS}:remove_all_unused",
         "get_var2val": f"{_PATTERNS}:var_values",
+        "well_formed": f"{_RELAX}.analysis:well_formed",
+        "post_order_visit": f"{_RELAX}.analysis:post_order_visit",
     },
     "tvm.relax.dpl": _patterns,
     "tvm.relax.dpl.pattern": _patterns,

@@ -35,6 +35,17 @@ def result_types(
 
     Errors: GraphError for inputs that do not fit.
     """
+    bound = bound_sizes(name, wanted, given, sizes)
+    return [TensorType(tuple(substituted(s, bound, sizes) for s in t.shape), t.dtype) for t in results]
+
+
+def bound_sizes(
+    name: str, wanted: Sequence[TensorType], given: Sequence[TensorType], sizes: Sizes
+) -> dict[str, int | str]:
+    """The sizes of a function in those of its caller: (n, m), called with (2 * k, 3): n = 2 * k, m = 3.
+
+    Errors: GraphError for inputs that do not fit.
+    """
     if len(wanted) != len(given):
         raise GraphError(f"{name} takes {len(wanted)} inputs, not {len(given)}")
     bound: dict[str, int | str] = {}
@@ -45,7 +56,7 @@ def result_types(
     for number, (want, have) in enumerate(zip(wanted, given, strict=True)):  # expressions of what is bound now
         if any(substituted(w, bound, sizes) != h for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, and {have} is not shown to be")
-    return [TensorType(tuple(substituted(s, bound, sizes) for s in t.shape), t.dtype) for t in results]
+    return bound
 
 
 def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool:

@@ -80,6 +80,21 @@ def DeadCodeElimination(entry_functions: Any = None) -> Pass:  # noqa: N802
     return Pass(lambda mod, _: remove_all_unused(mod), PassInfo("DeadCodeElimination"))
 
 
+def DecomposeOpsForInference(func_name: str | None = None) -> Pass:  # noqa: N802
+    """Nothing to do: `nn.batch_norm` is that of inference."""
+    return Pass(lambda mod, _: mod, PassInfo("DecomposeOpsForInference"))
+
+
+def Normalize() -> Pass:  # noqa: N802
+    """Nothing to do: operands of a module are variables and constants already."""
+    return Pass(lambda mod, _: mod, PassInfo("Normalize"))
+
+
+def CanonicalizeBindings() -> Pass:  # noqa: N802
+    """Nothing to do: a module does not bind variables to other ones."""
+    return Pass(lambda mod, _: mod, PassInfo("CanonicalizeBindings"))
+
+
 def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:  # noqa: N802
     """Parameters of a function become constants: `BindParams("main", {"w": array})`.
 

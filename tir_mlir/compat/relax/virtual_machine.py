@@ -13,6 +13,7 @@ from tir_mlir.compat.runtime import BenchmarkResult, Target, timed
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.expressions import Function
+from tir_mlir.graph.expressions.inline_calls import inlined_calls
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups
@@ -30,7 +31,9 @@ class Executable:
         self.module, self.target = module, target
         inlined = _without_composites(module, names[0])
         self.models: dict[str, Model] = {
-            name: build_model(Graph(inlined, name=name), target, threads=threads) for name in names
+            name: build_model(_alone(func), target, threads=threads)
+            for name, func in inlined.graphs.items()
+            if name in names
         }
 
     def stats(self) -> str:
@@ -45,6 +48,12 @@ class Executable:
     def jit(self, **_: Any) -> Executable:
         """The executable itself: it is compiled."""
         return self
+
+
+def _alone(func: Function) -> Graph:
+    """A graph of a module, in which the graphs that it calls are inlined."""
+    made = inlined_calls(func)
+    return Graph(func.home if made is func else made.alone, name=func.name)
 
 
 def _without_composites(module: IRModule, name: str) -> IRModule:

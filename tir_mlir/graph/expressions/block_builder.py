@@ -13,9 +13,10 @@ from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.emit import listed
 from tir_mlir.graph.expressions.emitter import Emitter
 from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.match_cast import MatchCast, matched
 from tir_mlir.graph.expressions.nodes import Call, Expr, SeqExpr, Tuple, Var, VarBinding, as_expr
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
-from tir_mlir.graph.expressions.struct_info import TensorStructInfo
+from tir_mlir.graph.expressions.struct_info import SIZES, TensorStructInfo, as_struct_info
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.printer.value_names import identifier
@@ -129,6 +130,17 @@ class BlockBuilder:
         """The same, for a value that is used after the dataflow block."""
         return self.emitter.emit(output, name_hint, output=True)
 
+    def match_cast(self, value: Any, struct_info: Any, name_hint: str = "") -> Var:
+        """The value as a variable, said to be of a type. Errors: GraphError for what is not shown to be so.
+
+        A name of a size in the type is that of this size already: `value.struct_info.shape` has them.
+        """
+        var = value if isinstance(value, Var) else self.emit(value, name_hint)
+        for name, size in matched(MatchCast(var, as_struct_info(struct_info)), ()).items():
+            if SIZES.text(size) != name:
+                raise GraphError(f"{name} is a new name for the size {size}; fix: use {size} itself")
+        return var
+
     def emit_normalized(self, binding: VarBinding) -> Var:
         """Append a binding of a variable that exists."""
         return self.emitter.emit_binding(binding)
@@ -182,14 +194,15 @@ class BlockBuilder:
                 return opened.emitter.values[var]
         return None
 
-    def emit_func_output(self, output: Any, params: Var | Sequence[Var] | None = None) -> None:
-        """What the function returns; params: if they were not given at its beginning."""
+    def emit_func_output(self, output: Any, params: Var | Sequence[Var] | None = None) -> GlobalVar:
+        """What the function returns; params: if they were not given at its beginning. Returns the function's name."""
         opened = self.opened
         if params is not None:
             if opened.params is not None:
                 raise GraphError(f"the parameters of {opened.name} are given twice")
             opened.params = [params] if isinstance(params, Var) else list(params)
         opened.result = opened.emitter.operand(as_expr(output))
+        return GlobalVar(opened.name)
 
     # --- the module ---------------------------------------------------------------------------------------------------
 

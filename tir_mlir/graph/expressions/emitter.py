@@ -63,6 +63,7 @@ class Emitter:
     def _bind(self, var: Var, value: Expr) -> Var:
         if not self.blocks or isinstance(self.blocks[-1], DataflowBlock) != self.in_dataflow:
             self.begin_block(self.in_dataflow)
+        var.first_of_tuple = value.first_of_tuple
         self.blocks[-1].bindings.append(VarBinding(var, value))
         self.values[var] = value
         return var
@@ -119,10 +120,10 @@ class Emitter:
         function = self.functions[name]
         if not isinstance(function, Function):
             raise GraphError(f"{name} is not a graph; fix: R.call_tir(cls.{name}, (...), out_sinfo=R.Tensor(...))")
-        wanted = [_type(p.struct_info, name) for p in function.params]
+        wanted = [tensor_type(p.struct_info, name) for p in function.params]
         made = function.ret_struct_info
-        results = [_type(i, name) for i in (made.fields if isinstance(made, TupleStructInfo) else [made])]
-        types = result_types(name, wanted, results, [_type(a.struct_info, name) for a in args], SIZES)
+        results = [tensor_type(i, name) for i in (made.fields if isinstance(made, TupleStructInfo) else [made])]
+        types = result_types(name, wanted, results, [tensor_type(a.struct_info, name) for a in args], SIZES)
         infos = [TensorStructInfo(t.shape, t.dtype) for t in types]
         return TupleStructInfo(infos) if isinstance(made, TupleStructInfo) else infos[0]
 
@@ -139,7 +140,7 @@ def _changed(new: list[Any], old: list[Any]) -> bool:
     return any(a is not b for a, b in zip(new, old, strict=True))
 
 
-def _type(info: Any, name: str) -> TensorType:
+def tensor_type(info: Any, name: str) -> TensorType:
     if not isinstance(info, TensorStructInfo) or info.shape is None:
         raise GraphError(f"{name} is called with, or makes, {info}; graphs call each other with tensors of known shape")
     return TensorType(SIZES.shape(tuple(info.shape)), info.dtype)

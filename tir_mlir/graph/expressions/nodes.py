@@ -142,8 +142,11 @@ class Expr:
     def __neg__(self) -> Call:
         return Call(Op.get("relax.negative"), [self])
 
+    first_of_tuple = False
+    """Whether TVM has a tuple here, of which this is the first value: then `value[0]` is the value itself."""
+
     def __getitem__(self, index: int) -> Expr:
-        return TupleGetItem(self, index)
+        return self if self.first_of_tuple and index == 0 else TupleGetItem(self, index)
 
     def __iter__(self) -> Iterator[Expr]:
         fields = getattr(self.struct_info, "fields", None)
@@ -179,16 +182,27 @@ class DataflowVar(Var):
     """A variable that is used inside its dataflow block only."""
 
 
+class _Data(np.ndarray):
+    """The array of a constant, which is also asked for a NumPy array."""
+
+    def numpy(self) -> np.ndarray:
+        """A copy as a plain array."""
+        return np.array(self, subok=False)
+
+    asnumpy = numpy
+
+
 class Constant(Expr):
     """A constant array."""
 
     def __init__(self, data: np.ndarray):
-        self.array = data
+        self.array = np.asarray(data)
         self.struct_info = TensorStructInfo(tuple(int(n) for n in data.shape), str(data.dtype))
 
     @property
-    def data(self) -> np.ndarray:
-        return self.array
+    def data(self) -> _Data:
+        """The array; `constant.data.numpy()` is a copy."""
+        return self.array.view(_Data)
 
     def __repr__(self) -> str:
         return f"R.const({self.array.tolist() if self.array.size < 9 else '...'}, {str(self.array.dtype)!r})"
@@ -246,7 +260,8 @@ class TupleGetItem(Expr):
     def __init__(self, tuple_value: Expr, index: int):
         fields = getattr(tuple_value.struct_info, "fields", None)
         if fields is None:
-            raise GraphError(f"{tuple_value!r} is not a tuple: it has no item {index}")
+            why = "; it is the only value that is computed" if tuple_value.first_of_tuple else ""
+            raise GraphError(f"{tuple_value!r} is not a tuple: it has no item {index}{why}")
         if not isinstance(index, int) or not -len(fields) <= index < len(fields):
             raise IndexError(f"{tuple_value!r} has {len(fields)} items: there is no item {short_repr(index)}")
         self.tuple_value, self.index = tuple_value, index % len(fields)
@@ -303,6 +318,10 @@ class Call(Expr):
         self._struct_info = as_struct_info(given)
 
     @property
+    def first_of_tuple(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return isinstance(self.op, Op) and self.op.short in FIRST_OF_TUPLE
+
+    @property
     def operands(self) -> list[Any]:
         """The arguments without the shape that is one of them."""
         return [a for a in self.args if not isinstance(a, ShapeExpr)]
@@ -317,6 +336,9 @@ class Call(Expr):
         given = [f"{k}={v!r}" for k, v in self.attrs.items()]
         return f"{name}({', '.join([*map(_shown, self.args), *given])})"
 
+
+FIRST_OF_TUPLE = ("nn.batch_norm",)
+"""Operators with one result, that is the first of several in TVM; of batch_norm the others are running statistics."""
 
 SHAPE_ARGUMENTS = {"reshape": 1, "broadcast_to": 1, "full": 0, "zeros": 0, "ones": 0}
 """Operators whose shape is an argument, `call.args[1]` of a reshape, and not an attribute; and which one."""

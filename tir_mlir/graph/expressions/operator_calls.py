@@ -180,7 +180,25 @@ def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "fl
     return Call(Op.get("relax.full"), typed(operands), {"shape": _attribute(shape), "dtype": dtype, **attrs})
 
 
-_COMPOSED: dict[str, Callable[..., Any]] = {"full": full, "linear": linear}
+_BATCH_NORM = ("axis", "epsilon", "center", "scale", "momentum", "training")
+
+
+def batch_norm(*given: Any, momentum: float | None = None, training: bool = False, **attrs: Any) -> Call:
+    """The normalized value, by the running mean and variance: `batch_norm(x, gamma, beta, mean, var, axis=1)`.
+
+    momentum is without effect. Errors: GraphError for training=True.
+    """
+    tensors, rest = given[:5], dict(zip(_BATCH_NORM, given[5:], strict=False))
+    if rest.pop("training", training):
+        raise GraphError(
+            "nn.batch_norm with training=True normalizes by the data itself; fix: training=False, or operators of your "
+            "own: R.mean, R.variance"
+        )
+    rest.pop("momentum", momentum)
+    return operator_function("nn.batch_norm")(*tensors, **rest, **attrs)
+
+
+_COMPOSED: dict[str, Callable[..., Any]] = {"full": full, "linear": linear, "nn.batch_norm": batch_norm}
 """Functions with arguments of their own, that call operators of the table."""
 
 _ALIASES = {"dense": "nn.dense", "relu": "nn.relu"}

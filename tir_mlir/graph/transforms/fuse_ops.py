@@ -14,6 +14,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.function_kinds import FunctionFacts, FunctionKind, facts_of
 from tir_mlir.passes.graph import size_code
+from tir_mlir.passes.graph.exact_calls import is_exact
 from tir_mlir.passes.graph.places import byte_size
 
 _NUMBERED = re.compile(r"_\d+$")
@@ -67,7 +68,7 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
     returned = set(func.outputs)
     for node in func.nodes:
         callee = node.callee
-        if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1 or not create.is_exact(node):
+        if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1 or not is_exact(node):
             continue
         mine = facts[callee.callee]
         group = _joined(func, node, mine, home, returned)

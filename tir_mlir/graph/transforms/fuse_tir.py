@@ -9,6 +9,7 @@ from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, replace_n
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.passes.graph.exact_calls import is_exact
 from tir_mlir.passes.graph.merge_functions import MergedCall, Slot, merge_functions
 
 
@@ -45,7 +46,7 @@ def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[int]]:
     calls: list[MergedCall] = []
     for number, node in enumerate(group.nodes):
         callee = node.callee
-        if callee is None or callee.kind != encoding.CALL_TIR or not create.is_exact(node):
+        if callee is None or callee.kind != encoding.CALL_TIR or not is_exact(node):
             raise GraphError(
                 f"{group.name} has {node!r}, which is no call of a program of its types; fix: one for these sizes, "
                 "or the call outside of the group"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.sizes import Sizes
@@ -24,8 +24,48 @@ def operator_program(
 ) -> PrimFunc | list[int]:
     """The function of an operator on tensors of these types, or numbers; its last parameters are the results.
 
+    A sum of sizes that no operand has alone is a size of its own: of (n + m, 2) the function takes (size, 2).
     If the operator returns inputs: their numbers. Errors: GraphError for operands that it does not take.
     """
+    try:
+        return _program(name, given, inputs, results, sizes)
+    except GraphError as error:
+        renamed = _unbound_sums(inputs, results)
+        try:
+            return _program(name, given, _renamed(inputs, renamed), _renamed(results, renamed), sizes)
+        except GraphError:
+            raise error from None
+
+
+def _unbound_sums(inputs: Sequence[TensorType | float], results: Sequence[TensorType]) -> dict[str, str]:
+    """A name for each size of operands whose parts no axis is: {"n + m": "size"}."""
+    texts = [s for t in (*inputs, *results) if isinstance(t, TensorType) for s in t.shape if isinstance(s, str)]
+    bound = {s for t in inputs if isinstance(t, TensorType) for s in t.shape if isinstance(s, str) and s.isidentifier()}
+    taken = {symbol for text in texts for symbol in size_code.symbols(text)}
+    renamed: dict[str, str] = {}
+    for text in texts:
+        if text not in renamed and not bound.issuperset(size_code.symbols(text)):
+            renamed[text] = free_name("size", {*taken, *renamed.values()})
+    return renamed
+
+
+def _renamed(types: Sequence[Any], renamed: Mapping[str, str]) -> list[Any]:
+    """Types with other names of sizes; numbers stay."""
+    return [
+        TensorType(tuple(renamed.get(s, s) if isinstance(s, str) else s for s in t.shape), t.dtype)
+        if isinstance(t, TensorType)
+        else t
+        for t in types
+    ]
+
+
+def _program(
+    name: str,
+    given: Mapping[str, Any],
+    inputs: Sequence[TensorType | float],
+    results: Sequence[TensorType],
+    sizes: Sizes,
+) -> PrimFunc | list[int]:
     operands = [
         sizes.tensor(f"x{n}", t.shape, t.dtype) if isinstance(t, TensorType) else t for n, t in enumerate(inputs)
     ]

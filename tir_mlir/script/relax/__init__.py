@@ -37,11 +37,11 @@ from tir_mlir.graph.expressions import (
     prim_value,
 )
 from tir_mlir.graph.expressions import Tuple as _TupleExpr
+from tir_mlir.graph.expressions.match_cast import MatchCast
 from tir_mlir.graph.expressions.operator_calls import OperatorSpace, call_dps_packed, call_tir, find
 from tir_mlir.graph.expressions.struct_info import as_struct_info
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.parser import decorate
-from tir_mlir.script.relax.match_cast import MatchCast
 
 Tensor, Shape, Prim = TensorStructInfo, ShapeStructInfo, PrimStructInfo
 Object = Any = ObjectStructInfo

@@ -20,10 +20,12 @@ from tir_mlir.graph.expressions import (
     ShapeExpr,
     StructInfo,
     TensorStructInfo,
+    TupleStructInfo,
     Var,
     write_functions,
 )
 from tir_mlir.graph.expressions.emitter import Emitter
+from tir_mlir.graph.expressions.match_cast import MatchCast, matched
 from tir_mlir.graph.expressions.nodes import Call
 from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
 from tir_mlir.passes.graph import size_code
@@ -31,7 +33,6 @@ from tir_mlir.script import relax
 from tir_mlir.script.module import IRModule, PrimFunc, verify_module
 from tir_mlir.script.parser import FunctionSource
 from tir_mlir.script.relax import branches
-from tir_mlir.script.relax.match_cast import MatchCast, matched
 
 _SIZE_WORDS = ("int64", "int32", "Var", "var", "SizeVar")
 
@@ -295,6 +296,8 @@ class _Reader:
         if annotation is None or not isinstance(value, Expr):
             return
         said, found = self._info(annotation), value.struct_info
+        if value.first_of_tuple and isinstance(said, TupleStructInfo) and said.fields:
+            said = said.fields[0]
         if not said.could_be(found):
             raise self.source.error(annotation, f"the value is {found}, not {said}")
 

@@ -144,3 +144,44 @@ def test_a_group_whose_sizes_are_sums_of_sizes():
     graph = graph_of(lambda b, _, x: b.op("multiply", b.op("permute_dims", x), 2.0), ("n",), ("n + 1", 3))
     x = np.arange(15, dtype="float32").reshape(5, 3)
     np.testing.assert_array_equal(build(graph, threads=1)(np.zeros(4, "float32"), x), x.T * 2)
+
+
+ANY_SIZE = """
+@I.ir_module
+class Module:
+    @T.prim_func
+    def double(x: T.handle, y: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (n,), "float32")
+        Y = T.match_buffer(y, (n,), "float32")
+        for i in range(n):
+            with T.block("Y"):
+                vi = T.axis.spatial(n, i)
+                Y[vi] = X[vi] * T.float32(2)
+
+    @R.function
+    def main(a: R.Tensor(("SIZE",), "float32")):
+        SIZE = T.int64()
+        lv = FIRST
+        gv = R.call_tir(cls.double, (lv,), out_sinfo=R.Tensor((RESULT,), "float32"))
+        return gv
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "first", "result", "functions"),
+    [
+        ("n", "R.exp(a)", "n", 1),
+        ("m", "R.exp(a)", "m", 2),
+        ("n", "R.concat((a, a))", "n * 2", 2),
+        ("m", "R.concat((a, a))", "m * 2", 2),
+    ],
+)
+def test_a_program_is_fused_where_its_sizes_are_those_of_the_graph(size, first, result, functions):
+    """The n of the program is not the n of a graph that calls it with 2 * n."""
+    text = ANY_SIZE.replace("SIZE", size).replace("FIRST", first).replace("RESULT", result)
+    model = build(parse(text)["main"])
+    a = np.arange(1, 4, dtype=np.float32) / 4
+    expected = 2 * (np.exp(a) if "exp" in first else np.concatenate((a, a)))
+    np.testing.assert_allclose(model(a), expected, rtol=1e-5)
+    assert len(model.graph.module.prim_funcs) == functions

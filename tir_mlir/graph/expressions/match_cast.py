@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.expressions import Expr, ShapeExpr, ShapeStructInfo, TensorStructInfo, TupleStructInfo
-from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo
+from tir_mlir.graph.expressions.nodes import Expr
+from tir_mlir.graph.expressions.struct_info import (
+    SIZES,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from tir_mlir.te import Var
 
 

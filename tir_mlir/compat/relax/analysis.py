@@ -1,0 +1,37 @@
+"""`tvm.relax.analysis`: questions about graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.expressions import Function, PyExprVisitor
+from tir_mlir.script.module import IRModule, verify_module
+
+
+def well_formed(obj: Any, check_struct_info: bool = True, **_: Any) -> bool:
+    """Whether the calls of a module, or of a graph, fit what they call. Errors: GraphError for something else."""
+    if not isinstance(obj, (IRModule, Function)):
+        raise GraphError(f"well_formed takes a module or a graph, not {short_repr(obj)}")
+    try:
+        with entered():
+            verify_module((obj if isinstance(obj, IRModule) else obj.alone).mlir)
+    except TirError:
+        return False
+    return True
+
+
+def post_order_visit(expr: Any, fvisit: Callable[[Any], Any]) -> None:
+    """Call a function with each expression of a graph, operands first."""
+    _PostOrder(fvisit).visit_expr(expr)
+
+
+class _PostOrder(PyExprVisitor):
+    def __init__(self, fvisit: Callable[[Any], Any]):
+        self.fvisit = fvisit
+
+    def visit_expr(self, expr: Any) -> None:
+        super().visit_expr(expr)
+        self.fvisit(expr)
