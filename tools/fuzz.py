@@ -32,7 +32,10 @@ def arguments() -> argparse.ArgumentParser:
         "--stages", default="", metavar="WORDS", help="pairs: only these stages or families of programs"
     )
     parser.add_argument(
-        "--steps", default="", metavar="WORDS", help="pairs: only these primitives, as in split,reorder"
+        "--steps",
+        default="",
+        metavar="WORDS",
+        help="pairs: only these steps, as in split,schedules.gemm",
     )
     parser.add_argument("--thorough", action="store_true", help="run all checks on every pair, after every step")
     parser.add_argument("--jobs", type=int, default=CORES, help="worker processes (default: number of cores)")
@@ -52,15 +55,15 @@ def main(argv: list[str] | None = None) -> int:
     from fuzzing.pairs.pair import Wanted
     from fuzzing.programs import program
     from fuzzing.run import Run
-    from fuzzing.steps.step import ALL
+    from fuzzing.steps.step import EVERY
 
     wanted = Wanted(*(tuple(filter(None, words.split(","))) for words in (options.stages, options.steps)))
     try:
         program(Random(0), 1, wanted.stages)
     except ValueError as error:
         parser.error(str(error))
-    if unknown := set(wanted.steps) - set(ALL):
-        parser.error(f"no step {', '.join(sorted(unknown))}: {', '.join(ALL)}")
+    if unknown := set(wanted.steps) - set(EVERY):
+        parser.error(f"no step {', '.join(sorted(unknown))}: {', '.join(EVERY)}")
     found = kinds(options.thorough, options.kind or "", wanted)
     if options.kind and not any(name.startswith(INPUT) for name in found):
         parser.error(f"no input kind contains {options.kind!r}: {', '.join(inputs.KINDS)}")

@@ -134,6 +134,33 @@ def fits(number: int, dtype: str) -> bool:
     return low <= number <= high
 
 
+_SIGNIFICANT = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+"""The bits of the significand of a float type: it represents all integers of so many bits."""
+_RANGES = {"float16": 5, "bfloat16": 8, "float32": 8, "float64": 11}
+"""The bits of its exponent."""
+
+
+def represents(wide: str, narrow: str) -> bool:
+    """Whether a type represents every value of another one, so that a cast to it and back changes nothing.
+
+        int32: int8, uint8, int16, uint16, bool       float32: float16, bfloat16, int8, uint8, int16, uint16, bool
+        not int32: uint32, float16                    not float16: bfloat16, int16; not float32: int32
+
+    A bool represents nothing else: a cast to it compares with zero.
+    """
+    wide, narrow = element(wide), element(narrow)
+    if wide == narrow:
+        return True
+    if wide == "bool" or (is_float(narrow) and not is_float(wide)):
+        return False
+    if is_float(narrow):
+        return _SIGNIFICANT[wide] >= _SIGNIFICANT[narrow] and _RANGES[wide] >= _RANGES[narrow]
+    low, high = limits(narrow)
+    if is_float(wide):
+        return max(-low, high) <= 1 << _SIGNIFICANT[wide]
+    return fits(low, wide) and fits(high, wide)
+
+
 def as_signed(number: int, dtype: str) -> int:
     """The number that has the bits of an integer of a type: 200 of uint8 -> -56, as MLIR's attributes hold it."""
     return number - (1 << bits(dtype)) if is_unsigned(dtype) and number >> (bits(dtype) - 1) else number

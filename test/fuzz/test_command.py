@@ -24,9 +24,9 @@ def test_pairs_print_the_last_line_and_write_the_statistics(tmp_path):
 
 
 def test_one_pair_prints_its_story():
-    done = _fuzz("--seed", "5", "--only", "pair:2")
+    done = _fuzz("--seed", "5", "--only", "pair:1")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "def main(" in done.stdout and done.stdout.splitlines()[-1] == "pair:2 (pair) fine: scheduled"
+    assert "def main(" in done.stdout and done.stdout.splitlines()[-1] == "pair:1 (pair) fine: scheduled"
 
 
 def test_pairs_of_one_family_and_one_step(tmp_path):

@@ -202,6 +202,13 @@ def from_bits(kind: str) -> Callable[[Any], Any]:
     return lambda a: a if is_poison(a) else round_(struct.unpack(as_float, struct.pack(as_int, a))[0])
 
 
+def truncated(a: Any) -> Any:
+    """An exact number, rounded towards zero to an integer of any size; POISON if it is not finite."""
+    if is_poison(a):
+        return a
+    return int(a) if math.isfinite(a) else Poison(f"a cast of {a} to an integer")
+
+
 def to_int(width: int, signed: bool = True) -> Callable[[Any], Any]:
     """Truncate a float to an integer; POISON if it is out of range."""
     low, high = (-(1 << width - 1), 1 << width - 1) if signed else (0, 1 << width)

@@ -42,6 +42,19 @@ def smaller(a: Any, b: Any) -> Any:
     return a if is_poison(a) else b if is_poison(b) else min(a, b)
 
 
+def exact_shift(word: str, width: int) -> Callable[[Any, Any], Any]:
+    """`shli` or `shrsi` of an integer of any size; POISON for a shift by the width of its type or more."""
+
+    def run(a: Any, b: Any) -> Any:
+        if is_poison(a) or is_poison(b):
+            return a if is_poison(a) else b
+        if not 0 <= b < width:
+            return Poison(f"a shift of a {width}-bit integer by {b}")
+        return a << b if word == "shli" else a >> b
+
+    return run
+
+
 def shift(word: str, width: int) -> Callable[[Any, Any], Any]:
     """`shli`, `shrsi` or `shrui`; POISON for a shift by the width or more."""
     half, mask = 1 << width - 1, (1 << width) - 1

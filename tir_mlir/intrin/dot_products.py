@@ -11,6 +11,7 @@ interpreter, keep them.
 from __future__ import annotations
 
 from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.ir import dtypes
 from tir_mlir.intrin.kernels.dot_products import BY_LANES_NAME, BY_NAME, BY_SUM_NAME, INSTRUCTIONS, PLAIN, Dot
 from tir_mlir.target import Target
 
@@ -143,7 +144,6 @@ def _takes(dot: Dot, left: str, right: str) -> bool:
 
 
 def _holds(wide: str, narrow: str) -> bool:
-    """Whether a type represents every value of another one, of 8 or 16 bits."""
-    if narrow == wide:
-        return True
-    return narrow in ("int8", "uint8") and wide == "int16"
+    """Whether operands of an instruction represent every value of a type of the same kind: a cast that costs little."""
+    same = dtypes.is_float(wide) == dtypes.is_float(narrow) and narrow != "bool"
+    return same and dtypes.represents(wide, narrow)

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
+from mlir import ir
+
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, all_blocks, bits, ops
+from tir_mlir.dialect.ir import Block, all_blocks, bits, entered, loops_above, ops
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 from tir_mlir.schedules.even_tiles import LARGE
@@ -42,15 +44,38 @@ def extent_of(sch: Schedule, loop: Any) -> int | None:
     return info.extent if isinstance(info, LoopInfo) else None
 
 
-def loops_by_iter(sch: Schedule, block: Any) -> dict[str, Any]:
-    """Map the name of each iter to its loop. Raises ScheduleError unless iters and loops correspond one to one."""
-    info, loops = block_info(sch, block), sch.get_loops(block)
-    if len(loops) != len(info.iter_vars):
-        raise ScheduleError(
-            f'block "{info.name}" has {len(info.iter_vars)} iters but {len(loops)} loops; '
-            "schedule it before its loops are split or fused"
-        )
-    return dict(zip((i.name for i in info.iter_vars), loops, strict=True))
+def loops_by_iter(sch: Schedule, block: Any, inside: int = 0) -> dict[str, Any]:
+    """The loop that each iter is bound to, by the name of the iter, from the outermost loop to the innermost.
+
+    inside: leave out the so many outermost loops, at which the block is computed. Raises ScheduleError unless each iter
+    is bound to a loop of its own.
+    """
+    loops = sch.get_loops(block)[inside:]
+    with entered():
+        view = block_view(sch, block)
+        names = _bound_iters(view, [loop.var for loop in loops_above(view.outermost)[inside:]], bool(inside))
+        if names is None:
+            other = len(loops) != len(view.iters)
+            counts = f"{len(view.iters)} iters but {len(loops)} loops" if other else "iters without a loop of their own"
+            raise ScheduleError(f'block "{view.name}" has {counts}; schedule it before its loops are split or fused')
+    return dict(zip(names, loops, strict=True))
+
+
+def _bound_iters(block: Block, variables: Sequence[ir.Value], moved: bool) -> list[str] | None:
+    """The iter that is bound to each loop; None if they are not one to one. A loop that runs once may bind none."""
+    names: dict[int, str] = {}
+    unbound = []
+    for it in block.iters:
+        used = [n for n, var in enumerate(variables) if var in it.binding.values]
+        if len(used) == 1 and used[0] not in names:
+            names[used[0]] = it.name
+        elif not used and (moved or it.extent.as_constant() == 1):
+            unbound.append(it.name)
+        else:
+            return None
+    free = [n for n in range(len(variables)) if n not in names]
+    names |= dict(zip(free, unbound, strict=False))
+    return [names[n] for n in range(len(variables))] if len(free) == len(unbound) else None
 
 
 def iters(info: BlockInfo, kind: str) -> list[str]:

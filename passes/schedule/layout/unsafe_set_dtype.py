@@ -12,7 +12,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 LOADS = ("affine.load", "memref.load")
 STORES = ("affine.store", "memref.store")
-WIDENINGS = ("arith.extsi", "arith.extf")
+OF_INTEGERS = ("arith.extsi", "arith.sitofp")
 
 
 @primitive("unsafe_set_dtype")
@@ -23,10 +23,10 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
         Y[vi] = x                           ->      Y[vi] = T.Cast("float16", x)
         ... Y[vi] ...                               ... T.Cast("float32", Y[vi]) ...
 
-    The name stays. If the new type can represent every value of the old one, a widening cast of a loaded value applies
-    to the new type directly: for int8 stored as int16, `T.Cast("int32", Y[vi])` is unchanged. Unsafe: values are
-    rounded to the new type, so the program may compute something else, and a reduction that rounds at every step
-    depends on its order.
+    The name stays. If the new type represents every value of the old one, a widening cast of a loaded value applies
+    to the new type directly: for int8 stored as int16, `T.Cast("int32", Y[vi])` is unchanged; stored as float32,
+    `T.Cast("float32", Y[vi])` is `Y[vi]`. Unsafe: values are rounded to the new type, so the program may compute
+    something else, and a reduction that rounds at every step depends on its order.
 
     Requires: the program allocates the buffer; it and its views (`T.match_buffer`) are only loaded and stored, not
     passed to a call by pointer. `buffer_index` is a position in `T.writes`, or a name.
@@ -84,9 +84,8 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
     uses = [(use.owner.operation, use.operand_number) for use in value.uses]
     edit.retype(value, dtypes.to_mlir(new))
     with ir.InsertionPoint.after(op), op.location:
-        if _can_represent(new, old):
-            widenings = [signs.op_for(op, old) for op in WIDENINGS]
-            widened = [owner for owner, _ in uses if owner.name in widenings]
+        if dtypes.represents(new, old):
+            widened = [owner for owner, _ in uses if _applies_to(owner, old, new)]
             uses = [use for use in uses if use[0] not in widened]
             for owner in widened:
                 edit.replace_uses(owner.results[0], convert(value, signs.dtype_of(owner.results[0]) or ""))
@@ -96,10 +95,12 @@ def _convert_load(op: ir.Operation, old: str, new: str) -> None:
         edit.set_operand(owner, number, back)
 
 
-def _can_represent(wide: str, narrow: str) -> bool:
-    """Whether a type can represent every value of a narrower one."""
-    if "bool" in (wide, narrow) or dtypes.is_float(wide) != dtypes.is_float(narrow):
-        return False
-    if not dtypes.is_float(wide) and not all(dtypes.fits(n, wide) for n in dtypes.limits(narrow)):
-        return False
-    return dtypes.bits(wide) > dtypes.bits(narrow)
+def _applies_to(cast: ir.Operation, old: str, new: str) -> bool:
+    """Whether a cast of a value of a type is one of the same value of a type that represents it: integers to any wider
+    type, floats to types that represent the new one, which do not round."""
+    if dtypes.is_float(old):
+        names = {"arith.extf"}
+    else:
+        names = {signs.UNSIGNED[op] if dtypes.limits(old)[0] == 0 else op for op in OF_INTEGERS}
+    result = signs.dtype_of(cast.results[0]) if cast.name in names else None
+    return result is not None and (not dtypes.is_float(new) or dtypes.represents(result, new))

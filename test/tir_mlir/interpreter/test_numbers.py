@@ -7,7 +7,7 @@ import pytest
 from programs.products import summed_product
 
 from tir_mlir import build, interpret
-from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted
+from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError
 from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)
@@ -152,3 +152,18 @@ def test_one_array_may_be_two_parameters_but_not_half_of_one():
     y = np.arange(6, dtype=np.int32)
     with pytest.raises(ArgumentError, match="overlap partially in memory"):
         interpret(program, y[:4], y[2:], np.zeros(4, np.int32))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_casts_to_integers_and_shifts(exact):
+    text = BINARY.format(n=4, dtype="float32", expr='T.Cast("float32", {0}) + B[vi]')
+    shifted = 'T.shift_left(T.shift_right(T.Cast("int32", A[vi] * T.float32(4)), T.int32(1)), T.int32(2))'
+    a, c = np.array([1.75, -1.75, 0.3, -0.3], np.float32), np.zeros(4, np.float32)
+    interpret(parse(text.replace("{0}", shifted)), a, np.full(4, 0.5, np.float32), c, exact=exact)
+    np.testing.assert_array_equal(c, [12.5, -15.5, 0.5, -3.5])
+
+
+def test_an_exact_cast_of_no_number_to_an_integer_is_uninitialized():
+    text = BINARY.format(n=1, dtype="float32", expr='T.Cast("float32", T.Cast("int32", A[vi])) + B[vi]')
+    with pytest.raises(UnwrittenError):
+        interpret(parse(text), np.full(1, np.inf, np.float32), *(np.zeros(1, np.float32) for _ in range(2)), exact=True)

@@ -33,7 +33,7 @@ _EXACT_PAIRS = {
 _SAME_AS = {"llvm.intr.maximum": "arith.maximumf", "llvm.intr.minimum": "arith.minimumf"}
 _CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _CMPF = ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=", "", "")
-_SAME = ("extsi", "sitofp", "index_cast", "extf", "truncf", "trunci", "fptosi")
+_SAME = ("extsi", "sitofp", "index_cast", "extf", "truncf", "trunci")
 _WIDENED = ("extui", "uitofp", "index_castui")
 _UNSIGNED_WORDS = ("divui", "remui", "ceildivui", "maxui", "minui", "shrui", "fptoui")
 
@@ -95,6 +95,11 @@ def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str 
         return _choice(op, word, args, keep)
     if word == "negf":
         return f"-{args[0]}"
+    if word == "fptosi":
+        return f"{keep(floats.truncated, 'truncated')}({args[0]})"
+    if word in ("shli", "shrsi"):
+        bits = width(kind_of(op.results[0].type))
+        return f"{keep(integers.exact_shift(word, bits), f'exact_{word}{bits}')}({args[0]}, {args[1]})"
     if word == "divf":
         return f"{keep(floats.div, 'div')}({args[0]}, {args[1]})"
     if word in ("divsi", "remsi"):

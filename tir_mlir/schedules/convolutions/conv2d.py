@@ -8,6 +8,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import block_info, extent_of
 from tir_mlir.schedules.convolutions import depthwise_conv
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
@@ -20,6 +21,7 @@ from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.target import Target, chosen
 
 
+@all_or_nothing
 def conv2d(
     sch: Schedule,
     block: Any,

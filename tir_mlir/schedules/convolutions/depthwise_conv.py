@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.convolutions.convolution import Convolution
 from tir_mlir.schedules.convolutions.padding import Pad, has_whole_rows
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
@@ -44,7 +44,7 @@ def depthwise(
     Lanes that are channels, as in NHWC, share their weights among a few pixels; then an image is padded strip by strip,
     each of a few rows that fit in L2, which threads share. Returns the padding blocks that are left as they were.
     """
-    by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    by_name = loops_by_iter(sch, block)
     wide = [a for a in what.result if what.extents[a] != 1] or list(what.result)
     lane = by_name[wide[-1]]
     sums = [by_name[a] for a in what.extents if a not in what.result]

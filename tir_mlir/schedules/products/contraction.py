@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import bits
+from tir_mlir.dialect.ir import bits, entered
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, BufferInfo, RegionInfo
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, block_view
 from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.products.terms import is_product, reads_only_as
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Operand:
 
     `dequantized`: whether a block computes it from a smaller array, so that it is best computed again where it is read.
     `panel`: the width of its panels, if it is laid out in panels, W[n // 48, k, n % 48]; else 0. `group`: the adjacent
-    terms of a sum, if they are in groups within a panel, W[n // 48, k // 2, n % 48, k % 2]; else 0.
+    terms of a sum, if they are in groups within a panel, W[n // 48, k // 2, n % 48, k % 2]; else 0. `copy_dtype`: the
+    type of copies of it: that of the sums, if the block reads it only cast to that, see `reads_only_as`; else its own.
     """
 
     name: str
@@ -30,17 +32,24 @@ class Operand:
     dequantized: bool = False
     panel: int = 0
     group: int = 0
+    copy_dtype: str = ""
 
     @property
     def bits(self) -> int:
         return bits(self.dtype)
+
+    @property
+    def widened(self) -> bool:
+        """Whether copies of it have a wider type."""
+        return self.copy_dtype not in ("", self.dtype)
 
 
 @dataclass(frozen=True)
 class Contraction:
     """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: iter names and their extents (None if symbolic).
 
-    batch: the axes of both operands, and other axes of extent 1.
+    batch: the axes of both operands, and other axes of extent 1. `plain`: whether each term is the product of an
+    element of each operand, see `is_product`; else it is any function of them.
     """
 
     batch: tuple[str, ...]
@@ -52,6 +61,7 @@ class Contraction:
     right: Operand
     out: str
     dtype: str
+    plain: bool = False
 
     @property
     def bits(self) -> int:
@@ -83,6 +93,7 @@ class MatVec:
 
 def contraction(sch: Schedule, block: Any) -> Contraction:
     """Match a block with a (batched) matrix product. Raises ScheduleError if it is not one."""
+    block = sch.get_block(block) if isinstance(block, str) else block
     info, extents, k, operands = _product(sch, block)
     result = _axes(info.writes[0], info)
     single = _rows_and_columns([a for a in result if not all(a in x.axes for x in operands)], extents)
@@ -94,7 +105,14 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     if m not in left.axes or n not in right.axes or n in left.axes:
         raise _not_a_product(info, "one operand must be indexed by the rows of the result, the other by the columns")
     out = info.writes[0].buffer
-    return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, out.dtype)
+    with entered():
+        view = block_view(sch, block)
+        casts = [reads_only_as(view, x.name, out.dtype) for x in (left, right)]
+        plain = is_product(view, (left.name, right.name), out.name, out.dtype)
+    left, right = (
+        replace(x, copy_dtype=out.dtype if cast else x.dtype) for x, cast in zip((left, right), casts, strict=True)
+    )
+    return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, out.dtype, plain)
 
 
 def _rows_and_columns(axes: list[str], extents: dict[str, int | None]) -> list[str]:

@@ -12,6 +12,7 @@ from tir_mlir.schedules.block_queries import block_info, iters
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.dequantized import is_along, shared_steps, source
+from tir_mlir.schedules.products.terms import store_as
 from tir_mlir.schedules.products.tile_sizes import STREAMS
 from tir_mlir.schedules.threads import inline
 from tir_mlir.target import Target
@@ -58,7 +59,7 @@ def few_rows_dots(sch: Schedule, block: Any, what: Contraction, producer: Any, t
     where the instruction takes unsigned weights, 128 times the sums of A are subtracted, see `shift_operand`.
     """
     k = what.extent(what.k)
-    dot = dot_of_lanes(target, what.right.dtype, what.left.dtype) if what.dtype == "int32" else None
+    dot = dot_of_lanes(target, what.right.dtype, what.left.dtype) if what.plain and what.dtype == "int32" else None
     if dot is None or k is None or what.batch or not is_along(sch, producer, what.right, what.k):
         return False
     distance, shared = shared_steps(source(block_info(sch, producer)))
@@ -108,7 +109,7 @@ class FewRowsDots:
         """Copy the left operand, by tiles of rows, in the order in which the weights are unpacked."""
         sch, what, order, (rows, _) = self.sch, self.what, self.order, self.tile
         copy = sch.cache_read(parts, what.left.name, "global")
-        sch.unsafe_set_dtype(copy, 0, self.dot.dtype)  # it represents every value of the operand
+        store_as(sch, copy, self.dot.dtype)
         at = what.left.axes.index
         of_row, of_step = at(what.m), at(what.k)
 
@@ -132,7 +133,7 @@ class FewRowsDots:
             copy, sums = sch.shift_operand(parts, what.right.name)
         else:
             copy = sch.cache_read(parts, what.right.name, "global")
-            sch.unsafe_set_dtype(copy, 0, self.dot.left_dtype)  # it represents every value of the weights
+            store_as(sch, copy, self.dot.left_dtype)
         inline(sch, self.producer)
         turned = what.right.axes[0] == what.k
 

@@ -90,6 +90,6 @@ def free_packing(free: Free, name: str, default: bool, must: bool) -> bool:
     return True if must else free.flag(name, default)
 
 
-def must_widen(operand: Operand, what: Contraction) -> bool:
-    """Whether an operand must be copied as it is of a narrower type, or dequantised."""
-    return operand.dtype != what.dtype or operand.dequantized
+def must_copy(operand: Operand) -> bool:
+    """Whether an operand must be copied as copies of it have a wider type, or as it is dequantised."""
+    return operand.widened or operand.dequantized

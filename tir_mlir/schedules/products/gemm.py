@@ -8,14 +8,15 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.attempt import all_or_nothing
+from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, contraction
 from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
 from tir_mlir.schedules.products.few_rows_dots import few_rows_dots
-from tir_mlir.schedules.products.free_products import free_packing, free_panels, free_tiles, must_widen
+from tir_mlir.schedules.products.free_products import free_packing, free_panels, free_tiles, must_copy
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
 from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
@@ -42,6 +43,7 @@ FEW_ROWS_WORK = 1 << 20
 and the memory that limit such a product, and starting them costs as much as reading many elements."""
 
 
+@all_or_nothing
 def gemm(
     sch: Schedule,
     block: Any,
@@ -250,7 +252,7 @@ class Gemm:
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
         right = free_packing(self.free, "pack_right", packs_right(what, plan, self.target), must_pack(what))
-        left = free_packing(self.free, "pack_left", packs_left(what, plan, self.target), must_widen(what.left, what))
+        left = free_packing(self.free, "pack_left", packs_left(what, plan, self.target), must_copy(what.left))
         if what.right.name != self.packed and right:
             pack_right(sch, what, plan, parts, k_0 or j_0, self.threads)
         if what.left.name != self.packed and left:
@@ -270,7 +272,7 @@ class Gemm:
 
     def _loops(self, block: Any) -> tuple[list, Any, Any, Any]:
         what = self.what
-        by_name = dict(zip(what.extents, self.sch.get_loops(block), strict=True))
+        by_name = loops_by_iter(self.sch, block)
         order = [by_name[a] for a in (*what.batch, what.m, what.n, what.k)]
         self.sch.reorder(*order)
         return order[:-3], order[-3], order[-2], order[-1]

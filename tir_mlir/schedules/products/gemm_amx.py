@@ -20,7 +20,7 @@ BLOCK = 2
 def tile_unit(what: Contraction, target: Target) -> TileDot | None:
     """The product of tiles for a matrix product; None without one, for symbolic extents, and for less than a tile."""
     unit = tile_dot(what.left.dtype, what.right.dtype, what.dtype)
-    if unit is None or not target.has("amx-tile", unit.needs):
+    if unit is None or not what.plain or not target.has("amx-tile", unit.needs):
         return None
     m, n, k = (what.extent(axis) or 0 for axis in (what.m, what.n, what.k))
     return unit if min(m, n) >= SIDE and k >= unit.depth // 2 else None

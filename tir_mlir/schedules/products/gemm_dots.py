@@ -10,7 +10,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.intrin.dot_products import Dot, dot_product, is_shifted
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.epilogue import merge_epilogue
@@ -22,6 +22,7 @@ from tir_mlir.schedules.products.grouped_packing import (
     write_back_of,
 )
 from tir_mlir.schedules.products.packing import exceeds_l2
+from tir_mlir.schedules.products.terms import store_as
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD
 from tir_mlir.target import Target
 
@@ -52,7 +53,7 @@ class Tile:
 
 def dot_for(what: Contraction, target: Target) -> Dot | None:
     """The dot-product instruction for a product; None if the general schedule applies (other types, or few rows)."""
-    if what.bits != 32 or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
+    if not what.plain or what.bits != 32 or (what.extent(what.m) or TYPICAL) < FEW_ROWS:
         return None
     return dot_product(target, what.left.dtype, what.right.dtype, what.dtype)
 
@@ -109,7 +110,7 @@ def dot_gemm(
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
         if packed is not None:
-            sch.unsafe_set_dtype(packed, 0, dtype)  # it represents every value of the operand
+            store_as(sch, packed, dtype)
     rows, columns = (batch[-1:], [j_0]) if plan.by_columns else ([i_0], batch[-1:])
     _compute_at(sch, [left], rows)
     _compute_at(sch, [right] if sums is None else [sums, right], columns)
@@ -228,7 +229,7 @@ def _sum_columns(sch: Schedule, sums: Any, plan: Tile, dot: Dot, threads: int) -
 
 def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -> tuple[Any, ...]:
     """Tile the block. Returns the loops: batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0."""
-    by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    by_name = loops_by_iter(sch, block)
     batch = [by_name[a] for a in what.batch]
     i_0, i_1, i_2 = sch.split(by_name[what.m], [None, plan.block // plan.rows, plan.rows])
     j_0, j_1, j_2 = sch.split(by_name[what.n], [None, plan.vectors, dot.lanes])

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, num_elements
@@ -33,7 +33,7 @@ def few_rows_gemm(
 
     A vector of W is dequantised once for the rows of a tile, and nothing is packed or transposed.
     """
-    loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    loops = loops_by_iter(sch, block)
     sch.reorder(*(loops[a] for a in (*what.batch, what.m, what.n, what.k)))
     matrix = max((r for r in block_info(sch, block).reads if not _is(r, what)), key=lambda r: num_elements(r.buffer))
     plan = lane_split(matrix, target.lanes(what.bits))

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import Contraction, Operand
 from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
@@ -80,7 +80,7 @@ def must_pack(what: Contraction) -> bool:
     """Whether the right operand cannot be read in place: by columns, of a narrower type, or dequantised."""
     if what.right.panel:
         return False
-    return what.right.axes[-1] != what.n or what.right.dtype != what.dtype or what.right.dequantized
+    return what.right.axes[-1] != what.n or what.right.widened or what.right.dequantized
 
 
 def _filled(tiles: int, threads: int) -> float:
@@ -137,7 +137,7 @@ class PanelGemm:
     def _accumulated(self) -> tuple[list, Any, Any, list, Any, Any, Any]:
         """Accumulate in registers. Returns the loops (k_0: none or one), the block and the one that writes back."""
         sch, what, block = self.sch, self.what, self.block
-        by_name = dict(zip(what.extents, sch.get_loops(block), strict=True))
+        by_name = loops_by_iter(sch, block)
         put_in_order(sch, by_name, (*what.batch, what.m, what.n, what.k))
         *batch, i, j, k = sch.get_loops(block)
         if self.plan.kc >= (what.extent(what.k) or LARGE):
@@ -171,12 +171,12 @@ class PanelGemm:
             return
         if what.left.axes[-1] != what.k:
             pack(sch, what, what.left, what.m, plan.mr, block, whole, self.threads)
-        elif what.left.dtype != what.dtype or what.left.dequantized:
+        elif what.left.widened or what.left.dequantized:
             self._widen(what.left, block, whole)
 
     def _widen(self, operand: Operand, block: Any, at: Any) -> None:
         sch = self.sch
-        packed = copy_in(sch, self.what, operand, block, at)
+        packed = copy_in(sch, operand, block, at)
         *_, rows, columns = sch.get_loops(packed)
         sch.vectorize(sch.split(columns, [None, self.target.lanes(operand.bits)])[1])
         if self.threads > 1:

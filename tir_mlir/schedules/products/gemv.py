@@ -6,7 +6,8 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.attempt import all_or_nothing
+from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
@@ -22,6 +23,7 @@ LONG = 512
 """Bytes of a row of the matrix from which on the sum of a vector at its end takes little time."""
 
 
+@all_or_nothing
 def gemv(
     sch: Schedule,
     block: Any,
@@ -50,7 +52,7 @@ def gemv(
         what = matrix_vector(sch, block)
     elements = (what.extent(what.n) or LARGE) * (what.extent(what.k) or LARGE)
     threads = options.threads(min(threads or target.cores, ceil(elements / THREAD_WORK)))
-    loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    loops = loops_by_iter(sch, block)
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
     streams = options.choice("streams", (1, 2, 4, 8, 12, 16), _streams(what, target))
     if what.matrix.axes[-1] == what.n:

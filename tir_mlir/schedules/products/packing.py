@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.terms import store_as
 from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
 
@@ -27,7 +28,7 @@ def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
     Also if its columns are not contiguous, as vector loads need, if its type is narrower and must be widened, or if it
     is dequantised.
     """
-    if what.right.axes[-1] != what.n or what.right.dtype != what.dtype or what.right.dequantized:
+    if what.right.axes[-1] != what.n or what.right.widened or what.right.dequantized:
         return True
     often = _size(what, what.m) >= REUSE * plan.mr
     return often and not _fits(plan.kc, plan.nr, _size(what, what.n), what.right.bits // 8, target)
@@ -35,7 +36,7 @@ def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
 
 def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
     """Whether to pack the left operand: it exceeds L2 and is reused often, or it is narrower or dequantised."""
-    if what.left.dtype != what.dtype or what.left.dequantized:
+    if what.left.widened or what.left.dequantized:
         return True
     far = _size(what, what.m) * _size(what, what.k) * what.left.bits // 8 > target.l2
     return far and _size(what, what.n) >= REUSE * REUSE * plan.nr
@@ -56,7 +57,7 @@ def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any
     if what.left.axes[-1] != what.k:
         pack(sch, what, what.left, what.m, plan.mr, block, at, 1)
     else:
-        packed = copy_in(sch, what, what.left, block, at)
+        packed = copy_in(sch, what.left, block, at)
         _, inner = sch.split(sch.get_loops(packed)[-1], [None, lanes])
         sch.vectorize(inner)
 
@@ -68,7 +69,7 @@ def pack(
 
     at: the loop where it is packed; None: as a whole, first.
     """
-    packed = copy_in(sch, what, operand, block, at)
+    packed = copy_in(sch, operand, block, at)
     axes = operand.axes
     k, n = axes.index(what.k), axes.index(along)
     rest = [a for a in range(len(axes)) if a not in (k, n)]
@@ -90,11 +91,11 @@ def pack(
         sch.unroll(k_1)
 
 
-def copy_in(sch: Schedule, what: Contraction, operand: Operand, block: Any, at: Any) -> Any:
-    """Cache the part of an operand read at a loop (None: all of it), in the accumulator type. Returns the copy."""
+def copy_in(sch: Schedule, operand: Operand, block: Any, at: Any) -> Any:
+    """Cache the part of an operand read at a loop (None: all of it), in its `copy_dtype`. Returns the copy."""
     packed = sch.cache_read(block, operand.name, "global")
-    if operand.dtype != what.dtype:
-        sch.unsafe_set_dtype(packed, 0, what.dtype)  # a wider type: represents every value
+    if operand.widened:
+        store_as(sch, packed, operand.copy_dtype)
     if at is not None:
         sch.compute_at(packed, at, preserve_unit_loops=True)
     return packed

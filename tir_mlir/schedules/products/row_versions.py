@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import loops_by_iter
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.epilogue import place_epilogue
@@ -38,7 +39,7 @@ def sums_in_place(what: Contraction) -> bool:
 def version_rows(sch: Schedule, block: Any, what: Contraction, limits: list[int]) -> list[tuple[Any, Contraction]]:
     """Make versions of a product for at most so many rows, and one for more. Returns the block and the product of
     each, whose number of rows is the largest one."""
-    loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    loops = loops_by_iter(sch, block)
     put_in_order(sch, loops, (*what.batch, what.m, what.n, what.k))
     versions = [sch.get_child_blocks(x)[0] for x in sch.version_loop(loops[what.m], limits)]
     rows = [replace(what, extents={**what.extents, what.m: limit}) for limit in limits]
@@ -61,7 +62,7 @@ def thin_gemm(
 
     Vectors of 8 rows of B stay in registers for all rows of A, and a slice of C in L1.
     """
-    loops = dict(zip(what.extents, sch.get_loops(block), strict=True))
+    loops = loops_by_iter(sch, block)
     i, j, k = (loops[a] for a in (what.m, what.n, what.k))
     put_in_order(sch, loops, (*what.batch, what.m, what.n, what.k))
     rows = min(what.extent(what.m) or THIN, THIN)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import block_info, extents, iters, loops_by_iter, widest_bits
 from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
@@ -28,6 +29,7 @@ REUSE = 4
 """The minimum number of queries for which transposing the keys pays off."""
 
 
+@all_or_nothing
 def attention(
     sch: Schedule,
     block: Any,
@@ -208,11 +210,11 @@ class AttentionSchedule:
 
     def _place(self, member: Member, outer: list[Any]) -> dict[str, Any]:
         """Compute a producer at the tile; returns its loops there, by iter."""
-        sch, names = self.sch, list(loops_by_iter(self.sch, member.block))
-        sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
-        found = dict(zip(names, sch.get_loops(member.block)[len(outer) :], strict=True))
+        loops_by_iter(self.sch, member.block)  # refuses a block whose loops were split
+        self.sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
+        loops = loops_by_iter(self.sch, member.block, inside=len(outer))
         batch = member.own(self.what.batch) or []
-        return {n: x for n, x in found.items() if n not in batch}
+        return {n: x for n, x in loops.items() if n not in batch}
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 

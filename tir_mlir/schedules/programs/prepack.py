@@ -9,7 +9,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import RegionInfo
-from tir_mlir.schedules.attempt import attempt
+from tir_mlir.schedules.attempt import all_or_nothing, attempt
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.convolutions.conv_tile_sizes import conv_tiles
 from tir_mlir.schedules.convolutions.convolution import convolution
@@ -30,6 +30,7 @@ FEWEST_VECTORS = 4
 FLOATS = ("float32", "float64")
 
 
+@all_or_nothing
 def prepack(
     sch: Schedule,
     function: str,

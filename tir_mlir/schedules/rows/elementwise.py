@@ -9,6 +9,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
+from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import (
     block_info,
     extent_of,
@@ -33,6 +34,7 @@ THREAD_WORK = 1 << 15
 """The minimum number of elements per thread."""
 
 
+@all_or_nothing
 def elementwise(
     sch: Schedule,
     block: Any,

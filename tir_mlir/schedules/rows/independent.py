@@ -7,6 +7,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import along_memory, block_info, iters, loops_by_iter, num_instances
 from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
@@ -15,6 +16,7 @@ from tir_mlir.schedules.threads import parallelize
 from tir_mlir.target import Target, chosen
 
 
+@all_or_nothing
 def independent(
     sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
 ) -> None:
@@ -66,9 +68,9 @@ def _compute_with_row(sch: Schedule, member: Member, own: list[str], outer: list
 
 def _moved(sch: Schedule, block: Any, outer: list[Any]) -> dict[str, Any]:
     """Compute a block at the innermost of some loops. Returns its loops below them, by iter."""
-    names = list(loops_by_iter(sch, block))
+    loops_by_iter(sch, block)  # refuses a block whose loops were split
     sch.compute_at(block, outer[-1], preserve_unit_loops=True)
-    return dict(zip(names, sch.get_loops(block)[len(outer) :], strict=True))
+    return loops_by_iter(sch, block, inside=len(outer))
 
 
 def _vectorize(sch: Schedule, member: Member, loops: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
+from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import (
     along_memory,
     block_info,
@@ -31,6 +32,7 @@ STREAMS = 8
 """The number of rows read concurrently if lanes are results that do not fit in registers."""
 
 
+@all_or_nothing
 def reduction(
     sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
 ) -> None:

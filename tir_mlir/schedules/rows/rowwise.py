@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import (
     along_memory,
     extents,
@@ -28,6 +29,7 @@ ROW_WORK = 1 << 14
 """The minimum number of elements per thread."""
 
 
+@all_or_nothing
 def rowwise(
     sch: Schedule,
     block: Any,
@@ -133,8 +135,7 @@ class RowwiseSchedule:
         loops = loops_by_iter(sch, member.block)
         if outer and member.own(self.rows) is not None:
             sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
-            own = sch.get_loops(member.block)[len(outer) :]
-            loops = dict(zip(loops, own, strict=True))
+            loops = loops_by_iter(sch, member.block, inside=len(outer))
         order = list(loops)
         if self.lane is not None and (mine := member.own([self.lane])) is not None:
             order = [*(a for a in order if a != mine[0]), mine[0]]

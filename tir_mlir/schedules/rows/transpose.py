@@ -9,6 +9,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
+from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import (
     block_info,
     extents,
@@ -66,6 +67,7 @@ def _is_transposed(read: RegionInfo, lane: str, copy: bool) -> bool:
     return len(last) == 1 and last != (lane,) and in_rows
 
 
+@all_or_nothing
 def transpose(
     sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None, free: bool = False
 ) -> None:

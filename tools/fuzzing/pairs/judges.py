@@ -60,7 +60,7 @@ def built(story: Story, sch: Schedule, random: Random, checked: bool) -> None:
     `checked`: that of a checked build, which also raises for an index outside if and only if the interpreter does.
     """
     exact = story.sample.fits and not story.applied("unsafe_set_dtype")
-    if not exact or "T.thread_binding" in sch.mod.script():
+    if not exact or story.foreign or "T.thread_binding" in sch.mod.script():
         return
     story.last = "build(checked=True)" if checked else "build"
     story.counts["judged", "checked machine code" if checked else "machine code"] += 1

@@ -13,6 +13,7 @@ from fuzzing.pairs.judges import built, interpreted, is_large, overlapping, prin
 from fuzzing.pairs.steps_taken import take
 from fuzzing.pairs.story import State, Story
 from fuzzing.programs import program
+from fuzzing.steps.ready_made import READY_MADE
 from fuzzing.tape import parts
 from fuzzing.untouched import NotRecorded, audited
 from tir_mlir import Schedule
@@ -23,7 +24,7 @@ THOROUGH, PRINTED, REPLAYED, VERIFIED, BUILT, BUILT_MORE, CHECKED = 0.02, 0.6, 0
 """Shares of the pairs that are judged after every step and in every way; printed and parsed; replayed in one way;
 verified; built, those with vectors, instructions, parallel loops or tables more often; and of these, checked builds.
 The interpreter judges all of them."""
-MORE = ("vectorize", "tensorize", "parallel")
+MORE = ("vectorize", "tensorize", "parallel", *READY_MADE)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from fuzzing.pairs.arrays import laid_out, transformed
 from fuzzing.pairs.story import State, Story
 from fuzzing.steps import shown, step
 from fuzzing.steps.choice import NothingThere
+from fuzzing.steps.ready_made import applied_to, is_foreign
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import IndexMapError, ScheduleError
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -39,7 +40,7 @@ def take(story: Story, sch: Schedule, random: Random, thorough: bool, wanted: Se
     story.last = shown(sch, name, arguments)
     target = transformed(sch, name, arguments)
     try:
-        getattr(sch, name)(*arguments[0], **arguments[1])
+        applied_to(sch, name)(*arguments[0], **arguments[1])
     except (*REFUSALS, *ARGUMENTS.get(name, ())) as error:
         if getattr(error, "unexpected", False) and not isinstance(error, ARGUMENTS.get(name, ())):
             raise
@@ -51,6 +52,7 @@ def take(story: Story, sch: Schedule, random: Random, thorough: bool, wanted: Se
         assert not re.search(POOR, str(error)), f"a poor message: {error}"
         return False
     story.counts["applied", name] += 1
+    story.foreign |= is_foreign(name, arguments)
     story.counts.update(("applied on", f"{family}: {name}") for family in on)
     if sch.mod.text() == before:
         return False

@@ -26,12 +26,14 @@ class State:
 
 @dataclass
 class Story:
-    """A program, its states, the last step tried; counts by (what, of what)."""
+    """A program, its states, the last step tried; counts by (what, of what); whether a step is for another CPU, whose
+    instructions this machine may not have."""
 
     sample: Sample
     states: list[State] = field(default_factory=list)
     last: str = ""
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    foreign: bool = False
 
     @property
     def now(self) -> State:

@@ -16,6 +16,7 @@ FAMILIES = {
     "while": ("halved", "up_to"),
     "mask": ("masked", "masked_sum"),
     UNSIGNED: ("unsigned", "unsigned_largest"),
+    "typed": ("typed_product", "typed_map", "typed_sum", "typed_window", "typed_rows", "typed_attention"),
 }
 
 

@@ -31,7 +31,8 @@ class Made:
     """A buffer: its shape (`n`: the size variable), whether it is a parameter, its values if it is an input.
 
     `inner`: never a result, because more than one block fills it. `full`: has values up to the largest of its type.
-    `table`: indices, bounds or masks, which nothing writes; `ascending`: sorted.
+    `table`: indices, bounds or masks, which nothing writes; `ascending`: sorted. Values are `origin` plus multiples of
+    `unit`.
     """
 
     name: str
@@ -43,6 +44,8 @@ class Made:
     full: bool = False
     table: bool = False
     ascending: bool = False
+    unit: float = 1
+    origin: int = 0
 
 
 @dataclass

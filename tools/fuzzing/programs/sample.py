@@ -17,6 +17,8 @@ from fuzzing.programs.partial_stages import PartialStages
 from fuzzing.programs.products import Products
 from fuzzing.programs.scatter_stages import ScatterStages
 from fuzzing.programs.stages import Stages
+from fuzzing.programs.typed_products import TypedProducts
+from fuzzing.programs.typed_stages import TypedStages
 from fuzzing.programs.unsigned_stages import UnsignedStages
 from fuzzing.programs.wide_stages import WideStages
 from fuzzing.tape import parts
@@ -25,7 +27,7 @@ from fuzzing.tape import parts
 EXACT = {
     "float64": 1 << 48, "float32": 1 << 20, "float16": 1 << 7, "bfloat16": 1 << 4,
     "int64": 1 << 48, "int32": 1 << 27, "int16": 1 << 13, "int8": 1 << 5,
-    "uint64": 1 << 48, "uint32": 1 << 28, "uint16": 1 << 14, "uint8": 1 << 6,
+    "uint64": 1 << 48, "uint32": 1 << 28, "uint16": 1 << 14, "uint8": 1 << 6, "bool": 2,
 }  # fmt: skip
 TYPES = (*("float32", "int32") * 3, "float16", "bfloat16", "float64", "int8", "int16", "int64")
 UNSIGNED_TYPES = ("uint8", "uint8", "uint16", "uint32", "uint64")
@@ -35,8 +37,8 @@ UNSIGNED_TYPES = ("uint8", "uint8", "uint16", "uint32", "uint64")
 class Sample:
     """A program: its text, its parameters in order, and their final values by NumPy; `size` is the value of `n`.
 
-    `types` are the types of its buffers, `full` the buffers with values up to the largest of their type, `stages` the
-    names of its stages, `owners` those by block.
+    `types` are the types of its buffers, `full` the buffers with values up to the largest of their type, `units` what
+    the values of its buffers are multiples of, `stages` the names of its stages, `owners` those by block.
     """
 
     text: str
@@ -46,6 +48,7 @@ class Sample:
     stages: list[str] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
     full: frozenset[str] = frozenset()
+    units: dict[str, float] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)
     may_alias: bool = False
     fits: bool = False
@@ -58,7 +61,7 @@ class Sample:
             shape = [self.size if isinstance(s, str) else s for s in made.shape]
             low, high = made.span
             low = max(low, 0) if made.dtype.startswith("uint") else low
-            found = rng.integers(low, high, shape).astype(held_as(made.dtype))
+            found = (rng.integers(low, high, shape) * made.unit + made.origin).astype(held_as(made.dtype))
             return np.sort(found) if made.ascending else found
 
         return [array(p) for p in self.params]
@@ -74,7 +77,8 @@ class Sample:
         narrowest = min(types.values(), key=lambda d: EXACT[d])
         limits = {name: EXACT[types.get(name, narrowest)] for name in held}
         checked = {name: a for name, a in held.items() if name not in self.full}
-        self.fits = all(not a.size or abs(a).max() < limits[name] for name, a in checked.items())
+        units = {name: self.units.get(name, 1) for name in checked}
+        self.fits = all(not a.size or abs(a).max() < limits[name] * units[name] for name, a in checked.items())
         return [held[p.name] for p in self.params]
 
     def families(self, block: str = "") -> list[str]:
@@ -87,7 +91,7 @@ class Sample:
 
 
 def _exact(dtype: str) -> type:
-    return np.int64 if dtype.startswith(("int", "uint")) else np.float64
+    return np.int64 if dtype.startswith(("int", "uint", "bool")) else np.float64
 
 
 def held_as(dtype: str) -> str:
@@ -96,7 +100,18 @@ def held_as(dtype: str) -> str:
 
 
 @dataclass
-class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, WideStages, PartialStages, Stages):
+class Maker(
+    Products,
+    TypedProducts,
+    TypedStages,
+    DataStages,
+    ScatterStages,
+    UnsignedStages,
+    OrderedStages,
+    WideStages,
+    PartialStages,
+    Stages,
+):
     """Chains stages; the outputs of the last ones are the results. `wanted`: draw only these stages."""
 
     STAGES = (
@@ -109,7 +124,8 @@ class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, 
         "running", "planes", "in_turn", "in_turn", "solved",
         "row_scatter", "row_adds", "bound",
         "csr", "csr", "csr_rows", "rounds", "banded", "banded", "halved", "up_to", "masked", "masked", "masked_sum",
-        "unsigned", "unsigned_largest",
+        "unsigned", "unsigned_largest", "typed_product", "typed_product",
+        "typed_map", "typed_sum", "typed_window", "typed_rows", "typed_attention",
     )  # fmt: skip
 
     wanted: Sequence[str] = ()
@@ -169,7 +185,8 @@ class Maker(Products, DataStages, ScatterStages, UnsignedStages, OrderedStages, 
 
         types = {p.name: p.dtype for p in (*params, *allocs)}
         full = frozenset(p.name for p in (*params, *allocs) if p.full)
-        return Sample(text, params, size, meaning, self.made, types, full, self.owners, may_alias)
+        units = {p.name: p.unit for p in (*params, *allocs)}
+        return Sample(text, params, size, meaning, self.made, types, full, units, self.owners, may_alias)
 
 
 def program(random: Random, most: int = 4, words: Sequence[str] = ()) -> Sample:

@@ -1,4 +1,5 @@
-"""Random schedule steps: any primitive, on any block and loop, with possibly invalid arguments."""
+"""Random schedule steps: any primitive, or a ready-made schedule, on any block and loop, with possibly invalid
+arguments."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 
 from fuzzing.steps.choice import Arguments, Choice, Maker
 from fuzzing.steps.layout import LAYOUT_STEPS
+from fuzzing.steps.ready_made import READY_MADE
 from fuzzing.steps.wide import WIDE_STEPS
 from tir_mlir import Schedule
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -174,11 +176,17 @@ LOOKING = ("get_block", "get_loops", "get_child_blocks", "get_producers", "get_c
 assert sorted([*ALL, *LOOKING]) == sorted(PRIMITIVES), sorted({*ALL, *LOOKING} ^ {*PRIMITIVES})
 
 
+EVERY = ALL | READY_MADE
+WHOLE = 0.06
+"""The share of the steps that are ready-made schedules."""
+
+
 def step(sch: Schedule, random: Random, wanted: Sequence[str] = ()) -> tuple[str, Arguments]:
-    """Return a primitive (one of `wanted`, if given) and its arguments."""
+    """Return a primitive or a ready-made schedule (one of `wanted`, if given) and its arguments."""
     choice = Choice(sch, random)
-    steps = ALL if wanted or random.random() < 0.65 else STEPS
-    steps = {name: ALL[name] for name in wanted} or steps
+    steps = ALL if random.random() < 0.65 else STEPS
+    steps = READY_MADE if random.random() < WHOLE else steps
+    steps = {name: EVERY[name] for name in wanted} or steps
     name = choice.one([n for n, (_, weight) in steps.items() for _ in range(weight)])
     return name, steps[name][0](choice)
 

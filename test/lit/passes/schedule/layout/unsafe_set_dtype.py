@@ -1,5 +1,6 @@
 # RUN: tir-opt %s --emit=script -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float16}' | FileCheck %s
 # RUN: tir-opt %S/../Inputs/set_dtype_views.py --emit=script -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float16}' | FileCheck %S/../Inputs/set_dtype_views.py
+# RUN: tir-opt %S/../Inputs/set_dtype_widened.py --emit=script -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float32}' | FileCheck %S/../Inputs/set_dtype_widened.py
 # RUN: not tir-opt %s -p 'tir-unsafe-set-dtype{block=B buffer_index=0 dtype=float16}' 2>&1 | FileCheck %s --check-prefix=PARAM
 # RUN: not tir-opt %s -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float8}' 2>&1 | FileCheck %s --check-prefix=DTYPE
 # RUN: tir-opt %S/../Inputs/unsafe_set_dtype_refused.py --split-input-file --verify-diagnostics -p 'tir-unsafe-set-dtype{block=Y buffer_index=0 dtype=float16}'
