@@ -139,8 +139,9 @@ _machine = {name: f"{_RELAX}.virtual_machine:{name}" for name in ("build", "Virt
 _pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".split()
 _passes = {name: f"{_RELAX}.passes:{name}" for name in _pass_names}
 _transform_names = (
-    "BindParams CanonicalizeBindings DeadCodeElimination DecomposeOpsForInference LegalizeOps Normalize".split()
-)
+    "BindParams BindSymbolicVars CanonicalizeBindings DeadCodeElimination DecomposeOpsForInference LegalizeOps "
+    "Normalize"
+).split()
 _fusion_names = "AnnotateTIROpPattern FuseOps FuseTIR".split()
 _search_passes = "MetaScheduleApplyDatabase MetaScheduleTuneIRMod MetaScheduleTuneTIR".split()
 _transforms = {

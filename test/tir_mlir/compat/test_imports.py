@@ -10,6 +10,7 @@ from harness import ROOT
 
 from tir_mlir.compat import NotInCompat
 from tir_mlir.compat.tvm_names import MODULES
+from tir_mlir.script.language.refused_words import REFUSED
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -62,7 +63,7 @@ def test_absent_modules_and_names_import(tvm):
 ABSENT = [f"{module}.NoSuchName" for module in MODULES]
 ABSENT += [f"tvm.script.{module}.NoSuchName" for module in ("ir", "tir", "relax", "relax.nn")]
 ABSENT += [f"tvm.{module}.NoSuchName" for module in ("topi", "topi.nn", "relax.op", "relax.op.nn", "relay", "relay.op")]
-ABSENT += ["tvm.relay", "tvm.te.extern", "tvm.script.tir.vectorlow", "tvm.cuda"]
+ABSENT += ["tvm.relay", "tvm.te.extern", f"tvm.script.tir.{next(iter(REFUSED))}", "tvm.cuda"]
 
 
 @pytest.mark.parametrize("name", ABSENT)
@@ -123,8 +124,10 @@ def test_a_misspelt_name_gets_a_suggestion(tvm):
     for word, near in (("adds", "topi.add"), ("nn.conv2", "topi.nn.conv2d")):
         with pytest.raises(AttributeError, match=rf"topi.* has no .*; did you mean {near}\?\n  fix: write it with te"):
             getattr(tvm.topi.nn if "." in word else tvm.topi, word.rpartition(".")[2])
-    with pytest.raises(AttributeError, match=r"T\.vectorlow is not supported: T\.Shuffle"):
-        getattr(tvm.script.tir, "vectorlow")  # noqa: B009
+    for word, way in REFUSED.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(tvm.script.tir, word)
+        assert str(caught.value) == f"T.{word} is not supported: {way}"
     with pytest.raises(AttributeError, match=r"T has no exq; did you mean T\.exp\?"):
         getattr(tvm.script.tir, "exq")  # noqa: B009
 

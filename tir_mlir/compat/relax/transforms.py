@@ -111,6 +111,30 @@ def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:  # noqa: N802
     return Pass(run, PassInfo("BindParams"))
 
 
+def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = None) -> Pass:  # noqa: N802
+    """Named sizes of a function, or of all, become numbers: `BindSymbolicVars({"n": 3})`.
+
+    The keys are names or variables. Errors: GraphError for a size that no function has, and for what is no number.
+    """
+    numbers = {str(getattr(key, "name", key)): value for key, value in binding_map.items()}
+    for name, value in numbers.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise GraphError(f"BindSymbolicVars gives {name} a number, not {short_repr(value)}")
+
+    def run(mod: IRModule, _: Any) -> IRModule:
+        graphs = mod.graphs
+        if func_name is not None and func_name not in graphs:
+            raise GraphError(f"the module has no graph {short_repr(func_name)}; it has {', '.join(graphs)}")
+        named = {name: func for name, func in graphs.items() if func_name in (None, name)}
+        known = {str(size) for func in named.values() for p in func.params for size in p.shape}
+        if missing := [name for name in numbers if name not in known]:
+            raise GraphError(f"no parameter has the size {missing[0]}; there are {', '.join(sorted(known)) or 'none'}")
+        mod.update({name: _Substitute({}, numbers).visit_expr(func) for name, func in named.items()})
+        return mod
+
+    return Pass(run, PassInfo("BindSymbolicVars"))
+
+
 def _bound(func: Function, arrays: Mapping[str, Any]) -> Function:
     known = {p.name_hint: p for p in func.params}
     if missing := [name for name in arrays if name not in known]:

@@ -45,6 +45,13 @@ class Executable:
         """The executable itself."""
         return self
 
+    def export_library(self, file_name: Any, **_: Any) -> None:
+        """Not supported. Errors: GraphError with the way to write a model as a library."""
+        raise GraphError(
+            f"an executable of graphs is not written to {short_repr(str(file_name))}; fix: "
+            f'ex.models["{next(iter(self.models))}"].export(folder) writes a C library with its header and weights'
+        )
+
     def jit(self, **_: Any) -> Executable:
         """The executable itself: it is compiled."""
         return self

@@ -89,3 +89,48 @@ def test_questions(tvm, notebook):
     calls = []
     analysis.post_order_visit(module["main"], lambda e: calls.append(e) if isinstance(e, tvm.relax.Call) else None)
     assert [c.op.name for c in calls] == ["relax.nn.batch_norm", "relax.nn.relu"]
+
+
+SIZES = """
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            lv = R.reshape(x, (n * 4,))
+            gv = (R.exp(lv), R.tanh(y))
+            R.output(gv)
+        return gv
+"""
+
+
+def test_sizes_become_numbers(tvm, notebook):
+    notebook.run(SIZES)
+    transform, module = tvm.relax.transform, notebook["M"]
+    n = module["main"].params[0].shape[0]
+    for key in ("n", n):
+        bound = transform.BindSymbolicVars({key: 2}, "main")(module)
+        assert [str(p.ty) for p in bound["main"].params] == [
+            'R.Tensor((2, 4), dtype="float32")', 'R.Tensor((m, 4), dtype="float32")'
+        ]  # fmt: skip
+    x, y = (RNG.standard_normal((k, 4)).astype(np.float32) for k in (2, 3))
+    ex, tanh = machine(tvm, bound)["main"](x, y)
+    np.testing.assert_allclose(ex.numpy(), np.exp(x).reshape(8), rtol=1e-5)
+    np.testing.assert_allclose(tanh.numpy(), np.tanh(y), rtol=1e-5)
+    for given, said in (
+        (({"k": 2},), "no parameter has the size k; there are 4, m, n"),
+        (({"n": "k"},), "BindSymbolicVars gives n a number, not 'k'"),
+        (({"n": 2}, "f"), "the module has no graph 'f'; it has main"),
+    ):
+        with pytest.raises(GraphError, match=said):
+            transform.BindSymbolicVars(*given)(module)
+
+
+def test_an_executable_is_written_by_its_models(tvm, notebook):
+    notebook.run(SIZES)
+    executable = tvm.compile(notebook["M"], "llvm")
+    with pytest.raises(GraphError, match=r"is not written to 'm\.so'; fix: ex\.models\[\"main\"\]\.export\(folder\)"):
+        executable.export_library("m.so")
+    with pytest.raises(AttributeError, match="load_module is not part of tir_mlir: a library is written for C"):
+        tvm.runtime.load_module
