@@ -22,8 +22,10 @@ def inlined_calls(func: Function) -> Function:
     def square(x: R.Tensor(("n",))): gv = R.multiply(x, x)
     lv = cls.square(y)                                          ->      lv = R.multiply(y, y)
     """
-    functions = {} if func.home is None else func.home.functions
-    return _inlined(func, functions, lambda callee, _: not callee.attrs.get("Primitive"))
+    programs = getattr(func.home, "prim_funcs", {})
+    if func.home is None or all(name in programs for name in called(func)):  # other graphs are not read for nothing
+        return func
+    return _inlined(func, func.home.functions, lambda callee, _: not callee.attrs.get("Primitive"))
 
 
 def inlined_misfits(func: Function, functions: Mapping[str, Any]) -> Function:
