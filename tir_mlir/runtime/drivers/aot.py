@@ -56,6 +56,8 @@ class Aot:
         self.objects, self.libs = [self._object], libs
         if shared_libraries.needs_support(lowered, low_precision):
             self.objects.append(self._compiled("support.c"))
+        if low_precision:
+            self.objects.append(self._compiled("half.c"))
         if cpu_needs.asks_for_tiles(needs):
             self.objects.append(self._compiled("tile_permission.c"))
         self._shared = self._path("module.so")

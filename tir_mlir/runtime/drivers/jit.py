@@ -83,10 +83,9 @@ def compile_program(
     extra = function.text(function.c_types(lowered, names), declare=True)
     if shared_libraries.needs_support(lowered, low_precision):
         extra += "\n" + _support("support.ll")
-    converts = b"+f16c" in (wanted or object_code.target()).features
 
     def link(made: int, context: int) -> None:
-        if low_precision and not converts:
+        if low_precision:  # also with F16C, which converts from and to float32 only
             object_code.add(made, context, _support("half.ll"))
         link_kernels(made, context, kernels)
         keep_single(made, context, PREFIX, names)
