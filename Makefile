@@ -36,7 +36,7 @@ check: lint lit  ## all checks before a merge; at most fifteen minutes on two co
 check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, lit with one process per run
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
-	$(BIN)/python tools/fuzz.py --pairs 2000 --inputs 6000 --thorough --seed $$(date +%j)
+	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --inputs 6000 --thorough --seed $$(date +%j)
 
 lint: env  ## check lint rules and format with ruff
 	$(BIN)/ruff check .
@@ -55,8 +55,8 @@ lit: env  ## run the FileCheck tests
 pytest: env  ## run the Python tests on all cores
 	$(PYTEST)
 
-fuzz: env  ## fuzz with random programs, schedules and text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
-	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --inputs 400 --thorough --seed 0)
+fuzz: env  ## fuzz with random programs, schedules, graphs and text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
+	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --graphs 6 --inputs 400 --thorough --seed 0)
 
 targets: env  ## test code for other CPUs: its instructions, and its results under QEMU, wasmtime and node where installed
 	$(BIN)/python -m pytest -rs test/targets

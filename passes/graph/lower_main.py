@@ -304,6 +304,8 @@ def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Va
     if wanted.rank == 0:
         return memref.collapse_shape(wanted, value, [])
     static = [s if isinstance(s, int) else unknown for s in type_.shape]
+    flat = ir.MemRefType.get([unknown if unknown in static else int(np.prod(static))], element)
+    value = value if value.type == flat else memref.cast(flat, value)  # of no elements: 0 is n * 0
     return memref.expand_shape(wanted, value, [list(range(wanted.rank))], sizes, static)
 
 

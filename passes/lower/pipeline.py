@@ -65,6 +65,7 @@ ARITH_PASSES = (
 )
 
 MEMORY_PASSES = (
+    "tir-lower-expanded",  # expand-strided-metadata aborts on these
     "expand-strided-metadata",
     "lower-affine",  # again: expand-strided-metadata creates affine.apply
     "finalize-memref-to-llvm",  # before control flow is lowered: allocas in parallel bodies

@@ -45,7 +45,9 @@ def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
 
 def _unravelled(source: Sequence[Size], shape: Sequence[Size], index: Sequence[Any]) -> tuple[Any, ...]:
     """The index in `source` of the element at an index of `shape`, of as many elements: axes are matched in the
-    smallest groups of equal products, so that an axis that stays is indexed by its own index."""
+    smallest groups of equal products, so that an axis that stays is indexed by its own index. Of no elements: any."""
+    if any(isinstance(size, int) and size == 0 for size in source):
+        return (0,) * len(source)
     result: list[Any] = []
     for left, right in _groups(source, shape):
         flat: Any = 0

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzzing.items import INPUT, PAIR, Outcome
+from fuzzing.items import GRAPH, INPUT, PAIR, Outcome
 
 
 @dataclass
@@ -47,6 +47,9 @@ class Tally:
         refused = sum(self.of("refused").values())
         pairs = f"pairs {self.ran[PAIR]}: wrong {self.failed(PAIR)}, refused {refused}"
         aborted, hung = self.failed(INPUT, "wrong", "aborted"), self.failed(INPUT, "hung")
+        if self.ran[GRAPH]:
+            bad = ", ".join(f"{verdict} {self.failed(GRAPH, verdict)}" for verdict in ("wrong", "aborted", "hung"))
+            pairs = f"{pairs}; graphs {self.ran[GRAPH]}: {bad}"
         return f"{pairs}; inputs {self.ran[INPUT]}: aborted {aborted}, hung {hung}"
 
     @property

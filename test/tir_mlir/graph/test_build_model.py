@@ -32,6 +32,22 @@ def test_a_symbolic_batch():
         np.testing.assert_allclose(model(x), run_mlp(graph, x), rtol=1e-4, atol=1e-5)
 
 
+def test_views_of_several_named_sizes_and_of_no_elements():
+    """(n, n) is seen as (1, n, n), and no elements in rows of a named size as a matrix of none."""
+    b = GraphBuilder()
+    square, nothing = b.input("square", ("n", "n"), "float32"), b.input("nothing", ("n", 2, 0, 4), "float32")
+    b.output(
+        b.op("expand_dims", b.op("abs", square), axis=0),
+        b.op("nn.dense", nothing, b.input("weight", ("m", 4), "float32")),
+    )
+    model = build(b.finish(), threads=1)
+    for n, m in ((3, 5), (1, 1), (0, 2)):
+        x = random(n, n)
+        views, products = model(x, np.zeros((n, 2, 0, 4), "float32"), random(m, 4))
+        np.testing.assert_array_equal(views, np.abs(x)[None])
+        assert products.shape == (n, 2, 0, m)
+
+
 def test_each_call_returns_new_arrays():
     graph = mlp()
     model = build(graph, threads=1)

@@ -125,7 +125,7 @@ def _flat_product(rewrite: Rewriter, node: Node) -> ir.Value | None:
 def _product(sizes: tuple[int | str, ...]) -> int | str:
     """The product of sizes, as a number or text."""
     known, names = prod(s for s in sizes if isinstance(s, int)), [f"({s})" for s in sizes if isinstance(s, str)]
-    if not names:
+    if not names or not known:
         return known
     return " * ".join([*names, *([] if known == 1 else [str(known)])])
 
