@@ -9,6 +9,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, attrs, only_reads
 from tir_mlir.dialect.presburger import question, sets
+from tir_mlir.dialect.presburger.evaluated_indices import stays_within
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
 from tir_mlir.passes.schedule.legality import (
@@ -45,11 +46,12 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
                                                            with T.block("C"): uses P[v:v+3]
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping regions are
-    recomputed. What a consumer declares by annotate_buffer_access is computed as well. The new loops ax0, ax1, ... are
-    serial; a guard is added where the needed box may exceed the block's domain. Reduce iters run in full, and so do the
-    ordered iters of a recurrence. A block without consumers runs in full, at the end of the loop's body. In shared
-    memory the region covers the needs of all threads: for a buffer in `shared`, enclosing loops bound to threadIdx or
-    vthread count as inner loops; in `warp`, those bound to threadIdx.x.
+    recomputed. What a consumer declares by annotate_buffer_access is computed as well; where it computes an index from
+    its iters (`B[T.Cast("int32", vi * 0.5)]`), and the values stay in that region, in place of the whole axis. The new
+    loops ax0, ax1, ... are serial; a guard is added where the needed box may exceed the block's domain. Reduce iters
+    run in full, and so do the ordered iters of a recurrence. A block without consumers runs in full, at the end of the
+    loop's body. In shared memory the region covers the needs of all threads: for a buffer in `shared`, enclosing loops
+    bound to threadIdx or vthread count as inner loops; in `warp`, those bound to threadIdx.x.
 
     Requires: the block is a complete block, a full reduction, or a recurrence that needs nothing from other values of
     its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before (without
@@ -132,43 +134,50 @@ def _needed(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
     """The iter values whose results are read under `loop` in one iteration; reduce iters run in full."""
     whole = {i.name for i in full_iters(block)}
     spatial = [i for i in block.iters if i.name not in whole]
-    more = _declared_reads(block, loop)
-    found = _plainly_needed(block, loop, spatial, more)
+    more, followed = _declared_reads(block, loop)
+    found = _plainly_needed(block, loop, spatial, more, followed)
     if found is None:
-        found = _exactly_needed(block, loop, spatial, more)
+        found = _exactly_needed(block, loop, spatial, more, followed)
     by_name = {s.iter.name: s for s in found}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
 
-def _declared_reads(block: Block, loop: Loop) -> list[Access]:
-    """The regions of what a block writes that consumers under a loop declare by annotate_buffer_access."""
-    found = []
+def _declared_reads(block: Block, loop: Loop) -> tuple[list[Access], set[ir.Operation]]:
+    """The regions of what a block writes that consumers under a loop declare by annotate_buffer_access; and the loads
+    at indices that are not affine, but computed from iters alone, which stay in these regions.
+    """
+    found, followed = [], set()
     for user in move_under_loop.blocks_under(loop, consumers(block)):
         numbers, regions = explicit(user, attrs.READS), declared(user, attrs.READS, [])
         for region in [regions[n] for n in numbers if 0 <= n < len(regions)]:
             if region.buffer.value in writes_of(block):
                 first = user.body.operations[0].operation
                 found.append(Access(first, region.buffer.value, READ, region.mins, region.extents))
-    return found
+                loads = [a.op for a in accesses_to(user, region.buffer.value) if not a.exact and not a.is_write]
+                followed |= {op for op in loads if stays_within(op, user, region.mins, region.extents)}
+    return found, followed
 
 
 def _plainly_needed(
-    block: Block, loop: Loop, spatial: list[Iter], more: list[Access]
+    block: Block, loop: Loop, spatial: list[Iter], more: list[Access], followed: set[ir.Operation]
 ) -> list[needed_region.IterSpan] | None:
     if len(writes_of(block)) != 1:
         return None
     buffer = writes_of(block)[0]
-    read = [a for a in [*accesses(loop.op), *more] if a.buffer == buffer and not a.is_write]
+    read = [a for a in accesses(loop.op) if a.buffer == buffer and not a.is_write and a.op not in followed]
+    read += [a for a in more if a.buffer == buffer]
     own = [a for a in accesses_to(block, buffer) if a.is_write]
     return needed_region.box_spans(read, own, loop, spatial, dense=False, free=sharing_threads(Buffer(buffer), loop))
 
 
-def _exactly_needed(block: Block, loop: Loop, spatial: list[Iter], more: list[Access]) -> list[needed_region.IterSpan]:
+def _exactly_needed(
+    block: Block, loop: Loop, spatial: list[Iter], more: list[Access], followed: set[ir.Operation]
+) -> list[needed_region.IterSpan]:
     place = needed_region.LoopSpace.of(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
         needed = loose = None
         for buffer in writes_of(block):
-            read = [t for t in relations_of(loop.op, buffer) if not t.access.is_write]
+            read = [t for t in relations_of(loop.op, buffer) if not t.access.is_write and t.access.op not in followed]
             read += [relation_of(a) for a in more if a.buffer == buffer]
             own = [t for t in relations_of(block.op, buffer) if t.access.is_write]
             if not read:

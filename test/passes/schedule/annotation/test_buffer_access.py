@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from harness.schedules import reads_back
+from harness.schedules import quick_build, reads_back
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -167,3 +168,50 @@ def main(a: T.handle, b: T.handle, c: T.handle):
     sch.annotate_buffer_access("o", 0, "read", "lambda: [(0, 1)]")
     text = reads_back(sch)
     assert "T.reads(A[0], B[0:n])" in text and "T.writes(C[0:n])" in text
+
+
+# --- compute_at -------------------------------------------------------------------------------------------------------
+
+NEAREST = "T.floor((T.Cast('float32', vi) + T.float32(0.5)) * T.float32(0.5) - T.float32(0.5))"
+
+
+def resized(index: str) -> Schedule:
+    return Schedule(
+        parse(f"""
+@T.prim_func
+def main(A: T.Buffer((64,), "float32"), I: T.Buffer((128,), "int32"), C: T.Buffer((128,), "float32")):
+    B = T.alloc_buffer((64,), "float32")
+    for i in range(64):
+        with T.block("B"):
+            vi = T.axis.spatial(64, i)
+            B[vi] = A[vi] + T.float32(1)
+    for i in range(128):
+        with T.block("C"):
+            vi = T.axis.spatial(128, i)
+            C[vi] = B[{index}]
+""")
+    )
+
+
+@pytest.mark.parametrize(
+    ("index", "low", "high", "computed"),
+    [
+        (f"T.min(T.max(T.Cast('int32', {NEAREST}), 0), 63)", -1, 2, 10),
+        (f"T.min(T.max(T.Cast('int32', {NEAREST}), 0), 63)", 0, 1, 64),
+        ("T.Cast('int32', T.Cast('float64', vi) * T.float64(0.5))", 0, 1, 8),
+        ("T.Cast('int32', T.Cast('int64', vi) // T.int64(2))", 0, 1, 8),
+        ("I[vi]", 0, 1, 64),
+    ],
+    ids=["a region around it", "not all of it", "half", "integers", "data"],
+)
+def test_compute_at_follows_a_declared_region_that_holds_the_index(index, low, high, computed):
+    sch = resized(index)
+    sch.annotate_buffer_access("C", 0, "read", lambda vi: [(vi // 2 + low, vi // 2 + high)])
+    outer, _ = sch.split(sch.get_loops("C")[0], [None, 16])
+    sch.compute_at("B", outer)
+    assert f"for ax0 in range({computed}):" in sch.mod.script()
+    a, table, c = np.arange(64, dtype=np.float32), np.arange(128, dtype=np.int32)[::-1] // 2, np.zeros(128, np.float32)
+    want = np.zeros_like(c)
+    quick_build(resized(index))(a, table.copy(), want)
+    quick_build(sch)(a, table.copy(), c)
+    np.testing.assert_array_equal(c, want)

@@ -439,3 +439,28 @@ def whole_sums(A: T.Buffer((6, 7), "float32"), B: T.Buffer((6,), "float32")):
             with T.block("B"):
                 vi = T.axis.spatial(6, j)
                 B[vi] = Y[vi]
+
+
+# -----
+
+
+# The declared region of an index that is computed from iters, and stays in it.
+# CHECK-LABEL: def resized(
+@T.prim_func
+def resized(A: T.Buffer((64,), "float32"), B: T.Buffer((8, 16), "float32")):
+    Y = T.alloc_buffer((64,), "float32")
+    for i in range(64):
+        with T.block("Y"):
+            vi = T.axis.spatial(64, i)
+            Y[vi] = A[vi]
+    # CHECK: for i in range(8):
+    # CHECK-NEXT: for ax0 in range(8):
+    # CHECK-NEXT: with T.block("Y"):
+    # CHECK-NEXT: vi = T.axis.spatial(64, i * 8 + ax0)
+    for i, j in T.grid(8, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(Y[vi * 8 : vi * 8 + 8])
+            T.writes(B[vi, vj])
+            T.block_attr({"explicit_read_region": [0]})
+            B[vi, vj] = Y[T.Cast("int32", T.Cast("float32", vi * 16 + vj) * T.float32(0.5))]

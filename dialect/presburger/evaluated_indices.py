@@ -1,0 +1,133 @@
+"""Indices that a block computes from its iters and numbers alone, by casts and arithmetic: `A[int(vi * 0.5)]`.
+
+isl does not express them, but over a constant domain they are evaluated at each point: arithmetic outside of reductions
+is strict IEEE, so that compiled code computes the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Index, accessed, dtypes, read_map, remembered, signs
+
+MOST = 1 << 16
+"""Points up to which a domain is evaluated."""
+
+Values = np.ndarray[Any, Any]
+_FLOATS: dict[str, Callable[..., Any]] = {
+    "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
+    "arith.maximumf": np.maximum, "arith.minimumf": np.minimum, "math.floor": np.floor, "math.ceil": np.ceil,
+    "math.trunc": np.trunc, "math.roundeven": np.rint,
+}  # fmt: skip
+_INTEGERS: dict[str, Callable[..., Any]] = {
+    "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum, "arith.floordivsi": lambda a, b: np.floor_divide(a.astype(np.int64), b.astype(np.int64)),
+}  # fmt: skip
+_CONVERSIONS = (
+    "arith.index_cast",
+    "arith.sitofp",
+    "arith.fptosi",
+    "arith.extsi",
+    "arith.trunci",
+    "arith.extf",
+    "arith.truncf",
+)
+_EXACT = 1 << 53
+
+
+def stays_within(op: ir.Operation, block: Block, mins: Sequence[Index], extents: Sequence[Index]) -> bool:
+    """Whether the indices of a load or store in a block lie in [min, min + extent), expressions over its iters, at all
+    points of its domain. False if they are not known, for instance because they are loaded.
+    """
+    points = _points(block)
+    if points is None or op.name not in ("memref.load", "memref.store"):
+        return False
+    operands = list(op.operands)
+    for value, low, extent in zip(operands[operands.index(accessed(op)) + 1 :], mins, extents, strict=True):
+        found, start, size = _value(value, points), _index(low, points), _index(extent, points)
+        if found is None or start is None or size is None or not np.all((start <= found) & (found < start + size)):
+            return False
+    return True
+
+
+@remembered
+def _points(block: Block) -> dict[ir.Value, Values] | None:
+    """The values of the iters at all points of the domain of a block; None if it is too large, or not constant."""
+    spans = [(it.min.as_constant(), it.extent.as_constant()) for it in block.iters]
+    if any(low is None or size is None for low, size in spans) or math.prod(size or 0 for _, size in spans) > MOST:
+        return None
+    axes = [np.arange(low or 0, (low or 0) + (size or 0), dtype=np.int64) for low, size in spans]
+    grid = np.meshgrid(*axes, indexing="ij")
+    return {it.var: values.reshape(-1) for it, values in zip(block.iters, grid, strict=True)}
+
+
+def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
+    """An integer (as int64) or float at all points; None if it is not known or not finite."""
+    if isinstance(value.type, ir.IndexType) and (
+        isinstance(value.owner, ir.Block) or value.owner.name == "affine.apply"
+    ):
+        return _index(read_map(ir.AffineMap.get_identity(1), [value])[0], points)
+    if isinstance(value.owner, ir.Block):
+        return None
+    op = value.owner.operation
+    if op.name == "arith.constant":
+        number = op.attributes["value"]
+        return np.array([number.value]) if isinstance(number, ir.IntegerAttr | ir.FloatAttr) else None
+    known = (*_FLOATS, *_INTEGERS, *_CONVERSIONS)
+    parts = [_value(v, points) for v in op.operands] if op.name in known and signs.operand_sign(op) is not True else []
+    if not parts or any(p is None for p in parts):
+        return None
+    return _computed(op, [p for p in parts if p is not None])
+
+
+def _computed(op: ir.Operation, parts: list[Values]) -> Values | None:
+    """The result of an op on known operands, as its type holds it; None if that does not represent it."""
+    dtype = "int64" if isinstance(op.results[0].type, ir.IndexType) else dtypes.to_name(op.results[0].type)
+    with np.errstate(all="ignore"):
+        if dtype in ("float32", "float64"):
+            parts = [p.astype(dtype) if op.name in _FLOATS else p for p in parts]
+            found = _FLOATS[op.name](*parts) if op.name in _FLOATS else parts[0].astype(dtype)
+            return found if np.all(np.isfinite(found)) else None
+        if not dtype.startswith("int"):
+            return None
+        if op.name == "arith.fptosi":
+            parts = [np.trunc(parts[0])] if np.all(np.abs(parts[0]) < _EXACT) else []
+        if not parts or any(np.any(np.abs(p) >= _EXACT) for p in parts):
+            return None
+        if op.name == "arith.floordivsi" and np.any(parts[1] == 0):
+            return None
+        wide = [p.astype(np.float64) for p in parts]  # exact below 2^53, so that an overflow is seen
+        low, high = dtypes.limits(dtype)
+        checked = _INTEGERS[op.name](*wide) if op.name in _INTEGERS else wide[0]
+        if not np.all((low <= checked) & (checked <= high) & (np.abs(checked) < _EXACT)):
+            return None
+        return checked.astype(np.int64)
+
+
+def _index(index: Index, points: dict[ir.Value, Values]) -> Values | None:
+    """An index expression at all points; None if it uses other values than iters."""
+    if any(v not in points for v in index.values):
+        return None
+    return np.atleast_1d(_affine(index.expr, [points[v] for v in index.values]))
+
+
+def _affine(expr: ir.AffineExpr, dims: Sequence[Values]) -> Any:
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineDimExpr):
+        return dims[expr.position]
+    if isinstance(expr, ir.AffineConstantExpr):
+        return np.int64(expr.value)
+    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
+    left, right = _affine(expr.lhs, dims), _affine(expr.rhs, dims)
+    if isinstance(expr, ir.AffineAddExpr):
+        return left + right
+    if isinstance(expr, ir.AffineMulExpr):
+        return left * right
+    if isinstance(expr, ir.AffineModExpr):
+        return left % right
+    return -(-left // right) if isinstance(expr, ir.AffineCeilDivExpr) else left // right
