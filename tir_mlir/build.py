@@ -19,7 +19,7 @@ from typing import Any, Protocol, overload
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
-from tir_mlir.dialect.ir import clone_module, entered, held_module, llvm_intrinsics
+from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
@@ -31,6 +31,7 @@ from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels, program_key, 
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.cross import CrossObject
+from tir_mlir.runtime.drivers.exporting import Exporter
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
@@ -194,7 +195,7 @@ def _in_process(request: _Request, cached: bool) -> Library:
             if not fingerprint.sources_changed():
                 store.save("code", name, compiled.to_bytes())
     with timing.clock("load"):
-        return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
+        return _library(request, jit.Jit(compiled, request.names), lambda: (lowered, facts))
 
 
 def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
@@ -225,18 +226,18 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     if hindrance is None and driver != "object":
         libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
         compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
-        return _library(request, jit.Jit(compiled, request.names), lambda: lowered)
+        return _library(request, jit.Jit(compiled, request.names), lambda: (lowered, facts))
     made = CrossObject(
         lowered, request.found, wanted, code, hindrance or 'driver="object"', clock, facts["kernels"], facts["sites"]
     )
-    return _library(request, made, lambda: lowered)
+    return _library(request, made, lambda: (lowered, facts))
 
 
 def _code_target(wanted: Target) -> object_code.LLVMTarget:
     return object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), wanted.llvm_features.encode())
 
 
-def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], ir.Module]) -> Library | None:
+def _loaded(request: _Request, compiled: jit.Compiled, lower: _Program) -> Library | None:
     """A library of cached code; None if it does not load, so that it is built again."""
     try:
         with request.timing.clock("load"):
@@ -255,11 +256,20 @@ def _by_tools(request: _Request) -> Library:
     with request.timing.clock("compile"):
         known = facts["calls_out"], facts["sites"], facts["needs"]
         code = Aot(lowered, request.found, request.libs, request.low_precision, *known)
-        return _library(request, code, lambda: lowered)
+        return _library(request, code, lambda: (lowered, facts))
 
 
-def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, lowered: Callable[[], ir.Module]) -> Library:
-    return Library(request.source, lowered, driver, driver.functions(request.found), request.timing, request.origin)
+_Program = Callable[[], tuple[ir.Module, dict[str, Any]]]
+
+
+def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, program: _Program) -> Library:
+    """program: the module in the llvm dialect, and the facts of `_lower`."""
+    found = [(f.name, attrs.get(f.op, attrs.ATTRS, {}).get("global_symbol")) for f in funcs(request.original)]
+    symbols = {name: symbol for name, symbol in found if isinstance(symbol, str)}
+    cpu = request.wanted if isinstance(driver, CrossObject) else None
+    exporter = Exporter(request.found, symbols, program, request.libs, cpu, isinstance(driver, Aot))
+    functions = driver.functions(request.found)
+    return Library(request.source, lambda: program()[0], driver, functions, request.timing, exporter, request.origin)
 
 
 def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
@@ -303,12 +313,12 @@ class _Lowering:
     def __init__(self, source: str, target: str, libs: list[str], checked: bool):
         self._source, self._target, self._libs, self._checked = source, target, libs, checked
 
-    def __call__(self) -> ir.Module:
+    def __call__(self) -> tuple[ir.Module, dict[str, Any]]:
         original = ir.Module.parse(self._source)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reported by the first build
             given = original, self._source, [], self._target, self._libs, Timing()
-            return _lower(_Request(*given, checked=self._checked))[0]
+            return _lower(_Request(*given, checked=self._checked))
 
 
 def _module(mod: Any) -> ir.Module:

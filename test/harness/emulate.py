@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tir_mlir.runtime.drivers import c_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import toolchain
 
@@ -86,7 +87,7 @@ void *memcpy(void *to, const void *from, size_t n) {{
 void _start(void) {{
   {reads}
   {before}
-  _mlir_ciface_main({pointers});
+  if (f({given})) ask(93, 2, 0, 0);
   {writes}
   ask(93, 0, 0, 0);
 }}
@@ -120,18 +121,14 @@ def run(
 
 def _source(lib: Library, arrays: Sequence[np.ndarray], machine: Machine, before: str) -> str:
     names = [f"x{i}" for i in range(len(arrays))]
-    kinds = [f"tir_{p.dtype}_{len(p.dims)}d" for p in lib["main"].signature.params]
+    (entry,) = c_entry.entries(lib.exporter.signatures, {}, "f", None)
     buffers = [f"static _Alignas(64) char {n}[{a.nbytes}];" for n, a in zip(names, arrays, strict=True)]
-    made = [
-        f"{kind} d_{n} = make_{kind}((void *){n}, {', '.join(map(str, a.shape))});"
-        for n, a, kind in zip(names, arrays, kinds, strict=True)
-    ]
     system = dict(zip("xyz", machine.arguments, strict=True)) | {"n": machine.number, "call": machine.call}
     return _MAIN.format(
         **system,
         before=before,
         buffers="\n".join(buffers),
-        reads="\n  ".join([*(f"all(63, 0, {n}, sizeof {n});" for n in names), *made]),
-        pointers=", ".join(f"&d_{n}" for n in names),
+        reads="\n  ".join(f"all(63, 0, {n}, sizeof {n});" for n in names),
+        given=", ".join([*map(str, c_entry.size_values(entry, arrays)), *(f"(void *){n}" for n in names)]),
         writes="\n  ".join(f"all(64, 1, {n}, sizeof {n});" for n in names),
     )

@@ -274,5 +274,5 @@ def test_the_error_for_compiled_code_names_alternatives(copied, which, monkeypat
     lib = build(matmul)
     with pytest.raises(TypeError) as caught:
         copied(lib if which == "library" else lib["matmul"])
-    for words in ("cannot be pickled or copied", "build it again", 'lib.export("f.so")', 'driver="tools"'):
+    for words in ("cannot be pickled or copied", "build it again", 'lib.export("f.so")'):
         assert words in str(caught.value)

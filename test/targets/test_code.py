@@ -145,7 +145,9 @@ def test_other_code_is_written_not_run(tmp_path):
         lib(np.zeros((64, 64), "float32"), np.zeros((64, 64), "float32"))
     obj, header = lib.export(tmp_path / "out" / "add.o")
     assert obj.read_bytes()[:4] == b"\x7fELF"
-    assert "void _mlir_ciface_main(tir_float32_2d *X, tir_float32_2d *Y);" in header.read_text()
+    assert "int add(const float *X, float *Y);" in header.read_text()
+    with pytest.raises(BuildError, match=r"add.so: a shared library for .* needs a linker for it; fix: .* add.o"):
+        lib.export(tmp_path / "out" / "add.so")
 
 
 def test_a_cpu_that_llvm_does_not_know():

@@ -15,7 +15,6 @@ from tir_mlir.build import Library
 from tir_mlir.build import build as _build
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.script.module import IRModule
 
 
 class Target:
@@ -107,7 +106,7 @@ class Module:
 
     def export_library(self, file_name: str | Path, **_: Any) -> None:
         """Write a shared object that loads without this package."""
-        _build(IRModule.from_mlir(self.library.mlir), driver="tools").export(file_name)
+        self.library.export(file_name)
 
     def time_evaluator(
         self, func_name: str, dev: Device | None = None, number: int = 10, repeat: int = 1, **_: Any

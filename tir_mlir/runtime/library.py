@@ -12,8 +12,8 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
-from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.cross import CrossObject
+from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.drivers.jit import Jit
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
@@ -44,6 +44,7 @@ class Library(_Functions):
         driver: Any,
         functions: Mapping[str, Any],
         timing: Timing,
+        exporter: Exporter,
         schedule_origin: str = AS_GIVEN,
     ):
         super().__init__(functions)
@@ -52,6 +53,7 @@ class Library(_Functions):
         self.mlir = source
         self.timing = timing
         self.schedule_origin = schedule_origin
+        self.exporter = exporter
         self._lower = lowered
         self._driver = driver
         self.__call__ = next(iter(functions.values())) if len(functions) == 1 else _AmbiguousCall(list(functions))
@@ -94,23 +96,24 @@ class Library(_Functions):
         """The machine code, disassembled."""
         return self._driver.assembly()
 
-    def export(self, path: str | Path) -> list[Path]:
-        """Write a shared object to `path` (.so), and an object file and a C header beside it; for another CPU an object
-        file (.o) and the header, or a WebAssembly module (.wasm) and a JavaScript loader. Returns the paths.
+    def export(self, path: str | Path, name: str | None = None) -> list[Path]:
+        """Write files for C programs, which do not need this package. Returns their paths; by the suffix of `path`:
 
-        The shared object does not need this package; with parallel loops it needs the OpenMP runtime that it is linked
-        with. An object file for another CPU must be linked with what it calls (math library, OpenMP runtime).
+            .so    a shared library, an object file and a header         .o    an object file and a header
+            .a     a static library and a header                         .h    a header
+            .wasm  a WebAssembly module and its JavaScript loader, of a library for "wasm_simd"
+
+        A function f(A, B) is `int f(const float *A, float *B)`: 0, or -1 for arguments that it is not for, and
+        `f_error()` tells why. Sizes that are not constant come first. A function called main has the name of its
+        `global_symbol`, or else of the file; name: of the only function. Nothing else is visible. A program links what
+        the code calls: an OpenMP runtime for parallel loops, the math library. Errors: BuildError for a name, a suffix.
         """
-        if not isinstance(self._driver, (Aot, CrossObject)):
-            raise BuildError('export needs the tool driver: build(..., driver="tools").export(path)')
-        return self._driver.export(path)
-
-    @property
-    def linked(self) -> tuple[list[str], list[str]]:
-        """With driver="tools": the paths of its object files, and of the shared libraries that they need."""
-        if not isinstance(self._driver, Aot):
-            raise BuildError('only driver="tools" makes object files for this machine')
-        return list(self._driver.objects), list(self._driver.libs)
+        path = check_path(path)
+        if path.suffix == ".wasm":
+            if not isinstance(self._driver, CrossObject):
+                raise BuildError(f'{path.name}: this code is for another CPU; fix: build(..., target="wasm_simd")')
+            return self._driver.export_wasm(path)
+        return self.exporter.write(path, name)
 
     def _module(self) -> ir.Module:
         """The lowered module; computed on demand if the code came from the cache."""
@@ -119,7 +122,7 @@ class Library(_Functions):
         return module
 
 
-_OWN = frozenset({"mlir", "timing", "schedule_origin", "_lower", "_driver", *Library.__dict__})
+_OWN = frozenset({"mlir", "timing", "schedule_origin", "exporter", "_lower", "_driver", *Library.__dict__})
 
 
 class _AmbiguousCall:

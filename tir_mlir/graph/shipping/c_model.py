@@ -12,24 +12,25 @@ from tir_mlir.passes.graph import size_code
 from tir_mlir.passes.graph.arena import LINE
 from tir_mlir.passes.graph.lower_main import output_name
 from tir_mlir.passes.graph.places import Plan
-from tir_mlir.runtime.call.function import PREFIX
-from tir_mlir.runtime.drivers import c_header
+from tir_mlir.runtime.drivers import c_entry
 from tir_mlir.target import Target
 
 
 @dataclass(frozen=True)
 class CModel:
-    """A model with a C name. `tensors`: name, type and whether it is an output. target: what the code is for; ranges:
-    the least and the greatest value (-1: none) of sizes that the graph is right for."""
+    """A model with a C name. `tensors`: name, type and whether it is an output. kernels: the C function of its code.
+    target: what that is for; ranges: the least and the greatest value (-1: none) of sizes that the graph is right
+    for."""
 
     name: str
     plan: Plan
+    kernels: c_entry.CEntry
     target: Target | str = "llvm"
     ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def tensors(self) -> list[tuple[str, TensorType, bool]]:
-        inputs = [(c_header.identifier(name), type_, False) for name, type_ in self.plan.inputs]
+        inputs = [(c_entry.identifier(name), type_, False) for name, type_ in self.plan.inputs]
         return inputs + [(output_name(n, self.plan), type_, True) for n, type_ in enumerate(self.plan.outputs)]
 
     @property
@@ -44,6 +45,11 @@ class CModel:
         parameters = [f"const {self.name}_model *model", *([self.sizes] if self.sizes else []), *tensors, "void *arena"]
         return f"int {self.name}_run({', '.join(parameters)})"
 
+    @property
+    def functions(self) -> list[str]:
+        """The names of the C functions."""
+        return [f"{self.name}_{part}" for part in ("open", "error", "close", "arena_bytes", "run")]
+
     def header(self) -> str:
         """NAME.h"""
         guard = f"{self.name.upper()}_H"
@@ -53,7 +59,7 @@ class CModel:
         )
 
     def loader(self) -> str:
-        """NAME.c: maps the weights, and calls the compiled code with descriptors."""
+        """NAME.c: maps the weights, and calls the compiled code."""
         head = weights_file.header(self.plan)
         return _LOADER.format(
             n=self.name,
@@ -106,18 +112,12 @@ class CModel:
         return "\n".join(lines)
 
     def _call(self) -> str:
-        """The body of NAME_run: descriptors, and the call."""
-        lines, given = [], []
-        for name, type_, _ in self.tensors:
-            struct = f"tir_{type_.dtype}_{len(type_.shape)}d"
-            values = [f"({_element(type_)} *){name}", *map(size_code.c_code, type_.shape)]
-            lines.append(f"  {struct} d_{name} = make_{struct}({', '.join(values)});")
-            given.append(f"&d_{name}")
-        sizes = ", ".join(self.plan.symbols)
-        lines.append(f"  tir_int8_1d d_weights = make_tir_int8_1d((int8_t *)model->data, {self.plan.weight_bytes});")
-        lines.append(f"  tir_int8_1d d_arena = make_tir_int8_1d((int8_t *)arena, {self.name}_arena_bytes({sizes}));")
-        lines.append(f"  {PREFIX}{self.name}({', '.join([*given, '&d_weights', '&d_arena'])});")
-        return "\n".join(lines)
+        """The body of NAME_run: the call."""
+        arena = f"{self.name}_arena_bytes({', '.join(self.plan.symbols)})"
+        sizes = [size if size in self.plan.symbols else arena for size in self.kernels.sizes]  # the arena's has a name
+        tensors = [name for name, _, _ in self.tensors]
+        given = ", ".join([*sizes, *tensors, "(const int8_t *)model->data", "(int8_t *)arena"])
+        return f"  if ({self.kernels.name}({given})) return refused({self.kernels.error}());"
 
     def example(self) -> str:
         """example.c: runs the model on numbers that it makes, and prints what comes out."""
@@ -147,7 +147,7 @@ def _count(type_: TensorType) -> str:
 
 
 def _element(type_: TensorType) -> str:
-    return c_header.C_TYPES[type_.dtype]
+    return c_entry.C_TYPES[type_.dtype]
 
 
 def _filled(dtype: str) -> str:

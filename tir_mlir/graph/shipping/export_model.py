@@ -19,7 +19,7 @@ from tir_mlir.graph.shipping.c_model import CModel
 from tir_mlir.graph.shipping.js_model import model_part
 from tir_mlir.passes.graph.lower_main import lower_main
 from tir_mlir.passes.graph.places import Plan
-from tir_mlir.runtime.drivers import aot
+from tir_mlir.runtime.drivers import aot, c_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import files, toolchain
@@ -49,24 +49,26 @@ def export_model(
         )
     own = not isinstance(target, Target) or not target.triple
     if own:
-        toolchain.require(("mlir-translate", "opt", "llc", "zig"), "model.export")
+        toolchain.require(("zig",), "model.export")
     with entered():
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
     place.mkdir(parents=True, exist_ok=True)
     written = {place / f"{name}.safetensors": weights_file.file_content(plan, weights)}
     with built_as_given():
-        library = build(module, target, driver="tools" if own else "object", libs=libs)
+        library = build(module, target, driver="jit" if own else "object", libs=libs)
     if not own and isinstance(target, Target) and target.arch == "wasm32":
         return _web(library, place, name, plan, written, ranges)
-    model = CModel(name, plan, target, ranges)
+    (signature,) = library.exporter.signatures
+    kernels = f"{name}_kernels"
+    model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges)
     written |= {
         place / f"{name}.h": model.header().encode(),
         place / f"{name}.c": model.loader().encode(),
         place / "example.c": model.example().encode(),
     }
     files.write_whole(written)
-    made = _library(library, place, name) if own else library.export(place / f"{name}_kernels.o")
+    made = _library(library, model, place) if own else library.export(place / f"{kernels}.o", kernels)
     return [*written, *made]
 
 
@@ -85,19 +87,19 @@ def _web(
     return [*written, module]
 
 
-def _library(library: Library, place: Path, name: str) -> list[Path]:
+def _library(library: Library, model: CModel, place: Path) -> list[Path]:
     """NAME.so and libNAME.a: the compiled code, and the loader."""
-    objects, libs = library.linked
+    name, kernels = model.name, model.kernels.name
     with files.folder() as temporary:
-        kernels = library.export(Path(temporary, f"{name}_kernels.so"))
-        made: Mapping[Path, bytes] = {place / f"{name}_kernels.h": kernels[2].read_bytes()}
+        objects = [str(Path(temporary, f"{part}.o")) for part in (kernels, name)]
+        _, written = library.export(objects[0], kernels)
+        made: Mapping[Path, bytes] = {place / f"{kernels}.h": written.read_bytes()}
         files.write_whole(dict(made))
-        loader = str(Path(temporary, f"{name}.o"))
         options = ["-c", "-O2", "-fPIC", "-fno-sanitize=all", f"-I{place}"]
-        toolchain.run("zig", ["cc", *options, str(place / f"{name}.c"), "-o", loader])
+        toolchain.run("zig", ["cc", *options, str(place / f"{name}.c"), "-o", objects[1]])
         shared, static = Path(temporary, f"{name}.so"), Path(temporary, f"lib{name}.a")
-        aot.link_shared([*objects, loader], str(shared), libs)
-        toolchain.run("zig", ["ar", "rcs", str(static), *objects, loader])
+        aot.link_shared(objects, str(shared), library.exporter.needed_libraries(), model.functions)
+        toolchain.run("zig", ["ar", "rcs", str(static), *objects])
         libraries = {place / path.name: path.read_bytes() for path in (shared, static)}
         files.write_whole(dict(libraries))
     return [*made, *libraries]

@@ -10,5 +10,5 @@ def refuse(code: object, protocol: object = None) -> NoReturn:
     raise TypeError(
         f"{type(code).__name__} is machine code in this process and cannot be pickled or copied. Pickle the schedule or"
         " the module and build it again there (the code is taken from the cache), or write a shared object:"
-        ' build(..., driver="tools") and lib.export("f.so")'
+        ' lib.export("f.so")'
     )

@@ -20,7 +20,7 @@ from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import c_header, cpu_needs, shared_libraries
+from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.tools import files, toolchain
 
@@ -41,7 +41,6 @@ class Aot:
     ):
         cpu_needs.require(needs)
         toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'build(..., driver="tools")')
-        self._signatures = list(signatures)
         self._calls_out = calls_out
         self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
         self._folder = files.folder()
@@ -54,12 +53,9 @@ class Aot:
         types = function.c_types(lowered, [s.name for s in signatures])
         compile_object(f"{self.llvm_ir}\n{function.text(types, declare=False)}\n", self._object)
         self.objects, self.libs = [self._object], libs
-        if shared_libraries.needs_support(lowered, low_precision):
-            self.objects.append(self._compiled("support.c"))
-        if low_precision:
-            self.objects.append(self._compiled("half.c"))
-        if cpu_needs.asks_for_tiles(needs):
-            self.objects.append(self._compiled("tile_permission.c"))
+        for n, data in enumerate([*_support(lowered, low_precision), *permission(needs)]):
+            self.objects.append(self._path(f"support{n}.o"))
+            Path(self.objects[-1]).write_bytes(data)
         self._shared = self._path("module.so")
         link_shared(self.objects, self._shared, libs)
         self._library = ctypes.CDLL(self._shared)
@@ -78,23 +74,39 @@ class Aot:
         """The machine code, disassembled."""
         return toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", self._object])
 
-    def export(self, path: str | Path) -> list[Path]:
-        """Write PATH (.so), and beside it the object (.o) and a C header (.h). Returns the three paths."""
-        shared = Path(path)
-        stem = shared.with_suffix("")
-        results = [shared, stem.with_suffix(".o"), stem.with_suffix(".h")]
-        made = [Path(self._shared).read_bytes(), Path(self._object).read_bytes()]
-        made.append(c_header.text(self._signatures, stem.name, self._sites).encode())
-        files.write_whole(dict(zip(results, made, strict=True)))
-        return results
-
     def _path(self, name: str) -> str:
         return str(Path(self._folder.name, name))
 
-    def _compiled(self, name: str) -> str:
-        source, target = Path(__file__).with_name(name), self._path(f"{Path(name).stem}.o")
-        toolchain.run("zig", ["cc", "-c", "-O2", "-fPIC", "-fno-sanitize=all", str(source), "-o", target])
-        return target
+
+def objects_by_tools(module: ir.Module, low_precision: bool, needs: Sequence[Sequence[str]]) -> list[bytes]:
+    """A module in the llvm dialect -> its object file, and those of what it needs."""
+    toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'export of build(..., driver="tools")')
+    with files.folder() as folder:
+        result = Path(folder, "module.o")
+        compile_object(to_llvm_ir(str(module)), str(result))
+        return [result.read_bytes(), *_support(module, low_precision), *permission(needs)]
+
+
+def permission(needs: Sequence[Sequence[str]]) -> list[bytes]:
+    """The object file that asks for tile registers when it is loaded, if code needs them."""
+    return [_compiled("tile_permission.c")] if cpu_needs.asks_for_tiles(needs) else []
+
+
+def _support(module: ir.Module, low_precision: bool) -> list[bytes]:
+    """The object files of the functions that code generation calls, if it does. They are weak, so that a program may
+    have several of them."""
+    sources = ["support.c"] if shared_libraries.needs_support(module, low_precision) else []
+    sources += ["half.c"] if low_precision else []
+    return [_compiled(source, "-Dvisibility(how)=visibility(how), weak") for source in sources]
+
+
+def _compiled(name: str, *options: str) -> bytes:
+    source = Path(__file__).with_name(name)
+    with files.folder() as folder:
+        target = Path(folder, "made.o")
+        flags = ["-c", "-O2", "-fPIC", "-fno-sanitize=all", *options]
+        toolchain.run("zig", ["cc", *flags, str(source), "-o", str(target)])
+        return target.read_bytes()
 
 
 def to_llvm_ir(text: str) -> str:
@@ -110,15 +122,21 @@ def compile_object(llvm_ir: str, target: str) -> None:
     toolchain.run("llc", options, input=optimized)
 
 
-def link_shared(objects: Sequence[str], target: str, libs: Sequence[str]) -> None:
-    """Link objects and shared libraries into a shared object with an rpath to the libraries."""
+def link_shared(objects: Sequence[str], target: str, libs: Sequence[str], shown: Sequence[str] | None = None) -> None:
+    """Link objects and shared libraries into a shared object with an rpath to the libraries. shown: the functions that
+    others see; None: all that the objects show."""
     if not sys.platform.startswith("linux"):
         toolchain.run("zig", ["cc", "-shared", *objects, *libs, "-lm", "-o", target])
         return
     # ld.lld directly: `zig cc` would first build a C library, which takes half a minute
     system = [str(lib) for lib in _system_libraries()]
     paths = [f"-rpath={folder}" for folder in dict.fromkeys(str(Path(lib).resolve().parent) for lib in libs)]
-    toolchain.run("zig", ["ld.lld", "-shared", *objects, *libs, *paths, "--as-needed", *system, "-o", target])
+    script = []
+    if shown is not None:
+        Path(f"{target}.version").write_text(f"{{ global: {'; '.join(shown)}; local: *; }};")
+        script = [f"--version-script={target}.version"]
+    options = ["-shared", *script, *objects, *libs, *paths, "--as-needed", *system, "-o", target]
+    toolchain.run("zig", ["ld.lld", *options])
 
 
 def _system_libraries() -> list[Path]:

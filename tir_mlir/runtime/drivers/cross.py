@@ -12,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import c_header, vector_length, wasm
+from tir_mlir.runtime.drivers import vector_length, wasm
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain
@@ -67,18 +67,8 @@ class CrossObject:
         triple, cpu, features = (f.decode() for f in (self._target.triple, self._target.cpu, self._target.features))
         return clang_codegen.compile_ir(self._foreign, triple, cpu, features, output)
 
-    def export(self, path: str | Path) -> list[Path]:
-        """Write the object file (.o), and beside it a C header (.h); with the suffix .wasm the WebAssembly module, and
-        beside it a JavaScript loader (.js). Returns the two paths."""
-        if Path(path).suffix == ".wasm":
-            return self._export_wasm(Path(path))
-        target = Path(path).with_suffix(".o")
-        results = [target, target.with_suffix(".h")]
-        made = self._data, self._header(target.stem).encode()
-        files.write_whole(dict(zip(results, made, strict=True)))
-        return results
-
-    def _export_wasm(self, path: Path) -> list[Path]:
+    def export_wasm(self, path: Path) -> list[Path]:
+        """Write the WebAssembly module, and beside it a JavaScript loader (.js). Returns the two paths."""
         if self._cpu.arch != "wasm32":
             raise BuildError(
                 f'{path.name}: this code is for {self._cpu.arch}; fix: build(..., target="wasm_simd").export("f.wasm")'
@@ -88,10 +78,6 @@ class CrossObject:
         made = wasm.link(self._data, self._signatures, bool(self._sites)), script.encode()
         files.write_whole(dict(zip(results, made, strict=True)))
         return results
-
-    def _header(self, stem: str) -> str:
-        tests = vector_length.c_function(self._cpu, c_header.identifier(stem))
-        return c_header.text(self._signatures, stem, self._sites, [tests] if tests else [])
 
 
 class CrossCompiledFunction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
@@ -22,6 +23,7 @@ from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.loader import Code
 from tir_mlir.runtime.llvm.single_copies import keep_single
+from tir_mlir.runtime.llvm.visible_symbols import show_only
 from tir_mlir.runtime.tools import files, toolchain
 
 
@@ -92,6 +94,32 @@ def compile_program(
 
     made = object_code.compile_module(lowered, extra, clock, wanted, passes, link, parts=True)
     return Compiled(b"".join(made), [len(part) for part in made], list(libs), **facts)
+
+
+def compile_for_c(
+    lowered: ir.Module,
+    names: Sequence[str],
+    clock: Callable[[str], Any],
+    wanted: object_code.LLVMTarget | None = None,
+    low_precision: bool | None = False,
+    kernels: Sequence[tuple[str, list[str]]] = (),
+) -> bytes:
+    """Compile a module in the llvm dialect, with C functions (see `c_entry`), to one object file that defines `names`
+    and nothing else that others see. low_precision: None for another CPU, whose C compiler has support functions."""
+    needs_support = low_precision is not None and shared_libraries.needs_support(lowered, low_precision)
+    extra = _support("support.ll") if needs_support else ""
+
+    def link(made: int, context: int) -> None:
+        libcalls = {*shared_libraries.SUPPORT}
+        if low_precision:
+            half = _support("half.ll")
+            libcalls |= set(re.findall(r"^define .*?@(\w+)\(", half, re.MULTILINE))
+            object_code.add(made, context, half)
+        link_kernels(made, context, kernels)
+        show_only(made, names, libcalls)
+
+    (data,) = object_code.compile_module(lowered, extra, clock, wanted, link=link)
+    return data
 
 
 def _support(file: str) -> str:

@@ -40,6 +40,13 @@ def provided(symbol: str, libs: Sequence[str] = ()) -> bool:
     return True
 
 
+def in_c_library(symbol: str) -> bool:
+    """Whether the C library of this process, or its math library, has a function of this name."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return any(has(lib, symbol) for lib in ("libc.so.6", "libm.so.6"))
+
+
 def undefined(lowered: ir.Module) -> list[str]:
     """The functions that a module in the llvm dialect declares and uses, except intrinsics."""
     names = []

@@ -73,6 +73,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "LLVMGetFirstGlobal": (_P, _P),
     "LLVMGetNextGlobal": (_P, _P),
     "LLVMSetLinkage": (None, _P, c_int),
+    "LLVMSetVisibility": (None, _P, c_int),
     "LLVMGlobalGetValueType": (_P, _P),
     "LLVMPrintTypeToString": (_P, _P),
     "LLVMPrintModuleToString": (_P, _P),

@@ -6,7 +6,6 @@ object file of the candidate + agent.c + parameters.c  ->  one executable for Li
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.cache.store import cached
-from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
+from tir_mlir.runtime.drivers.c_entry import CEntry, entries, size_values
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target import Target
@@ -68,8 +67,9 @@ def linked(built: Library, call: Call, target: Target) -> bytes:
     triple = linux_triple(target)
     with files.folder() as folder:
         path = {name: str(Path(folder, name)) for name in ("f.o", "agent.o", "parameters.o", "program")}
-        built.export(path["f.o"])
-        parts = {"agent.o": AGENT.read_text(), "parameters.o": source(call)}
+        entry = _entry(built, call)
+        built.export(path["f.o"], entry.name if len(built) == 1 else None)
+        parts = {"agent.o": AGENT.read_text(), "parameters.o": source(entry, call)}
         files.write_whole({Path(path[name]): _object(text, triple) for name, text in parts.items()})
         objects = [path[name] for name in ("f.o", *parts)]
         options = ["cc", "-target", triple, "-static", "-s", *objects, "-lm", "-o", path["program"]]
@@ -96,50 +96,51 @@ def _compiled(text: str, triple: str) -> bytes:
         return result.read_bytes()
 
 
-def source(call: Call) -> str:
-    """The parameters of a call in C: descriptors of row-major arrays, scalars by value.
+def _entry(built: Library, call: Call) -> CEntry:
+    """The C function of a candidate."""
+    signatures = built.exporter.signatures
+    name = "tir_candidate" if len(signatures) == 1 else None
+    return next(e for e in entries(signatures, {}, "f", name) if e.signature.name == call.signature.name)
+
+
+def source(entry: CEntry, call: Call) -> str:
+    """The parameters of a call in C: sizes, row-major arrays, scalars by value.
 
     Raises BuildError for others.
     """
-    params, kinds, words, bound = call.signature.params, [], [], []
+    words = [str(size) for size in size_values(entry, call.values)]
+    kinds = ["int64_t"] * len(words)
     sizes: list[int] = []
     written: list[str] = []
-    for number, (param, value) in enumerate(zip(params, call.values, strict=True)):
+    for param, value in zip(call.signature.params, call.values, strict=True):
         if isinstance(param, ScalarParam):
             kind = _SCALARS.get(param.dtype, f"{param.dtype}_t")
             kinds.append(kind)
             words.append(_literal(kind, value))
             continue
-        words.append(f"&d{number}")
+        _check_row_major(param)
         kinds.append("void *")
-        bound.append((number, _descriptor(number, param, value), len(sizes)))
+        words.append(f"arrays[{len(sizes)}]")
         sizes.append(value.nbytes)
         written.append(str(int(param.written)))
-    name = PREFIX + call.signature.name
-    binds = " ".join(f"d{n}.allocated = d{n}.aligned = data[{at}];" for n, _, at in bound)
     return "\n".join([
         "#include <stdint.h>",
-        f"extern void candidate({', '.join(kinds) or 'void'}) __asm__({json.dumps(name)});",
-        *(text for _, text, _ in bound),
+        f"extern int {entry.name}({', '.join(kinds) or 'void'});",
+        "static void **arrays;",
         f"const int tir_count = {len(sizes)};",
         f"const uint64_t tir_bytes[] = {{{', '.join(map(str, [*sizes, 0]))}}};",
         f"const char tir_written[] = {{{', '.join([*written, '0'])}}};",
-        f"void tir_bind(void **data) {{ {binds} }}",
-        f"void tir_call(void) {{ candidate({', '.join(words)}); }}\n",
+        "void tir_bind(void **data) { arrays = data; }",
+        f"void tir_call(void) {{ if ({entry.name}({', '.join(words)})) __builtin_trap(); }}\n",
     ])  # fmt: skip
 
 
-def _descriptor(number: int, param: BufferParam, value: np.ndarray) -> str:
+def _check_row_major(param: BufferParam) -> None:
     if param.strides is not None or param.offset:
         raise BuildError(
             f"the parameter {param.name} has strides of its own, and boards take row-major arrays; "
             "fix: tune the function with row-major parameters"
         )
-    rank = value.ndim
-    strides = [int(np.prod(value.shape[n + 1 :])) for n in range(rank)]
-    lengths = f"int64_t sizes[{rank}], strides[{rank}];" if rank else ""
-    tail = f", {{{', '.join(map(str, value.shape))}}}, {{{', '.join(map(str, strides))}}}" if rank else ""
-    return f"static struct {{ void *allocated, *aligned; int64_t offset; {lengths} }} d{number} = {{0, 0, 0{tail}}};"
 
 
 def _literal(kind: str, value: Any) -> str:

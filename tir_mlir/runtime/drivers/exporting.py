@@ -1,0 +1,127 @@
+"""Libraries as files for C programs: an object file or libraries, and a header."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
+from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.drivers import aot, c_entry, jit, vector_length
+from tir_mlir.runtime.llvm import llvm_c
+from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
+from tir_mlir.runtime.llvm.object_code import LLVMTarget, has_generator, llvm_ir
+from tir_mlir.runtime.tools import clang_codegen, files, toolchain
+from tir_mlir.target import Target
+
+SUFFIXES = (".so", ".a", ".o", ".h")
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """Writes the files of a library.
+
+    symbols: the `global_symbol` of functions that have one. program: the module in the llvm dialect, and what `build`
+    knows of it. libs: the shared libraries that the code may call. cpu: None for this machine. by_tools: the object
+    file is made by LLVM's tools, as the library was.
+    """
+
+    signatures: Sequence[CallSignature]
+    symbols: Mapping[str, str]
+    program: Callable[[], tuple[ir.Module, dict[str, Any]]]
+    libs: Sequence[str]
+    cpu: Target | None = None
+    by_tools: bool = False
+
+    def write(self, path: Path, name: str | None = None) -> list[Path]:
+        """Write the file of a path, by its suffix, and what goes with it; see `Library.export`. Returns the paths."""
+        if path.suffix not in SUFFIXES:
+            raise BuildError(f"{path.name} has no suffix of a library for C; fix: one of {', '.join(SUFFIXES)}")
+        if path.suffix == ".so" and self.cpu is not None:
+            raise BuildError(
+                f"{path.name}: a shared library for {self.cpu.arch} needs a linker for it; fix: export an object file, "
+                f"{path.stem}.o, or a static library, {path.stem}.a, and link that"
+            )
+        with entered():
+            lowered, facts = self.program()
+            sites = None if facts["sites"] is None else [CheckedSite(*fields) for fields in facts["sites"]]
+            made = c_entry.entries(self.signatures, self.symbols, path.stem, name)
+            header = path.with_suffix(".h")
+            tests = [] if self.cpu is None else [vector_length.c_function(self.cpu, c_entry.identifier(path.stem))]
+            text = c_entry.header(made, path.stem, sites, [test for test in tests if test])
+            contents = {header: text.encode()}
+            if path.suffix != ".h":
+                contents = self._code(path, lowered, facts, made, sites) | contents
+        files.write_whole(contents)
+        return list(contents)
+
+    def needed_libraries(self) -> list[str]:
+        """The shared libraries that the code calls."""
+        with entered():
+            lowered, facts = self.program()
+            return jit.needed_libraries(lowered, self.libs, facts["kernels"])
+
+    def _code(
+        self, path: Path, lowered: ir.Module, facts: dict[str, Any], made: Sequence[c_entry.CEntry], sites: Any
+    ) -> dict[Path, bytes]:
+        """The contents of the files of code."""
+        module = clone_module(lowered)
+        names = c_entry.add_entries(module, made, sites)
+        data = self._object(module, facts, names)
+        if path.suffix == ".o":
+            return {path: data}
+        toolchain.require(("zig",), f"a library ({path.suffix})")
+        with files.folder() as folder:
+            obj, result = Path(folder, f"{path.stem}.o"), Path(folder, f"result{path.suffix}")
+            files.write_whole({obj: data})
+            if path.suffix == ".a":
+                toolchain.run("zig", ["ar", "rcs", str(result), str(obj)])
+                return {path: result.read_bytes()}
+            libs = jit.needed_libraries(lowered, self.libs, facts["kernels"])
+            aot.link_shared([str(obj)], str(result), libs, names)
+            return {path: result.read_bytes(), path.with_suffix(".o"): data}
+
+    def _object(self, module: ir.Module, facts: dict[str, Any], names: Sequence[str]) -> bytes:
+        if self.cpu is not None:
+            return self._for_other_cpu(module, facts, names)
+        precision, kernels = facts["low_precision"], facts["kernels"]
+        if self.by_tools or llvm_c.llvm() is None:
+            return _merged(aot.objects_by_tools(module, precision, facts["needs"]))
+        data = jit.compile_for_c(module, names, lambda _: nullcontext(), None, precision, kernels)
+        return _merged([data, *aot.permission(facts["needs"])])
+
+    def _for_other_cpu(self, module: ir.Module, facts: dict[str, Any], names: Sequence[str]) -> bytes:
+        assert self.cpu is not None
+        cpu, kernels = self.cpu, facts["kernels"]
+        target = LLVMTarget(cpu.triple.encode(), cpu.cpu.encode(), cpu.llvm_features.encode())
+        vector_length.guard(module, cpu)
+        if has_generator(target.triple):
+            return jit.compile_for_c(module, names, lambda _: nullcontext(), target, None, kernels)
+        text = llvm_ir(module, partial(link_kernels, kernels=kernels))
+        return clang_codegen.compile_ir(text, cpu.triple, cpu.cpu, cpu.llvm_features)
+
+
+def _merged(objects: Sequence[bytes]) -> bytes:
+    """One object file of several."""
+    if len(objects) == 1:
+        return objects[0]
+    with files.folder() as folder:
+        parts = {Path(folder, f"{n}.o"): data for n, data in enumerate(objects)}
+        files.write_whole(dict(parts))
+        result = Path(folder, "merged.o")
+        toolchain.run("zig", ["ld.lld", "-r", *map(str, parts), "-o", str(result)])
+        return result.read_bytes()
+
+
+def check_path(path: object) -> Path:
+    """A path of a user. Raises BuildError for what is none."""
+    if not isinstance(path, (str, Path)):
+        raise BuildError(f"export takes a path, not {short_repr(path)}")
+    return Path(path)
