@@ -273,7 +273,7 @@ class Layout:
         return tidy if self._where(tidy).intersect(box).is_equal(ours.intersect(box)) else piece
 
 
-@by_structure(lambda exprs, box: (exprs, box.extents, box.params, str(box.sizes)), limit=1 << 10)
+@by_structure(lambda exprs, box: (exprs, box.extents, box.params, str(box.sizes)), limit=1 << 7)
 def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
     """The layout of a map: one object per content, so that its results are computed once."""
     return Layout(exprs, box)

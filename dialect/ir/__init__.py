@@ -35,7 +35,7 @@ from tir_mlir.dialect.ir.index import (
     trim,
     used_dims,
 )
-from tir_mlir.dialect.ir.memo import BoundedDict, answers, by_structure, frozen, only_reads, remembered
+from tir_mlir.dialect.ir.memo import ENTRIES, BoundedDict, answers, by_structure, frozen, only_reads, remembered
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS, takes_no_memref
 from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
 from tir_mlir.dialect.ir.touched import (
@@ -125,6 +125,7 @@ __all__ = [
     "Buffer",
     "COMMUTATIVE",
     "DIVISIONS",
+    "ENTRIES",
     "Constraint",
     "Func",
     "Index",

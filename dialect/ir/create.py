@@ -13,6 +13,7 @@ from mlir.dialects import affine, arith, memref, scf
 
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
+from tir_mlir.dialect.ir.memo import ENTRIES
 from tir_mlir.dialect.ir.touched import touch_here
 from tir_mlir.dialect.ir.traversal import visit
 from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name
@@ -46,7 +47,7 @@ def at_start(block: ir.Block) -> ir.InsertionPoint:
 
 
 def fresh_id(op: ir.Operation) -> int:
-    """An id never used in the module; the counter is an attribute of the module."""
+    """An id never used in the module of an op; the counter is an attribute of the module."""
     root = op
     while root.parent is not None:
         root = root.parent.operation
@@ -75,6 +76,11 @@ def _walk(root: ir.Operation) -> list[ir.Operation]:
 
     visit(root, look)
     return found
+
+
+def _id_here() -> ir.Attribute:
+    """The id of an op to be created at the insertion point."""
+    return attrs.to_attr(fresh_id(ir.InsertionPoint.current.block.owner.operation))
 
 
 def _assign_id(op: Any) -> None:
@@ -139,6 +145,7 @@ def loop(
         "step": _index_one(),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(low_operands), len(high_operands), 0]),
         attrs.LOOP: ir.StringAttr.get(name),
+        attrs.ID: _id_here(),  # all at once: MLIR keeps each dictionary of attributes that there ever was
     }
     if kind != "serial":
         facts[attrs.KIND] = ir.StringAttr.get(kind)
@@ -149,7 +156,6 @@ def loop(
     # not by AffineForOp, whose builder takes longer than all the rest
     op = ir.Operation.create("affine.for", operands=[*low_operands, *high_operands], attributes=facts, regions=1)
     _append_body(op, 1)
-    _assign_id(op)
     return Loop(op)
 
 
@@ -189,6 +195,13 @@ def _one_point_facts(count: int) -> dict[str, ir.Attribute]:
     }
 
 
+@lru_cache(maxsize=ENTRIES)
+def _point_maps(low: ir.AffineMap) -> dict[str, ir.Attribute]:
+    """The bounds of a block that runs at one point."""
+    high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
+    return {"lowerBoundsMap": ir.AffineMapAttr.get(low), "upperBoundsMap": ir.AffineMapAttr.get(high)}
+
+
 def _append_body(op: ir.Operation, count: int = 0) -> None:
     """Give a region its body: `count` indices and a yield."""
     body = op.regions[0].blocks.append(*[ir.IndexType.get()] * count)
@@ -222,21 +235,21 @@ def while_loop(condition: Callable[[], ir.Value]) -> ir.Operation:
 def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | None = None) -> Block:
     """An empty block with its yield. Bindings may use loop variables and the iters of the enclosing block."""
     bindings = [Index.wrap(i.binding) for i in iters] or [Index.constant(0)]
-    op = one_point(bindings)
     mins, extents, syms = _domain_maps(iters)
-    facts = op.attributes
-    facts[attrs.BLOCK] = ir.StringAttr.get(name)
-    facts[attrs.ITERS] = attrs.to_attr([i.kind for i in iters])
-    facts[attrs.NAMES] = attrs.to_attr([i.name for i in iters])
-    facts[attrs.MIN] = ir.AffineMapAttr.get(mins)
-    facts[attrs.EXTENT] = ir.AffineMapAttr.get(extents)
-    facts[attrs.SYMS] = attrs.to_attr(syms)
+    facts: dict[str, ir.Attribute] = {
+        attrs.BLOCK: ir.StringAttr.get(name),
+        attrs.ITERS: attrs.to_attr([i.kind for i in iters]),
+        attrs.NAMES: attrs.to_attr([i.name for i in iters]),
+        attrs.MIN: ir.AffineMapAttr.get(mins),
+        attrs.EXTENT: ir.AffineMapAttr.get(extents),
+        attrs.SYMS: attrs.to_attr(syms),
+        attrs.ID: _id_here(),
+    }
     if annotations:
         facts[attrs.ANNOTATIONS] = attrs.to_attr(dict(annotations))
     if any(i.wide for i in iters):
         facts[attrs.DTYPES] = attrs.to_attr({i.name: signs.WIDE for i in iters if i.wide})
-    _assign_id(op)
-    return Block(op)
+    return Block(_one_point(bindings, facts))
 
 
 def _domain_maps(iters: Sequence[IterSpec]) -> tuple[ir.AffineMap, ir.AffineMap, list[str]]:
@@ -257,15 +270,11 @@ def over_symbols(index: Index, values: Sequence[ir.Value]) -> ir.AffineExpr:
     return index.expr.compose(ir.AffineMap.get(0, len(values), swap)) if swap else index.expr
 
 
-def one_point(bindings: Sequence[Index]) -> ir.Operation:
+def _one_point(bindings: Sequence[Index], attributes: dict[str, ir.Attribute]) -> ir.Operation:
     """An `affine.parallel` over the single point `bindings`, with an empty body and its yield."""
     touch_here()
     low, operands = emit_map(bindings)
-    high, high_operands = emit_map([b + 1 for b in bindings])
-    if high_operands != operands:
-        high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
-    maps = {"lowerBoundsMap": ir.AffineMapAttr.get(low), "upperBoundsMap": ir.AffineMapAttr.get(high)}
-    facts = _one_point_facts(len(bindings)) | maps
+    facts = _one_point_facts(len(bindings)) | _point_maps(low) | attributes
     op = ir.Operation.create("affine.parallel", operands=[*operands, *operands], attributes=facts, regions=1)
     _append_body(op, len(bindings))
     return op

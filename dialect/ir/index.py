@@ -9,6 +9,7 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine, short_repr
+from tir_mlir.dialect.ir.memo import ENTRIES
 
 AffineExpr = ir.AffineExpr
 
@@ -128,7 +129,7 @@ class Index:
         return (self - other).simplified().as_constant() == 0
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=ENTRIES)
 def _constant(value: int) -> Index:
     if not -(2**63) <= value < 2**63:
         raise NotAffine(f"{short_repr(value)} does not fit an index (64 bits)")
@@ -140,7 +141,7 @@ def _dim(number: int) -> ir.AffineExpr:
     return AffineExpr.get_dim(number)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=ENTRIES)
 def simplified_expr(expr: ir.AffineExpr, count: int) -> ir.AffineExpr:
     """MLIR's simplification of an expression over `count` dimensions; `expr` itself if the result is longer."""
     simple = AffineExpr.simplify_affine_expr(expr, count, 0).maybe_downcast()
@@ -153,7 +154,7 @@ def _compose(expr: ir.AffineExpr, dims: Sequence[ir.AffineExpr], count: int) -> 
     return expr.compose(ir.AffineMap.get(count, 0, list(dims))).maybe_downcast()
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=ENTRIES)
 def cost(expr: ir.AffineExpr) -> int:
     """Size of an expression; divisions and remainders count more."""
     expr = expr.maybe_downcast()
@@ -163,7 +164,7 @@ def cost(expr: ir.AffineExpr) -> int:
     return own + cost(expr.lhs) + cost(expr.rhs)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=ENTRIES)
 def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
     """Positions of the dimensions that occur in an expression."""
     expr = expr.maybe_downcast()
@@ -180,7 +181,7 @@ def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
     return Index(shorter, tuple(values) if used is None else tuple([values[i] for i in used]))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=ENTRIES)
 def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int, ...] | None]:
     """An expression renumbered to its used dimensions, and their old positions (None: all are used)."""
     expr = expr.maybe_downcast()
@@ -224,19 +225,23 @@ def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Valu
             group = syms if is_symbol(value) else dims
             if value not in group:
                 group.append(value)
-    place: dict[ir.Value, ir.AffineExpr] = {v: AffineExpr.get_dim(i) for i, v in enumerate(dims)}
-    place |= {v: AffineExpr.get_symbol(i) for i, v in enumerate(syms)}
-    exprs = []
-    for part in parts:
-        swap = [place[v] for v in part.values]
-        if swap:
-            exprs.append(part.expr.compose(ir.AffineMap.get(len(dims), len(syms), swap)))
-        else:
-            exprs.append(part.expr)
-    return ir.AffineMap.get(len(dims), len(syms), exprs), dims + syms
+    operands = dims + syms
+    numbers = tuple([(part.expr, tuple([operands.index(v) for v in part.values])) for part in parts])
+    return _joined(numbers, len(dims), len(syms)), operands
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=ENTRIES)
+def _joined(parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], dims: int, syms: int) -> ir.AffineMap:
+    """The map of expressions, each with the numbers of its operands among all: dimensions first, then symbols."""
+    places = [AffineExpr.get_dim(i) for i in range(dims)] + [AffineExpr.get_symbol(i) for i in range(syms)]
+    exprs = [
+        expr.compose(ir.AffineMap.get(dims, syms, [places[i] for i in numbers])) if numbers else expr
+        for expr, numbers in parts
+    ]
+    return ir.AffineMap.get(dims, syms, exprs)
+
+
+@lru_cache(maxsize=ENTRIES)
 def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
     """The results of a map with its symbols numbered after its dimensions."""
     swap = [AffineExpr.get_dim(map_.n_dims + s) for s in range(map_.n_symbols)]
@@ -259,13 +264,13 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     return results
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=ENTRIES)
 def _constants(map_: ir.AffineMap) -> tuple[Index, ...]:
     """The results of a map without operands."""
     return tuple([trim(expr, ()) for expr in over_dims(map_)])
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=ENTRIES)
 def _results(map_: ir.AffineMap, count: int) -> tuple[tuple[ir.AffineExpr, tuple[int, ...] | None], ...]:
     """The results of a map over `count` operands, each over those that it uses (None: all)."""
     return tuple([_trimmed(expr, count) for expr in over_dims(map_)])

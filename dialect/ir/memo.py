@@ -31,16 +31,21 @@ class _State(threading.local):
 _state = _State()
 
 
-class BoundedDict(dict[K, V], Generic[K, V]):
-    """A dictionary that is cleared when it reaches `limit` entries."""
+ENTRIES = 1 << 12
+"""How many results a cache across modules keeps: the distinct nests of a large program, in a few megabytes."""
 
-    def __init__(self, limit: int = 1 << 14):
+
+class BoundedDict(dict[K, V], Generic[K, V]):
+    """A dictionary that drops the older half of its entries when it reaches `limit`."""
+
+    def __init__(self, limit: int = ENTRIES):
         super().__init__()
         self._limit = limit
 
     def __setitem__(self, key: K, value: V) -> None:
         if len(self) >= self._limit:
-            self.clear()
+            for old in list(self)[: self._limit // 2]:
+                self.pop(old, None)  # another thread may have dropped it
         super().__setitem__(key, value)
 
 
@@ -105,7 +110,7 @@ def remembered(function: F) -> F:
     return ask  # type: ignore[return-value]
 
 
-def by_structure(key: Callable[..., Hashable | None], limit: int = 1 << 14) -> Callable[[F], F]:
+def by_structure(key: Callable[..., Hashable | None], limit: int = ENTRIES) -> Callable[[F], F]:
     """Decorator: cache the results of a function across modules, under `key(*args)`.
 
     The key must determine the result, and the result must contain no ops or values. A call whose key is None, or that

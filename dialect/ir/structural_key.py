@@ -14,7 +14,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import is_apply
-from tir_mlir.dialect.ir.memo import BoundedDict, remembered
+from tir_mlir.dialect.ir.memo import ENTRIES, BoundedDict, remembered
 from tir_mlir.dialect.ir.views import is_block, owner_op, symbols_by_name
 
 Origin = Any
@@ -46,7 +46,7 @@ class NestKey:
         return (what, *found)
 
 
-_numbers: BoundedDict[Any, int] = BoundedDict(1 << 16)
+_numbers: BoundedDict[Any, int] = BoundedDict(2 * ENTRIES)
 _next = 0
 _LOOP = ("lowerBoundMap", "upperBoundMap")
 _BLOCK = ("lowerBoundsMap", attrs.MIN, attrs.EXTENT, attrs.SYMS)

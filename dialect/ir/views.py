@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
-from tir_mlir.dialect.ir.memo import answers, remembered
+from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
 from tir_mlir.dialect.ir.touched import size_names
 from tir_mlir.dialect.ir.traversal import direct_ops, is_program
 
@@ -458,7 +458,7 @@ def defining_op(value: ir.Value) -> ir.Operation | None:
     return None if isinstance(owner, ir.Block) else owner.operation
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=ENTRIES)
 def _strings(attr: ir.Attribute) -> tuple[str, ...]:
     """The strings of an array; attributes are unique in a context, so that most are read once."""
     return tuple(attrs.from_attr(attr))

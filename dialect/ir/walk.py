@@ -12,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
-from tir_mlir.dialect.ir.memo import answers, remembered
+from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
 from tir_mlir.dialect.ir.traversal import direct_ops, visit
 from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_data_where, is_init, is_loop, is_where
 
@@ -236,7 +236,7 @@ def _positions(block: ir.Block) -> dict[ir.Operation, int]:
 # --- affine ops: reading and rewriting their maps -----------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=ENTRIES)
 def parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
     """An integer set as a map of its expressions, and flags of the equalities."""
     match = re.fullmatch(r"affine_set<(\([^)]*\)(?:\[[^\]]*\])?) : \((.*)\)>", text)

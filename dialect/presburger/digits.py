@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, trim, used_dims
+from tir_mlir.dialect.ir import ENTRIES, Index, trim, used_dims
 
 _MAX_DIGITS = 64
 _ZERO: Mapping[int, int] = MappingProxyType({})
@@ -64,7 +64,7 @@ class _NoDigits(Exception):
     """An expression is no sum of digits."""
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def in_digits(exprs: tuple[ir.AffineExpr, ...], ranges: tuple[tuple[int, int] | None, ...]) -> InDigits | None:
     """Expressions over dimensions of these ranges (first and last value; None: opaque) as sums of digits.
 

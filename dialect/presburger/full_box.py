@@ -12,6 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable, TirError
 from tir_mlir.dialect.ir import (
+    ENTRIES,
     Block,
     Index,
     Iter,
@@ -284,7 +285,7 @@ def fills_constant_domain(
     return _maps_fill(low, tuple(ranges), attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT), cut)  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def _maps_fill(
     low: ir.AffineMap,
     ranges: tuple[tuple[int, int], ...],

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, attrs, is_block, is_loop, is_symbol, over_dims, remembered
+from tir_mlir.dialect.ir import ENTRIES, Block, Index, attrs, is_block, is_loop, is_symbol, over_dims, remembered
 from tir_mlir.dialect.presburger.linear_terms import dim_factors
 
 Bound = int | None  # None: unbounded
@@ -43,7 +43,7 @@ def within(op: ir.Operation) -> ValueRanges:
     return box
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def _iter_ranges(mins: ir.AffineMap, extents: ir.AffineMap) -> tuple[Range, ...] | None:
     """The ranges of the iters of a block with a constant domain; None for any other."""
     lows = [constant_of(e) for e in mins.results]
@@ -53,7 +53,7 @@ def _iter_ranges(mins: ir.AffineMap, extents: ir.AffineMap) -> tuple[Range, ...]
     return tuple((low, low + count - 1) for low, count in zip(lows, counts, strict=True))  # type: ignore[operator]
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bound]:
     """The range of a loop variable, from the ranges of its bounds' operands."""
     cut = low.n_inputs
@@ -136,7 +136,7 @@ def constant_bounds(loop: ir.Operation) -> tuple[int, int] | None:
     return _constant_bounds(attrs.affine_map(loop, "lowerBoundMap"), attrs.affine_map(loop, "upperBoundMap"))
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def _constant_bounds(low: ir.AffineMap, high: ir.AffineMap) -> tuple[int, int] | None:
     if len(low.results) != 1 or len(high.results) != 1:
         return None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine
-from tir_mlir.dialect.ir import Index, size_products, trim, used_dims
+from tir_mlir.dialect.ir import ENTRIES, Index, size_products, trim, used_dims
 
 
 class LinearTerms(NamedTuple):
@@ -34,7 +34,7 @@ class Split(NamedTuple):
     rest: Index
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=ENTRIES)
 def linear_terms(expr: ir.AffineExpr) -> LinearTerms:
     """An expression as a linear combination of dimensions, divisions and remainders.
 
@@ -59,7 +59,7 @@ def _collect(expr: ir.AffineExpr, factor: int, factors: dict[ir.AffineExpr, int]
     return 0
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=ENTRIES)
 def dim_factors(expr: ir.AffineExpr) -> DimFactors | None:
     """An expression as {dimension: factor} and a constant; None if it contains a division or remainder."""
     terms, constant = linear_terms(expr)

@@ -116,7 +116,7 @@ def local_space(count: int, params: Sequence[str]) -> isl.LocalSpace:
 
 def nonneg(aff: isl.Aff) -> isl.Set:
     """{ aff >= 0 }."""
-    return aff.neg().add_constant_val(isl.Val(-1)).neg_basic_set().to_set()
+    return aff.to_pw_aff().nonneg_set()  # few calls: islpy never frees a few bytes of each argument that isl takes
 
 
 def zeros(aff: isl.Aff) -> isl.Set:
@@ -164,7 +164,7 @@ def domain(
     return made
 
 
-_domains: BoundedDict[Hashable, tuple[Domain, list[Origin], dict[Origin, isl.Aff]]] = BoundedDict(1 << 12)
+_domains: BoundedDict[Hashable, tuple[Domain, list[Origin], dict[Origin, isl.Aff]]] = BoundedDict(1 << 9)
 
 
 def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value], guards: bool) -> Domain | None:
@@ -216,7 +216,7 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
     result.free, result.outer = len(free), len(free) + len(start)
     if top is not None and is_block(top):
         for it in Block(top).iters:
-            _bound(result, result.env[it.var], it.min, it.min + it.extent)
+            _bound(result, it.var, [it.min], [it.min + it.extent])
     for number, parent in enumerate(chain):
         if guards or parent.name != "affine.if":
             _enter(result, parent, chain[number + 1] if number + 1 < len(chain) else op)
@@ -276,21 +276,27 @@ def constraint_set(domain_: Domain, c: Constraint) -> isl.Set:
     return zeros(aff) if c.is_eq else nonneg(aff)
 
 
-def _bound(domain_: Domain, var: isl.Aff, low: Index, high: Index) -> None:
-    domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
-    domain_.set = domain_.set.intersect(nonneg(domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))))
+def _bound(domain_: Domain, value: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> None:
+    """Add the bounds of a dimension: at least all of `lows`, less than all of `highs`."""
+    place, var = domain_.index_of(value), domain_.env[value]
+    for low in lows:
+        if (number := low.as_constant()) is not None:
+            domain_.set = domain_.set.lower_bound_val(dim_type.set, place, isl.Val(number))
+        else:
+            domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
+    for high in highs:
+        if (number := high.as_constant()) is not None:
+            domain_.set = domain_.set.upper_bound_val(dim_type.set, place, isl.Val(number - 1))
+        else:
+            last = domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))
+            domain_.set = domain_.set.intersect(nonneg(last))
 
 
 def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
     """Add the bounds, bindings or conditions of one enclosing op."""
     if is_loop(parent):
         loop = Loop(parent)
-        var = domain_.env[loop.var]
-        for low in loop.lowers:
-            domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
-        for high in loop.uppers:
-            last = domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))
-            domain_.set = domain_.set.intersect(nonneg(last))
+        _bound(domain_, loop.var, loop.lowers, loop.uppers)
     elif is_block(parent):
         block = Block(parent)
         arguments = list(block.body.arguments)

@@ -15,7 +15,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Index, cost, is_symbol, simplified_expr, symbol_name, trim
+from tir_mlir.dialect.ir import ENTRIES, Index, cost, is_symbol, simplified_expr, symbol_name, trim
 from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, known_range, of_expr
 from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
 from tir_mlir.dialect.presburger.linear_terms import linear_terms
@@ -53,7 +53,7 @@ def simplify_index(index: Index, domain: Domain) -> Index:
     return found if found is not None and cost(found.expr) < cost(folded.expr) else folded
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def simplify_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
     """The shorter of the folded form and isl's gist; `ranges` has one entry per dimension."""
     folded = fold_expr(expr, ranges).maybe_downcast()
@@ -107,7 +107,7 @@ def _value_range(value: ir.Value, domain: Domain) -> tuple[Bound, Bound]:
 # --- rules by interval arithmetic -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def fold_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
     """The shortest form found by interval arithmetic; `ranges` has one entry per dimension."""
     terms, constant = _sum(expr, ranges)

@@ -30,6 +30,7 @@ from tir_mlir.dialect.ir import (
     loops_above,
     nest_key_in,
     parents,
+    remembered,
     symbol_name,
 )
 from tir_mlir.dialect.presburger import (
@@ -143,6 +144,7 @@ def _domain_key(block: Block) -> Hashable | None:
     return None if nest is None else nest.number
 
 
+@remembered
 def covers(block: Block) -> bool:
     """Whether the bindings cover every point of the domain, whatever the sizes."""
     return _fills_domain(block) or _covers(block)
@@ -155,7 +157,7 @@ def _fills_domain(block: Block) -> bool:
     return runs and block.where is None and fills_constant_domain(block.op, bounds)
 
 
-@by_structure(_domain_key, limit=1 << 16)
+@by_structure(_domain_key)
 def _covers(block: Block) -> bool:
     loops = _loops_around(block)
     return (not _may_be_empty(block, loops) and is_full_box(block, loops)) or _missing(block).is_empty()

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import attrs, is_symbol, over_dims
+from tir_mlir.dialect.ir import ENTRIES, attrs, is_symbol, over_dims
 from tir_mlir.dialect.presburger import ValueRanges, intervals
 from tir_mlir.dialect.presburger.intervals import Range, constant_of
 
@@ -34,7 +34,7 @@ def bindings_inside(op: ir.Operation, box: ValueRanges) -> bool:
     return _bindings_inside(low, known, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def _bindings_inside(low: ir.AffineMap, known: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
     if mins.n_symbols:
         return False
@@ -54,7 +54,7 @@ def reduces_upwards(op: ir.Operation) -> bool:
     return _reduces_upwards(attrs.affine_map(op, "lowerBoundsMap"), op.attributes[attrs.ITERS])
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def _reduces_upwards(low: ir.AffineMap, kinds: ir.Attribute) -> bool:
     bindings = zip(over_dims(low), attrs.from_attr(kinds), strict=False)  # a dummy argument has no kind
     return all(intervals.only_positive(binding) for binding, kind in bindings if kind == "R")
@@ -69,7 +69,7 @@ def access_inside(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     return _access_inside(attrs.affine_map(op, "map"), known, tuple(ir.MemRefType(memref.type).shape))
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=ENTRIES)
 def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[int, ...]) -> bool:
     for expr, size in zip(over_dims(map_), shape, strict=True):
         least, most = intervals.of_expr(expr, known)

@@ -74,6 +74,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def _check_reduce(block: Block) -> None:
     """Check that no reduce iter indexes a store: all its points contribute to one element."""
+    if all(it.kind != "R" for it in block.iters):
+        return
     for access in accesses(block.op):
         if access.op.name != "affine.store" or enclosing_block(access.op) != block:
             continue

@@ -168,7 +168,7 @@ def _check_order(tops: Iterable[ir.Operation]) -> None:
                 raise VerifyError("operand does not dominate this use", "mlir", op.location)
 
 
-@by_structure(settled_key, limit=1 << 16)
+@by_structure(settled_key)
 def _check_settled(op: ir.Operation) -> None:
     """Check the rules that depend only on an op and its nest; a success is cached for equal structure."""
     for rule in SETTLED[op.name]:

@@ -176,7 +176,7 @@ def _before(read: TimedAccess, write: TimedAccess, depth: int) -> isl.Map:
     return _before_map(len(read.loops), len(write.loops), depth, shared, write.path < read.path)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _before_map(reads: int, writes: int, depth: int, shared: int, textually: bool) -> isl.Map:
     r, w = [f"r{i}" for i in range(reads)], [f"w{i}" for i in range(writes)]
     same = [f"r{i} = w{i}" for i in range(depth)]

@@ -54,7 +54,7 @@ def test_by_structure():
 
 
 def test_bounded():
-    known: BoundedDict[int, int] = BoundedDict(2)
-    for n in range(3):
-        known[n] = n
-    assert known == {2: 2}
+    recent: BoundedDict[int, int] = BoundedDict(4)
+    for n in range(5):
+        recent[n] = n
+    assert recent == {2: 2, 3: 3, 4: 4}, "the older half is dropped, not all"

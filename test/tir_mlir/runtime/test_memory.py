@@ -1,0 +1,64 @@
+"""The memory of a process that builds: libraries that nobody holds are freed, and many builds do not add up."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness import ROOT
+
+from tir_mlir import build
+from tir_mlir.script.parser import parse
+
+TEXT = """
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("b"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] + T.float32({value})
+"""
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_code_is_freed_with_the_last_of_its_functions(cache):
+    library = build(parse(TEXT.format(value=1)), cache=cache)
+    other = build(parse(TEXT.format(value=1)), cache=cache)
+    code, function = weakref.ref(library._driver._code), library["main"]
+    del library
+    gc.collect()
+    assert code() is not None
+    result = np.zeros(8, np.float32)
+    function(np.ones(8, np.float32), result)
+    assert (result == 2).all()
+    del function
+    gc.collect()
+    assert code() is None
+    other(result, result := np.zeros(8, np.float32))
+    assert (result == 3).all()
+
+
+def growth(kind: str, count: int, every: int, cache: Path) -> list[float]:
+    """The resident MiB of a new process after each `every` of `count` programs."""
+    script = ROOT / "test" / "harness" / "memory_growth.py"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script), kind, str(count), str(every)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TIR_CACHE_DIR": str(cache)},
+    )
+    assert done.returncode == 0, done.stderr
+    return [float(line) for line in done.stdout.split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the resident size of a process is read from Linux")
+@pytest.mark.nightly
+def test_300_kernels(tmp_path):
+    sizes = growth("kernels", 300, 10, tmp_path)
+    assert sizes[-1] - sizes[0] < 50, sizes
