@@ -66,7 +66,10 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
 def is_launch(evaluate: Evaluator, stmt: ast.stmt) -> bool:
     """Whether a statement is `tx = T.launch_thread(axis, n)`, a loop around the rest of its body."""
     call = stmt.value if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
-    if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("launch_thread"):
+    if not isinstance(call, ast.Call):
+        return False
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if not name.endswith("launch_thread"):
         return False
     return getattr(evaluate(call.func), "tir_construct", None) == "launch_thread"
 
@@ -267,8 +270,9 @@ def _nest(
     state = evaluate.state
     if not isinstance(target, ast.Name):
         raise state.error(target, "a loop variable is a plain name")
-    if bounds.extent is not None and bounds.extent < 0:
-        raise state.error(bounds.place, f"loop {target.id} has a negative extent: {bounds.extent}")
+    extent = bounds.extent
+    if extent is not None and extent < 0:
+        raise state.error(bounds.place, f"loop {target.id} has a negative extent: {extent}")
     with state.source.location(node):
         body, variable = _loop(evaluate, target.id, bounds, kind, annotations)
     with state.scope.frame(), create.at_end(body):

@@ -31,7 +31,7 @@ class FunctionParser:
         self.evaluate = Evaluator(state)
         state.run = self.run
         self.used: set[int] = set()
-        self.body: list[ast.stmt] = []
+        self.only: ast.stmt | None = None  # the one statement of the function that is no declaration
 
     def run(self, body: Sequence[ast.stmt]) -> None:
         """Parse statements in order."""
@@ -97,7 +97,7 @@ class FunctionParser:
 
     def _is_only(self, stmt: ast.stmt) -> bool:
         """Whether a statement is the only one of the function, apart from declarations."""
-        return not self.state.blocks and [s for s in self.body if id(s) not in self.used and not _declares(s)] == [stmt]
+        return not self.state.blocks and self.only is stmt
 
     # ---- expressions for their effect
 
@@ -278,7 +278,8 @@ class FunctionParser:
         state = self.state
         signature = _signature(state, self.evaluate, node)
         self.used = signature.used
-        self.body = node.body
+        stmts = [s for s in node.body if id(s) not in self.used and not _declares(s)]
+        self.only = stmts[0] if len(stmts) == 1 else None
         attributes = {} if private else {"global_symbol": name}
         with state.source.location(node):
             solve = partial(shape_vars.solve, self.evaluate)

@@ -14,6 +14,8 @@ def callees_first(nodes: Mapping[str, ast.FunctionDef], homes: Collection[str]) 
 
     homes: the names of the class, whose attributes are the functions.
     """
+    if len(nodes) == 1:
+        return list(nodes)
     order: list[str] = []
     entered: set[str] = set()
 
