@@ -22,7 +22,7 @@ from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
-from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
+from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
@@ -287,9 +287,11 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
             if wanted is None
             else {"has": wanted.given, "elsewhere": not wanted.runs_here, "small_pointers": wanted.arch == "wasm32"}
         )
-        kernels, elsewhere = link_kernels.resolve(module, request.libs, **given)
+        kernels, elsewhere, replaced = link_kernels.resolve(module, request.libs, **given)
     token = RECORDED_WARNINGS.set(warned)
     try:
+        for text in replaced:
+            warn_user(text)
         with timing.clock("lower"):
             cpu = wanted or host()
             registers = cpu.vector_bits, cpu.registers

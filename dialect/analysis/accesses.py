@@ -14,6 +14,7 @@ from tir_mlir.dialect.analysis.pointers import base_of, pointed, window
 from tir_mlir.dialect.calls import ArenaView, Effect, callee_of, effects_of, is_arena_view, view_bytes
 from tir_mlir.dialect.ir import (
     AFFINE_ACCESS,
+    Block,
     Buffer,
     Index,
     access_indices,
@@ -173,11 +174,36 @@ def _declared_without(op: ir.Operation, name: str, key: str) -> bool:
     return all(entry["buffer"] != name for entry in attrs.get(block, key))
 
 
+def _declared_region(op: ir.Operation, buffer: Buffer, kind: str) -> Access | None:
+    """What the block around declares that it reads or writes of the buffer that a pointer points into; None without it.
+
+    What an opaque call accesses cannot be computed, so the declaration is trusted; `exact` too.
+    """
+    around = [Block(p) for p in parents(op) if is_block(p)]
+    key = attrs.READS if kind == READ else attrs.WRITES
+    if not around or key not in around[0].op.attributes:
+        return None
+    values = [it.var for block in around for it in block.iters]
+    for one in (buffer, buffer.root):
+        entry = next((e for e in attrs.get(around[0].op, key) if e["buffer"] == one.name), None)
+        if entry is None:
+            continue
+        operands = [*values[: entry["min"].n_dims], *around[0].symbols]
+        mins, extents = (read_map(entry[k], operands) for k in ("min", "extent"))
+        root, mins, extents, exact = behind(one, list(mins), list(extents))
+        return Access(op, root.value, kind, tuple(mins), tuple(extents), exact)
+    return None
+
+
 def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index | None] | None) -> Access:
     """An access with views resolved to their root buffer; it covers the dimensions of the view without an index."""
     buffer = Buffer(memref)
     if indices is None and op.name == "llvm.inttoptr" and (box := window(op)) is not None:
         (mins, extents), exact = box, True
+    elif (
+        indices is None and op.name == "llvm.inttoptr" and (declared := _declared_region(op, buffer, kind)) is not None
+    ):
+        return declared
     elif indices is None:
         mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
         exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel stays in its window; a gather may not

@@ -20,7 +20,7 @@ from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, entered, funcs
 
 _known: dict[str, TensorIntrin] = {}
-_checkers: list[Callable[[Any, int], Any]] = []
+_checkers: list[Callable[[Any, int, str | None], Any]] = []
 _trials: list[Callable[[Any], str | None]] = []
 _providers: list[Callable[[str], None]] = []
 
@@ -90,14 +90,17 @@ class TensorIntrin:
         raise IntrinError(f'there is no tensor intrinsic "{name}"; {way}')
 
     @staticmethod
-    def check(name: str, seed: int = 0) -> Any:
+    def check(name: str, seed: int = 0, kernel: str | None = None) -> Any:
         """Run the implementation of an intrinsic, with its kernel, against its description on random data.
+
+        kernel: the code of the functions that the implementation calls, in place of those that are registered: C or C++
+        source, LLVM IR, or MLIR in the llvm dialect; text or the path of a file.
 
         The result is true if they agree (integers exactly, floats within the rounding error of the sums) and if
         parameters that the description only writes are not read; its text is the report. Errors: IntrinError,
         BuildError.
         """
-        return _checkers[-1](TensorIntrin.get(name), seed)
+        return _checkers[-1](TensorIntrin.get(name), seed, kernel)
 
     @staticmethod
     def list() -> list[str]:
@@ -120,8 +123,11 @@ class TensorIntrin:
         return f'TensorIntrin("{self.name}")'
 
 
-def check_with(checker: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
-    """Set the implementation of `TensorIntrin.check`, `checker(intrinsic, seed)`: it needs the compiler."""
+Checker = Callable[[Any, int, "str | None"], Any]
+
+
+def check_with(checker: Checker) -> Checker:
+    """Set the implementation of `TensorIntrin.check`, `checker(intrinsic, seed, kernel)`: it needs the compiler."""
     _checkers.append(checker)
     return checker
 

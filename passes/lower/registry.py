@@ -7,6 +7,7 @@ from contextvars import ContextVar
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import user_frame
 from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, walk
 from tir_mlir.passes.module_pass import ModulePass, register_in
 
@@ -61,7 +62,7 @@ RECORDED_WARNINGS: ContextVar[list[str] | None] = ContextVar("RECORDED_WARNINGS"
 
 
 class LoweringWarning(UserWarning):
-    """The result is correct, but slower than the program asked for."""
+    """The result is correct, but slower than the program asked for, or by a built-in kernel in place of the user's."""
 
     def __init__(self, *args: object):
         super().__init__(*args)
@@ -73,3 +74,14 @@ class LoweringWarning(UserWarning):
 def warn(text: str) -> None:
     """Emit a LoweringWarning."""
     warnings.warn(text, LoweringWarning, stacklevel=3)
+
+
+def warn_user(text: str) -> None:
+    """Emit a LoweringWarning at the user's line."""
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(text, LoweringWarning, stacklevel=3)
+        return
+    seen, name = frame.f_globals.setdefault("__warningregistry__", {}), frame.f_globals.get("__name__", "")
+    line = LoweringWarning(text)
+    warnings.warn_explicit(line, None, frame.f_code.co_filename, frame.f_lineno, name, seen)  # type: ignore[arg-type]

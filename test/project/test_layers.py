@@ -149,7 +149,7 @@ ROWS: dict[str, str] = {
     "interpreter.ops": ("dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter"),
     "intrin": (
         "build dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter "
-        "runtime runtime.call script.parser target"
+        "passes.lower runtime runtime.call runtime.drivers script.parser target"
     ),
     "build": (
         "dialect.diagnostics dialect.ir passes.lower passes.lower.loops runtime runtime.cache runtime.call "

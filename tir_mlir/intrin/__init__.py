@@ -27,10 +27,10 @@ def _built_in(name: str) -> None:
 
 
 @check_with
-def _check(intrinsic: TensorIntrin, seed: int) -> Any:
+def _check(intrinsic: TensorIntrin, seed: int, kernel: str | None) -> Any:
     from tir_mlir.intrin.check import check_intrinsic
 
-    return check_intrinsic(intrinsic, seed)
+    return check_intrinsic(intrinsic, seed, kernel)
 
 
 @try_with

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -14,6 +15,8 @@ from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Buffer, Func, attrs, entered
 from tir_mlir.equivalence.work import work_of
+from tir_mlir.intrin.user_kernel import user_kernel
+from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 from tir_mlir.runtime.scheduled_programs import built_as_given
 
@@ -46,12 +49,13 @@ class _Memory:
     part: np.ndarray
 
 
-def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0) -> IntrinsicResult:
+def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0, kernel: str | None = None) -> IntrinsicResult:
     """Run implementation and description on random data and compare: integers exactly, floats within the rounding
     error of a sum of that length. Rows are padded if strides are variable, and the padding must stay unchanged.
 
     Outputs that the description only writes are filled with NaN first (integers: two runs with different values), so
-    that reads of them are detected. Raises NotChecked for bfloat16, BuildError if the kernel is missing.
+    that reads of them are detected. kernel: the code of the functions that the implementation calls, in place of the
+    registered ones. Raises NotChecked for bfloat16, BuildError if the kernel is missing or not that of a function.
     """
     with entered():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
@@ -61,8 +65,14 @@ def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0) -> IntrinsicResult:
         outputs = max((prod(s or 1 for s in p.shape) for p in desc.func.params), default=1)
         length = max(1, work_of(desc.func.op, {}) // max(1, min(outputs, work_of(desc.func.op, {}))))
         modules = impl.module, desc.module
-    real, meant = (next(iter(_functions(m).values())) for m in modules)
-    how = f"on {_RUNS} sets of random data, sums of {length} terms; never read: {', '.join(sorted(unread)) or '-'}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LoweringWarning)  # a built-in kernel is what is asked for here
+        with user_kernel(modules[0], kernel) as module:
+            real = next(iter(_functions(module).values()))
+        meant = next(iter(_functions(modules[1]).values()))
+    whose = "with the given kernel, " if kernel else ""
+    never = ", ".join(sorted(unread)) or "-"
+    how = f"{whose}on {_RUNS} sets of random data, sums of {length} terms; never read: {never}"
     for run in range(_RUNS):
         random = np.random.default_rng(seed + run)
         first = [_make(p, s, random) for p, s in zip(mine.params, spaces, strict=True)]

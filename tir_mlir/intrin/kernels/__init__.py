@@ -2,6 +2,13 @@
 
 from tir_mlir.intrin.kernels import dot_products as _dots  # noqa: F401 - these register themselves
 from tir_mlir.intrin.kernels import outer_product as _tmm16  # noqa: F401
-from tir_mlir.intrin.kernels.registry import emit, find_kernel, known_kernels, needed_by, register_kernel
+from tir_mlir.intrin.kernels.registry import (
+    built_in_kernel,
+    emit,
+    find_kernel,
+    known_kernels,
+    needed_by,
+    register_kernel,
+)
 
-__all__ = ["emit", "find_kernel", "known_kernels", "needed_by", "register_kernel"]
+__all__ = ["built_in_kernel", "emit", "find_kernel", "known_kernels", "needed_by", "register_kernel"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from mlir import ir
 
@@ -15,17 +16,56 @@ _kernels: dict[str, Builder] = {}
 
 
 _needs: dict[str, tuple[str, ...]] = {}
+_stand_ins: set[str] = set()
 
 
-def register_kernel(symbol: str, builder: Builder, override: bool = False, needs: Sequence[str] = ()) -> None:
+def register_kernel(
+    symbol: str, builder: Builder, override: bool = False, needs: Sequence[str] = (), stands_in: bool = False
+) -> None:
     """Register `builder` as the kernel of `symbol`: called without arguments, it emits `llvm.func @symbol` (and what
     that needs) at the insertion point. needs: the CPU features of its code, by LLVM's names or those of Linux; a CPU
-    that lacks one gets a BuildError, from `build` and where its code is loaded. Raises ValueError if the symbol is
-    registered and `override` is not set."""
+    that lacks one gets a BuildError, from `build` and where its code is loaded. stands_in: the kernel is for programs
+    whose author has none yet; `build` warns when it runs. Raises ValueError if the symbol is registered and `override`
+    is not set."""
     if symbol in _kernels and not override:
         raise ValueError(f"register_kernel: {symbol!r} is registered already; pass override=True to replace it")
     _kernels[symbol] = builder
     _needs[symbol] = tuple(map(llvm_word, needs))
+    (_stand_ins.add if stands_in else _stand_ins.discard)(symbol)
+
+
+def stands_in(symbol: str) -> bool:
+    """Whether the kernel of `symbol` runs in place of one that the program's author is to bring."""
+    return symbol in _stand_ins
+
+
+@contextmanager
+def built_in_kernel(symbol: str) -> Iterator[None]:
+    """Context in which programs that call `symbol` are meant to run its registered kernel: `build` gives no warning."""
+    was = symbol in _stand_ins
+    _stand_ins.discard(symbol)
+    try:
+        yield
+    finally:
+        if was:
+            _stand_ins.add(symbol)
+
+
+@contextmanager
+def replaced_kernels(builders: dict[str, Builder]) -> Iterator[None]:
+    """Context in which other kernels are registered for some symbols."""
+    tables = _kernels, _needs
+    before, own = [dict(table) for table in tables], set(_stand_ins)
+    for symbol, builder in builders.items():
+        register_kernel(symbol, builder, override=True)
+    try:
+        yield
+    finally:
+        for table, old in zip(tables, before, strict=True):
+            table.clear()
+            table.update(old)  # type: ignore[arg-type]
+        _stand_ins.clear()
+        _stand_ins.update(own)
 
 
 def needed_by(symbol: str) -> tuple[str, ...]:

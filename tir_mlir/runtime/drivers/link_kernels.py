@@ -7,6 +7,7 @@ annotation, then in the shared libraries of the build, the registered kernels, a
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, visit
-from tir_mlir.intrin.kernels.registry import Builder, find_kernel, known_kernels, needed_by
+from tir_mlir.intrin.kernels.registry import Builder, find_kernel, known_kernels, needed_by, stands_in
 from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
@@ -25,6 +26,7 @@ from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target.host import features
 
 PRAGMA = "pragma_import_llvm"
+_REGISTERED = "the registered kernel"
 _LAYOUT = re.compile(r'^target datalayout = "([^"]*)"', re.MULTILINE)
 
 
@@ -52,8 +54,9 @@ def resolve(
     has: Collection[str] | None = None,
     elsewhere: bool = False,
     small_pointers: bool = False,
-) -> tuple[dict[str, Kernel], list[str]]:
-    """The kernels to link into the lowered `module`, and the symbols left to libraries or the process.
+) -> tuple[dict[str, Kernel], list[str], list[str]]:
+    """The kernels to link into the lowered `module`, the symbols left to libraries or the process, and a warning for
+    each built-in kernel that runs where the author of the program has brought, or is to bring, one.
 
     The import annotations of `module` are removed (their text is long).
     has: the instruction sets of the CPU, default this machine's. elsewhere: the code will not run in this process, so
@@ -73,7 +76,42 @@ def resolve(
             raise BuildError(_undefined(declaration, imported))
         else:
             others.append(symbol)
-    return kernels, others
+    return kernels, others, _replaced(kernels, imported)
+
+
+def _replaced(kernels: dict[str, Kernel], imported: Sequence[ir.Module | LlvmText]) -> list[str]:
+    """The text of a warning for each built-in kernel that runs in place of the author's: the imported code defines no
+    function that the program calls, or there is none."""
+    defined = defined_names(imported)
+    built_in = [symbol for symbol, kernel in kernels.items() if kernel.origin == _REGISTERED]
+    if imported and not any(symbol in kernels and kernels[symbol].origin != _REGISTERED for symbol in defined):
+        return [_misnamed(symbol, defined) for symbol in built_in]
+    return [
+        f"the program calls {symbol!r} and brings no code for it: the built-in kernel {symbol!r} runs in its place; "
+        f'sch.annotate(loop, "{PRAGMA}", create_llvm(source)) runs your own, '
+        f"and `with built_in_kernel({symbol!r}):` of tir_mlir.intrin.kernels around the build says that it is meant"
+        for symbol in built_in
+        if stands_in(symbol)
+    ]
+
+
+def _misnamed(symbol: str, defined: Sequence[str]) -> str:
+    """The warning that a built-in kernel runs, as the imported code does not define a function of its name."""
+    listed = ", ".join(map(repr, defined)) or "no function"
+    near = difflib.get_close_matches(symbol, defined, 1)
+    mangled = next((name for name in defined if name.startswith("_Z") and symbol in name), None)
+    fix = f"rename the function of the source to {symbol}" if near else f"name a function of the source {symbol}"
+    if mangled is not None:
+        fix = f'declare it extern "C": {mangled} is the name that C++ gives {symbol}'
+    return (
+        f"the program calls {symbol!r}, but the code of {PRAGMA} defines {listed}: "
+        f"the built-in kernel {symbol!r} runs in its place; {fix}"
+    )
+
+
+def defined_names(imported: Sequence[ir.Module | LlvmText]) -> list[str]:
+    """The functions that modules in the llvm dialect, or texts of LLVM IR, define."""
+    return [name for one in imported for name in (one.functions if isinstance(one, LlvmText) else _defined(one))]
 
 
 def _linked_name(declaration: ir.OpView) -> str:
@@ -189,7 +227,7 @@ def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kerne
     if _find(module, symbol) is None:
         made = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
         raise BuildError(f"the kernel registered for {symbol!r} defines no llvm.func of that name; it made: {made}")
-    return Kernel(symbol, module, "the registered kernel")
+    return Kernel(symbol, module, _REGISTERED)
 
 
 def kernel_text(builder: Builder, symbol: str) -> str:
@@ -229,7 +267,7 @@ def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module | LlvmText])
     symbol, t = _name(declaration), _function_type(declaration)
     inputs = ", ".join(str(x) for x in t.inputs)
     results = ", ".join(str(x) for x in t.results) or "void"
-    defined = [name for one in imported for name in (one.functions if isinstance(one, LlvmText) else _defined(one))]
+    defined = defined_names(imported)
     lines = [f"no code for the external function {symbol!r}, called as ({inputs}) -> {results}. Give it one of these:"]
     lines += [
         f'  C source:        sch.annotate(loop, "{PRAGMA}", create_llvm(source))'

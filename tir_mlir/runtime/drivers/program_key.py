@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.intrin.kernels.registry import find_kernel, needed_by
+from tir_mlir.intrin.kernels.registry import find_kernel, needed_by, stands_in
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation, stamp
 from tir_mlir.runtime.drivers import link_kernels
@@ -46,7 +46,8 @@ def _kernels(module: ir.Module) -> list[str]:
             builder = find_kernel(symbol)
             if builder is not None:
                 text = _own(builder) or link_kernels.kernel_text(builder, symbol)
-                found.append(f"{symbol} {' '.join(needed_by(symbol))} {text}")
+                warned = "stands in" if stands_in(symbol) else ""  # the warning is repeated with the code
+                found.append(f"{symbol} {warned} {' '.join(needed_by(symbol))} {text}")
     return found
 
 
