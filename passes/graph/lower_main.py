@@ -123,7 +123,7 @@ class _Writer:
     def __init__(self, plan: Plan, name: str, in_arena: bool, parameters: Mapping[str, Sequence[ir.Type]]):
         """parameters: the types of those of the programs that are called."""
         self.plan, self.name, self.in_arena, self.parameters = plan, name, in_arena, parameters
-        self.allocated: dict[int, ir.Value] = {}
+        self.allocated: dict[int, tuple[ir.Value, TensorType]] = {}
         self.known: dict[str, ir.Value] = {}
         self.offsets: list[ir.Value] = []
         self.views: dict[Place, ir.Value] = {}
@@ -270,8 +270,9 @@ class _Writer:
         if place.space == ARENA:
             made = memref.view(wanted, self.arguments[ARENA, 0], self.offsets[place.index], sizes)
             return self._named(made, f"buffer{place.index}")
+        own = self.plan.inputs[place.index][1] if place.space == INPUT else self.plan.outputs[place.index]
         known = self.arguments[place.space, place.index]
-        return known if known.type == wanted else reshaped(known, place.type, sizes)
+        return known if _is_shape_of(own, place.type) else reshaped(known, place.type, sizes)
 
     @staticmethod
     def _named(value: ir.Value, name: str) -> ir.Value:
@@ -280,9 +281,15 @@ class _Writer:
 
     def _allocation(self, place: Place, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
         if place.index not in self.allocated:
-            self.allocated[place.index] = self._named(memref.alloc(wanted, sizes, []), f"buffer{place.index}")
-        known = self.allocated[place.index]
-        return known if known.type == wanted else reshaped(known, place.type, sizes)
+            made = self._named(memref.alloc(wanted, sizes, []), f"buffer{place.index}")
+            self.allocated[place.index] = made, place.type
+        known, own = self.allocated[place.index]
+        return known if _is_shape_of(own, place.type) else reshaped(known, place.type, sizes)
+
+
+def _is_shape_of(one: TensorType, other: TensorType) -> bool:
+    """Whether two buffers have one shape: (n, m) is not (m, n), though MLIR has one type for both."""
+    return one.dtype == other.dtype and one.shape == other.shape
 
 
 def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Value:

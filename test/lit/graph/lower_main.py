@@ -25,6 +25,27 @@ def main(x: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")):
     return gv
 
 # -----
+# A reshape between two shapes of named sizes, which have one type in MLIR, is a view of the right sizes.
+# CHECK-LABEL: func.func @main(
+# CHECK:         %[[N:.*]] = memref.dim {tir.name = "n"} %arg0
+# CHECK:         %[[M:.*]] = memref.dim {tir.name = "m"} %arg0
+# CHECK:         %[[FLAT:.*]] = memref.collapse_shape %arg0
+# CHECK:         %[[VIEW:.*]] = memref.expand_shape %[[FLAT]] {{.*}} output_shape [%[[M]], %[[N]]]
+# CHECK:         call @tir.exp(%[[VIEW]], %arg1)
+from tir_mlir.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor(("n", "m"), "float32")):
+    n = T.int64()
+    m = T.int64()
+    with R.dataflow():
+        lv = R.reshape(x, (m, n))
+        gv = R.exp(lv)
+        R.output(gv)
+    return gv
+
+# -----
 from tir_mlir.script import tir as T
 
 
