@@ -1,0 +1,41 @@
+"""Predicates of nested blocks narrow the regions of the blocks around them, and what steps copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, interpret
+from tir_mlir.script.parser import parse
+
+NESTED = """
+@T.prim_func
+def main(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
+    for i in range({outer}):
+        with T.block("outer"):
+            vo = T.axis.spatial({outer}, i)
+            for j in range(16):
+                with T.block("inner"):
+                    vi = T.axis.spatial(16, j)
+                    T.where({holds})
+                    C[vi] = A[vi] + T.float32(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("outer", "holds", "region", "count"),
+    [
+        (1, "j < 14", "0:14", 14),
+        (4, "vo * 4 <= j and j < vo * 4 + 4", "vo * 4:vo * 4 + 4", 16),
+        (1, "j >= 3", "3:16", 13),
+    ],
+)
+def test_the_predicate_of_a_nested_block(outer, holds, region, count):
+    sch = Schedule(parse(NESTED.format(outer=outer, holds=holds)))
+    assert f"T.reads(A[{region}])" in sch.mod.script() and f"T.writes(C[{region}])" in sch.mod.script()
+    sch.cache_read("inner", 0, "local")
+    assert sch.verify()
+    a, c = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+    interpret(sch.mod, a, c)
+    assert (c != 0).sum() == count
+    np.testing.assert_array_equal(c[c != 0], a[c != 0] + 1)
