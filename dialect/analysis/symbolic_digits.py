@@ -9,12 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
-from tir_mlir.dialect.ir import Constraint, Index, bound_value, is_symbol, parents, read_map, remembered, symbol_name
+from tir_mlir.dialect.ir import (
+    Constraint,
+    Index,
+    Loop,
+    bound_value,
+    is_loop,
+    is_symbol,
+    parents,
+    read_map,
+    remembered,
+    symbol_name,
+)
+from tir_mlir.dialect.ir.size_products import factor_names
 from tir_mlir.dialect.presburger import (
     Domain,
     constraint_set,
@@ -165,6 +178,39 @@ def forms(body: ir.Block) -> Forms:
 def has_digits(op: ir.Operation) -> bool:
     """Whether digits of symbolic base are known around an op."""
     return bool(forms(op.block).digits)
+
+
+def finds_all(op: ir.Operation, level: ir.Operation) -> bool:
+    """Whether the searches around an op find every combination of their values in one iteration of `level`: they find
+    the two digits of a loop `f` over all of `n * m` in it, `f // m` in [0, n) and `f % m` in [0, m), and nothing else
+    decides whether the op runs.
+    """
+    around = parents(op)
+    inside = around[: around.index(level)] if level in around else around
+    values = [(Loop(p), found[0]) for p in inside if (found := bound_value(p)) is not None]
+    choices = [p for p in inside if p.name.endswith(".if") or p.name in ("scf.for", "scf.while")]
+    if len(values) != 2 or len(choices) != 2:  # the conditions of the searches
+        return False
+    known = forms(op.block)
+    found = [known.of(value) for _, value in values]
+    for digits in known.digits:
+        for (high, high_form), (low, low_form) in permutations(zip((lp for lp, _ in values), found, strict=True)):
+            if high_form == digits.high and low_form == digits.low and low.extent.same(digits.base):
+                return _is_counted(digits, high, low, inside)
+    return False
+
+
+def _is_counted(digits: Digits, high: Loop, low: Loop, inside: Sequence[ir.Operation]) -> bool:
+    """Whether the number is a loop inside, from 0 to the product of the extents of its digits, which start at 0."""
+    counter = next((Loop(p) for p in inside if is_loop(p) and digits.whole == Index.of(Loop(p).var)), None)
+    if counter is None or not all(lp.lower.as_constant() == 0 for lp in (counter, high, low)):
+        return False
+    total, *parts = (i.is_value() for i in (counter.extent, high.extent, digits.base))
+    if total is None or not all(p is not None and is_symbol(p) for p in parts):
+        return False
+    return sorted(factor_names(symbol_name(total))) == sorted(
+        f for p in parts if p for f in factor_names(symbol_name(p))
+    )
 
 
 def known_order(a: Domain, one: ir.Operation, b: Domain, other: ir.Operation) -> isl.Map | None:

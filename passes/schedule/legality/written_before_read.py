@@ -11,6 +11,7 @@ from tir_mlir.dialect.analysis import Access, access_boxes, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import doubt, require_certain
 from tir_mlir.dialect.analysis.dataflow import unwritten_example, unwritten_reads
+from tir_mlir.dialect.analysis.symbolic_digits import finds_all
 from tir_mlir.dialect.diagnostics import Counterexample, Element
 from tir_mlir.dialect.ir import (
     Block,
@@ -102,7 +103,7 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
         written: isl.Map | None = None
         for access in writes:
             part, dom = accessed_elements(access, level)
-            if access.exact and dom.exact:
+            if access.exact and (dom.exact or finds_all(access.op, level)):
                 written = part if written is None else written.union(part)
         for access in reads:
             missing, _ = accessed_elements(access, level)

@@ -229,6 +229,28 @@ def test_steps_that_do_not_know_such_bindings_refuse(refused):
     refused(sch, "the binding of iter vj, which is not affine, decides where", lambda: sch.compute_inline("B"))
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda sch: sch.cache_write("B", 0, "global"),
+        lambda sch: sch.reindex("B", ("write", 0)),
+        lambda sch: sch.reindex_cache_write("B", 0, "global", lambda i, j: (j, i)),
+    ],
+    ids=["cache_write", "reindex", "reindex_cache_write"],
+)
+def test_a_fused_loop_fills_a_copy(step, right_at):
+    """The digits of a loop over all of n * m are all pairs."""
+    sch, _ = _fused()
+    step(sch)
+    _check(sch, right_at)
+
+
+def test_a_part_of_a_fused_loop_fills_no_copy(refused):
+    sch, fused = _fused()
+    outer, _ = sch.split(fused, [None, 4])
+    refused(sch, "the binding of iter vj, which is not affine", lambda: sch.cache_write("B", 0, "global"))
+
+
 def test_a_block_with_such_bindings_reads_a_copy(right_at):
     sch, _ = _fused()
     sch.cache_read("B", 0, "global")
