@@ -50,15 +50,15 @@ def _folded_module(mod: IRModule) -> IRModule:
 def _folded(func: Function) -> Function:
     """The function with constants for what depends on constants only."""
     fixed = _fixed_bindings(func)
-    wanted = [var for var in _read_outside(func, fixed) if not _is_made_of_nothing(fixed[var])]
-    if not wanted:
+    results = [var for var in _read_outside(func, fixed) if not _is_made_of_nothing(fixed[var])]
+    if not results:
         return func
     bindings = [VarBinding(var, value) for var, value in fixed.items()]
-    alone = Function([], SeqExpr([DataflowBlock(bindings)], Tuple(wanted)), home=func.home)
+    alone = Function([], SeqExpr([DataflowBlock(bindings)], Tuple(results)), home=func.home)
     alone.name = "constants"
     arrays = remove_all_unused(alone).build_model(cache=False)()
-    found = arrays if isinstance(arrays, tuple) else (arrays,)
-    return remove_all_unused(_Replace(dict(zip(wanted, map(Constant, found), strict=True))).visit_expr(func))
+    arrays = arrays if isinstance(arrays, tuple) else (arrays,)
+    return remove_all_unused(_Replace(dict(zip(results, map(Constant, arrays), strict=True))).visit_expr(func))
 
 
 def _fixed_bindings(func: Function) -> dict[Var, Expr]:
@@ -80,8 +80,8 @@ def _is_fixed(value: Any, fixed: dict[Var, Expr]) -> bool:
     if not isinstance(value, Call):
         return False
     operands = value.args[1:] if value.op == CALL_TIR else value.operands
-    known = value.op == CALL_TIR or (isinstance(value.op, Op) and value.op.short in OPERATORS)
-    return known and all(_is_fixed(operand, fixed) for operand in operands)
+    is_foldable = value.op == CALL_TIR or (isinstance(value.op, Op) and value.op.short in OPERATORS)
+    return is_foldable and all(_is_fixed(operand, fixed) for operand in operands)
 
 
 def _has_array(info: Any) -> bool:

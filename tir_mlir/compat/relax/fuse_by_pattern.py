@@ -46,24 +46,24 @@ class FusionPattern:
     attrs_getter: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
 
     @staticmethod
-    def of(given: Any) -> FusionPattern:
+    def of(pattern: Any) -> FusionPattern:
         """The pattern of a tuple of 2 to 5 of its fields, (name, pattern, annotation_patterns, check, attrs_getter).
 
         Errors: GraphError for something else.
         """
-        made = FusionPattern(*given) if isinstance(given, tuple) and 2 <= len(given) <= 5 else given
-        if not isinstance(made, FusionPattern) or not isinstance(made.name, str):
+        fusion = FusionPattern(*pattern) if isinstance(pattern, tuple) and 2 <= len(pattern) <= 5 else pattern
+        if not isinstance(fusion, FusionPattern) or not isinstance(fusion.name, str):
             raise GraphError(
-                f'a pattern to fuse is ("name", pattern) or a FusionPattern, not {short_repr(given)}; fix: '
+                f'a pattern to fuse is ("name", pattern) or a FusionPattern, not {short_repr(pattern)}; fix: '
                 '("mine.conv2d_relu", is_op("relax.nn.relu")(is_op("relax.nn.conv2d")(wildcard(), wildcard())))'
             )
-        if not isinstance(made.pattern, DFPattern):
+        if not isinstance(fusion.pattern, DFPattern):
             raise GraphError(
-                f"the pattern {made.name} is {short_repr(made.pattern)}; fix: one of tvm.relax.dpl, such as "
+                f"the pattern {fusion.name} is {short_repr(fusion.pattern)}; fix: one of tvm.relax.dpl, such as "
                 'is_op("relax.add")(wildcard(), wildcard())'
             )
-        made.annotation_patterns = made.annotation_patterns or {}
-        return made
+        fusion.annotation_patterns = fusion.annotation_patterns or {}
+        return fusion
 
 
 def FuseOpsByPattern(  # noqa: N802
@@ -123,13 +123,13 @@ class _Fusion:
         codegen = {"Codegen": fusion.name.partition(".")[0]} if self.annotate_codegen else {}
         return {"Primitive": 1, "Composite": fusion.name, **codegen, **more}
 
-    def _add(self, wanted: str, func: Function) -> str:
+    def _add(self, prefix: str, func: Function) -> str:
         """The name of an equal function, or of this one, added."""
-        wanted += f"_{func.attrs['Codegen']}" if "Codegen" in func.attrs else ""
-        for name, known in self.added.items():
-            if name.startswith(wanted) and structural_equal(known, func):
+        prefix += f"_{func.attrs['Codegen']}" if "Codegen" in func.attrs else ""
+        for name, other in self.added.items():
+            if name.startswith(prefix) and structural_equal(other, func):
                 return name
-        name = free_name(wanted, self.functions, "")
+        name = free_name(prefix, self.functions, "")
         func.home = self
         self.added[name] = self.functions[name] = func.named(name)
         return name
@@ -151,8 +151,8 @@ def _is_wanted(fusion: FusionPattern, part: Part, values: Mapping[Var, Any], usa
 def _named(fusion: FusionPattern, part: Part, values: Mapping[Var, Any]) -> dict[str, Any]:
     """What the named parts of a pattern stand for: of a call that it describes the call, else the operand itself."""
     inside = set(part.members)
-    found = {word: part.found[p] for word, p in fusion.annotation_patterns.items() if p in part.found}
-    return {word: values[e] if isinstance(e, Var) and e in inside else e for word, e in found.items()}
+    named = {word: part.matches[p] for word, p in fusion.annotation_patterns.items() if p in part.matches}
+    return {word: values[e] if isinstance(e, Var) and e in inside else e for word, e in named.items()}
 
 
 _registered: list[FusionPattern] = []

@@ -41,14 +41,14 @@ def _inlined(func: Function, functions: Mapping[str, Any], choice: Choice) -> Fu
     if not any(isinstance(functions.get(name), Function) for name in called(func)):
         return func
     rewriter = _Inline(functions, choice)
-    made = rewriter.visit_expr(func)
-    made.home, made.name = func.home, func.name
-    return made if rewriter.has_inlined else func
+    inlined = rewriter.visit_expr(func)
+    inlined.home, inlined.name = func.home, func.name
+    return inlined if rewriter.has_inlined else func
 
 
-def _is_misfit(callee: Function, given: list[TensorType]) -> bool:
-    wanted = [tensor_type(p.struct_info, callee.name) for p in callee.params]
-    pairs = [pair for w, h in zip(wanted, given, strict=False) for pair in zip(w.shape, h.shape, strict=False)]
+def _is_misfit(callee: Function, arguments: list[TensorType]) -> bool:
+    params = [tensor_type(p.struct_info, callee.name) for p in callee.params]
+    pairs = [pair for w, h in zip(params, arguments, strict=False) for pair in zip(w.shape, h.shape, strict=False)]
     return any(isinstance(want, str) and isinstance(have, int) for want, have in pairs)
 
 

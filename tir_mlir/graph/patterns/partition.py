@@ -35,28 +35,28 @@ class Part:
     """The bindings of a graph that match a pattern together."""
 
     root: Var
-    found: dict[DFPattern, Any]
+    matches: dict[DFPattern, Any]
     """What each part of the pattern stands for."""
     members: list[Var] = field(default_factory=list)
     """The variables that are bound to what the pattern describes, in the order of the graph."""
 
 
-def parts_of(func: Function, pattern: DFPattern, wanted: Callable[[Part], bool]) -> list[Part]:
+def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[Part], bool]) -> list[Part]:
     """The parts of a graph that match a pattern, first the one whose result comes first; each value is in one.
 
-    wanted: whether to take a part. Errors: GraphError for a part that reads what is computed from itself outside of it.
+    is_taken: whether to take a part. Errors: GraphError for a part that reads what is computed from it outside of it.
     """
     values, taken = var_values(func), set[Var]()
     order = {var: number for number, var in enumerate(values)}
     parts = []
     for var, value in values.items():
-        found = pattern.found_in(value, values.get) if isinstance(value, Call | TupleGetItem) else None
-        if var in taken or found is None:
+        matches = pattern.found_in(value, values.get) if isinstance(value, Call | TupleGetItem) else None
+        if var in taken or matches is None:
             continue
-        described = {e for p, e in found.items() if p.parts and isinstance(e, Var) and e in values}
+        described = {e for p, e in matches.items() if p.parts and isinstance(e, Var) and e in values}
         members = sorted({var, *described}, key=order.__getitem__)
-        part = Part(var, found, members)
-        if taken.isdisjoint(members) and wanted(part):
+        part = Part(var, matches, members)
+        if taken.isdisjoint(members) and is_taken(part):
             _check_closed(func, part, values)
             parts.append(part)
             taken |= set(members)
@@ -136,8 +136,8 @@ def _function_of(
         new[var] = Var(var.name_hint, var.struct_info)
         bindings.append(VarBinding(new[var], value))
     body = new[results[0]] if len(results) == 1 else Tuple([new[v] for v in results])
-    made = Function(params, SeqExpr([DataflowBlock(bindings)], body), home=func.home)
-    return made, [*inputs, *constants], results
+    outlined_part = Function(params, SeqExpr([DataflowBlock(bindings)], body), home=func.home)
+    return outlined_part, [*inputs, *constants], results
 
 
 def _constants(value: Any) -> list[Constant]:
@@ -156,9 +156,9 @@ def _with(value: Any, new: Mapping[Any, Any]) -> Any:
         return TupleGetItem(_with(value.tuple_value, new), value.index)
     if not isinstance(value, Call):
         return value
-    made = Call(value.op, [_with(a, new) for a in value.args], value.attrs, value.sinfo_args or None)
-    made.struct_info = value.struct_info
-    return made
+    call = Call(value.op, [_with(a, new) for a in value.args], value.attrs, value.sinfo_args or None)
+    call.struct_info = value.struct_info
+    return call
 
 
 def _name(part: Part, values: Mapping[Var, Expr]) -> str:
@@ -170,8 +170,8 @@ def _name(part: Part, values: Mapping[Var, Expr]) -> str:
 
 def uses(func: Function) -> dict[Var, list[Var]]:
     """The variables that are bound to values that read each variable."""
-    found: dict[Var, list[Var]] = {var: [] for var in (*func.params, *var_values(func))}
+    readers: dict[Var, list[Var]] = {var: [] for var in (*func.params, *var_values(func))}
     for var, value in var_values(func).items():
         for one in dict.fromkeys(variables(value)):
-            found.setdefault(one, []).append(var)
-    return found
+            readers.setdefault(one, []).append(var)
+    return readers
