@@ -103,7 +103,7 @@ class CModel:
                 lines.append(f'  if ({size_code.c_code(size)} < 0) return refused("{words}");')
         lines.append('  if (!model) return refused("the model is NULL");')
         for name, type_, _ in self.tensors:
-            lines.append(f'  if (!{name} && {_count(type_)}) return refused("{name} is NULL");')
+            lines.append(f'  if (!{name} && {_count(type_)} > 0) return refused("{name} is NULL");')
         arena = f"{self.name}_arena_bytes({', '.join(self.plan.symbols)})"
         lines.append(f'  if (!arena && {arena}) return refused("the arena is NULL");')
         lines.append(
