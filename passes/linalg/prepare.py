@@ -16,6 +16,7 @@ from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.constant_buffers import constants_to_params, erase_globals
 from tir_mlir.passes.linalg.decompose_softmax import decompose_softmax
 from tir_mlir.passes.linalg.integer_powers import expand_integer_powers
+from tir_mlir.passes.linalg.own_destinations import own_destinations
 from tir_mlir.passes.linalg.tensor_reshapes import rewrite_tensor_reshapes
 
 ALLOCATED_PARAMETER = "tir.claim"  # on an allocation that became a parameter: its position, until its sizes are known
@@ -40,6 +41,7 @@ def prepare(module: ir.Module) -> dict[str, dict[int, np.ndarray]]:
             op.location = ir.Location.name(op.name.partition(".")[2], op.location)
     if any(_has_tensor(op) for op in walk.ops(module.operation)):
         rewrite_tensor_reshapes(module)
+        own_destinations(module)
         run_upstream(module, [BUFFERIZE], _HINT)
     expand_integer_powers(module)
     decompose_softmax(module)

@@ -158,3 +158,28 @@ func.func @not_bufferized(%A: tensor<4xf32>) -> tensor<4xf32> {
   %r = tosa.abs %A : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Two products share one fill.
+// CHECK-LABEL: def two(
+// CHECK:         buf0 = T.alloc_buffer((4, 8))
+// CHECK-NEXT:    buf1 = T.alloc_buffer((4, 8))
+// CHECK:         buf0[v0, v1] = T.float32(0.0)
+// CHECK:         buf1[v0, v1] = T.float32(0.0)
+// CHECK:         arg3[v0, v1] = buf0[v0, v1] * buf1[v0, v1]
+func.func @two(%A: tensor<4x16xf32>, %B: tensor<16x8xf32>, %C: tensor<16x8xf32>) -> tensor<4x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %p = linalg.matmul ins(%A, %B : tensor<4x16xf32>, tensor<16x8xf32>) outs(%f : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %q = linalg.matmul ins(%A, %C : tensor<4x16xf32>, tensor<16x8xf32>) outs(%f : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+                                        affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+    ins(%p, %q : tensor<4x8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.mulf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32> loc("last")
+  return %r : tensor<4x8xf32>
+}

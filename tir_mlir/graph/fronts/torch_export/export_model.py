@@ -22,11 +22,13 @@ def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: A
                 "from_torch: dynamic= with an ExportedProgram, whose sizes are fixed already\n"
                 "  fix: pass dynamic_shapes to torch.export.export"
             )
+        _check_dense({**model.state_dict, **model.constants})
         return model, {}
     if args is None and not kwargs:
         raise GraphError("from_torch: no example inputs\n  fix: from_torch(model, (torch.randn(1, 784),))")
     args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
     _check_leaves(args, kwargs or {})
+    _check_dense({**dict(model.named_parameters()), **dict(model.named_buffers())})
     named = _by_name(model, args, dict(kwargs or {}))
     wanted = _dimensions(named, dynamic)
     with evaluating(model):
@@ -59,11 +61,26 @@ def _export(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: d
         raise export_refusal(error) from error
 
 
+def _check_dense(tensors: Mapping[str, Any]) -> None:
+    """Refuse sparse parameters, buffers and constants by name: torch's decompositions abort the process on them."""
+    import torch
+
+    for name, tensor in tensors.items():
+        if isinstance(tensor, torch.Tensor) and tensor.layout is not torch.strided:
+            kind = str(tensor.layout).removeprefix("torch.")
+            raise GraphError(
+                f"from_torch: {name} is a tensor of layout {kind}, and graphs have dense tensors only\n"
+                f"  fix: store {name}.to_dense() in the model"
+            )
+
+
 def _check_leaves(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     from torch.utils._pytree import tree_leaves
 
-    if any(isinstance(leaf, np.ndarray) for leaf in tree_leaves((args, dict(kwargs)))):
+    leaves = tree_leaves((args, dict(kwargs)))
+    if any(isinstance(leaf, np.ndarray) for leaf in leaves):
         raise GraphError("from_torch: an example input is an array of NumPy\n  fix: torch.from_numpy(x)")
+    _check_dense({f"example input {number}": leaf for number, leaf in enumerate(leaves)})
 
 
 def _by_name(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

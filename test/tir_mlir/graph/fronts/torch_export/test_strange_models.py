@@ -116,3 +116,35 @@ class Writes(torch.nn.Module):
 def test_a_write_to_an_input_is_refused():
     with pytest.raises(GraphError, match=r'forward writes to x, .*\n  fix: .*mutated="return"'):
         tir_mlir.from_torch(Writes(), (torch.zeros(2, 3),))
+
+
+class Sparse(torch.nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        weight = torch.eye(3)
+        weight = weight.to_sparse() if kind == "coo" else weight.to_sparse_csr()
+        if kind == "coo":
+            self.weight = torch.nn.Parameter(weight, requires_grad=False)
+        else:
+            self.register_buffer("weight", weight)
+
+    def forward(self, x):
+        return torch.sparse.mm(self.weight, x) + x.unsqueeze(0).sum(0)
+
+
+@pytest.mark.parametrize(("kind", "layout"), [("coo", "sparse_coo"), ("csr", "sparse_csr")])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_a_sparse_weight_is_refused_by_name(kind, layout):
+    """Before torch decomposes the program, which aborts the process."""
+    message = rf"from_torch: weight is a tensor of layout {layout}, .*\n  fix: store weight.to_dense\(\)"
+    with pytest.raises(GraphError, match=message):
+        tir_mlir.from_torch(Sparse(kind).eval(), (torch.zeros(3, 3),))
+    with pytest.raises(GraphError, match="example input 0 is a tensor of layout sparse_coo"):
+        tir_mlir.from_torch(Writes(), (torch.zeros(2, 3).to_sparse(),))
+
+
+def test_an_exported_program_with_a_sparse_weight_is_refused_by_name():
+    program = torch.export.export(Writes(), (torch.zeros(2, 3),))
+    program.state_dict["extra.weight"] = torch.eye(3).to_sparse()
+    with pytest.raises(GraphError, match=r"extra\.weight is a tensor of layout sparse_coo"):
+        tir_mlir.from_torch(program)
