@@ -66,8 +66,7 @@ def cache_read(
         own = own and not readers
         for reader in readers or [block]:
             check_redirectable(reader.op, buffer)
-        first = writer is None or own
-        where = input_copy(scope, buffer) if first else read_copy(scope, buffer, writer, readers)
+        where = input_copy(scope, buffer) if writer is None or own else read_copy(scope, buffer, writer, readers)
         where = as_window(where, scope, readers or [block])
 
     cache = make_cache(scope, where, storage_scope)
