@@ -142,6 +142,15 @@ def test_nothing_else_is_visible(tmp_path, driver):
     np.testing.assert_allclose((y.astype(np.uint32) << 16).view(np.float32), x, rtol=2**-8)
 
 
+@pytest.mark.parametrize("cpu", ["neon", "sve", "rvv", "wasm_simd"])
+def test_objects_for_other_cpus(tmp_path, cpu):
+    obj, header = build(parse(ADD), target=cpu, driver="object").export(tmp_path / "add.o")
+    assert "int add(const float *A" in header.read_text()
+    assert ("add_vectors_fit" in header.read_text()) == (cpu in ("sve", "rvv"))
+    if cpu != "wasm_simd":
+        assert shown(obj) == {"add", "add_error"}
+
+
 def test_objects_with_support_functions_are_linked_together(tmp_path):
     paths = [str(build(scheduled(NARROW)).export(tmp_path / f"narrow{n}.o")[0]) for n in range(2)]
     toolchain.run("zig", ["ld.lld", "-shared", *paths, "-o", str(tmp_path / "both.so")])

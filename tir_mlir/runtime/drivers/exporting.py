@@ -28,9 +28,9 @@ SUFFIXES = (".so", ".a", ".o", ".h")
 class Exporter:
     """Writes the files of a library.
 
-    symbols: the `global_symbol` of functions that have one. program: the module in the llvm dialect, and what `build`
-    knows of it. libs: the shared libraries that the code may call. cpu: None for this machine. by_tools: the object
-    file is made by LLVM's tools, as the library was.
+    symbols: the `global_symbol` of functions that have one. program: the module in the llvm dialect (for another CPU
+    with the test of the length of its registers), and what `build` knows of it. libs: the shared libraries that the
+    code may call. cpu: None for this machine. by_tools: the object file is made by LLVM's tools, as the library was.
     """
 
     signatures: Sequence[CallSignature]
@@ -101,7 +101,6 @@ class Exporter:
         assert self.cpu is not None
         cpu, kernels = self.cpu, facts["kernels"]
         target = LLVMTarget(cpu.triple.encode(), cpu.cpu.encode(), cpu.llvm_features.encode())
-        vector_length.guard(module, cpu)
         if has_generator(target.triple):
             return jit.compile_for_c(module, names, lambda _: nullcontext(), target, None, kernels)
         text = llvm_ir(module, partial(link_kernels, kernels=kernels))
