@@ -77,6 +77,6 @@ def main(I: T.Buffer((4,), "{dtype}"), A: T.Buffer((64,), "float32"), C: T.Buffe
 def test_indices_that_are_int64_numbers(dtype, index):
     """The map of the layout counts in `index`; in the text all that meets an int64 number is one."""
     sch = Schedule(parse(LOOKED_UP.format(dtype=dtype, index=index)))
-    sch.transform_layout("C", ("read", 1), lambda i: (i // 4, i % 4), assume_injective_transform=True)
+    sch.transform_layout("C", ("read", 0), lambda i: (i // 4, i % 4), assume_injective_transform=True)
     assert ("T.int64(4)" in sch.mod.script()) == (dtype == "int64")
     reads_back(sch)
