@@ -151,7 +151,7 @@ def test_steps_that_would_drop_them_are_refused(refused):
 def test_wrong_targets(refused):
     sch = Schedule(Scale)
     refused(sch, "wrong type", lambda: sch.annotate(3, "my.key", 1), TypeError)
-    refused(sch, 'no block "Z"', lambda: sch.annotate("Z", "key", 1))
+    refused(sch, 'a block with the name "Z"', lambda: sch.annotate("Z", "key", 1))
 
 
 def test_the_trace_holds_them():

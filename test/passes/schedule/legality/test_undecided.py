@@ -132,7 +132,7 @@ def test_compute_at_the_row_of_a_gather():
     sch = schedule(STAGES.format(row="vi"))
     i, j = sch.get_loops("C")
     sch.compute_at("B", i)
-    assert "T.reads(I_[vj], B[vi, 0:16])" in sch.mod.script()
+    assert "T.reads(B[vi, 0:16], I_[vj])" in sch.mod.script()
     assert [sch.get(loop).extent for loop in sch.get_loops("B")] == [6, 16]
     a, index, c = data()
     quick_build(sch)(a, index, c)

@@ -144,7 +144,7 @@ def test_refuses_the_root_and_wrong_handles(refused):
     refused(sch, "this is the root block", lambda: sch.compute_at("root", i))
     refused(sch, '"index" has wrong type. Expected "int"', lambda: sch.compute_at("C", i, index="last"), TypeError)
     refused(sch, "wrong type", lambda: sch.compute_at("B", sch.get_block("C")), TypeError)
-    refused(sch, 'no block "Z"', lambda: sch.compute_at("Z", i))
+    refused(sch, 'a block with the name "Z"', lambda: sch.compute_at("Z", i))
 
 
 @I.ir_module

@@ -339,7 +339,7 @@ def test_a_guard_on_loops_that_run_the_block_only_once(same_result):
 def test_refuses_wrong_handles(refused):
     sch = Schedule(matmul_nt(4, 5, 6))
     refused(sch, "wrong type", lambda: sch.decompose_reduction("C", "C"), TypeError)
-    refused(sch, 'no block "Z"', lambda: sch.decompose_reduction("Z", sch.get_loops("C")[0]))
+    refused(sch, 'a block with the name "Z"', lambda: sch.decompose_reduction("Z", sch.get_loops("C")[0]))
 
 
 @I.ir_module
