@@ -184,8 +184,8 @@ WHOLE = 0.06
 def step(sch: Schedule, random: Random, wanted: Sequence[str] = ()) -> tuple[str, Arguments]:
     """Return a primitive or a ready-made schedule (one of `wanted`, if given) and its arguments."""
     choice = Choice(sch, random)
-    steps = ALL if random.random() < 0.65 else STEPS
-    steps = READY_MADE if random.random() < WHOLE else steps
+    steps = ALL if wanted or random.random() < 0.65 else STEPS
+    steps = READY_MADE if not wanted and random.random() < WHOLE else steps
     steps = {name: EVERY[name] for name in wanted} or steps
     name = choice.one([n for n, (_, weight) in steps.items() for _ in range(weight)])
     return name, steps[name][0](choice)
