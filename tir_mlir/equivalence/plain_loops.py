@@ -17,7 +17,7 @@ from tir_mlir.equivalence.arenas.plain_copies import expand_copies
 from tir_mlir.equivalence.arenas.typed_arenas import split_arenas
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
-from tir_mlir.equivalence.field import field_functions, opaque_constants
+from tir_mlir.equivalence.field import exact_rounding, field_functions, opaque_constants
 from tir_mlir.equivalence.fold_views import fold_views
 from tir_mlir.passes.lower.memory import bools
 from tir_mlir.passes.lower.retype_module import retype
@@ -54,6 +54,7 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
         if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
             op.operation.erase()  # declarations of kernels; remaining calls are rejected by check_known
     split_arenas(module, build)
+    exact_rounding.mark(module.operation)
     check_known(module)
 
 

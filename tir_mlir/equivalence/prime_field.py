@@ -12,6 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir.float_constants import rounded
 from tir_mlir.equivalence.edits import OpBuilder, is_float, retyped
+from tir_mlir.equivalence.field import exact_rounding
 from tir_mlir.equivalence.field.field_functions import P
 
 # op -> function
@@ -72,7 +73,7 @@ def _table() -> dict[str, Make]:
         "math.rsqrt": lambda op, o, r, b: b.call("inv", _salted(op.operands[0], "math.sqrt0", b)),
         "math.fma": lambda op, o, r, b: b.call("add", b.call("mul", *list(op.operands)[:2]), op.operands[2]),
         "arith.extf": lambda op, o, r, b: op.operands[0],
-        "arith.truncf": lambda op, o, r, b: _salted(op.operands[0], f"round to {r[0]}", b),
+        "arith.truncf": _round,
         "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widened(op.operands[0], "arith.extsi")),
         "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widened(op.operands[0], "arith.extui")),
         "arith.fptosi": _to_int,
@@ -95,6 +96,12 @@ def _salt(words: str) -> int:
 
 def _salted(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
     return build.call("mix", value, build.number(_salt(words)))
+
+
+def _round(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
+    if exact_rounding.EXACT in op.attributes:
+        return op.operands[0]
+    return _salted(op.operands[0], f"round to {results[0]}", build)
 
 
 def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:

@@ -1,0 +1,72 @@
+"""Find roundings that change no value: of numbers that were widened before, also through memory.
+
+In the field a rounding is a mixing function, which a fold of `round(widen(x))` to `x` drops from one program only.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import accessed, defining_op, dtypes, walk
+
+EXACT = "tir.exact"
+"""The attribute of a rounding that changes no value."""
+_ALLOCS = ("memref.alloc", "memref.alloca")
+_OTHERS = ("memref.dim", "memref.dealloc")
+_STORES, _LOADS = ("affine.store", "memref.store"), ("affine.load", "memref.load")
+
+
+def mark(root: ir.Operation) -> None:
+    """Mark each `arith.truncf` whose operand has only values of a type that its result represents.
+
+    Y: memref<f32>; Y[i] = extf x : f16; truncf Y[i] to f16     ->    truncf Y[i] to f16 {tir.exact}
+    """
+    everything = walk.ops(root)
+    roundings = [op for op in everything if op.name == "arith.truncf" and not _is_vector(op.results[0])]
+    if roundings:
+        narrow = _stored_types(everything)
+        for op in roundings:
+            source = _type_of(op.operands[0], narrow)
+            if source is not None and dtypes.represents(dtypes.to_name(op.results[0].type), source):
+                op.attributes[EXACT] = ir.UnitAttr.get()
+
+
+def _stored_types(everything: list[ir.Operation]) -> dict[ir.Value, str]:
+    """For allocated buffers of floats that are only loaded and stored, a type that has all values stored in them."""
+    stores: dict[ir.Value, list[ir.Value]] = {}
+    for op in everything:
+        if op.name in _ALLOCS and all(u.owner.name in (*_STORES, *_LOADS, *_OTHERS) for u in op.results[0].uses):
+            if isinstance(ir.MemRefType(op.results[0].type).element_type, ir.FloatType):
+                stores[op.results[0]] = []
+    for op in everything:
+        if op.name in _STORES and accessed(op) in stores:
+            stores[accessed(op)].append(op.operands[0])
+    found: dict[ir.Value, str] = {}
+    while True:  # from buffers that hold widened values to those that hold copies of these
+        more = {b: t for b, values in stores.items() if b not in found and (t := _common(values, found)) is not None}
+        if not more:
+            return found
+        found |= more
+
+
+def _common(values: list[ir.Value], narrow: dict[ir.Value, str]) -> str | None:
+    """The widest of the types of values, if it represents all of them; None if one is not known to be narrower."""
+    types = [_type_of(v, narrow) for v in values]
+    known = [t for t in types if t is not None]
+    if not known or len(known) < len(types):
+        return None
+    return next((wide for wide in known if all(dtypes.represents(wide, t) for t in known)), None)
+
+
+def _type_of(value: ir.Value, narrow: dict[ir.Value, str]) -> str | None:
+    """A narrower type that has all values of a float, if it is a widened one, or is loaded from a buffer of such."""
+    op = defining_op(value)
+    if op is not None and op.name == "arith.extf" and not _is_vector(op.operands[0]):
+        return _type_of(op.operands[0], narrow) or dtypes.to_name(op.operands[0].type)
+    if op is not None and EXACT in op.attributes:
+        return _type_of(op.operands[0], narrow)
+    return narrow.get(accessed(op)) if op is not None and op.name in _LOADS else None
+
+
+def _is_vector(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.VectorType)
