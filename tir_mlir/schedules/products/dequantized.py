@@ -143,9 +143,10 @@ def _widens(sch: Schedule, block: Any) -> bool:
 def _sources(sch: Schedule, block: Any) -> list[RegionInfo]:
     """The arrays that a block reads, itself or through elementwise producers."""
     found = {str(r): r for r in block_info(sch, block).reads}
-    for producer in sch.get_producers(block):
-        if _inlinable(sch, producer):
-            del found[str(block_info(sch, producer).writes[0])]
+    for name in list(found):
+        producer = _producer(sch, block, name)
+        if producer is not None and _inlinable(sch, producer):
+            del found[name]
             found |= {str(r): r for r in _sources(sch, producer)}
     return list(found.values())
 

@@ -183,3 +183,35 @@ def test_a_refused_schedule_leaves_no_step_behind():
         split_twice(sch, block)
     assert sch.mod.script() == before and len(sch.trace) == steps
     assert all(hasattr(getattr(schedules, name), "__wrapped__") for name in WHOLE)
+
+
+TWICE_WRITTEN = """
+@T.prim_func
+def main(Q: T.Buffer((8, 16), "int8"), A: T.Buffer((32, 8), "float32"), C: T.Buffer((32, 16), "float32")):
+    U = T.alloc_buffer((8, 16), "float32")
+    W = T.alloc_buffer((8, 16), "float32")
+    for i, j in T.grid(8, 16):
+        with T.block("zero"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            U[vi, vj] = T.float32(0)
+    for i, j in T.grid(8, 8):
+        with T.block("U"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            U[vi, vj * 2] = T.Cast("float32", Q[vi, vj])
+    for i, j in T.grid(8, 16):
+        with T.block("W"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            W[vi, vj] = U[vi, vj]
+    for i, j, k in T.grid(32, 16, 8):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * W[vk, vj]
+"""
+
+
+def test_an_operand_of_what_several_blocks_write_is_read_as_it_is():
+    sch = Schedule(parse(TWICE_WRITTEN))
+    schedules.gemm(sch, "C", "avx2", 1)
+    assert sch.verify()
