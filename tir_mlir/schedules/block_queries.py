@@ -94,7 +94,10 @@ def extents(info: BlockInfo) -> dict[str, int | None]:
 
 
 def last_axis(info: BlockInfo) -> str | None:
-    """The iter that indexes the last dimension of the output; None if the index is not a single iter."""
+    """The iter that indexes the last dimension of the output; None if the index is not a single iter. Raises
+    ScheduleError for a block of which no write is known."""
+    if not info.writes:
+        raise ScheduleError(f'block "{info.name}" declares no writes; declare them, or schedule it step by step')
     (region, *_) = info.writes
     return region.axes[-1][0] if region.axes and len(region.axes[-1]) == 1 else None
 

@@ -215,3 +215,11 @@ def test_an_operand_of_what_several_blocks_write_is_read_as_it_is():
     sch = Schedule(parse(TWICE_WRITTEN))
     schedules.gemm(sch, "C", "avx2", 1)
     assert sch.verify()
+
+
+@pytest.mark.parametrize("schedule", [schedules.elementwise, schedules.transpose])
+def test_a_block_whose_writes_are_hidden_is_refused(schedule):
+    sch = Schedule(parse(TWICE_WRITTEN))
+    sch.unsafe_hide_buffer_access("W", "write", [0])
+    with pytest.raises(ScheduleError, match='block "W" declares no writes'):
+        schedule(sch, "W", "avx2", 1)
