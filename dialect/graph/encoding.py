@@ -27,6 +27,8 @@ RANGES = "graph.size_ranges"
 STORED = "graph.stored"
 """Of a graph: the weights that were rounded, and the names of those that are read instead: {"w": ["w.int8", "w.scale"]}
 What is computed from these is computed where it is read, not once."""
+UNIT_TUPLE = "graph.unit_tuple"
+"""Of a graph with one result: in TVMScript it returns a tuple of it, `return (gv,)`."""
 WEIGHT = "graph.weight"
 """The name of the weight that an argument is."""
 DERIVES = "graph.derives"

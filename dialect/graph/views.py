@@ -129,6 +129,11 @@ class TensorFunc(View):
     def outputs(self) -> list[ir.Value]:
         return list(self.terminator.operands)
 
+    @property
+    def returns_tuple(self) -> bool:
+        """Whether it returns a tuple in TVMScript: of several results, or of one that is marked so."""
+        return len(self.outputs) != 1 or attrs.get(self.op, encoding.UNIT_TUPLE, False)
+
     def name_of(self, value: ir.Value) -> str:
         """The name of an argument or of a result of a node."""
         if isinstance(value, ir.BlockArgument):

@@ -313,7 +313,27 @@ def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Va
     static = [s if isinstance(s, int) else unknown for s in type_.shape]
     flat = ir.MemRefType.get([unknown if unknown in static else int(np.prod(static))], element)
     value = value if value.type == flat else memref.cast(flat, value)  # of no elements: 0 is n * 0
+    if static.count(unknown) > 1:  # LLVM's expand-strided-metadata aborts on expand_shape to several of these
+        return _row_major(value, wanted, sizes)
     return memref.expand_shape(wanted, value, [list(range(wanted.rank))], sizes, static)
+
+
+def _row_major(value: ir.Value, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
+    """A buffer of one axis with a shape of several unknown sizes, as `memref.reinterpret_cast` with their strides."""
+    unknown, waiting = ir.ShapedType.get_dynamic_stride_or_offset(), list(sizes)
+    extents = [waiting.pop(0) if wanted.is_dynamic_dim(n) else wanted.shape[n] for n in range(wanted.rank)]
+    step: ir.Value | int = 1
+    static, strides = [], []
+    for extent in reversed(extents):
+        static.insert(0, step if isinstance(step, int) else unknown)
+        strides[:0] = [] if isinstance(step, int) else [step]
+        if isinstance(extent, int) and isinstance(step, int):
+            step *= extent
+        else:
+            step = arith.muli(
+                *(v if isinstance(v, ir.Value) else arith.constant(ir.IndexType.get(), v) for v in (step, extent))
+            )
+    return memref.reinterpret_cast(wanted, value, [], sizes, strides, [0], wanted.shape, static)
 
 
 def affine_width(sizes: Sequence[Size], names: Sequence[str]) -> ir.AffineExpr | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis.accesses import WRITE, touches
 from tir_mlir.dialect.graph import create as graph_create
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.dialect.ir import (
@@ -24,19 +25,24 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
 from tir_mlir.passes.graph.buffer_names import rename_buffers
 
-Slot = tuple[str, int]
-"""A tensor of a group: ("input", number), or ("call", number of the call that makes it)."""
+Slot = tuple[str, int, int]
+"""A tensor of a group: ("input", number, 0), or ("call", number of the call that makes it, number of the result)."""
 
 
 @dataclass(frozen=True)
 class MergedCall:
-    """A call of a group: the TensorIR function, and what its inputs are. It has one result."""
+    """A call of a group: the TensorIR function, what its inputs are, and how many results it has."""
 
     callee: str
     inputs: tuple[Slot, ...]
+    results: int = 1
+
+    def slots(self, number: int) -> list[Slot]:
+        """Its tensors in the order of the parameters, where it is the call of this number."""
+        return [*self.inputs, *(("call", number, result) for result in range(self.results))]
 
 
-def merge_functions(module: ir.Module, name: str, calls: Sequence[MergedCall], outputs: Sequence[int]) -> str:
+def merge_functions(module: ir.Module, name: str, calls: Sequence[MergedCall], outputs: Sequence[Slot]) -> str:
     """Add a TensorIR function that does what a sequence of calls does. Returns its name.
 
         @T.prim_func                                        @T.prim_func
@@ -45,7 +51,8 @@ def merge_functions(module: ir.Module, name: str, calls: Sequence[MergedCall], o
         t = dense(a, b); c = relu(t)                            (loops of dense, that write t)
                                                                 (loops of relu, that read t and write y)
 
-    outputs: the numbers of the calls whose results the function returns, in the order of its last parameters.
+    outputs: the results of calls that the function returns, in the order of its last parameters. What computes only a
+    result that is neither returned nor read is left out.
     """
     return _Merge(module, name, calls, outputs).run()
 
@@ -53,8 +60,9 @@ def merge_functions(module: ir.Module, name: str, calls: Sequence[MergedCall], o
 class _Merge:
     """The state of one merge. `made` is the new function; `values` are its buffers by slot."""
 
-    def __init__(self, module: ir.Module, name: str, calls: Sequence[MergedCall], outputs: Sequence[int]):
+    def __init__(self, module: ir.Module, name: str, calls: Sequence[MergedCall], outputs: Sequence[Slot]):
         self.module, self.calls, self.outputs = module, calls, list(outputs)
+        self.read = {*outputs, *(slot for call in calls for slot in call.inputs)}
         self.sources = {f.name: f for f in funcs(module)}
         self.sizes: dict[str, ir.Value] = {}
         self.values: dict[Slot, ir.Value] = {}
@@ -73,13 +81,11 @@ class _Merge:
         for number, call in enumerate(self.calls):
             source = self.sources[call.callee]
             given = attrs.argument_attrs(source.op)
-            for position, slot in enumerate((*call.inputs, ("call", number))):
-                if (
-                    slot[0] == "input" or (position == len(call.inputs) and number in self.outputs)
-                ) and slot not in known:
+            for position, slot in enumerate(call.slots(number)):
+                if (slot[0] == "input" or slot in self.outputs) and slot not in known:
                     known[slot], facts[slot] = source.args[position], given[position]
         inputs = sorted(slot for slot in known if slot[0] == "input")
-        slots = [*inputs, *(("call", number) for number in self.outputs)]
+        slots = [*inputs, *self.outputs]
         with ir.InsertionPoint(self.module.body):
             made = create.func(
                 name, [known[s].type for s in slots], attributes={"global_symbol": name, "tir.noalias": True}
@@ -98,21 +104,26 @@ class _Merge:
         """Move a copy of the body of a callee to the end."""
         with ir.InsertionPoint(self.module.body):
             copy = Func(self.sources[call.callee].op.clone())
-        result = copy.args[-1]
-        dims, name, dtype = Buffer(result).dims, Buffer(result).name, Buffer(result).dtype
+        first = len(call.inputs)
+        results = dict(zip(call.slots(number)[first:], copy.args[first:], strict=True))
+        facts = {slot: (Buffer(arg).dims, Buffer(arg).name, Buffer(arg).dtype) for slot, arg in results.items()}
         own = [Buffer(arg).name for arg in copy.args]
-        for arg, slot in zip(copy.args[:-1], call.inputs, strict=True):
+        for slot, arg in zip(call.inputs, copy.args[:first], strict=True):
             arg.replace_all_uses_with(self.values[slot])
+        _erase_unread(copy, [arg for slot, arg in results.items() if slot not in self.read])
         known = self._merge_sizes(copy)
         self._move_sizes(copy)
-        slot = ("call", number)
-        if slot not in self.values:
-            shape = [d.substitute(known) for d in dims]
-            with at_end(self.made.body), self.made.op.location:
-                self.values[slot] = create.alloc(_free(name, self.names), shape, dtype)
-        result.replace_all_uses_with(self.values[slot])
-        merged = [Buffer(self.values[each]).name for each in (*call.inputs, slot)]
-        rename_buffers(copy.op, dict(zip(own, merged, strict=True)) | self._rename_allocs(copy))
+        for slot, arg in results.items():
+            dims, name, dtype = facts[slot]
+            if slot not in self.values and any(True for _ in arg.uses):
+                shape = [d.substitute(known) for d in dims]
+                with at_end(self.made.body), self.made.op.location:
+                    self.values[slot] = create.alloc(_free(name, self.names), shape, dtype)
+            if slot in self.values:
+                arg.replace_all_uses_with(self.values[slot])
+        named = [(name, slot) for name, slot in zip(own, call.slots(number), strict=True) if slot in self.values]
+        merged = {name: Buffer(self.values[slot]).name for name, slot in named}
+        rename_buffers(copy.op, merged | self._rename_allocs(copy))
         self._move_body(copy)
         copy.op.erase()
 
@@ -160,6 +171,14 @@ class _Merge:
                 if mine != value:
                     value.replace_all_uses_with(mine)
         return found
+
+
+def _erase_unread(copy: Func, unread: Sequence[ir.Value]) -> None:
+    """Erase the nests of a function that write nothing but results that nobody reads."""
+    for op in direct_ops(copy.op)[:-1] if unread else []:
+        written = [touch.buffer for touch in touches(op) if touch.kind == WRITE]
+        if written and all(any(buffer == arg for arg in unread) for buffer in written):
+            op.erase()
 
 
 def _free(wanted: str, used: set[str]) -> str:

@@ -13,6 +13,7 @@ from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encodin
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters
+from tir_mlir.graph.copied_body import copy_body
 from tir_mlir.graph.emit import emit, find_operator, listed
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.sizes import Sizes, checked_dtype
@@ -176,13 +177,26 @@ class GraphBuilder:
             return self._one_or_all(create.call_tir(self.module.mlir, symbol, operands, types, names))
 
     def call(self, function: str, inputs: Sequence[Value], name_hint: str | Sequence[str] = "lv") -> Any:
-        """A call of another graph of the module, such as a group of operators. Returns Value or Values."""
+        """A call of another graph of the module, such as a group of operators. Returns Value or Values.
+
+        A graph of named sizes that is called with numbers or sums of sizes is copied: `call` of MLIR takes the types of
+        its callee.
+        """
         values = self._as_values(function, inputs)
         with entered(), self._at_end():
             callee = called_graph(self.module, function)
             types = called_types(callee, [v.type for v in values], self.sizes)
             names = self._result_names(name_hint, types)
+            if [v.type.mlir for v in values] != [v.type for v in callee.inputs]:
+                return self._copied(callee, values, names)
             return self._one_or_all(create.call(callee, [v.value for v in values], types, names))
+
+    def _copied(self, callee: TensorFunc, values: Sequence[Value], names: Sequence[str]) -> Any:
+        """The results of a copy of what a graph does."""
+        inputs = [(v.value, v.type) for v in values]
+        made = copy_body(self.module.mlir, callee, inputs, self.sizes, self._fresh, names)
+        results = [Value(self, value, name, type_) for (value, type_), name in zip(made, names, strict=True)]
+        return results[0] if len(results) == 1 else tuple(results)
 
     def call_packed(
         self,

@@ -13,6 +13,7 @@ from tir_mlir.graph.transforms.find_scratch import find_scratch
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
+from tir_mlir.graph.transforms.inline_graphs import inlined_calls
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.mark_in_place import mark_in_place
@@ -41,6 +42,7 @@ class Stage:
 
 
 STAGES: list[Stage] = [
+    Stage("inline", "calls of other graphs become what these do", lambda g, o: inlined_calls(g)),
     Stage("simplify", "what does nothing or is undone; rows of products together", lambda g, o: simplify(g)),
     Stage("batch_norm", "batch normalization in the weights before it", lambda g, o: fold_batch_norm(g)),
     Stage("channels_last", "convolutions of images in NHWC", lambda g, o: channels_last(g)),

@@ -17,7 +17,7 @@ from tir_mlir.equivalence.work import work_of
 from tir_mlir.graph.compared_parts import ByParts, Side, lowered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.constants import constants_to_weights
-from tir_mlir.graph.transforms.inline_graphs import inlined_weights
+from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
 from tir_mlir.graph.whole_program import calls_only, weight_types
 
 
@@ -85,7 +85,7 @@ def _equal(one: np.ndarray, other: np.ndarray) -> bool:
 
 def _constants_by_value(graph: Graph) -> Graph:
     """The graph with constants as weights whose names are made of their elements, so that equal ones are one input."""
-    made = inlined_weights(constants_to_weights(graph)).clone()
+    made = inlined_weights(constants_to_weights(inlined_calls(graph))).clone()
     names = {name: _value_name(made.weights[name]) for name in made.from_text if name in made.weights}
     with entered():
         func = made.func

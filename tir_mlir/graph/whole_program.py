@@ -16,7 +16,7 @@ from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model_memory import given_weight
 from tir_mlir.graph.transforms.constants import constants_to_weights
-from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
+from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.interpreter import Report, interpret
 from tir_mlir.passes.graph import places
@@ -36,7 +36,7 @@ def whole_program(graph: Graph) -> tuple[ir.Module, Graph]:
 def calls_only(graph: Graph, also: Mapping[str, TensorType] | None = None) -> Graph:
     """A graph as calls of TensorIR functions and views, with its weights as inputs in order of their names. also:
     weights that are inputs in any case."""
-    made = legalize(inlined_groups(inlined_weights(constants_to_weights(graph)))).clone()
+    made = legalize(inlined_groups(inlined_weights(constants_to_weights(inlined_calls(graph))))).clone()
     with entered():
         func = made.func
         drop_unused_inputs(func)
@@ -50,7 +50,7 @@ def calls_only(graph: Graph, also: Mapping[str, TensorType] | None = None) -> Gr
 
 def weight_types(graph: Graph) -> dict[str, TensorType]:
     """The weights that the program of a graph reads, with their types; also constants."""
-    made = inlined_weights(constants_to_weights(graph))
+    made = inlined_weights(constants_to_weights(inlined_calls(graph)))
     with entered():
         func = made.func
         named = [(func.weight(n), func.input_type(n)) for n in range(len(func.inputs))]

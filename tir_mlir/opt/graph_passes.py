@@ -21,7 +21,7 @@ from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
-from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
+from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
@@ -114,6 +114,7 @@ GRAPH_PASSES["tir-graph-from-linalg"] = ModulePass(
 
 # --- the stages of a build --------------------------------------------------------------------------------------------
 
+_plain("tir-graph-inline-calls", "Put what other graphs do in place of their calls", inlined_calls)
 _plain("tir-graph-simplify", "Remove what does nothing or is undone; one product for all rows", simplify)
 _plain("tir-graph-fold-batch-norm", "Fold batch normalization into the weights before it", fold_batch_norm)
 _plain("tir-graph-channels-last", "Compute convolutions of images in NHWC", channels_last)

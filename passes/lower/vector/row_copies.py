@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from mlir import ir
 from mlir.dialects import arith, vector
@@ -41,13 +42,17 @@ def run(module: ir.Module) -> None:
             vectorize_copy(Loop(op))
 
 
+MOST_PIECES = 256
+"""Pieces of one loop: each is code of its own."""
+
+
 def vectorize_copy(loop: Loop) -> bool:
     """Vectorize one copy; returns whether the loop was one."""
     found = match_copy(loop)
     if found is None:
         return False
-    pieces = list(_pieces(found))
-    if any(width is None for _, width, _ in pieces):
+    pieces = list(islice(_pieces(found), MOST_PIECES + 1))
+    if len(pieces) > MOST_PIECES or any(width is None for _, width, _ in pieces):
         return False
     with ir.InsertionPoint(loop.op), loop.op.location:
         for start, width, crosses in pieces:

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s -p 'tir-graph-simplify,tir-graph-fold-batch-norm,\
+# RUN: tir-opt %s -p 'tir-graph-inline-calls,tir-graph-simplify,tir-graph-fold-batch-norm,\
 # RUN:   tir-graph-channels-last,tir-graph-constants,tir-graph-lift-weights,\
 # RUN:   tir-graph-legalize,tir-graph-fuse-ops,tir-graph-fuse-tir,\
 # RUN:   tir-graph-pack-weights{target=avx2 threads=1},tir-graph-schedule{target=avx2 threads=1},tir-graph-in-place' -o %t.mlir

@@ -7,8 +7,8 @@ from typing import Any
 from tir_mlir.compat.ndarray import NDArray, array
 from tir_mlir.compat.relax.transforms import BindParams
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.expressions import TupleStructInfo
+from tir_mlir.dialect.graph import encoding, tensor_func
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer.graphs import WEIGHTS
@@ -23,17 +23,19 @@ def from_exported_program(
     unwrap_unit_return_tuple: bool = False,
     no_bind_return_tuple: bool = False,
 ) -> IRModule:
-    """A module whose `main` is the graph of an ExportedProgram; parameters are constants, or inputs after the others.
+    """A module whose `main` is the graph of an ExportedProgram.
 
-    Raises GraphError for one result without unwrap_unit_return_tuple=True: a graph returns it as it is, not in a tuple.
+    keep_params_as_input: parameters are inputs after the others, see `detach_params`, and not constants.
+    unwrap_unit_return_tuple: one result is returned as it is; else in a tuple, as exported programs do.
+    no_bind_return_tuple has no effect: a returned tuple has no name in a graph. Errors: GraphError of the front.
     """
     graph = from_torch(exported_program)
-    module = IRModule(graph.module.mlir)
-    if not unwrap_unit_return_tuple and not isinstance(module.graphs["main"].ret_struct_info, TupleStructInfo):
-        raise GraphError(
-            "the program has one result, which a graph returns as it is, not in a tuple of one; "
-            "fix: from_exported_program(..., unwrap_unit_return_tuple=True)"
-        )
+    module = IRModule(graph.module.mlir).clone()
+    if not unwrap_unit_return_tuple:
+        with entered():
+            func = tensor_func(module.mlir, graph.name)
+            if not func.returns_tuple:
+                attrs.put(func.op, encoding.UNIT_TUPLE, True)
     if not keep_params_as_input:
         names = _parameters(module)
         return BindParams("main", {p: graph.weights[w] for p, w in names.items()})(module)

@@ -55,8 +55,14 @@ class _Legalize(_Rewriter):
         if isinstance(call.op, Op) and call.op.short in OPERATORS:
             name = call.op.short
             hint = name.rpartition(".")[2]
-            return self.builder_.call_te(OPERATORS[name].te, *call.operands, primfunc_name_hint=hint, **call.all_attrs)
+            operands = [item for operand in call.operands for item in _items(operand)]
+            return self.builder_.call_te(OPERATORS[name].te, *operands, primfunc_name_hint=hint, **call.all_attrs)
         return call
+
+
+def _items(operand: Any) -> list[Any]:
+    """The tensors of an operand: te functions take those of `concat((x, y))` and `einsum((x, y), ...)` one by one."""
+    return list(operand) if isinstance(operand.struct_info, TupleStructInfo) else [operand]
 
 
 def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_warning: bool = False) -> Pass:  # noqa: N802

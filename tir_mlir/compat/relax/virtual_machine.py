@@ -11,6 +11,8 @@ import numpy as np
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of, wrapped
 from tir_mlir.compat.runtime import BenchmarkResult, Target, timed
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
+from tir_mlir.dialect.graph import tensor_func
+from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.expressions.inline_calls import inlined_calls
@@ -35,6 +37,11 @@ class Executable:
             for name, func in inlined.graphs.items()
             if name in names
         }
+
+    def returns_tuple(self, name: str) -> bool:
+        """Whether a graph returns a tuple, also one of a single result."""
+        with entered():
+            return tensor_func(self.module.mlir, name).returns_tuple
 
     def stats(self) -> str:
         """The compiled functions, a line each."""
@@ -123,10 +130,11 @@ class VirtualMachine:
             raise KeyError(f"there is no function {short_repr(name)}; there are {', '.join(models)}")
         model = models[name]
         types = [type_.dtype for _, type_ in model.plan.inputs]
+        unit = len(model.plan.outputs) == 1 and self.executable.returns_tuple(name)
 
         def run(*args: Any) -> Any:
             made = model(*(_argument(a, dtype) for a, dtype in zip_longest(args, types[: len(args)])))
-            return [wrapped(m) for m in made] if isinstance(made, tuple) else wrapped(made)
+            return [wrapped(m) for m in made] if isinstance(made, tuple) else [wrapped(made)] if unit else wrapped(made)
 
         return run
 

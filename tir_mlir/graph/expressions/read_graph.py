@@ -53,7 +53,7 @@ def read_graph(func: TensorFunc) -> ReadGraph:
     for node in func.nodes:
         _read_node(node, values, outputs, bindings)
     results = [values[v] for v in func.outputs]
-    body = results[0] if len(results) == 1 else Tuple(results)
+    body = Tuple(results) if func.returns_tuple else results[0]
     attributes = dict(func.attributes)
     if (owner := attrs.get(func.op, encoding.OF)) is not None:
         attributes |= {encoding.OF: owner, encoding.DERIVES: attrs.get(func.op, encoding.DERIVES)}

@@ -23,7 +23,7 @@ from tir_mlir.graph.expressions.nodes import (
     Var,
 )
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
-from tir_mlir.graph.expressions.struct_info import TensorStructInfo
+from tir_mlir.graph.expressions.struct_info import TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import IRModule
@@ -59,6 +59,8 @@ class _Writer:
         made = self._operand(function.body.body)
         builder.output(*(made if isinstance(made, tuple) else (made,)))
         with entered():
+            if isinstance(made, tuple) and len(made) == 1:
+                attrs.put(builder.func.op, encoding.UNIT_TUPLE, True)
             if is_group:
                 attrs.put(builder.func.op, encoding.KIND, encoding.GROUP)
                 builder.func.op.attributes["sym_visibility"] = ir.StringAttr.get("private")
@@ -78,7 +80,10 @@ class _Writer:
 
     def _bound(self, var: Var, value: Any) -> Any:
         """What a binding computes: a Value, or a tuple of them."""
-        return self._call(value, self._names(var)) if isinstance(value, Call) else self._operand(value)
+        if not isinstance(value, Call):
+            return self._operand(value)
+        made = self._call(value, self._names(var))
+        return (made,) if isinstance(var.struct_info, TupleStructInfo) and not isinstance(made, tuple) else made
 
     def _names(self, var: Var) -> str | list[str]:
         """The names of what a call makes: of a tuple, those that its items are bound to."""

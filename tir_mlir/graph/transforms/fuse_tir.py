@@ -41,8 +41,8 @@ def fuse_tir(graph: Graph) -> Graph:
     return clean(made)
 
 
-def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[int]]:
-    slots: dict[ir.Value, Slot] = {v: ("input", n) for n, v in enumerate(group.inputs)}
+def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[Slot]]:
+    slots: dict[ir.Value, Slot] = {v: ("input", n, 0) for n, v in enumerate(group.inputs)}
     calls: list[MergedCall] = []
     for number, node in enumerate(group.nodes):
         callee = node.callee
@@ -51,9 +51,10 @@ def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[int]]:
                 f"{group.name} has {node!r}, which is no call of a program of its types; fix: one for these sizes, "
                 "or the call outside of the group"
             )
-        calls.append(MergedCall(callee.callee, tuple(slots[v] for v in node.inputs)))
-        slots[node.results[0]] = ("call", number)
-    return calls, [slots[v][1] for v in group.outputs]
+        call = MergedCall(callee.callee, tuple(slots[v] for v in node.inputs), len(node.results))
+        slots |= zip(node.results, call.slots(number)[len(node.inputs) :], strict=True)
+        calls.append(call)
+    return calls, [slots[v] for v in group.outputs]
 
 
 def _constants(group: TensorFunc) -> list[Node]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import TensorFunc, create, encoding, replace_node, tensor_funcs
+from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, free_name, replace_node, tensor_funcs
 from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.graph.copied_body import copy_body, rename_results
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.sizes import Sizes
 from tir_mlir.graph.transforms.lift_weights import DERIVES, prepares
 from tir_mlir.passes.graph.dead_code import drop_unused_inputs
 
@@ -36,6 +38,58 @@ def inlined_weights(graph: Graph) -> Graph:
     return made
 
 
+def inlined_calls(graph: Graph) -> Graph:
+    """What other graphs do in place of their calls; private functions that can become one program stay groups.
+
+        @R.function
+        def f(x):
+            y = R.exp(x)
+            return y                  ->    lv = R.exp(x)
+        lv = cls.f(x)                       gv = R.add(lv, x)
+        gv = R.add(lv, x)
+
+    The other graphs stay in the module. Errors: GraphError for graphs that call each other in a circle.
+    """
+    with entered():
+        if not any(_called_in(func) for func in tensor_funcs(graph.module.mlir) if func.is_graph):
+            return graph
+    made = graph.clone()
+    with entered():
+        for func in [f for f in tensor_funcs(made.module.mlir) if f.is_graph]:
+            names = {name for node in func.nodes for name in node.names}
+            while calls := _called_in(func):
+                _inline(made.module.mlir, func, calls[0], names)
+    return made
+
+
+def _inline(module: ir.Module, func: TensorFunc, node: Node, names: set[str]) -> None:
+    """Put the nodes of the graph that a node of `func` calls in its place. names: of all nodes of `func`."""
+
+    def fresh(name: str) -> str:
+        names.add(free := free_name(name, names))
+        return free
+
+    callee = node.callee
+    assert callee is not None
+    inputs = [(value, func.type_of(value)) for value in node.inputs]
+    with ir.InsertionPoint(node.op):
+        results = copy_body(module, callee, inputs, Sizes(), fresh, node.names, [func.name])
+    replace_node(node, [value for value, _ in results])
+
+
+def _called_in(func: TensorFunc) -> list[Node]:
+    """The calls of graphs in a graph; in a group also those of other groups."""
+    calls = [(node, callee) for node in func.nodes if (callee := node.callee) is not None and callee.is_graph]
+    inside = func.kind == encoding.GROUP
+    return [node for node, callee in calls if inside or callee.kind == encoding.GRAPH or not _is_program(callee)]
+
+
+def _is_program(group: TensorFunc) -> bool:
+    """Whether a group can become one program: it returns different values, none of them an input."""
+    outputs = group.outputs
+    return len(set(outputs)) == len(outputs) and not any(isinstance(v, ir.BlockArgument) for v in outputs)
+
+
 def inlined_groups(graph: Graph) -> Graph:
     """The inverse of `fuse_ops`: the nodes of each group in place of its call."""
     made = graph.clone()
@@ -46,20 +100,11 @@ def inlined_groups(graph: Graph) -> Graph:
                 if node.kind == encoding.GROUP and (group := node.callee) is not None:
                     copies = dict(zip(group.inputs, node.inputs, strict=True))
                     results = _copied(group, copies, ir.InsertionPoint(node.op))
-                    _named_as(results, node.names)
+                    rename_results(results, node.names)
                     replace_node(node, results)
         for func in [f for f in functions if f.kind == encoding.GROUP]:
             func.op.erase()
     return made
-
-
-def _named_as(values: list[ir.Value], names: list[str]) -> None:
-    """Give results of nodes other names: what a call of a group returned keeps its name."""
-    for value, name in zip(values, names, strict=True):
-        if not isinstance(value, ir.BlockArgument) and encoding.NAMES in (op := ir.OpResult(value).owner).attributes:
-            known = list(attrs.get(op, encoding.NAMES))
-            known[ir.OpResult(value).result_number] = name
-            attrs.put(op, encoding.NAMES, known)
 
 
 def _copied(func: TensorFunc, copies: dict[ir.Value, ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import base64
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,8 @@ class GraphPrinter:
         private = func.kind == encoding.GROUP and self.options.symbols
         self.writer.line(f"@R.function{'(private=True)' if private else ''}")
         params = [self._parameter(n, value) for n, value in enumerate(func.inputs)]
-        result = _tuple_of([tensor(func.type_of(v), signature=True) for v in func.outputs], "R.Tuple")
+        types = [tensor(func.type_of(v), signature=True) for v in func.outputs]
+        result = f"R.Tuple({', '.join(types)})" if func.returns_tuple else types[0]
         name = self.options.function(func.name)
         if len(name) + sum(map(len, params)) + len(result) < MOST_COLUMNS:
             self.writer.line(f"def {name}({', '.join(params)}) -> {result}:")
@@ -120,7 +120,8 @@ class GraphPrinter:
                     self._node(node)
                 made = [v for v in outputs if not isinstance(v, ir.BlockArgument) and v not in self.constants]
                 self.writer.line(f"R.output({', '.join(dict.fromkeys(map(self._name, made)))})")
-        self.writer.line(f"return {_tuple_of(list(map(self._name, outputs)))}")
+        results = list(map(self._name, outputs))
+        self.writer.line(f"return {sequence(results) if self.func.returns_tuple else results[0]}")
 
     def _name(self, value: ir.Value) -> str:
         return self.constants.get(value) or self.names.get(value) or "?"
@@ -132,7 +133,7 @@ class GraphPrinter:
             self.writer.line(f"{name}: {tensor(types[0])} = {text}")
             return
         whole = self.names.fresh(f"{node.names[0]}_tuple", "lv")
-        self.writer.line(f"{whole}: {_tuple_of([tensor(t) for t in types], 'R.Tuple')} = {text}")
+        self.writer.line(f"{whole}: R.Tuple({', '.join(map(tensor, types))}) = {text}")
         for number, (value, name, type_) in enumerate(zip(node.results, node.names, types, strict=True)):
             bound = self.names.bind(value, name, "lv")
             self.writer.line(f"{bound}: {tensor(type_)} = {whole}[{number}]")
@@ -176,10 +177,6 @@ def tensor(type_: TensorType, signature: bool = False) -> str:
     """`R.Tensor((n, 784), dtype="float32")`; in a signature the sizes are strings."""
     sizes = [quote(s) if signature and isinstance(s, str) else str(s) for s in type_.shape]
     return f"R.Tensor({sequence(sizes)}, dtype={quote(type_.dtype)})"
-
-
-def _tuple_of(items: Sequence[str], word: str = "") -> str:
-    return items[0] if len(items) == 1 else f"{word}({', '.join(items)})"
 
 
 def _numbers(value: Any) -> str:

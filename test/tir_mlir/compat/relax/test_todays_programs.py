@@ -83,8 +83,23 @@ def test_a_model_with_its_parameters_as_constants(notebook):
     assert [p.name_hint for p in notebook["bound"]["main"].params] == ["input"]
 
 
-def test_one_result_is_no_tuple(notebook):
-    with pytest.raises(GraphError, match="fix: .*unwrap_unit_return_tuple=True"):
-        notebook["from_exported_program"](notebook["exported"])
+def test_one_result_is_in_a_tuple_by_default(notebook):
+    notebook.run(
+        "mod_1 = from_exported_program(exported)\n"
+        "vm_1 = relax.VirtualMachine(relax.build(mod_1, 'llvm'), tvm.cpu())\n"
+        "data_1 = np.random.rand(2, 12).astype('float32')\n"
+        "made_1 = vm_1['main'](tvm.nd.array(data_1))\n"
+    )
+    torch, (made,) = notebook["torch"], notebook["made_1"]
+    with torch.no_grad():
+        wanted = notebook["torch_model"](torch.from_numpy(notebook["data_1"])).numpy()
+    np.testing.assert_allclose(made.numpy(), wanted, rtol=1e-4, atol=1e-5)
+    text = notebook["mod_1"].script()
+    assert "return (" in text and '-> R.Tuple(R.Tensor((2, 3), dtype="float32")):' in text
+    again = notebook["tvm"].script.from_source(text)
+    assert notebook["tvm"].ir.structural_equal(again, notebook["mod_1"])
+
+
+def test_only_kept_parameters_are_detached(notebook):
     with pytest.raises(GraphError, match="detach_params takes what"):
         notebook["relax"].frontend.detach_params(notebook["mod"])
