@@ -165,8 +165,8 @@ ROWS: dict[str, str] = {
     ),
     "tune.report": "dialect.diagnostics schedule schedules.products",
     "tune.boards": (
-        "build dialect.diagnostics dialect.ir intrin.kernels runtime runtime.cache runtime.call runtime.tools target "
-        "tune.trials"
+        "build dialect.diagnostics dialect.ir intrin.kernels runtime runtime.cache runtime.call runtime.drivers "
+        "runtime.tools target tune.trials"
     ),
     "tune.machines": "dialect.diagnostics tune.search tune.spaces tune.trials",
     "tune.models": (

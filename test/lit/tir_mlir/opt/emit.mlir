@@ -15,9 +15,9 @@
 // SCRIPT: class Module:
 // SCRIPT: def main(A: T.Buffer((16,), "float32")):
 // SCRIPT: A[v0] = T.float32(1.0)
-// LLVM: define void @main(ptr
+// LLVM: define void @tir.main(ptr
 // LLVM: define void @_mlir_ciface_main(ptr
-// DIALECT: llvm.func @main(
+// DIALECT: llvm.func @tir.main(
 // DEBUG: loc(
 // WRITE: x.mlir:1:1: error: cannot be written: No such file or directory
 
