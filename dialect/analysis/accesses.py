@@ -21,6 +21,7 @@ from tir_mlir.dialect.ir import (
     accessed,
     attrs,
     is_block,
+    is_inside,
     ops,
     parents,
     read_map,
@@ -177,11 +178,14 @@ def _declared_without(op: ir.Operation, name: str, key: str) -> bool:
 def _declared_region(op: ir.Operation, buffer: Buffer, kind: str) -> Access | None:
     """What the block around declares that it reads or writes of the buffer that a pointer points into; None without it.
 
-    What an opaque call accesses cannot be computed, so the declaration is trusted; `exact` too.
+    What an opaque call accesses cannot be computed, so the declaration is trusted; `exact` too. A pointer into a
+    `T.match_buffer` of the block stays in its window, which may have the name of the buffer behind it.
     """
     around = [Block(p) for p in parents(op) if is_block(p)]
     key = attrs.READS if kind == READ else attrs.WRITES
     if not around or key not in around[0].op.attributes:
+        return None
+    if buffer.op is not None and buffer.is_view and is_inside(buffer.op, around[0].op):
         return None
     values = [it.var for block in around for it in block.iters]
     for one in (buffer, buffer.root):
