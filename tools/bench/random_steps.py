@@ -39,6 +39,8 @@ def _try(sch: Schedule, random: Random) -> tuple[str, float] | None:
         name, (args, kwargs) = step(sch, random)
     except NothingThere:
         return None
+    if name not in PRIMITIVES:  # a ready-made schedule is many steps
+        return None
     before, start = sch.mod.mlir, time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -9,6 +9,7 @@ from fuzzing.pairs.steps_taken import REFUSALS
 from fuzzing.programs import program
 from fuzzing.steps import step
 from fuzzing.steps.choice import Choice, NothingThere
+from fuzzing.steps.ready_made import applied_to
 from fuzzing.tape import parts
 from tir_mlir import Schedule
 from tir_mlir.schedule import Trace
@@ -48,7 +49,7 @@ def scheduled(random: Random) -> tuple[Schedule, str]:
                 sampled(sch, random)
             else:
                 name, (args, kwargs) = step(sch, random)
-                getattr(sch, name)(*args, **kwargs)
+                applied_to(sch, name)(*args, **kwargs)
         except (*REFUSALS, ValueError, IndexError, NothingThere):  # pairs check these errors
             pass
     return sch, text
