@@ -2,18 +2,20 @@
 
 from tir_mlir.dialect.index_maps.formulas import Formula, Operators, parsed
 from tir_mlir.dialect.index_maps.index_map import IndexMap, check_start, collision_text
-from tir_mlir.dialect.index_maps.layout import Box, Conjunction, Layout, Padding
+from tir_mlir.dialect.index_maps.layout import Box, Collision, Conjunction, Layout, Padding
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.region_map import RegionMap
-from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, SizeVariable, names_in
+from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, Operation, SizeVariable, names_in
 
 __all__ = [
     "Box",
+    "Collision",
     "Conjunction",
     "Formula",
     "IndexMap",
     "Layout",
     "Number",
+    "Operation",
     "Operators",
     "Padding",
     "Predicate",

@@ -29,6 +29,7 @@ from tir_mlir.dialect.index_maps.terms import (
     Name,
     Number,
     Sampled,
+    by_sizes,
     evaluate,
     from_affine,
     from_ast,
@@ -66,6 +67,11 @@ class IndexMap:
         """The names in the results that are not variables: sizes of the program."""
         return sorted({n for t in self.terms for n in names_in(t)} - set(self.names))
 
+    @property
+    def is_affine(self) -> bool:
+        """Whether no result multiplies by a size, or divides by one."""
+        return not any(map(by_sizes, self.terms))
+
     # --- sampled integers ---------------------------------------------------------------------------------------------
 
     def sides(self) -> Iterator[Any]:
@@ -97,7 +103,7 @@ class IndexMap:
         new = dict(zip(self.names, names, strict=True))
 
         def leaf(term: IndexExpr) -> IndexExpr:
-            return Name(new.get(term.name, term.name)) if isinstance(term, Name) else term
+            return Name(new[term.name]) if isinstance(term, Name) and term.name in new else term
 
         return IndexMap(tuple(names), tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
 
@@ -143,7 +149,7 @@ class IndexMap:
         others = {n: v for n, v in (known or {}).items() if n not in names}
         try:
             with affine_terms():
-                terms = [from_ast(node, None, others) for node in flat_nodes(tree.body)]
+                terms = [from_ast(node, set(names), others, with_sizes=True) for node in flat_nodes(tree.body)]
         except RecursionError:
             raise IndexMapError(f"{short_repr(text)} is nested too deeply for an index map") from None
         return IndexMap(tuple(names), tuple(terms))

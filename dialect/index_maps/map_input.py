@@ -10,7 +10,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, NotAffineMapError, short_repr
 from tir_mlir.dialect.index_maps.layout import Box
-from tir_mlir.dialect.index_maps.terms import IndexExpr, Name, SizeVariable, as_term, names_in, to_affine
+from tir_mlir.dialect.index_maps.terms import IndexExpr, Name, SizeName, SizeVariable, as_term, names_in, to_affine
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def size_named(leaf: IndexExpr, function: Callable[..., Any]) -> IndexExpr:
     name = leaf.name or next((n for n, v in scope.items() if v is leaf), "")
     if not name:
         raise IndexMapError("the map uses a size without a name; refer to it by a variable: n = T.int32()")
-    return Name(name)
+    return SizeName(name)
 
 
 def flat(given: Any) -> Iterable[IndexExpr]:

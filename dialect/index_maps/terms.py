@@ -109,6 +109,14 @@ class Name(IndexExpr):
         return self.name
 
 
+@dataclass(frozen=True)
+class SizeName(Name):
+    """A size of the program, which may be a factor or a divisor."""
+
+    def __repr__(self) -> str:
+        return self.name
+
+
 class SizeVariable(IndexExpr):
     """A size of the program in a lambda, as a Python object: `n = T.int32()`. An unnamed one is called as the Python
     variable that holds it."""
@@ -196,17 +204,37 @@ def combine(symbol: str, left: Any, right: Any) -> IndexExpr:
     if any(isinstance(side, Sampled) for side in (left, right)[symbol in ("//", "%") :]):
         return term
     known = [side.value if isinstance(side, Number) else None for side in (left, right)]
-    if symbol == "*" and known[0] is None and known[1] is None:
+    if symbol == "*" and known[0] is None and known[1] is None and not (_is_of_sizes(left) or _is_of_sizes(right)):
         raise NotAffine(f"{term}: a product of two variables is not affine; one factor must be a constant")
-    if symbol in ("//", "%"):
+    if symbol in ("//", "%") and not _is_of_sizes(right):
         what = "divisor of a division" if symbol == "//" else "divisor of a remainder"
         if known[1] is None:
-            raise NotAffine(f"{term}: the {what} must be a constant")
+            raise NotAffine(f"{term}: the {what} must be a constant, or made of sizes")
         if known[1] <= 0:
             raise NotAffine(f"{term}: the {what} must be positive")
     if known[0] is not None and known[1] is not None:
         return Number(_APPLY[symbol](known[0], known[1]))
     return term
+
+
+def _is_of_sizes(term: IndexExpr) -> bool:
+    """Whether a term has a size in it, and no variable."""
+    if isinstance(term, Operation):
+        sides = (term.left, term.right)
+        return any(map(_is_of_sizes, sides)) and all(_is_of_sizes(t) or isinstance(t, Number | Sampled) for t in sides)
+    return isinstance(term, SizeName | SizeVariable)
+
+
+def _is_by_size(term: Operation) -> bool:
+    """Whether an operation multiplies by a size, or divides by one."""
+    if term.symbol == "*":
+        return not any(isinstance(side, Number | Sampled) for side in (term.left, term.right))
+    return term.symbol in ("//", "%") and _is_of_sizes(term.right)
+
+
+def by_sizes(term: IndexExpr) -> bool:
+    """Whether a term multiplies by a size, or divides by one: it is not affine."""
+    return isinstance(term, Operation) and (_is_by_size(term) or by_sizes(term.left) or by_sizes(term.right))
 
 
 def replaced(term: IndexExpr, change: Callable[[IndexExpr], Any]) -> IndexExpr:
@@ -271,26 +299,31 @@ def names_in(term: IndexExpr) -> set[str]:
     return {term.name} if isinstance(term, Name) else set()
 
 
-def from_ast(node: ast.expr, names: set[str] | None, known: Mapping[str, Any] | None = None) -> IndexExpr:
+def from_ast(
+    node: ast.expr, names: set[str], known: Mapping[str, Any] | None = None, with_sizes: bool = False
+) -> IndexExpr:
     """The term of a parsed Python expression. Nothing is executed.
 
-    `names`: the variables; None: any other name is a size. `known`: sampled integers by name.
+    `names`: the variables. `known`: sampled integers by name. `with_sizes`: whether any other name is a size.
     """
     if isinstance(node, ast.Name):
-        if known and node.id in known and not (names and node.id in names):
+        if known and node.id in known and node.id not in names:
             return as_term(known[node.id])
-        if names is not None and node.id not in names:
+        if node.id not in names:
+            if with_sizes:
+                return SizeName(node.id)
             raise IndexMapError(f"{node.id} is not a variable of the map; it has {', '.join(sorted(names)) or 'none'}")
         return Name(node.id)
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         return Number(node.value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        inner = from_ast(node.operand, names, known)
+        inner = from_ast(node.operand, names, known, with_sizes)
         if isinstance(node.op, ast.UAdd):
             return inner
         return Number(-inner.value) if isinstance(inner, Number) else -inner
     if isinstance(node, ast.BinOp) and type(node.op) in _AST:
-        return combine(_AST[type(node.op)], from_ast(node.left, names, known), from_ast(node.right, names, known))
+        sides = (from_ast(side, names, known, with_sizes) for side in (node.left, node.right))
+        return combine(_AST[type(node.op)], *sides)
     raise IndexMapError(
         f"{ast.unparse(node)} cannot be part of an index map; it has variables, integers, +, -, *, // and %"
     )
@@ -315,6 +348,8 @@ def to_affine(term: IndexExpr, names: list[str]) -> ir.AffineExpr:
             raise NotAffine(f"{term.value} does not fit an index (64 bits)")
         return AffineExpr.get_constant(term.value)
     assert isinstance(term, Operation)  # the only other kind of term
+    if _is_by_size(term):
+        raise NotAffine(f"{term}: a product with a size, or a division by one, is not affine")
     left, right = to_affine(term.left, names), to_affine(term.right, names)
     if term.symbol == "//":
         return AffineExpr.get_floor_div(left, right)

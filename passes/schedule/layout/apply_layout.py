@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from mlir import ir
 from mlir.dialects import arith, memref
@@ -33,11 +32,21 @@ from tir_mlir.dialect.ir import (
     trim,
 )
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
-from tir_mlir.passes.schedule.edits import declaring, emit_index
+from tir_mlir.passes.schedule.edits import declaring, emit_index, is_affine_value
 from tir_mlir.passes.schedule.legality import ASSUME_SIZES, copy_view, use_words
 from tir_mlir.passes.schedule.registry import refuse
 
 AffineExpr = ir.AffineExpr
+
+
+class ChangedLayout(Protocol):
+    """What a change of layout tells: the map, the new extents, and the new indices of an element."""
+
+    @property
+    def map(self) -> IndexMap: ...
+    @property
+    def shape(self) -> list[Index]: ...
+    def image(self, indices: Sequence[Index]) -> list[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class LayoutChange:
         exprs = tuple(_over(e, symbols) for e in extents)
         return LayoutChange(map_, map_.layout(Box(exprs, tuple(dom.params), dom.set.params())), tuple(symbols))
 
-    @cached_property
+    @property
     def shape(self) -> list[Index]:
         """The new extents."""
         return [trim(e, self.symbols) for e in self.layout.shape]
@@ -121,7 +130,7 @@ def check_users(buffer: Buffer) -> None:
             refuse(user, text, fix=copy_view(buffer.name))
 
 
-def check_extents(buffer: Buffer, change: LayoutChange, block: Block) -> None:
+def check_extents(buffer: Buffer, change: ChangedLayout, block: Block) -> None:
     """Refuse a map that gives a negative extent: 2 * n - 1 is, for a buffer without elements."""
     dom = sets.sizes(block.op)
     for number, extent in enumerate(change.shape):
@@ -149,13 +158,13 @@ class SizeSource:
     is_size: bool
 
 
-def size_sources(buffer: Buffer, change: LayoutChange) -> list[SizeSource]:
+def size_sources(buffer: Buffer, change: ChangedLayout) -> list[SizeSource]:
     """How the sizes read from the shape of a buffer are known afterwards. Refuses sizes that no shape determines."""
     users = [use.owner.operation for use in buffer.value.uses]
     return [_size_source(op, buffer, change) for op in users if op.name == "memref.dim"]
 
 
-def _size_source(dim: ir.Operation, buffer: Buffer, change: LayoutChange) -> SizeSource:
+def _size_source(dim: ir.Operation, buffer: Buffer, change: ChangedLayout) -> SizeSource:
     named = [u.owner.operation for u in dim.results[0].uses if is_size(u.owner.operation)]
     size = dim if is_size(dim) or not named else named[0]
     places = [(buffer.value, axis, extent) for axis, extent in enumerate(change.shape)]
@@ -202,7 +211,7 @@ def _number(value: ir.Value) -> int:
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def apply_layout(buffer: Buffer, change: LayoutChange) -> Buffer:
+def apply_layout(buffer: Buffer, change: ChangedLayout) -> Buffer:
     """Change the layout of a buffer: declaration, accesses, declared regions. Call `finish_layout` afterwards."""
     func = func_of(owner_op(buffer.value)).op
     regions = _declared(func, buffer)
@@ -228,12 +237,13 @@ def _accesses(buffer: Buffer) -> list[ir.Operation]:
     return [op for op in dict.fromkeys(found) if op.name != "memref.dim"]
 
 
-def _new_indices(op: ir.Operation, change: LayoutChange) -> list[Index]:
+def _new_indices(op: ir.Operation, change: ChangedLayout) -> list[Index]:
     """The new indices of a load or store, simplified under the ranges that hold there."""
-    if op.name not in AFFINE_ACCESS:
-        start = 2 if "store" in op.name else 1
-        return change.image([_index_of(v) for v in list(op.operands)[start:]])
-    found = [Index.wrap(i) for i in change.image(access_indices(op))]
+    with ir.InsertionPoint(op), op.location:
+        if op.name not in AFFINE_ACCESS:
+            start = 2 if "store" in op.name else 1
+            return change.image([_index_of(v) for v in list(op.operands)[start:]])
+        found = [Index.wrap(i) for i in change.image(access_indices(op))]
     return simplify_indices(op, found)
 
 
@@ -259,7 +269,7 @@ def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
     return found
 
 
-def _new_declaration(buffer: Buffer, change: LayoutChange) -> Buffer:
+def _new_declaration(buffer: Buffer, change: ChangedLayout) -> Buffer:
     """The buffer with its new shape: a parameter is retyped in place, an allocation is recreated."""
     sizes = [n if (n := d.as_constant()) is not None else d for d in change.shape]
     type_ = create.memref_type(sizes, buffer.dtype, buffer.scope)
@@ -279,7 +289,7 @@ def _new_declaration(buffer: Buffer, change: LayoutChange) -> Buffer:
     return Buffer(made)
 
 
-def _declare_parameter(buffer: Buffer, change: LayoutChange) -> None:
+def _declare_parameter(buffer: Buffer, change: ChangedLayout) -> None:
     """Update the type of the function, and the symbolic shape in the attributes of the parameter."""
     func = func_of(owner_op(buffer.value))
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
@@ -305,7 +315,7 @@ def _as_attributes(facts: dict[str, Any]) -> dict[str, Any]:
 def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
     """Replace a load or store by one of the same buffer at other indices."""
     with ir.InsertionPoint(op), op.location:
-        affine = op.name in AFFINE_ACCESS
+        affine = op.name in AFFINE_ACCESS and all(is_affine_value(v) for i in indices for v in i.values)
         places = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
         if "store" in op.name and affine:
             create.store(op.operands[0], buffer.value, indices)

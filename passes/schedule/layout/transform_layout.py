@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError
-from tir_mlir.dialect.index_maps import IndexMap, Padding, check_start, collision_text
+from tir_mlir.dialect.index_maps import Collision, IndexMap, Padding, check_start, collision_text
 from tir_mlir.dialect.ir import Block, Buffer, Func, child_towards, enclosing_block, frozen, func_of, ops, position
 from tir_mlir.dialect.presburger import only_where, question
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -20,6 +20,7 @@ from tir_mlir.passes.schedule.layout.apply_layout import (
     finish_layout,
     size_sources,
 )
+from tir_mlir.passes.schedule.layout.layout_by_sizes import LayoutBySizes, small_collision
 from tir_mlir.passes.schedule.layout.layout_padding import add_assumption_block, add_padding_block, padding_value
 from tir_mlir.passes.schedule.layout.padding_producer import extend_producer, row_major_producers
 from tir_mlir.passes.schedule.registry import primitive, refuse
@@ -48,13 +49,19 @@ def transform_layout(
 
     Requires: the map is injective and its indices are not negative; without `pad_value` there is no padding; the buffer
     is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known; spatial iters that
-    store through an index from data stay provably independent (not in `B[P[vi] * 64 + vj]`). Bijectivity is
-    decided exactly. `assume_injective_transform` accepts a map where it cannot be decided, and leaves the padding
-    undefined. `buffer` is ("read", index), ("write", index) or a name.
+    store through an index from data stay provably independent (not in `B[P[vi] * 64 + vj]`). Bijectivity is decided
+    exactly. `assume_injective_transform` accepts a map where it cannot be decided, as where it divides by a size or
+    multiplies with one (`lambda i: (i // n, i % n)`), and leaves the padding undefined. `buffer` is ("read", index),
+    ("write", index) or a name.
     """
     with frozen():
         target = find_accessed_buffer(block, buffer)[0]
         check_users(target)
+        index_map = _map_over(block, target, index_map)
+    if not index_map.is_affine:
+        _transform_by_sizes(block, target, index_map, pad_value, assume_injective_transform)
+        return
+    with frozen():
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
         known = size_sources(target, change)
@@ -77,6 +84,45 @@ def transform_layout(
         add_assumption_block(value, new, first_op_after_allocs(home.body))
     _check_scatters(new)
     finish_layout(target, new, known)
+
+
+def _map_over(block: Block, buffer: Buffer, map_: IndexMap) -> IndexMap:
+    """The map over the dimensions of a buffer."""
+    try:
+        return IndexMap.wrap(map_, buffer.rank)
+    except TirError as error:
+        refuse(block, str(error))
+
+
+def _transform_by_sizes(block: Block, target: Buffer, map_: IndexMap, pad_value: Any, assumed: bool) -> None:
+    """Change the layout by a map that divides by sizes, or multiplies with them."""
+    by = f"the map {map_} divides by a size, or multiplies with one"
+    if not assumed:
+        text = f"{by}: that no two elements of {target.name} get one index is not decided"
+        refuse(block, text, provable=False, fix="assume_injective_transform=True asserts it")
+    if pad_value is not None:
+        text = f"{by}: the padding in the new {target.name} is not known"
+        refuse(block, text, provable=False, fix="leave out pad_value: the padding is then undefined")
+    try:
+        change = LayoutBySizes.over(map_, target.dims, block.op)
+    except NotProvable:
+        raise
+    except TirError as error:
+        refuse(block, str(error))
+    with frozen():
+        if (clash := small_collision(map_, target.dims, block.op)) is not None:
+            _refuse_collision(block, target, map_, clash)
+        check_extents(target, change, block)
+        known = size_sources(target, change)
+    new = apply_layout(target, change)
+    _check_scatters(new)
+    finish_layout(target, new, known)
+
+
+def _refuse_collision(block: Block, buffer: Buffer, map_: IndexMap, clash: Collision) -> NoReturn:
+    """Refuse a map that takes two elements to one index."""
+    text = f"the map {map_} maps two elements of {buffer.name} to the same index: {collision_text(map_, clash)}"
+    refuse(block, text, counterexample=Counterexample(element=Element.of(buffer.name, clash.second)))
 
 
 def _check_scatters(buffer: Buffer) -> None:
@@ -102,7 +148,7 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
 def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[LayoutChange, Padding]:
     """The map over the shape of the buffer, and its padding. Refuses a map that is not injective."""
     try:
-        change = LayoutChange.over(IndexMap.wrap(map_, buffer.rank), buffer.dims, block.op)
+        change = LayoutChange.over(map_, buffer.dims, block.op)
         with question(f"where {map_} maps the elements of {buffer.name}"):
             check_start(map_, change.layout)
             found = change.layout.collision
@@ -114,8 +160,7 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
     except TirError as error:
         refuse(block, str(error))
     if found is not None:
-        text = f"the map {map_} maps two elements of {buffer.name} to the same index: {collision_text(map_, found)}"
-        refuse(block, text, counterexample=Counterexample(element=Element.of(buffer.name, found.second)))
+        _refuse_collision(block, buffer, map_, found)
     if holes.is_empty() or (assumed and not pads):
         return change, Padding([], [], never=True)
     if not pads:

@@ -156,3 +156,88 @@ def test_no_extent_is_negative_without_elements():
     sch = Schedule(parse(SPREAD.format(promise="T.assume(n >= 1)")))
     sch.transform_layout("B", ("write", 0), lambda i: i * 2, pad_value=0)
     assert "B = T.match_buffer(b, (n * 2 - 1,)" in sch.mod.script().replace("var_B", "b").replace("2 * n", "n * 2")
+
+
+@T.prim_func
+def flat(a: T.handle, c: T.handle, n: T.int64, m: T.int64):
+    A = T.match_buffer(a, (m * n,), "float32")
+    C = T.match_buffer(c, (m * n,), "float32")
+    B = T.alloc_buffer((m * n,), "float32")
+    for i in range(m * n):
+        with T.block("B"):
+            vi = T.axis.spatial(m * n, i)
+            B[vi] = A[vi] * 2.0
+    for i in range(m * n):
+        with T.block("C"):
+            vi = T.axis.spatial(m * n, i)
+            C[vi] = B[vi] + 1.0
+
+
+BY_N = IndexMap.from_text("lambda i: (i // n, i % n)")
+FLAT = IndexMap.from_text("lambda i, j: i * n + j")
+ASSUMED = {"assume_injective_transform": True}
+SHAPES = [(1, 1), (3, 5), (4, 1), (1, 7), (16, 9), (0, 3), (3, 0)]
+
+
+def test_a_map_that_divides_by_a_size():
+    n = T.int64()
+    sch = Schedule(flat)
+    sch.transform_layout("B", "B", lambda i: (i // n, i % n), **ASSUMED)
+    sch.transform_layout("B", "A", BY_N, **ASSUMED)
+    sch.transform_layout("C", "C", lambda i: (i % n, i // n), **ASSUMED)
+    text = sch.mod.script()
+    assert "A = T.match_buffer(var_A, (m, n))" in text and "C = T.match_buffer(var_C, (n, m))" in text
+    assert "B = T.alloc_buffer((m, n))" in text and "C[vi % n, vi // n] = B[vi // n, vi % n]" in text
+    lib = quick_build(parse(text))
+    for rows_, columns in SHAPES:
+        a = np.random.default_rng(columns).random((rows_, columns), dtype=np.float32)
+        c = np.zeros((columns, rows_), np.float32)
+        lib(a, c, columns, rows_)
+        np.testing.assert_array_equal(c, (2 * a + 1).T)
+    np.testing.assert_array_equal(BY_N.map_ndarray(np.arange(12), sizes={"n": 3}), np.arange(12).reshape(4, 3))
+    again = Schedule(flat)
+    sch.trace.apply_to_schedule(again, remove_postproc=False)
+    assert again.mod.script() == text
+
+
+def test_a_map_that_multiplies_by_a_size():
+    @T.prim_func
+    def main(a: T.handle, c: T.handle, d: T.handle):
+        n, m = T.int64(), T.int64()
+        A = T.match_buffer(a, (m, n, 2), "float32")
+        C = T.match_buffer(c, (m, n, 2), "float32")
+        D = T.match_buffer(d, (n, m), "float32")
+        for i, j, k in T.grid(m, n, 2):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                C[vi, vj, vk] = A[vi, vj, vk] + D[vj, vi]
+
+    flat_map = IndexMap.from_text("lambda i, j, k: (k, (i * n + j) * 2 + k, 0)")
+    sch = Schedule(main)
+    sch.transform_layout("C", "A", lambda i, j, k: (i // 2, i % 2, j, k), pad_value=0)
+    sch.transform_layout("C", "C", flat_map, **ASSUMED)
+    assert "C = T.match_buffer(var_C, (2, m * n * T.int64(2), 1))" in sch.mod.script()
+    lib = quick_build(sch.mod)
+    for rows_, columns in SHAPES:
+        a = np.random.default_rng(columns).random((rows_, columns, 2), dtype=np.float32)
+        d, c = np.ones((columns, rows_), np.float32), np.zeros((2, 2 * rows_ * columns, 1), np.float32)
+        halves = IndexMap.from_func(lambda i, j, k: (i // 2, i % 2, j, k))
+        lib(halves.map_ndarray(a, shape=(-(-rows_ // 2), 2, columns, 2)), c, d)
+        assert c.shape[1] == 0 or np.array_equal(c, flat_map.map_ndarray(a + 1, shape=c.shape, sizes={"n": columns}))
+
+
+def test_maps_by_sizes_are_asserted_and_not_refuted(refused):
+    def main(map_: str, **more):
+        return lambda: sch.transform_layout("B", "B", map_, **more)
+
+    sch = Schedule(flat)
+    refused(sch, "no two elements of B get one index is not decided", main("lambda i: (i // n, i % n)"))
+    refused(sch, "padding in the new B is not known", main("lambda i: (i // n, i % n)", pad_value=0, **ASSUMED))
+    refused(sch, r"\(0,\) and \(2,\) both map to \(0,\) \(for m = 2\)", main("lambda i: i % n", **ASSUMED))
+    refused(sch, "an index must not be negative", main("lambda i: (i // n, i - n, i % n)", **ASSUMED))
+    refused(sch, "n - i % n - 2 may be negative", main("lambda i: (i // n, n - i % n - 2)", **ASSUMED))
+    refused(sch, r"i \* \(m - n\): the sign of a factor is not known", main("lambda i: i * (m - n)", **ASSUMED))
+    refused(sch, "the divisor must divide the extent", main("lambda i: (i // (n + 1), i % (n + 1))", **ASSUMED))
+    refused(sch, "the divisor may be 0 where there are elements", main("lambda i: (i, i % (n - m))", **ASSUMED))
+    refused(sch, "no shape variable of the function is called k", main("lambda i: (i // k, i % k)", **ASSUMED))
+    refused(sch, r"i \* i: a product of two variables is not affine", lambda: IndexMap.from_text("lambda i: i * i"))

@@ -1,5 +1,7 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics --emit=script -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)" pad_value=0}' | FileCheck %s
 # RUN: tir-opt %S/../Inputs/map_of_a_size.py --emit=script -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: n - 1 - i"}' | FileCheck %S/../Inputs/map_of_a_size.py
+# RUN: tir-opt %S/../Inputs/map_by_sizes.py --emit=script -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // n, i % n)" assume_injective_transform=true}' | FileCheck %S/../Inputs/map_by_sizes.py
+# RUN: not tir-opt %S/../Inputs/map_by_sizes.py -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // n, i % n)"}' 2>&1 | FileCheck %S/../Inputs/map_by_sizes.py --check-prefix=OPEN
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: (i // 4, i % 4)"}' 2>&1 | FileCheck %s --check-prefix=HOLES
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: i // 2" pad_value=0}' 2>&1 | FileCheck %s --check-prefix=TWO
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-layout{block=B buffer=B index_map="lambda i: i - 1" pad_value=0}' 2>&1 | FileCheck %s --check-prefix=BELOW

@@ -1,0 +1,249 @@
+"""Index maps that divide by sizes or multiply with them: `lambda i: (i // n, i % n)`, which are not affine.
+
+The new shape is computed from bounds that are polynomials of the sizes. That no two elements get one index is asserted
+by the caller, and refuted where an example at small sizes shows the contrary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import islice, product
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
+from tir_mlir.dialect.index_maps import Box, Collision, IndexExpr, IndexMap, Number, Operation, check_start, names_in
+from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name
+from tir_mlir.dialect.ir.size_products import factor_names, value_of
+from tir_mlir.dialect.presburger import Domain, constraint_set, dim_factors, question, sizes, times
+from tir_mlir.passes.schedule.edits import emit_index, emit_operation
+from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
+
+AffineExpr = ir.AffineExpr
+Polynomial = dict[tuple[str, ...], int]
+"""{sorted names of sizes: factor}: `2 * m * n + 1` is {("m", "n"): 2, (): 1}."""
+_OPERATIONS = {"+": AffineExpr.get_add, "*": AffineExpr.get_mul, "//": AffineExpr.get_floor_div}
+_EXAMPLES = 27  # combinations of small sizes that are tried
+
+
+@dataclass(frozen=True)
+class LayoutBySizes:
+    """An index map over a box, with the new extents; `symbols` are the sizes by name."""
+
+    map: IndexMap
+    shape: list[Index]
+    symbols: Mapping[str, ir.Value]
+
+    @staticmethod
+    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutBySizes:
+        """The map over [0, extent) in each dimension, in the function that contains `op`; creates products of sizes.
+
+        Errors: NotProvable if an extent is no polynomial of the sizes, or a divisor may be 0; IndexMapError for a
+        negative index.
+        """
+        bounds = _Bounds(map_, extents, op)
+        shape = [bounds.extent(number) for number in range(len(map_.terms))]
+        return LayoutBySizes(map_, shape, symbols_by_name(op))
+
+    def image(self, indices: Sequence[Index]) -> list[Index]:
+        """The new indices of an element; what is not affine is emitted at the insertion point."""
+        known = {n: Index.of(v) for n, v in self.symbols.items()}
+        known |= dict(zip(self.map.names, indices, strict=True))
+        return [_emitted(term, known) for term in self.map.terms]
+
+
+def _emitted(term: IndexExpr, known: Mapping[str, Index]) -> Index:
+    """The value of a term."""
+    if isinstance(term, Number):
+        return Index.constant(int(term.value))
+    if not isinstance(term, Operation):
+        return known[next(iter(names_in(term)))]
+    left, right = (_emitted(side, known) for side in (term.left, term.right))
+    if term.symbol == "-":
+        return left - right
+    try:
+        if term.symbol == "%":
+            return left % right
+        return left * right if term.symbol == "*" else left // right if term.symbol == "//" else left + right
+    except NotAffine:
+        d0, d1 = (AffineExpr.get_dim(n) for n in range(2))
+        build = AffineExpr.get_mod if term.symbol == "%" else _OPERATIONS[term.symbol]
+        return Index.of(emit_operation(build(d0, d1).maybe_downcast(), emit_index(left), emit_index(right)))
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The values of a term: from `low` to `last`."""
+
+    low: Polynomial
+    last: Polynomial
+
+
+class _Bounds:
+    """The bounds of the results of a map over a box, wherever it has points."""
+
+    def __init__(self, map_: IndexMap, extents: Sequence[Index], op: ir.Operation):
+        self.map, self.extents, self.op = map_, list(extents), op
+        self.variables = dict(zip(map_.names, extents, strict=True))
+
+    def extent(self, number: int) -> Index:
+        """The extent of one dimension of the image."""
+        term = self.map.terms[number]
+        alone = IndexMap(self.map.names, (term,))
+        if alone.is_affine:
+            change = LayoutChange.over(alone, self.extents, self.op)
+            with question(f"the extent of {term}"):
+                check_start(alone, change.layout)
+                return change.shape[0]
+        range_ = self._range(term)
+        if not self._is_least(range_.low, 0):
+            raise NotProvable(f"{term} may be negative")
+        return self._index(_sum(range_.last, {(): 1}))
+
+    def _range(self, term: IndexExpr) -> _Range:
+        if isinstance(term, Number):
+            value = _tidy({(): int(term.value)})
+            return _Range(value, value)
+        if not isinstance(term, Operation):
+            (name,) = names_in(term)
+            if name in self.variables:
+                return _Range({}, _sum(_polynomial(self.variables[name], term), {(): -1}))
+            size = {tuple(sorted(factor_names(name))): 1}
+            return _Range(size, size)
+        left, right = self._range(term.left), self._range(term.right)
+        if term.symbol == "+":
+            return _Range(_sum(left.low, right.low), _sum(left.last, right.last))
+        if term.symbol == "-":
+            return _Range(_sum(left.low, right.last, -1), _sum(left.last, right.low, -1))
+        if term.symbol == "*":
+            return self._product(term, left, right)
+        if right.low != right.last or not self._is_least(right.low, 1):
+            raise NotProvable(f"{term}: the divisor may be 0 where there are elements")
+        if term.symbol == "%":
+            return _Range({}, _sum(right.low, {(): -1}))
+        return _Range({}, self._quotient(term, left, right.low))
+
+    def _product(self, term: IndexExpr, left: _Range, right: _Range) -> _Range:
+        if left.low == left.last:
+            left, right = right, left
+        factor = right.low
+        if factor == _tidy({(): factor.get((), 0)}) and factor.get((), 0) < 0:
+            return _Range(_times(left.last, factor), _times(left.low, factor))
+        if right.low != right.last or not self._is_least(factor, 0):
+            raise NotProvable(f"{term}: the sign of a factor is not known")
+        return _Range(_times(left.low, factor), _times(left.last, factor))
+
+    def _quotient(self, term: IndexExpr, left: _Range, by: Polynomial) -> Polynomial:
+        """The largest quotient."""
+        count = _divided(_sum(left.last, {(): 1}), by)
+        if left.low or count is None:
+            raise NotProvable(f"the extent of {term} is no product of sizes: the divisor must divide the extent")
+        return _sum(count, {(): -1})
+
+    def _is_least(self, what: Polynomial, least: int) -> bool:
+        """Whether a polynomial is at least a number wherever the box has points."""
+        index = self._index(_sum(what, {(): -least}))
+        dom = sizes(self.op)
+        with question("the sign of a size"):
+            points = dom.set
+            for extent in self.extents:
+                points = points.intersect(constraint_set(dom, Constraint(extent - 1)))
+            return points.is_subset(constraint_set(dom, Constraint(index)))
+
+    def _index(self, what: Polynomial) -> Index:
+        """A polynomial as an expression over sizes and products of sizes."""
+        symbols = symbols_by_name(self.op)
+        total = Index.constant(0)
+        for names, factor in what.items():
+            total = total + reduce(times, (Index.of(symbols[n]) for n in names), Index.constant(1)) * factor
+        return total.simplified()
+
+
+def _polynomial(extent: Index, term: IndexExpr) -> Polynomial:
+    found = dim_factors(extent.expr)
+    if found is None:
+        raise NotProvable(f"the extent that {term} runs over is a quotient, and no product of sizes")
+    terms = {tuple(sorted(factor_names(symbol_name(extent.values[n])))): f for n, f in found.factors.items()}
+    return _sum(terms, {(): found.constant})
+
+
+def _tidy(terms: Polynomial) -> Polynomial:
+    return {names: factor for names, factor in terms.items() if factor}
+
+
+def _sum(left: Polynomial, right: Polynomial, sign: int = 1) -> Polynomial:
+    total = dict(left)
+    for names, factor in right.items():
+        total[names] = total.get(names, 0) + factor * sign
+    return _tidy(total)
+
+
+def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for one, factor in left.items():
+        for other, by in right.items():
+            total = _sum(total, {tuple(sorted((*one, *other))): factor * by})
+    return total
+
+
+def _divided(whole: Polynomial, by: Polynomial) -> Polynomial | None:
+    """The quotient of two polynomials; None if a remainder is left."""
+    quotient: Polynomial = {}
+    first = max(by, key=_order)
+    while whole:
+        largest = max(whole, key=_order)
+        rest = list(largest)
+        for name in first:
+            if name not in rest:
+                return None
+            rest.remove(name)
+        if whole[largest] % by[first]:
+            return None
+        part = {tuple(rest): whole[largest] // by[first]}
+        quotient, whole = _sum(quotient, part), _sum(whole, _times(part, by), -1)
+    return quotient
+
+
+def _order(names: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+    return len(names), names
+
+
+# --- counterexamples --------------------------------------------------------------------------------------------------
+
+
+def small_collision(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> Collision | None:
+    """Two elements with one index at small sizes; None if none is found."""
+    dom = sizes(op)
+    for known in islice(_small_sizes(map_, extents, dom), _EXAMPLES):
+        box = Box.of([_value(e, known) for e in extents])
+        with question(f"where {map_} maps elements at {known}"):
+            clash = map_.at(known).layout(box).collision
+        if clash is not None:
+            return Collision(known, clash.first, clash.second)
+    return None
+
+
+def _small_sizes(map_: IndexMap, extents: Sequence[Index], dom: Domain) -> Iterator[dict[str, int]]:
+    """Values of the sizes that a map and its box use, which the function may be called with."""
+    used = {f for e in extents for v in e.values for f in factor_names(symbol_name(v))}
+    names = sorted({*used, *(f for n in map_.sizes for f in factor_names(n))})
+    for values in product((2, 3, 4), repeat=len(names)):
+        known: dict[str, int] = dict(zip(names, values, strict=True))
+        points = dom.set
+        for place, name in enumerate(dom.params):
+            if (value := value_of(name, known)) is not None:
+                points = points.fix_val(isl.dim_type.param, place, isl.Val(value))
+        if not points.is_empty():
+            yield known
+
+
+def _value(extent: Index, known: Mapping[str, int]) -> int:
+    """The value of an extent."""
+    parts = [Index.constant(value_of(symbol_name(v), known) or 0) for v in extent.values]
+    return extent.substitute(dict(zip(extent.values, parts, strict=True))).simplified().as_constant() or 0
