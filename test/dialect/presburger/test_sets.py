@@ -99,3 +99,25 @@ def test_a_question_over_budget_is_not_provable(monkeypatch):
             many.complement().coalesce().is_empty()
     with sets.question("and afterwards there is no limit left"):
         assert not isl.Set("{ [i] : 0 <= i < 3 }").is_empty()
+
+
+@pytest.mark.parametrize("name", ["x", "x / 3", "floor", "ceil", "mod", "mixed"])
+def test_nonneg_is_where_the_number_itself_is_not_negative(name):
+    """Divisions that are rounded, and a fraction: -1 / 3 is negative, although it is rounded up to 0."""
+    local = sets.local_space(1, [])
+    x, three = isl.Aff.var_on_domain(local, sets.dim_type.set, 0), isl.Val(3)
+    third = x.scale_down_val(three)
+    rest = x.mod_val(three).add_constant_val(isl.Val(-2))
+    cases = {
+        "x": (x, lambda v: v),
+        "x / 3": (third, lambda v: v / 3),
+        "floor": (third.floor(), lambda v: v // 3),
+        "ceil": (third.ceil(), lambda v: -(-v // 3)),
+        "mod": (rest, lambda v: v % 3 - 2),
+        "mixed": (third.floor().scale_val(isl.Val(5)).sub(x), lambda v: v // 3 * 5 - v),
+    }
+    aff, value = cases[name]
+    points_inside: list[isl.Point] = []
+    sets.nonneg(aff).intersect(isl.Set("{ [x] : -20 <= x <= 20 }")).foreach_point(points_inside.append)
+    numbers = [p.get_coordinate_val(sets.dim_type.set, 0).to_python() for p in points_inside]
+    assert sorted(numbers) == [v for v in range(-20, 21) if value(v) >= 0]
