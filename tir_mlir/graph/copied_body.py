@@ -24,8 +24,9 @@ def copy_body(
     inputs: Sequence[TypedValue],
     sizes: Sizes,
     fresh: Callable[[str], str],
-    names: Sequence[str],
+    names: Sequence[str] | None = None,
     callers: Sequence[str] = (),
+    inlines: Callable[[TensorFunc], bool] = lambda _: False,
 ) -> list[TypedValue]:
     """Copy the nodes of a graph to the insertion point, with other inputs, in the sizes of their types.
 
@@ -35,20 +36,22 @@ def copy_body(
             return y                                  ->               y = R.add(a, a)      # (2 * m,)
         z = cls.f(a)            # a: (2 * m,)
 
-    fresh: a free name for a node; names: of the results; callers: the graphs around this one. Returns the results.
+    fresh: a free name for a node; names: of the results, None: those of their nodes; callers: the graphs around this
+    one; inlines: whether what a graph does stands in place of a call of it in the copy, as it always does where the
+    types of the call change. Returns the results.
     Errors: GraphError for inputs that do not fit, and for graphs that call each other in a circle.
     """
     if callee.name in callers:
         raise GraphError(f"graphs call each other in a circle: {' -> '.join([*callers, callee.name])}")
     parameters = [callee.input_type(n) for n in range(len(callee.inputs))]
     copy = _Copy(module, sizes, fresh, bound_sizes(callee.name, parameters, [t for _, t in inputs], sizes))
-    copy.callers = [*callers, callee.name]
+    copy.callers, copy.inlines = [*callers, callee.name], inlines
     copy.values = dict(zip(callee.inputs, inputs, strict=True))
     for node in callee.nodes:
         copy.values |= zip(node.results, copy.node(node), strict=True)
-    for value, name in zip(callee.outputs, names, strict=True):
+    for value, name in zip(callee.outputs, names or (), strict=names is not None):
         if not isinstance(value, ir.BlockArgument):
-            rename_results([copy.values[value][0]], [name])
+            _rename(copy.values[value][0], name)
     return [copy.values[value] for value in callee.outputs]
 
 
@@ -57,31 +60,56 @@ class _Copy:
 
     def __init__(self, module: ir.Module, sizes: Sizes, fresh: Callable[[str], str], bound: Mapping[str, int | str]):
         self.module, self.sizes, self.fresh, self.bound = module, sizes, fresh, bound
+        self.resized = any(name != size for name, size in bound.items())
         self.callers: list[str] = []
+        self.inlines: Callable[[TensorFunc], bool] = lambda _: False
         self.values: dict[ir.Value, TypedValue] = {}
+        self.helpers: dict[ir.Value, ir.Value] = {}
 
     def node(self, node: Node) -> list[TypedValue]:
-        """A copy of a node; a call of a graph is copied as what that graph does, one of a group if its types change."""
+        """A copy of a node; of a call of a graph what that graph does, if it is inlined or its types change."""
         inputs = [self.values[value] for value in node.inputs]
         names, callee = [self.fresh(name) for name in node.names], node.callee
-        fits = callee is not None and [t.mlir for _, t in inputs] == [value.type for value in node.inputs]
-        if callee is not None and (node.kind == encoding.GRAPH or (node.kind == encoding.GROUP and not fits)):
-            return copy_body(self.module, callee, inputs, self.sizes, self.fresh, names, self.callers)
-        made = self._made(node, inputs, names)
+        if callee is not None and callee.is_graph:
+            fits = [t.mlir for _, t in inputs] == [value.type for value in node.inputs]
+            if not fits or self.inlines(callee):
+                around = self.callers, self.inlines
+                return copy_body(self.module, callee, inputs, self.sizes, self.fresh, names, *around)
+        made = self._made(node, inputs, names) if self.resized else self._clone(node, names)
         return list(zip(made.results, made.types, strict=True))
 
+    def _clone(self, node: Node, names: list[str]) -> Node:
+        copy = Node(self._cloned(node.op))
+        attrs.put(copy.op, encoding.NAMES, names)
+        return copy
+
+    def _cloned(self, op: ir.Operation) -> ir.Operation:
+        """A copy of an op, after copies of what it reads that no node computes: destinations, and sizes of these."""
+        operands = [self._operand(value) for value in op.operands]
+        copy = op.clone()
+        for number, operand in enumerate(operands):
+            copy.operands[number] = operand
+        return copy
+
+    def _operand(self, value: ir.Value) -> ir.Value:
+        if value in self.values:
+            return self.values[value][0]
+        if value not in self.helpers:
+            owner = ir.OpResult(value).owner.operation
+            self.helpers |= zip(owner.results, self._cloned(owner).results, strict=True)
+        return self.helpers[value]
+
     def _made(self, node: Node, inputs: Sequence[TypedValue], names: list[str]) -> Node:
-        if node.kind == "constant":
-            copy = Node(node.op.clone())
-            attrs.put(copy.op, encoding.NAMES, names)
-            return copy
+        """A copy of a node of which sizes change."""
         operator, callee = node.operator, node.callee
+        if node.kind == "constant":
+            return self._clone(node, names)
         if operator is not None:
             given = {name: self._attribute(value) for name, value in node.attributes.items()}
             return emit(self.module, find_operator(operator), inputs, given, self.sizes, names)
         assert callee is not None
         values, types = [v for v, _ in inputs], [self._type(t) for t in node.types]
-        if node.kind == encoding.GROUP:
+        if callee.is_graph:
             return create.call(callee, values, types, names)
         if node.kind == encoding.CALL_TIR:
             return create.call_tir(self.module, callee.callee, values, types, names)
@@ -104,10 +132,9 @@ class _Copy:
         return value
 
 
-def rename_results(values: Sequence[ir.Value], names: Sequence[str]) -> None:
-    """Give results of nodes other names: what a call of a graph returned keeps its name."""
-    for value, name in zip(values, names, strict=True):
-        if not isinstance(value, ir.BlockArgument) and encoding.NAMES in (op := ir.OpResult(value).owner).attributes:
-            old = list(attrs.get(op, encoding.NAMES))
-            old[ir.OpResult(value).result_number] = name
-            attrs.put(op, encoding.NAMES, old)
+def _rename(value: ir.Value, name: str) -> None:
+    """Give a result of a node another name: what a call of a graph returned keeps its name."""
+    if not isinstance(value, ir.BlockArgument) and encoding.NAMES in (op := ir.OpResult(value).owner).attributes:
+        names = list(attrs.get(op, encoding.NAMES))
+        names[ir.OpResult(value).result_number] = name
+        attrs.put(op, encoding.NAMES, names)

@@ -20,6 +20,47 @@ def main(x: R.Tensor((4, 64), "float32"), w: R.Tensor((64, 32), "float32"), b: R
     return gv
 
 # -----
+
+# A group that another group calls, too, in the sizes of the caller.
+# CHECK-LABEL: def main(
+# CHECK:         a_1{{.*}} = R.call_tir(cls.exp, (x,)
+# CHECK-NEXT:    a: {{.*}} = R.reshape(a_1, shape=[k * 2])
+# CHECK-NEXT:    b{{.*}} = R.reshape(x, shape=[k * 2])
+# CHECK-NEXT:    gv{{.*}} = R.call_tir(cls.add, (a, b)
+# CHECK-NOT:     cls.inner
+from tir_mlir.script import ir as I
+from tir_mlir.script import relax as R
+from tir_mlir.script import tir as T
+
+
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def inner(x: R.Tensor(("n", 2), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            y = R.reshape(x, (n * 2,))
+            R.output(y)
+        return y
+
+    @R.function(private=True)
+    def outer(x: R.Tensor(("n", 2), "float32")):
+        with R.dataflow():
+            a = R.exp(x)
+            b = cls.inner(a)
+            R.output(b)
+        return b
+
+    @R.function
+    def main(x: R.Tensor(("k", 2), "float32")):
+        with R.dataflow():
+            a = cls.outer(x)
+            b = cls.inner(x)
+            gv = R.add(a, b)
+            R.output(gv)
+        return gv
+
+# -----
 from tir_mlir.script import tir as T
 
 

@@ -15,7 +15,6 @@ from tir_mlir.dialect.graph import tensor_func
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.expressions import Function
-from tir_mlir.graph.expressions.inline_calls import inlined_calls
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups
@@ -33,9 +32,7 @@ class Executable:
         self.module, self.target = module, target
         inlined = _without_composites(module, names[0])
         self.models: dict[str, Model] = {
-            name: build_model(_alone(func), target, threads=threads)
-            for name, func in inlined.graphs.items()
-            if name in names
+            name: build_model(Graph(inlined, name=name), target, threads=threads) for name in names
         }
 
     def returns_tuple(self, name: str) -> bool:
@@ -62,12 +59,6 @@ class Executable:
     def jit(self, **_: Any) -> Executable:
         """The executable itself: it is compiled."""
         return self
-
-
-def _alone(func: Function) -> Graph:
-    """A graph of a module, in which the graphs that it calls are inlined."""
-    made = inlined_calls(func)
-    return Graph(func.home if made is func else made.alone, name=func.name)
 
 
 def _without_composites(module: IRModule, name: str) -> IRModule:

@@ -97,10 +97,7 @@ class Function(Expr):
 
     def build_model(self, target: Any = "llvm", **options: Any) -> Any:
         """Compile to a Model; `tir_mlir.build(function)` is the same. Weights are inputs, as a module has no arrays."""
-        from tir_mlir.graph.expressions.inline_calls import inlined_calls  # it stands on this class
-
-        alone = inlined_calls(self).without_attr(WEIGHTS).alone
-        return Graph(alone, name=self.name).build_model(target, **options)
+        return Graph(self.without_attr(WEIGHTS).alone, name=self.name).build_model(target, **options)
 
     def script(self, **options: Any) -> str:
         """The function as TVMScript, printed as a module with the functions that it calls."""

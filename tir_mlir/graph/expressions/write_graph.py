@@ -147,7 +147,7 @@ def _result(builder: GraphBuilder, info: Any) -> tuple[Any, str]:
 def write_functions(module: IRModule, functions: Mapping[str, Function]) -> None:
     """Append graphs to a module, those that others call first. Errors: GraphError for a circle of calls.
 
-    Calls with numbers of graphs of named sizes are replaced by the bodies of these, which fit any.
+    A call with numbers of a graph of named sizes becomes what that graph does, see `GraphBuilder.call`.
     """
     done: set[str] = set()
 
@@ -157,18 +157,9 @@ def write_functions(module: IRModule, functions: Mapping[str, Function]) -> None
         for other in called(functions[name]):
             if other in functions and other not in done:
                 write(other, (*above, name))
-        write_graph(module, name, _with_fitting_calls(module, functions[name]))
+        write_graph(module, name, functions[name])
         done.add(name)
 
     for name in functions:
         if name not in done:
             write(name, ())
-
-
-def _with_fitting_calls(module: IRModule, function: Function) -> Function:
-    from tir_mlir.graph.expressions.inline_calls import inlined_misfits  # it stands on BlockBuilder, as modules do
-
-    programs = module.prim_funcs
-    if all(name in programs for name in called(function)):
-        return function
-    return inlined_misfits(function, module.functions)

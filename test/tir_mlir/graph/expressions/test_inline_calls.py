@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tir_mlir import build
-from tir_mlir.graph.expressions.inline_calls import inlined_calls
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.inline_graphs import inlined_calls
 from tir_mlir.script import parse
 
 RNG = np.random.default_rng(33)
@@ -68,10 +69,11 @@ def test_what_is_inlined(module):
     """Calls with numbers when the module is written, the others when the graph is built; groups stay."""
     calls = [str(b.value) for b in module["main"].body.bindings if "cls." in str(b.value)]
     assert calls == ["cls.length(both)", "R.call_tir(cls.double, (b,))", "R.call_tir(cls.double, (b,))"]
-    inlined = inlined_calls(module["length"])
+    whole = inlined_calls(Graph(module, name="length")).module
+    inlined = whole.graphs["length"]
     assert [str(b.value) for b in inlined.body.bindings][0] == "R.call_tir(cls.double, (v,))"
     assert list(inlined.alone) == ["double", "length"]
-    assert inlined_calls(module["group"]).alone.equal(module["group"].alone)
+    assert whole.graphs["group"].alone.equal(module["group"].alone)
     assert parse(module.script()).equal(module)
 
 
