@@ -7,6 +7,7 @@ increases lexicographically. These are linear facts about pairs of iterations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -27,7 +28,7 @@ from tir_mlir.dialect.ir import (
     remembered,
     symbol_name,
 )
-from tir_mlir.dialect.ir.size_products import factor_names
+from tir_mlir.dialect.ir.size_products import factors_of, is_quotient
 from tir_mlir.dialect.presburger import (
     Domain,
     constraint_set,
@@ -205,12 +206,18 @@ def _is_counted(digits: Digits, high: Loop, low: Loop, inside: Sequence[ir.Opera
     counter = next((Loop(p) for p in inside if is_loop(p) and digits.whole == Index.of(Loop(p).var)), None)
     if counter is None or not all(lp.lower.as_constant() == 0 for lp in (counter, high, low)):
         return False
-    total, *parts = (i.is_value() for i in (counter.extent, high.extent, digits.base))
-    if total is None or not all(p is not None and is_symbol(p) for p in parts):
+    total, *parts = (_factors(i) for i in (counter.extent, high.extent, digits.base))
+    if total is None or None in parts:
         return False
-    return sorted(factor_names(symbol_name(total))) == sorted(
-        f for p in parts if p for f in factor_names(symbol_name(p))
-    )
+    return Counter(total) == Counter(factor for part in parts for factor in part or ())
+
+
+def _factors(size: Index) -> list[Index] | None:
+    """The factors of a size; None for any other expression."""
+    value = size.is_value()
+    if value is None:
+        return [size] if is_quotient(size) else None
+    return factors_of(value) if is_symbol(value) else None
 
 
 def known_order(a: Domain, one: ir.Operation, b: Domain, other: ir.Operation) -> isl.Map | None:

@@ -1,20 +1,37 @@
 """Products of shape variables as sizes of their own: `m * n` is an affine symbol.
 
 %mn = arith.muli %m, %n : index {tir.name = "m * n"}        at the top of the function
+
+A factor may be a quotient or remainder that is not negative for any sizes:
+
+%q = affine.apply (n + 15) floordiv 16
+%mq = arith.muli %m, %q : index {tir.name = "m * ((n + 15) // 16)"}
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from math import prod
 
 from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import attrs, signs
+from tir_mlir.dialect.ir.create import apply
+from tir_mlir.dialect.ir.index import Index, read_map
+from tir_mlir.dialect.ir.memo import ENTRIES
 from tir_mlir.dialect.ir.touched import touch_size
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
 
 SIGN = " * "
+_DIVISIONS = (ir.AffineFloorDivExpr, ir.AffineCeilDivExpr, ir.AffineModExpr)
+_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
 
 
 def is_product(value: ir.Value) -> bool:
@@ -31,41 +48,141 @@ def is_factor(value: ir.Value) -> bool:
     return is_size(owner.operation)
 
 
-def factor_names(name: str) -> list[str]:
-    """`"m * n"` -> `["m", "n"]`; the name of any other size by itself."""
-    return name.split(SIGN)
+def is_quotient(index: Index) -> bool:
+    """Whether an expression is a quotient or remainder of shape variables that is not negative for any of them."""
+    if not isinstance(index.expr.maybe_downcast(), _DIVISIONS) or not all(map(is_factor, index.values)):
+        return False
+    return _is_at_least_zero(index.expr) and all(map(str.isidentifier, _names_of(index)))
+
+
+def _names_of(index: Index) -> list[str]:
+    names = {value: name for name, value in symbols_by_name(owner_op(index.values[0])).items()}
+    return [f for v in index.values for f in shape_variables(names[v])]
+
+
+def _is_at_least_zero(expr: ir.AffineExpr) -> bool:
+    """Whether an expression of numbers >= 0 shows no negative part; False means unknown."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return expr.value >= 0
+    if isinstance(expr, ir.AffineModExpr):
+        return True
+    return not isinstance(expr, ir.AffineBinaryExpr) or all(map(_is_at_least_zero, (expr.lhs, expr.rhs)))
+
+
+@lru_cache(maxsize=ENTRIES)
+def factor_names(name: str) -> tuple[str, ...]:
+    """`"m * n"` -> `("m", "n")`, `"m * ((n + 15) // 16)"` -> `("m", "((n + 15) // 16)")`; the name of any other size by
+    itself.
+    """
+    factors, depth = [""], 0
+    for part in name.split(SIGN):
+        factors[-1] += part
+        depth += part.count("(") - part.count(")")
+        if depth == 0:
+            factors.append("")
+        else:
+            factors[-1] += SIGN
+    return tuple(factors[:-1]) if depth == 0 else (name,)
+
+
+@lru_cache(maxsize=ENTRIES)
+def shape_variables(name: str) -> tuple[str, ...]:
+    """The shape variables in a size: `"m * ((n + 15) // 16)"` -> `("m", "n")`."""
+    found = [re.findall(r"[^\W\d]\w*", f) if f.startswith("(") else [f] for f in factor_names(name)]
+    return tuple(dict.fromkeys(n for names in found for n in names))
+
+
+def renamed(name: str, names: Mapping[str, str]) -> str:
+    """The name of a size of shape variables with other names."""
+    return SIGN.join(
+        re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), f) if f.startswith("(") else names.get(f, f)
+        for f in factor_names(name)
+    )
 
 
 def value_of(name: str, known: Mapping[str, int]) -> int | None:
     """The value of a size, given those of the shape variables; None if one is unknown."""
-    result = 1
-    for factor in factor_names(name):
-        if factor not in known:
-            return None
-        result *= known[factor]
-    return result
+    return evaluated(name, known) if all(variable in known for variable in shape_variables(name)) else None
 
 
-def product(values: Sequence[ir.Value]) -> ir.Value:
-    """The product of shape variables, created at the top of their function unless it is there."""
-    func = func_of(owner_op(values[0]))
+def evaluated(name: str, known: Mapping[str, int]) -> int:
+    """The value of a size, given those of all its shape variables."""
+    return prod(
+        _evaluated(ast.parse(factor, mode="eval").body, known) if factor.startswith("(") else known[factor]
+        for factor in factor_names(name)
+    )
+
+
+def _evaluated(node: ast.expr, known: Mapping[str, int]) -> int:
+    """The value of a quotient, as `_text` writes it."""
+    if isinstance(node, ast.Name):
+        return known[node.id]
+    if isinstance(node, ast.Constant):
+        return int(node.value)  # type: ignore[arg-type]
+    assert isinstance(node, ast.BinOp)  # nothing else is written
+    return _OPERATIONS[type(node.op)](_evaluated(node.left, known), _evaluated(node.right, known))
+
+
+def factors_of(value: ir.Value) -> list[Index]:
+    """The factors of a product of sizes: shape variables, quotients and remainders."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block) and owner.name == "arith.muli":
+        return [factor for operand in owner.operands for factor in factors_of(operand)]
+    return read_map(ir.AffineMap.get_identity(1), [value])
+
+
+def named_factors(size: Index) -> list[tuple[str, Index]]:
+    """The factors of a size that may be a factor itself, each with its name or text."""
+    names = {value: name for name, value in symbols_by_name(owner_op(size.values[0])).items()}
+    value = size.is_value()
+    parts = [size] if value is None else factors_of(value)
+    return [(_text(p, names) if (v := p.is_value()) is None else names[v], p) for p in parts]
+
+
+def product(factors: Sequence[Index]) -> ir.Value:
+    """The product of sizes (shape variables, quotients for which `is_quotient` holds), created at the top of their
+    function unless it is there.
+    """
+    func = func_of(owner_op(factors[0].values[0]))
     known = symbols_by_name(func.op)
-    names = {value: name for name, value in known.items()}
     order = {name: place for place, name in enumerate(known)}
-    factors = sorted((f for v in values for f in factor_names(names[v])), key=order.__getitem__)
-    name = SIGN.join(factors)
+    named = [pair for factor in factors for pair in named_factors(factor)]
+    parts, texts = dict(named), [text for text, _ in named]
+    texts.sort(key=lambda text: (min(order[variable] for variable in shape_variables(text)), text))
+    name = SIGN.join(texts)
     if name in known:
         return known[name]
-    operands = [known[f] for f in factors]
-    with _after(func.body, operands), ir.Location.unknown():
+    with _after(func.body, [v for t in texts for v in parts[t].values]), ir.Location.unknown():
+        operands = [apply(parts[text]) for text in texts]
         result = operands[0]
         for operand in operands[1:]:
             result = arith.muli(result, operand)
     result.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
     touch_size(name)
-    if any(map(signs.is_wide, operands)):
+    if any(signs.is_wide(v) for text in texts for v in parts[text].values):
         result.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(signs.WIDE)
     return result
+
+
+def _text(index: Index, names: Mapping[ir.Value, str]) -> str:
+    """A quotient as text in parentheses: `((n + 15) // 16)`."""
+
+    def of(expr: ir.AffineExpr) -> str:
+        expr = expr.maybe_downcast()
+        if isinstance(expr, ir.AffineDimExpr):
+            name = names[index.values[expr.position]]
+            return f"({name})" if len(factor_names(name)) > 1 else name
+        if isinstance(expr, ir.AffineConstantExpr):
+            return str(expr.value)
+        assert isinstance(expr, ir.AffineBinaryExpr)  # sizes are dimensions here
+        left, right = of(expr.lhs), of(expr.rhs)
+        if isinstance(expr, ir.AffineCeilDivExpr):
+            return f"(({left} + {int(right) - 1}) // {right})"
+        sign = "+" if isinstance(expr, ir.AffineAddExpr) else "*" if isinstance(expr, ir.AffineMulExpr) else "//"
+        return f"({left} {'%' if isinstance(expr, ir.AffineModExpr) else sign} {right})"
+
+    return of(index.expr)
 
 
 def _after(body: ir.Block, values: Sequence[ir.Value]) -> ir.InsertionPoint:

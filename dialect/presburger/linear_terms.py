@@ -97,7 +97,8 @@ def summands(index: Index) -> list[Index]:
 def times(left: Index, right: Index) -> Index:
     """The product of two expressions; of sizes, as a sum of products of sizes (`size_products`).
 
-    Errors: NotAffine if both vary with loops or iters, or for a division by a constant as a factor of a size.
+    Errors: NotAffine if both vary with loops or iters, or for a quotient of sizes that may be negative as a factor of a
+    size.
     """
     if left.as_constant() is not None or right.as_constant() is not None:
         return left * right
@@ -105,16 +106,19 @@ def times(left: Index, right: Index) -> Index:
     result = Index.constant(0)
     for a, one in parts[0]:
         for b, other in parts[1]:
-            values = [*a, *b]
-            term = Index.of(size_products.product(values)) if len(values) > 1 else Index.of(values[0]) if values else 1
+            factors = [*a, *b]
+            term = Index.of(size_products.product(factors)) if len(factors) > 1 else factors[0] if factors else 1
             result = result + Index.wrap(term) * (one * other)
     return result
 
 
-def _sizes(index: Index) -> list[tuple[list[ir.Value], int]]:
+def _sizes(index: Index) -> list[tuple[list[Index], int]]:
     """An expression over sizes as terms: ([size], factor), and ([], constant)."""
-    found = dim_factors(index.expr)
-    if found is None or not all(map(size_products.is_factor, index.values)):
-        raise NotAffine("a product of two variables is not affine")
-    terms = [([index.values[place]], factor) for place, factor in found.factors.items()]
-    return [*terms, ([], found.constant)] if found.constant else terms
+    terms, constant = linear_terms(index.expr)
+    found = [(trim(term, index.values), factor) for term, factor in terms.items()]
+    for term, _ in found:
+        value = term.is_value()
+        if not (size_products.is_quotient(term) if value is None else size_products.is_factor(value)):
+            raise NotAffine("a product of two variables is not affine")
+    parts = [([term], factor) for term, factor in found]
+    return [*parts, ([], constant)] if constant else parts

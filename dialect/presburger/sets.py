@@ -5,7 +5,7 @@ The process uses one isl context (islpy's default); isl parameters are the funct
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -31,7 +31,7 @@ from tir_mlir.dialect.ir import (
     parents,
     symbols_by_name,
 )
-from tir_mlir.dialect.ir.size_products import factor_names, value_of
+from tir_mlir.dialect.ir.size_products import factor_names, factors_of, shape_variables, value_of
 from tir_mlir.dialect.presburger.assumptions import assumptions
 
 AffineExpr = ir.AffineExpr
@@ -244,12 +244,20 @@ def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Dom
     for name in params:
         points = points.intersect(nonneg(env[symbols[name]]))
     for name in params:
-        if len(factors := [env[symbols[f]] for f in factor_names(name)]) > 1:
+        if len(names := factor_names(name)) > 1:
+            plain = all(f in symbols for f in names)
+            factors = [env[symbols[f]] for f in names] if plain else _quotients(symbols[name], env)
             points = points.intersect(_product_facts(env[symbols[name]], factors))
     result = Domain(dims, params, points, env, isl.Aff.zero_on_domain(local))
     for promise in assumptions(op) if assuming else ():
         result.set = result.set.intersect(constraint_set(result, promise))
     return result
+
+
+def _quotients(product_: ir.Value, env: Mapping[ir.Value, isl.Aff]) -> list[isl.Aff]:
+    """The factors of a product of sizes, of which some are quotients."""
+    zero = isl.Aff.zero_on_domain(env[product_].get_domain_local_space())
+    return [to_aff(factor.expr, [env[v] for v in factor.values], zero) for factor in factors_of(product_)]
 
 
 def _product_facts(product_: isl.Aff, factors: Sequence[isl.Aff]) -> isl.Set:
@@ -354,7 +362,7 @@ def smallest_point(points: isl.Set) -> list[int] | None:
     products = [name for name in names if len(factor_names(name)) > 1]
     if not products:
         return _smallest(points, count)
-    for known in _small_sizes(sorted({f for name in products for f in factor_names(name)})):
+    for known in _small_sizes(sorted({v for name in products for v in shape_variables(name)})):
         fixed = points
         for name in {*known, *products} & {*names}:
             fixed = fixed.fix_val(dim_type.param, names.index(name), isl.Val(value_of(name, known) or 0))

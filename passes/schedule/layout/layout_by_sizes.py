@@ -16,15 +16,15 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
 from tir_mlir.dialect.index_maps import Box, Collision, IndexExpr, IndexMap, Number, Operation, check_start, names_in
-from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name
-from tir_mlir.dialect.ir.size_products import factor_names, value_of
-from tir_mlir.dialect.presburger import Domain, constraint_set, dim_factors, question, sizes, times
+from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name, trim
+from tir_mlir.dialect.ir.size_products import is_quotient, named_factors, shape_variables, value_of
+from tir_mlir.dialect.presburger import Domain, constraint_set, linear_terms, question, sizes, times
 from tir_mlir.passes.schedule.edits import emit_index, emit_operation
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 
 AffineExpr = ir.AffineExpr
 Polynomial = dict[tuple[str, ...], int]
-"""{sorted names of sizes: factor}: `2 * m * n + 1` is {("m", "n"): 2, (): 1}."""
+"""{sorted names of factors of sizes: factor}: `2 * m * n + 1` is {("m", "n"): 2, (): 1}."""
 _OPERATIONS = {"+": AffineExpr.get_add, "*": AffineExpr.get_mul, "//": AffineExpr.get_floor_div}
 _EXAMPLES = 27  # combinations of small sizes that are tried
 
@@ -91,6 +91,7 @@ class _Bounds:
     def __init__(self, map_: IndexMap, extents: Sequence[Index], op: ir.Operation):
         self.map, self.extents, self.op = map_, list(extents), op
         self.variables = dict(zip(map_.names, extents, strict=True))
+        self.factors: dict[str, Index] = {}  # those of all polynomials
 
     def extent(self, number: int) -> Index:
         """The extent of one dimension of the image."""
@@ -113,8 +114,8 @@ class _Bounds:
         if not isinstance(term, Operation):
             (name,) = names_in(term)
             if name in self.variables:
-                return _Range({}, _sum(_polynomial(self.variables[name], term), {(): -1}))
-            size = {tuple(sorted(factor_names(name))): 1}
+                return _Range({}, _sum(self._polynomial(self.variables[name], term), {(): -1}))
+            size = self._polynomial(Index.of(symbols_by_name(self.op)[name]), term)
             return _Range(size, size)
         left, right = self._range(term.left), self._range(term.right)
         if term.symbol == "+":
@@ -158,19 +159,23 @@ class _Bounds:
 
     def _index(self, what: Polynomial) -> Index:
         """A polynomial as an expression over sizes and products of sizes."""
-        symbols = symbols_by_name(self.op)
         total = Index.constant(0)
         for names, factor in what.items():
-            total = total + reduce(times, (Index.of(symbols[n]) for n in names), Index.constant(1)) * factor
+            total = total + reduce(times, (self.factors[n] for n in names), Index.constant(1)) * factor
         return total.simplified()
 
-
-def _polynomial(extent: Index, term: IndexExpr) -> Polynomial:
-    found = dim_factors(extent.expr)
-    if found is None:
-        raise NotProvable(f"the extent that {term} runs over is a quotient, and no product of sizes")
-    terms = {tuple(sorted(factor_names(symbol_name(extent.values[n])))): f for n, f in found.factors.items()}
-    return _sum(terms, {(): found.constant})
+    def _polynomial(self, size: Index, term: IndexExpr) -> Polynomial:
+        """A size as a polynomial."""
+        terms, constant = linear_terms(size.expr)
+        total = _tidy({(): constant})
+        for part, number in terms.items():
+            index = trim(part, size.values)
+            if index.is_value() is None and not is_quotient(index):
+                raise NotProvable(f"the extent that {term} runs over is no product of sizes")
+            named = named_factors(index)
+            self.factors |= dict(named)
+            total = _sum(total, {tuple(sorted(text for text, _ in named)): number})
+        return total
 
 
 def _tidy(terms: Polynomial) -> Polynomial:
@@ -231,8 +236,8 @@ def small_collision(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) 
 
 def _small_sizes(map_: IndexMap, extents: Sequence[Index], dom: Domain) -> Iterator[dict[str, int]]:
     """Values of the sizes that a map and its box use, which the function may be called with."""
-    used = {f for e in extents for v in e.values for f in factor_names(symbol_name(v))}
-    names = sorted({*used, *(f for n in map_.sizes for f in factor_names(n))})
+    used = {f for e in extents for v in e.values for f in shape_variables(symbol_name(v))}
+    names = sorted({*used, *(f for n in map_.sizes for f in shape_variables(n))})
     for values in product((2, 3, 4), repeat=len(names)):
         known: dict[str, int] = dict(zip(names, values, strict=True))
         points = dom.set

@@ -37,6 +37,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     Requires: each loop is the only op in the body of the previous one, starts at 0, and has no annotation or thread
     binding; no extent depends on another one of the loops. Where an extent other than that of the outermost loop is
     symbolic, `i_j_fused // m` is not affine: it may stand in bindings and in guards of blocks, not in bounds of loops.
+    Extents may be quotients that are not negative, as of `split`: `(n + 63) // 64 * ((m + 15) // 16)`.
     """
     if not loops:
         raise ValueError("fuse needs at least one loop")

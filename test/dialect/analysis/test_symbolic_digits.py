@@ -51,6 +51,25 @@ def test_a_fused_loop(vi: str, vj: str, element: str, expected: bool) -> None:
     assert _independent(0, loops=FUSED, columns="m", vi=vi, vj=vj, store=element, load=element) is expected
 
 
+HALF, QUARTER = "((m + 1) // 2)", "((n + 3) // 4)"
+
+
+@pytest.mark.parametrize(
+    ("vi", "vj", "element", "expected"),
+    [
+        (f"f // {HALF}", f"f % {HALF}", "vi, vj", True),
+        (f"f // {HALF}", f"f % {HALF}", "vi, 0", False),
+        (f"f // {HALF}", f"f % {QUARTER}", "vi, vj", False),  # digits to two bases
+        (f"f // {HALF} * 4", f"f % {HALF} * 2", "vi, vj", True),
+        (f"f // {HALF}", f"f % {HALF}", "0, vi + vj", False),  # the sum of digits does not determine the number
+        ("f // ((m - 2) // 4)", "f % ((m - 2) // 4)", "vi, vj", False),  # the base may be 0
+    ],
+)
+def test_a_loop_over_a_product_of_quotients(vi: str, vj: str, element: str, expected: bool) -> None:
+    loops = f"f in range({QUARTER} * {HALF})"
+    assert _independent(0, loops=loops, columns="m", vi=vi, vj=vj, store=element, load=element) is expected
+
+
 @pytest.mark.parametrize(
     ("number", "vi", "expected"),
     [

@@ -21,7 +21,8 @@ for f in range({extent}):
         B[vf] = T.Cast("float32", vf) + T.float32(0.5)
 """
 PARAMS = "a: T.handle, b: T.handle"
-EXTENTS = ["m * n", "n * n", "m * n * 4 + 3", "m * n // 4", "(m + 1) * n", "m * n * m"]
+EXTENTS = ["m * n", "n * n", "m * n * 4 + 3", "m * n // 4", "(m + 1) * n", "m * n * m", "(m + 3) // 4 * n"]
+EXTENTS += ["(m * n + 3) // 4 * (n % 4)", "(m + 3) // 4 * ((n + 1) // 2 + 1) * 2"]
 
 
 def _flat(extent: str = "m * n") -> IRModule:

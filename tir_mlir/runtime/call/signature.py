@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import prod
 
 from mlir import ir
 
@@ -12,7 +11,7 @@ from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, symbol_name
-from tir_mlir.dialect.ir.size_products import factor_names
+from tir_mlir.dialect.ir.size_products import evaluated, factor_names, shape_variables
 from tir_mlir.dialect.presburger import promised
 from tir_mlir.dialect.presburger.assumptions import assumptions
 
@@ -167,9 +166,8 @@ def _compile(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> _Compiled:
         return str(constant), lambda _: constant, frozenset()
     if isinstance(expr, ir.AffineSymbolExpr):
         name = symbols[expr.position]
-        factors = factor_names(name)
-        text = f"({name})" if len(factors) > 1 else name
-        return text, lambda known: prod(known[factor] for factor in factors), frozenset(factors)
+        text = f"({name})" if len(factor_names(name)) > 1 else name
+        return text, lambda known: evaluated(name, known), frozenset(shape_variables(name))
     operations: list[tuple[type, str, Callable[[int, int], int]]] = [
         (ir.AffineAddExpr, "+", lambda x, y: x + y),
         (ir.AffineMulExpr, "*", lambda x, y: x * y),

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.dialect.ir import Func, annotation_keys, attrs, entered, funcs, ops
-from tir_mlir.dialect.ir.size_products import SIGN, factor_names
+from tir_mlir.dialect.ir.size_products import renamed, shape_variables
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.intrin.kernels.registry import find_kernel
 from tir_mlir.script.mlir_text import parse_mlir
@@ -95,7 +95,7 @@ def _new_names(func: Func, model: Func) -> dict[str, str]:
         own, other = (attrs.of_argument(f.op, number) for f in (func, model))
         wanted[own.get(attrs.NAME, f"arg{number}")] = other.get(attrs.NAME, f"arg{number}")
         for name, new in zip(own.get(attrs.SYMS, ()), other.get(attrs.SYMS, ()), strict=False):
-            wanted |= dict(zip(factor_names(name), factor_names(new), strict=False))
+            wanted |= dict(zip(shape_variables(name), shape_variables(new), strict=False))
     taken = {attrs.get(op, attrs.NAME) for op in ops(func.op) if attrs.NAME in op.attributes} | set(wanted.values())
     for name in sorted(taken.intersection(wanted.values()) - wanted.keys()):
         if any(attrs.get(op, attrs.NAME) == name for op in ops(func.op)):
@@ -118,7 +118,7 @@ def _rename_values(func: Func, names: Mapping[str, str]) -> None:
 def _renamed(attribute: ir.Attribute, names: Mapping[str, str]) -> ir.Attribute:
     """An attribute with the names in it replaced: a name, a list of them, or regions with a buffer each."""
     if isinstance(attribute, ir.StringAttr):
-        return ir.StringAttr.get(SIGN.join(names.get(n, n) for n in factor_names(attribute.value)))
+        return ir.StringAttr.get(renamed(attribute.value, names))
     if isinstance(attribute, ir.ArrayAttr):
         return ir.ArrayAttr.get([_renamed(each, names) for each in attribute])
     if isinstance(attribute, ir.DictAttr):

@@ -10,8 +10,8 @@ from programs.symbolic import Matmul
 
 from tir_mlir import Schedule
 from tir_mlir.passes.lower import LoweringWarning
+from tir_mlir.script import IRModule, parse
 from tir_mlir.script import ir as I
-from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 
 
@@ -263,3 +263,93 @@ def test_a_unit_loop_goes_around_such_bindings(right_at):
     sch.add_unit_loop("B")
     assert "for i_j_fused, u in T.grid(n * m, 1):" in sch.mod.script()
     _check(sch, right_at)
+
+
+def ragged(n):
+    return (n, 2 * n + 13), (n, 2 * n + 13)
+
+
+def _tiled(program=Scaled):
+    """Both loops split by constants, the outer two fused: the product of two quotients."""
+    sch = Schedule(program)
+    i, j = sch.get_loops("B")
+    (i0, i1), (j0, j1) = sch.split(i, [None, 64]), sch.split(j, [None, 16])
+    sch.reorder(i0, j0, i1, j1)
+    return sch, sch.fuse(i0, j0), sch.fuse(i1, j1)
+
+
+def test_fuse_of_quotients_runs_in_parallel(right_at):
+    sch, fused, _ = _tiled()
+    assert "in T.grid((n + 63) // 64 * ((m + 15) // 16), 1024):" in sch.mod.script()
+    assert "vi = T.axis.spatial(n, i_0_j_0_fused // ((m + 15) // 16) * 64 + i_1_j_1_fused // 16)" in sch.mod.script()
+    assert "vj = T.axis.spatial(m, i_0_j_0_fused % ((m + 15) // 16) * 16 + i_1_j_1_fused % 16)" in sch.mod.script()
+    sch.parallel(fused)
+    assert IRModule.from_mlir(sch.mod.text()).equal(sch.mod)
+    _check(sch, right_at, ragged)
+
+
+@pytest.mark.parametrize("factors", [[None, 4], [3, None]])
+def test_split_of_a_loop_over_quotients_in_parallel(factors, right_at):
+    sch, fused, _ = _tiled()
+    outer, _ = sch.split(fused, factors)
+    sch.parallel(outer)
+    _check(sch, right_at, ragged)
+
+
+def test_a_loop_over_quotients_is_bound_to_threads():
+    sch, fused, inner = _tiled()
+    sch.bind(fused, "blockIdx.x")
+    sch.bind(inner, "threadIdx.x")
+    assert 'T.thread_binding((n + 63) // 64 * ((m + 15) // 16), thread="blockIdx.x")' in sch.mod.script()
+    assert parse(sch.mod.script()).equal(sch.mod)
+
+
+def test_three_quotients_fused_at_once_and_one_by_one(right_at):
+    texts = []
+    for step in (lambda sch, a, b, c: sch.fuse(a, b, c), lambda sch, a, b, c: sch.fuse(sch.fuse(a, b), c)):
+        sch = Schedule(Cube)
+        pairs = [sch.split(loop, [None, 4]) for loop in sch.get_loops("B")]
+        sch.reorder(*(outer for outer, _ in pairs), *(inner for _, inner in pairs))
+        sch.parallel(step(sch, *(outer for outer, _ in pairs)))
+        _check(sch, right_at, lambda n: ((n, 3, n + 2), (n, 3, n + 2)), lambda a: a + 1)
+        texts.append(sch.mod.script().count("(n + 3) // 4 * ((m + 3) // 4) * ((k + 3) // 4)"))
+    assert min(texts) >= 1
+
+
+def test_quotients_that_a_recurrence_runs_along_stay_serial(refused):
+    sch, fused, inner = _tiled(Shifted)
+    refused(sch, "whether two iterations of B access one element of B: undecided", lambda: sch.parallel(fused))
+    refused(sch, "whether two iterations of B access one element of B: undecided", lambda: sch.parallel(inner))
+
+
+def test_a_quotient_that_may_be_negative_is_no_factor(refused):
+    @T.prim_func
+    def main(a: T.handle):
+        n, m = T.int32(), T.int32()
+        A = T.match_buffer(a, (n, m), "float32")
+        for i in range((n - 3) // 4):
+            for j in range(m):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("OO", [i, j])
+                    A[vi, vj] = T.float32(0)
+
+    sch = Schedule(main)
+    refused(sch, "neither affine nor a product of sizes", lambda: sch.fuse(*sch.get_loops("A")))
+
+
+def test_a_loop_over_quotients_fills_a_copy(right_at):
+    @I.ir_module
+    class Coarse:
+        @T.prim_func
+        def main(a: T.handle, b: T.handle):
+            n, m = T.int32(), T.int32()
+            A = T.match_buffer(a, (n, m), "float32")
+            B = T.match_buffer(b, ((n + 3) // 4, (m + 1) // 2), "float32")
+            for i, j in T.grid((n + 3) // 4, (m + 1) // 2):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi * 4, vj * 2] * 2.0
+
+    sch, _ = _fused(Coarse)
+    sch.cache_write("B", 0, "global")
+    _check(sch, right_at, lambda n: ((n, 2 * n + 3), ((n + 3) // 4, n + 2)), lambda a: a[::4, ::2] * 2)

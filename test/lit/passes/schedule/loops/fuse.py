@@ -55,6 +55,26 @@ def symbolic_inside(a: T.handle):
 # -----
 
 
+# A quotient of sizes is a factor of a size.
+# CHECK-LABEL: def tiles(
+@T.prim_func
+def tiles(a: T.handle):
+    m, n = T.int32(), T.int32()
+    A = T.match_buffer(a, (m, n), "float32")
+    # CHECK: for i_j_fused, p, q in T.grid((m + 63) // 64 * ((n + 15) // 16), 64, 16):
+    # CHECK: vi = T.axis.spatial(m, i_j_fused // ((n + 15) // 16) * 64 + p)
+    # CHECK: vj = T.axis.spatial(n, i_j_fused % ((n + 15) // 16) * 16 + q)
+    for i, j, p, q in T.grid((m + 63) // 64, (n + 15) // 16, 64, 16):
+        with T.block("A"):
+            vi = T.axis.spatial(m, i * 64 + p)
+            vj = T.axis.spatial(n, j * 16 + q)
+            T.where(i * 64 + p < m and j * 16 + q < n)
+            A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
 # Guards that use the loops are computed, too.
 # CHECK-LABEL: def guarded(
 @T.prim_func
@@ -111,9 +131,9 @@ def negative(a: T.handle):
 def quotient(a: T.handle):
     n = T.int32()
     A = T.match_buffer(a, (n, n), "float32")
-    for i in range(n):
+    for i in range((n - 3) // 4):
         # expected-error @below {{the extent of loop j times those of the loops around it is neither affine nor a product of sizes}}
-        for j in range(n // 4):
+        for j in range(n):
             with T.block("A"):
                 vi, vj = T.axis.remap("OO", [i, j])
                 A[vi, vj] = T.float32(0)

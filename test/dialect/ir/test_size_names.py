@@ -1,0 +1,30 @@
+"""Names of sizes that are products of shape variables, quotients and remainders: parts, values, other names."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir.dialect.ir.size_products import factor_names, renamed, shape_variables, value_of
+
+NAMES = {
+    "m": (("m",), ("m",), 70),
+    "m * n": (("m", "n"), ("m", "n"), 70 * 33),
+    "m * ((n + 15) // 16)": (("m", "((n + 15) // 16)"), ("m", "n"), 70 * 3),
+    "((m * 2) // 3) * ((n + 15) % 16)": (("((m * 2) // 3)", "((n + 15) % 16)"), ("m", "n"), 46 * 0),
+    "(((m * n) + 3) // 4) * n": (("(((m * n) + 3) // 4)", "n"), ("m", "n"), 578 * 33),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_of_a_size(name: str) -> None:
+    factors, variables, value = NAMES[name]
+    assert factor_names(name) == factors
+    assert shape_variables(name) == variables
+    assert value_of(name, {"m": 70, "n": 33}) == value
+    assert value_of(name, {"n": 33}) is None
+    other = renamed(name, {"m": "rows", "n": "m"})
+    assert value_of(other, {"rows": 70, "m": 33}) == value
+
+
+def test_text_with_an_open_parenthesis_is_one_name() -> None:
+    assert factor_names("m * (n") == ("m * (n",)
