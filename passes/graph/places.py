@@ -17,6 +17,8 @@ from tir_mlir.passes.graph.size_code import Size
 INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
 SCRATCH = "graph.scratch"
 """Of a TensorIR function: the bytes that it needs for buffers of its own."""
+ADDRESSES = 2**63
+"""Bytes that can be addressed: offsets are signed numbers of 64 bits."""
 VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten"})
 """Operators whose result has the elements of their first input in the same order: they cost nothing."""
 
@@ -94,7 +96,7 @@ def plan(
 
     in_place: (function, input, result), of parameters that may be one buffer. shared: let buffers that are not needed
     at the same time share memory. scratch: bytes that functions need for themselves, by name. Errors: GraphError for
-    other nodes.
+    other nodes, and for tensors, or all of them together, of more bytes than there are addresses.
     """
     return _Planner(func, in_place, shared, scratch or {}).run()
 
@@ -133,6 +135,8 @@ class _Planner:
                 root = self._root(value)
                 self.first.setdefault(root, number)
                 self.last[root] = number
+            for name, type_ in zip(node.names, node.types, strict=True):
+                self._check_bytes(byte_size(type_), f"{name} of")
         self._outputs()
         self._share()
         self._arena()
@@ -147,9 +151,18 @@ class _Planner:
                 f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
             )
 
+    def _check_bytes(self, size: Size, what: str) -> None:
+        """Errors: GraphError for more bytes than there are addresses."""
+        if isinstance(size, int) and size >= ADDRESSES:
+            raise GraphError(
+                f"{what} the graph {self.func.name} takes {size} bytes, and at most 2**63 - 1 can be addressed; "
+                "fix: smaller tensors"
+            )
+
     def _arguments(self) -> None:
         for number, value in enumerate(self.func.inputs):
             type_, weight = self.func.input_type(number), self.func.weight(number)
+            self._check_bytes(byte_size(type_), f"{self.func.input_name(number)} of")
             if weight is None:
                 self.fixed[value] = INPUT, len(self.made.inputs)
                 self.made.inputs.append((self.func.input_name(number), type_))
@@ -160,6 +173,7 @@ class _Planner:
             self.fixed[value] = WEIGHT, self.made.weight_bytes
             self.made.weights[weight] = self.made.weight_bytes, type_
             self.made.weight_bytes += -(-size // arena.LINE) * arena.LINE
+            self._check_bytes(self.made.weight_bytes, "the memory of the weights of")
 
     def _root(self, value: ir.Value) -> ir.Value:
         while not isinstance(value, ir.BlockArgument) and (op := ir.OpResult(value).owner.operation) in self.views:
@@ -222,6 +236,7 @@ class _Planner:
         needs = {number: size for number, node in enumerate(self.nodes) if (size := self._needs(node))}
         requests += [Request(size, number, number) for number, size in needs.items()]
         self.made.arena = arena.plan(requests)
+        self._check_bytes(self.made.arena.total, "the memory of the results between the nodes of")
         slots = self.made.arena.slots
         self.fixed |= {r: (ARENA, slots[i]) for i, r in enumerate(roots)}
         for slot, (number, size) in zip(slots[len(roots) :], needs.items(), strict=True):

@@ -47,11 +47,13 @@ class Sizes:
         """The number, or the text, of a size given as a number, text or te expression."""
         if isinstance(size, bool) or not isinstance(size, (int, str, Expr)):
             if hasattr(size, "__index__"):
-                return int(size)
+                return self.text(int(size))
             raise GraphError(f"a size is a number, a name or an expression of sizes, not {short_repr(size)}")
         if isinstance(size, int):
             if size < 0:
                 raise GraphError(f"a size is not negative; this one is {size}")
+            if size >= 2**63:
+                raise GraphError(f"a size is at most 2**63 - 1; this one is {size}")
             return size
         expr = self.expression(size) if isinstance(size, str) else size
         if isinstance(expr, int):

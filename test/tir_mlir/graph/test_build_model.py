@@ -173,3 +173,26 @@ def test_a_number_that_is_returned_is_a_weight():
     np.testing.assert_array_equal(found[0], random(3) + np.float32(0.5))
     assert found[1].shape == ()
     assert found[1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "steps", "message"),
+    [
+        ((2**61,), "float32", 1, r"x of the graph main takes 9223372036854775808 bytes, and at most 2\*\*63 - 1"),
+        ((2**59,), "float64", 4, "the memory of the results between the nodes of the graph main takes 92.* bytes"),
+    ],
+)
+def test_more_bytes_than_addresses(shape, dtype, steps, message):
+    b = GraphBuilder()
+    x = b.input("x", shape, dtype)
+    for _ in range(steps):
+        x = b.op("cumsum", x, axis=0)
+    b.output(x)
+    with pytest.raises(GraphError, match=message):
+        build(b.finish(), threads=1)
+
+
+@pytest.mark.parametrize("size", [2**63, np.uint64(2**63)])
+def test_a_size_of_more_than_64_bits(size):
+    with pytest.raises(GraphError, match=r"a size is at most 2\*\*63 - 1; this one is 9223372036854775808"):
+        GraphBuilder().input("x", ("n", size))

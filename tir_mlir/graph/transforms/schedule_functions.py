@@ -68,7 +68,7 @@ def _schedule(module: IRModule, name: str, target: Target | str, threads: int | 
     with entered():
         made = module[name].func.op
         attrs.put(made, SCHEDULE, origin)
-        if flops is not None:
+        if flops is not None and flops < 2**63:  # an attribute has 64 bits
             attrs.put(made, FLOPS, flops)
         if caught:
             attrs.put(made, WARNINGS, [str(w.message) for w in caught])

@@ -22,6 +22,8 @@ MOST_COLUMNS = 100
 """Longer signatures have a line for each parameter."""
 TUPLES = ("concat", "einsum", "stack")
 """Operators whose operands are one tuple in TVMScript."""
+RESERVED = frozenset({"R", "cls", "metadata"})
+"""What the text of a graph has a meaning for: the operators, the functions of the module, and large constants."""
 WEIGHTS = "weights"
 """The function attribute that says which parameters are weights, and their names."""
 
@@ -59,7 +61,7 @@ class GraphPrinter:
         self.writer = writer
         self.options = options
         self.metadata = metadata
-        self.names = Names(options.anonymous)
+        self.names = Names(options.anonymous, RESERVED)
         self.constants: dict[ir.Value, str] = {}  # they are printed where they are used
         for size in _size_names(func):  # they keep their own names
             self.names.fresh(size)

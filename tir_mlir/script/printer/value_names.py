@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 
 from mlir import ir
@@ -41,8 +41,9 @@ def function_names(names: Sequence[str]) -> dict[str, str]:
 class Names:
     """The names in scope at the point being printed."""
 
-    def __init__(self, anonymous: bool = False):
-        self._anonymous = anonymous
+    def __init__(self, anonymous: bool = False, reserved: Set[str] = frozenset()):
+        """reserved: names that the text around has another meaning for: `R` -> `R_`."""
+        self._anonymous, self._reserved = anonymous, reserved
         self._used: set[str] = set()
         self._frames: list[list[str]] = [[]]
         self._of: dict[ir.Value, str] = {}
@@ -57,6 +58,7 @@ class Names:
     def fresh(self, wanted: str, default: str = "v") -> str:
         """A new name, unique in scope."""
         base = "v" if self._anonymous else identifier(wanted, default)
+        base = f"{base}_" if base in self._reserved else base
         name, number = base, 0
         while name in self._used:
             number += 1

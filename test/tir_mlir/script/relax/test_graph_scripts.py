@@ -7,6 +7,7 @@ from tir_mlir import topi
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.expressions import Function
+from tir_mlir.graph.graph import Graph
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script import ir as I
 from tir_mlir.script import relax as R
@@ -52,6 +53,21 @@ class Layers:
             gv = lv3 + R.const(1.5) * lv2
             R.output(gv)
         return gv
+
+
+@pytest.mark.parametrize("name", ["R", "T", "I", "cls", "metadata"])
+def test_names_that_the_text_has_a_meaning_for(name):
+    b = GraphBuilder()
+    x = b.input(name, (2000,))
+    total = b.call_te(topi.add, x, b.constant(np.arange(2000, dtype=np.float32)), name_hint="add")
+    b.output(b.op("negative", total, name_hint=name))
+    module = b.finish().module
+    assert f"def main({name}_: R.Tensor" in module.script(show_meta=True)
+    read = parse(module.script(show_meta=True))
+    assert parse(read.script(show_meta=True)).equal(read)
+    array = np.linspace(0, 1, 2000, dtype=np.float32)
+    result = Graph(read).build_model(threads=1)(array)
+    np.testing.assert_allclose(result, -(array + np.arange(2000)), rtol=1e-5)
 
 
 def test_a_module_of_both_levels_is_printed_and_read_back():

@@ -203,7 +203,10 @@ def gather_nd(e: OnnxEmitter, x: Any, indices: Any, batch_dims: int = 0) -> Any:
 
 @onnx_op("Tile")
 def tile(e: OnnxEmitter, x: Any, repeats: Any) -> Any:
-    return e.op("tile", x, repeats=e.known(repeats, "the repeats of a Tile"))
+    counts, rank = e.known(repeats, "the repeats of a Tile"), rank_of(x)
+    if len(counts) != rank:
+        raise GraphError(f"{len(counts)} repeats of a tensor of {rank} axes\n  fix: {rank} repeats, one for each axis")
+    return e.op("tile", x, repeats=counts)
 
 
 @onnx_op("Pad")

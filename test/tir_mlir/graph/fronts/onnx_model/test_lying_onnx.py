@@ -115,6 +115,8 @@ LIES = {
         "the index -5 of an axis of 4",
     ),
     "index of a point": (model(node("GatherND x i -> y"), weights={"i": [[1, 3]]}), "the index 3 of an axis of 3"),
+    "too few repeats": (model(node("Tile x r -> y"), weights={"r": [2, 1]}), "Tile, node y: 2 repeats of .* 4 axes"),
+    "too many repeats": (model(node("Tile x r -> y"), weights={"r": [1] * 5}), "Tile, node y: 5 repeats of .* 4 axes"),
     "split sum": (model(node("Split x s -> y z", axis=1), weights={"s": [1, 9]}), r"parts of \[1, 9\] elements of 3"),
     "split count": (model(node("Split x s -> y z", axis=1), weights={"s": [3]}), "1 parts, and the node has 2 outputs"),
     "reshape of a constant": (
