@@ -30,6 +30,7 @@ from tir_mlir.passes.schedule.edits.computed_values import (
 )
 from tir_mlir.passes.schedule.edits.domains import set_domain, set_extent, shrink_domains
 from tir_mlir.passes.schedule.edits.index_values import (
+    EXPANDABLE,
     emit_floormod,
     emit_index,
     emit_operation,
@@ -45,6 +46,7 @@ from tir_mlir.passes.schedule.edits.region_order import BlockRegions, keeps_regi
 from tir_mlir.passes.schedule.edits.retype import DYNAMIC, check_retypable, propagate_type, with_scope
 
 __all__ = [
+    "EXPANDABLE",
     "BufferChoice",
     "DYNAMIC",
     "check_computable",

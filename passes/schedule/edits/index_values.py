@@ -11,10 +11,17 @@ from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, 
 from tir_mlir.passes.schedule.edits.common_subexpressions import operands, subtrahend
 from tir_mlir.passes.schedule.registry import refuse
 
+EXPANDABLE = ("affine.load", "affine.store", "affine.apply")
+
 
 def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
     """Replace an affine op, with `iters` substituted, by its non-affine counterpart, and return that."""
     with ir.InsertionPoint(op), op.location:
+        if op.name == "affine.store":
+            places = [emit_index(i.substitute(iters)) for i in access_indices(op)]
+            stored = memref.store(op.operands[0], accessed(op), places)
+            edit.drop(op)
+            return stored.operation
         if op.name == "affine.load":
             value = memref.load(accessed(op), [emit_index(i.substitute(iters)) for i in access_indices(op)])
         elif op.name == "affine.apply":

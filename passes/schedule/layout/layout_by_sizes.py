@@ -15,7 +15,18 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
-from tir_mlir.dialect.index_maps import Box, Collision, IndexExpr, IndexMap, Number, Operation, check_start, names_in
+from tir_mlir.dialect.index_maps import (
+    Box,
+    Collision,
+    IndexExpr,
+    IndexMap,
+    Name,
+    Number,
+    Operation,
+    check_start,
+    names_in,
+    unused,
+)
 from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name, trim
 from tir_mlir.dialect.ir.size_products import is_quotient, named_factors, shape_variables, value_of
 from tir_mlir.dialect.presburger import Domain, constraint_set, linear_terms, question, sizes, times
@@ -147,6 +158,26 @@ class _Bounds:
             raise NotProvable(f"the extent of {term} is no product of sizes: the divisor must divide the extent")
         return _sum(count, {(): -1})
 
+    def digits(self, term: IndexExpr, place: Name, places: Mapping[IndexExpr, Name]) -> dict[str, IndexExpr]:
+        """The variables that a result determines, alone or with the result for the digits above it."""
+        if isinstance(term, Name):
+            return {term.name: place}
+        if not isinstance(term, Operation):
+            return {}
+        if term.symbol == "%" and isinstance(term.left, Name):
+            above = places.get(Operation("//", term.left, term.right))
+            count = self._polynomial(self.variables[term.left.name], term)
+            fits = _divided(count, self._range(term.right).low) is not None
+            return {term.left.name: above * term.right + place} if above is not None and fits else {}
+        high, low = (term.left, term.right) if isinstance(term.right, Name) else (term.right, term.left)
+        if term.symbol != "+" or not isinstance(low, Name) or not isinstance(high, Operation) or high.symbol != "*":
+            return {}
+        top, base = (high.left, high.right) if isinstance(high.left, Name) else (high.right, high.left)
+        if {low.name, getattr(top, "name", "")} - set(self.variables) or top == low:
+            return {}
+        fits = self._polynomial(self.variables[low.name], term) == self._range(base).low
+        return {top.name: place // base, low.name: place % base} if fits and isinstance(top, Name) else {}
+
     def _is_least(self, what: Polynomial, least: int) -> bool:
         """Whether a polynomial is at least a number wherever the box has points."""
         index = self._index(_sum(what, {(): -least}))
@@ -217,6 +248,33 @@ def _divided(whole: Polynomial, by: Polynomial) -> Polynomial | None:
 
 def _order(names: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
     return len(names), names
+
+
+# --- inverse ----------------------------------------------------------------------------------------------------------
+
+
+def inverse_by_digits(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> IndexMap:
+    """The inverse of a map that splits variables into digits, joins digits, or takes variables as they are.
+
+        lambda i, j: (j, i // n, i % n)    ->    lambda axis0, axis1, axis2: (axis1 * n + axis2, axis0)
+
+    Over a box whose extents fit the digits (`m * n` for i above), it is a bijection onto a box. Errors: NotProvable for
+    any other map.
+    """
+    bounds = _Bounds(map_, extents, op)
+    names = [unused(f"axis{number}", {*map_.sizes}) for number in range(len(map_.terms))]
+    places = {term: Name(name) for term, name in zip(map_.terms, names, strict=True)}
+    back: dict[str, IndexExpr] = {}
+    for term, place in places.items():
+        for variable, value in bounds.digits(term, place, places).items():
+            if variable in back:
+                raise NotProvable(f"whether {map_} maps two points to one: it uses {variable} in several ways")
+            back[variable] = value
+    uses = [name for term in map_.terms for name in names_in(term) if name in map_.names]
+    digits = [term.left for term in map_.terms if isinstance(term, Operation) and term.symbol == "//"]
+    if len(uses) != len(map_.names) + len(digits) or set(back) != set(map_.names):
+        raise NotProvable(f"whether {map_} fills a box: it does more than split and join digits")
+    return IndexMap(tuple(names), tuple(back[name] for name in map_.names))
 
 
 # --- counterexamples --------------------------------------------------------------------------------------------------

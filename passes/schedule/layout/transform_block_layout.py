@@ -18,12 +18,14 @@ from tir_mlir.dialect.analysis import (
     written_groups,
 )
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, TirError
-from tir_mlir.dialect.index_maps import IndexExpr, IndexMap, check_start, collision_text, names_in
+from tir_mlir.dialect.index_maps import IndexExpr, IndexMap, by_sizes, check_start, collision_text, names_in
 from tir_mlir.dialect.ir import (
     Block,
     Index,
     IterSpec,
     Loop,
+    access_indices,
+    attrs,
     create,
     edit,
     frozen,
@@ -31,11 +33,14 @@ from tir_mlir.dialect.ir import (
     is_loop,
     loops_above,
     parents,
+    read_apply,
     walk,
 )
 from tir_mlir.dialect.presburger import dim_type, only_where, question
-from tir_mlir.passes.schedule.edits import replace_iters
+from tir_mlir.passes.schedule.edits import EXPANDABLE, expand_affine_op, is_affine_value, replace_iters
+from tir_mlir.passes.schedule.edits.block_iters import IterMapping
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
+from tir_mlir.passes.schedule.layout.layout_by_sizes import LayoutBySizes, inverse_by_digits
 from tir_mlir.passes.schedule.legality import (
     AVOID_GUARD,
     SEPARATE_NESTS,
@@ -62,21 +67,40 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
 
     Requires: the loops around the block form a perfect nest and start at 0, and each iter is bound to one of them, in
     order; the map is a bijection onto a box; each new iter depends on old iters of one kind (unit iters count as
-    spatial); no dependence is reversed (except that a reduction may run in any order).
+    spatial); no dependence is reversed (except that a reduction may run in any order). A map that divides by sizes or
+    multiplies with them splits spatial iters into digits (`i // n, i % n` for an extent `m * n`) or joins digits
+    (`i * n + j`, n the extent of j).
     """
     with frozen():
         loops = _nest(block)
-        change = _change(block, index_map)
-        check(len(change.shape) > 0, block, f"the map {index_map} has no results; a block needs at least one iter")
+        map_ = _map_over(block, index_map)
+    if not map_.is_affine:
+        _transform_by_sizes(block, loops, map_)
+        return
+    with frozen():
+        change = _change(block, map_)
+        check(len(change.shape) > 0, block, f"the map {map_} has no results; a block needs at least one iter")
         kinds = [_kind(block, change, n) for n in range(len(change.shape))]
         ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
         clash = _reversed_dependence(loops, change) if ordered or is_only_declared(block) else None
         if clash is not None:
-            refuse(loops[0], f"in the order of {index_map} a dependence would run backwards: {clash}", True, clash)
+            refuse(loops[0], f"in the order of {map_} a dependence would run backwards: {clash}", True, clash)
         extents = change.shape
         _warn_of_annotations(loops)
 
     warn_serial(loops, "transform_block_layout")
+    old = [i.var for i in block.iters]
+
+    def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
+        return dict(zip(old, change.back(values), strict=True))
+
+    _simplify(_rebuilt(block, loops, kinds, extents, back))
+
+
+def _rebuilt(
+    block: Block, loops: Sequence[Loop], kinds: Sequence[str], extents: Sequence[Index], back: IterMapping
+) -> Block:
+    """The block over new iters, in new loops in the place of the old ones."""
     top = loops[0].op
     new: list[Loop] = []
     with ir.InsertionPoint(top), top.location:
@@ -87,14 +111,74 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     parts = zip(kinds, extents, new, strict=True)
     wide = any(i.is_wide for i in block.iters)
     specs = [IterSpec(f"v{n}", kind, 0, size, Index.of(lp.var), wide) for n, (kind, size, lp) in enumerate(parts)]
-    old = [i.var for i in block.iters]
-
-    def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
-        return dict(zip(old, change.back(values), strict=True))
-
     made = replace_iters(block, specs, back)
     edit.erase(top)
-    _simplify(made)
+    return made
+
+
+def _map_over(block: Block, map_: IndexMap) -> IndexMap:
+    """The map over the iters of a block."""
+    try:
+        return IndexMap.wrap(map_, len(block.iters))
+    except TirError as error:
+        refuse(block, str(error))
+
+
+# --- maps that divide by sizes ----------------------------------------------------------------------------------------
+
+
+def _transform_by_sizes(block: Block, loops: Sequence[Loop], map_: IndexMap) -> None:
+    """Apply a map that divides by sizes or multiplies with them: values of old iters that are not affine are computed
+    in the block.
+    """
+    for it in block.iters:
+        if it.kind != "S" or is_only_declared(block):
+            text = f"the order of a map that divides by sizes, {map_}, is not compared with that of iter {it.name}"
+            refuse(block, text, provable=False, fix="use a map with constants, or spatial iters alone")
+    extents = [i.extent for i in block.iters]
+    try:
+        change = LayoutBySizes.over(map_, extents, block.op)
+        inverse = inverse_by_digits(map_, extents, block.op)
+    except NotProvable:
+        raise
+    except TirError as error:
+        refuse(block, str(error))
+    old = [i.var for i in block.iters]
+    _check_uses(block, [var for var, term in zip(old, inverse.terms, strict=True) if by_sizes(term)])
+    _warn_of_annotations(loops)
+    warn_serial(loops, "transform_block_layout")
+
+    def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
+        body = values[0].values[0].owner
+        assert isinstance(body, ir.Block)  # of the block's new iters
+        with create.at_end(body), block.op.location:
+            mapping = dict(zip(old, LayoutBySizes(inverse, [], change.symbols).image(values), strict=True))
+        for op in walk.ops(block.op)[1:]:
+            if op.name in EXPANDABLE and not all(map(is_affine_value, _values(op, mapping))):
+                expand_affine_op(op, mapping)
+        return mapping
+
+    _rebuilt(block, loops, ["S"] * len(change.shape), change.shape, back)
+
+
+def _values(op: ir.Operation, mapping: Mapping[ir.Value, Index]) -> list[ir.Value]:
+    """The values in the indices of an access, or in the expression of an `affine.apply`, after the change."""
+    indices = [read_apply(op.results[0])] if op.name == "affine.apply" else access_indices(op)
+    return [v for index in indices for v in index.substitute(mapping).values]
+
+
+def _check_uses(block: Block, variables: Sequence[ir.Value]) -> None:
+    """Refuse where iters that are computed are used by more than accesses and computations in the block."""
+    for key in (attrs.READS, attrs.WRITES):
+        if key in block.op.attributes:
+            refuse(block, f'block "{block.name}" declares its regions, which would not be affine in the new iters')
+    for variable in variables:
+        for use in variable.uses:
+            user = use.owner.operation
+            if user.name == "affine.apply":
+                _check_uses(block, [user.results[0]])
+            elif user.name not in EXPANDABLE and not user.name.startswith("arith."):
+                refuse(user, f"{user.name} uses an iter whose value would not be affine any more")
 
 
 def _warn_of_annotations(loops: Sequence[Loop]) -> None:
@@ -141,7 +225,7 @@ def _change(block: Block, map_: IndexMap) -> LayoutChange:
     """The map over the domain of a block. Refuses one that is not a bijection onto a box."""
     iters = block.iters
     try:
-        change = LayoutChange.over(IndexMap.wrap(map_, len(iters)), [i.extent for i in iters], block.op)
+        change = LayoutChange.over(map_, [i.extent for i in iters], block.op)
         with question(f"where {map_} maps the iterations of block {block.name}"):
             check_start(map_, change.layout)
             found = change.layout.collision

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness.schedules import reads_back
+from harness.schedules import quick_build, reads_back
 from programs.matmul import matmul
 from programs.sizes import matmul_sizes
 
@@ -206,3 +206,48 @@ def main(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32")):
     with pytest.warns(ScheduleWarning, match=r"replaces loop i and drops its annotations \(my.note\)"):
         sch.transform_block_layout("B", lambda i, j: (j, i))
     assert "annotations" not in sch.mod.script() and sch.verify()
+
+
+@T.prim_func
+def flat_rows(a: T.handle, c: T.handle, n: T.int64, m: T.int64):
+    A = T.match_buffer(a, (m * n,), "float32")
+    C = T.match_buffer(c, (m * n,), "float32")
+    for i in range(m * n):
+        with T.block("C"):
+            vi = T.axis.spatial(m * n, i)
+            C[vi] = A[m * n - 1 - vi] + T.Cast("float32", vi)
+
+
+def check_flat(sch: Schedule) -> None:
+    lib = quick_build(parse(sch.mod.script()))
+    for rows, columns in [(1, 1), (3, 5), (16, 9), (0, 3), (3, 0)]:
+        a = np.random.default_rng(rows).random(rows * columns, dtype=np.float32)
+        c = np.zeros_like(a)
+        lib(a, c, columns, rows)
+        np.testing.assert_array_equal(c, a[::-1] + np.arange(a.size, dtype=np.float32))
+
+
+def test_iters_are_split_and_joined_by_a_size():
+    n = T.int64()
+    sch = Schedule(flat_rows)
+    sch.transform_block_layout("C", lambda i: (i % n, i // n))
+    text = sch.mod.script()
+    assert "for ax0, ax1 in T.grid(n, m):" in text and "C[v1 * n + v0] = A[" in text
+    check_flat(sch)
+    other = sch.copy()
+    other.parallel(other.get_loops("C")[0])
+    check_flat(other)
+    sch.transform_block_layout("C", lambda j, i: i * n + j)
+    assert "for ax0 in range(n * m):" in sch.mod.script() or "for ax0 in range(m * n):" in sch.mod.script()
+    check_flat(sch)
+
+
+def test_maps_by_sizes_that_are_not_digits_are_refused(refused):
+    def by(map_: str):
+        return lambda: sch.transform_block_layout("C", map_)
+
+    sch = Schedule(flat_rows)
+    refused(sch, "it uses i in several ways", by("lambda i: (i // n, i % n, i)"))
+    refused(sch, "does more than split and join digits", by("lambda i: i * n"))
+    refused(sch, "the divisor must divide the extent", by("lambda i: (i // (n + 1), i % (n + 1))"))
+    refused(sch, "does more than split and join digits", by("lambda i: (i // n, i % m)"))

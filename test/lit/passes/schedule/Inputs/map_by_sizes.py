@@ -1,5 +1,11 @@
 # The map divides by a size of the program; the new extents follow from the product of sizes.
 # OPEN: not provable: {{.*}}that no two elements of B get one index is not decided; assume_injective_transform=True asserts it
+# DIGITS: not provable: {{.*}}it does more than split and join digits
+# BLOCK-LABEL: def by_sizes(
+# BLOCK: for ax0, ax1 in T.grid(m, n):
+# BLOCK: v0, v1 = T.axis.remap("SS", [ax0, ax1])
+# BLOCK: B[v0 * n + v1] = A[v0 * n + v1]
+# BLOCK: C[vi] = B[vi]
 # CHECK-LABEL: def by_sizes(
 # CHECK: B = T.alloc_buffer((m, n))
 # CHECK: B[vi // n, vi % n] = A[vi]

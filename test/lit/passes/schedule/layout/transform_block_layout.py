@@ -8,6 +8,8 @@
 # RUN: not tir-opt %s --split-input-file -p 'tir-transform-block-layout{block=B index_map="lambda i, j: (i, j)"}' 2>&1 | FileCheck %s --check-prefix=SAME
 # RUN: not tir-opt %S/../Inputs/one_point.py -p 'tir-transform-block-layout{block=B index_map="lambda i: ()"}' 2>&1 | FileCheck %s --check-prefix=NOTHING
 # RUN: not tir-opt %S/../Inputs/mixed_kinds.py -p 'tir-transform-block-layout{block=B index_map="lambda i, j: i * 8 + j"}' 2>&1 | FileCheck %s --check-prefix=KINDS
+# RUN: tir-opt %S/../Inputs/map_by_sizes.py --emit=script -p 'tir-transform-block-layout{block=B index_map="lambda i: (i // n, i % n)"}' | FileCheck %S/../Inputs/map_by_sizes.py --check-prefix=BLOCK
+# RUN: not tir-opt %S/../Inputs/map_by_sizes.py -p 'tir-transform-block-layout{block=B index_map="lambda i: (i // n, i % m)"}' 2>&1 | FileCheck %S/../Inputs/map_by_sizes.py --check-prefix=DIGITS
 
 
 # NOTHING: error: {{.*}}has no results; a block needs at least one iter
