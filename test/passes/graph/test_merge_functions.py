@@ -31,8 +31,8 @@ def twice(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
 def test_regions_and_prefetches_name_the_buffers_of_the_new_function():
     module = parse(TWICE).mlir
     with entered():
-        calls = [MergedCall("twice", (("input", 0),)), MergedCall("twice", (("call", 0),))]
-        name = merge_functions(module, "four_times", calls, [1])
+        calls = [MergedCall("twice", (("input", 0, 0),)), MergedCall("twice", (("call", 0, 0),))]
+        name = merge_functions(module, "four_times", calls, [("call", 1, 0)])
     merged = IRModule(module)[name]
     script = merged.script()
     assert '{"prefetch": {"B_1": 2, "Y": 1}}' in script and '{"prefetch": {"B": 2, "Y_1": 1}}' in script
