@@ -13,7 +13,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.ir import attrs, dtypes, float_constants, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
 from tir_mlir.dialect.ir.touched import touch, touch_users
-from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_where, parent_op
+from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_size, is_where, parent_op
 from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, AFFINE_OPS, constraints, is_inside, ops, used_outside
 
 _COMPUTED: dict[str, Callable[..., Any]] = {
@@ -300,8 +300,18 @@ def erase(op: ir.Operation) -> None:
     feeders = [o.operation for o in owners if not isinstance(o, ir.Block)]
     op.operation.erase()
     for feeder in dict.fromkeys(feeders):
-        if is_pure(feeder) and not any(True for r in feeder.results for _ in r.uses):
+        if is_pure(feeder) and not any(True for r in feeder.results for _ in r.uses) and not _is_named(feeder):
             erase(feeder)
+
+
+def _is_named(op: ir.Operation) -> bool:
+    """Whether an op defines a shape variable that the attributes of its function, or of an op in it, name."""
+    if attrs.NAME not in op.attributes or not is_size(op):
+        return False
+    name, func = attrs.get(op, attrs.NAME), parent_op(op)
+    inputs = range(len(func.regions[0].blocks[0].arguments))
+    named = [attrs.of_argument(func, number).get(attrs.SYMS, ()) for number in inputs]
+    return any(name in syms for syms in named) or any(name in attrs.get(o, attrs.SYMS, ()) for o in ops(func))
 
 
 def is_pure(op: ir.Operation) -> bool:

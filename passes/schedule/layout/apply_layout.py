@@ -315,7 +315,7 @@ def _as_attributes(facts: dict[str, Any]) -> dict[str, Any]:
 def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
     """Replace a load or store by one of the same buffer at other indices."""
     with ir.InsertionPoint(op), op.location:
-        affine = op.name in AFFINE_ACCESS and all(is_affine_value(v) for i in indices for v in i.values)
+        affine = all(is_affine_value(v) for i in indices for v in Index.wrap(i).values)
         places = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
         if "store" in op.name and affine:
             create.store(op.operands[0], buffer.value, indices)

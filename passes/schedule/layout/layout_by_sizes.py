@@ -14,6 +14,7 @@ from itertools import islice, product
 import islpy as isl
 from mlir import ir
 
+from tir_mlir.dialect.analysis.symbolic_digits import Forms
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
 from tir_mlir.dialect.index_maps import (
     Box,
@@ -29,7 +30,7 @@ from tir_mlir.dialect.index_maps import (
 )
 from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name, trim
 from tir_mlir.dialect.ir.size_products import is_quotient, named_factors, shape_variables, value_of
-from tir_mlir.dialect.presburger import Domain, constraint_set, linear_terms, question, sizes, times
+from tir_mlir.dialect.presburger import Domain, constraint_set, domain, holds, linear_terms, question, sizes, times
 from tir_mlir.passes.schedule.edits import emit_index, emit_operation
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 
@@ -75,6 +76,8 @@ def _emitted(term: IndexExpr, known: Mapping[str, Index]) -> Index:
     left, right = (_emitted(side, known) for side in (term.left, term.right))
     if term.symbol == "-":
         return left - right
+    if term.symbol in ("//", "%") and (digits := _digits(left, right)) is not None:
+        return digits[term.symbol == "%"]
     try:
         if term.symbol == "%":
             return left % right
@@ -83,6 +86,22 @@ def _emitted(term: IndexExpr, known: Mapping[str, Index]) -> Index:
         d0, d1 = (AffineExpr.get_dim(n) for n in range(2))
         build = AffineExpr.get_mod if term.symbol == "%" else _OPERATIONS[term.symbol]
         return Index.of(emit_operation(build(d0, d1).maybe_downcast(), emit_index(left), emit_index(right)))
+
+
+def _digits(whole: Index, base: Index) -> tuple[Index, Index] | None:
+    """The high and the low digit of a number at the insertion point, if it is computed from them: `i * n + j`."""
+    value, op, forms = whole.is_value(), ir.InsertionPoint.current.ref_operation, Forms()
+    if value is None or op is None or (form := forms.of(value)) is None:
+        return None
+    for digits in forms.digits:
+        if digits.whole == form and digits.base == base:
+            dom = domain(op.operation)
+            if not all(v in dom.env for c in digits.conditions for v in c.values):
+                continue
+            with question(f"whether {value} has digits"):
+                if all(holds(dom, c) for c in digits.conditions):
+                    return digits.high, digits.low
+    return None
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------

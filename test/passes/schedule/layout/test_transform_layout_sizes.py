@@ -226,6 +226,25 @@ def test_a_map_that_multiplies_by_a_size():
         assert c.shape[1] == 0 or np.array_equal(c, flat_map.map_ndarray(a + 1, shape=c.shape, sizes={"n": columns}))
 
 
+def test_a_block_over_digits_has_affine_indices_again():
+    sch = Schedule(flat)
+    for name in ("B", "C"):
+        sch.transform_block_layout(name, BY_N)
+    sch.transform_layout("B", "B", BY_N, **ASSUMED)
+    sch.transform_layout("C", "C", IndexMap.from_text("lambda i: (i % n, i // n)"), **ASSUMED)
+    text = sch.mod.script()
+    assert "B[v0, v1] = A[v0 * n + v1]" in text and "C[v1, v0] = B[v0, v1]" in text
+    for name in ("B", "C"):
+        sch.parallel(sch.get_loops(name)[0])
+    assert sch.verify()
+    lib = quick_build(sch.mod)
+    for rows_, columns in SHAPES:
+        a = np.random.default_rng(columns).random(rows_ * columns, dtype=np.float32)
+        c = np.zeros((columns, rows_), np.float32)
+        lib(a, c, columns, rows_)
+        np.testing.assert_array_equal(c, (2 * a + 1).reshape(rows_, columns).T)
+
+
 def test_maps_by_sizes_are_asserted_and_not_refuted(refused):
     def main(map_: str, **more):
         return lambda: sch.transform_layout("B", "B", map_, **more)
