@@ -62,3 +62,12 @@ def growth(kind: str, count: int, every: int, cache: Path) -> list[float]:
 def test_300_kernels(tmp_path):
     sizes = growth("kernels", 300, 10, tmp_path)
     assert sizes[-1] - sizes[0] < 50, sizes
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the resident size of a process is read from Linux")
+@pytest.mark.nightly
+def test_100_models(tmp_path):
+    """From the tenth model to the last: half a MiB each, of which a third is remembered across programs."""
+    pytest.importorskip("torch")
+    sizes = growth("models", 110, 10, tmp_path)
+    assert sizes[-1] - sizes[0] < 60, sizes
