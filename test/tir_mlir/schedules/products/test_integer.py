@@ -109,7 +109,9 @@ def test_signed_operands_are_shifted(m, n, k, threads):
 @pytest.mark.parametrize("right", [False, True])
 def test_panels_of_ragged_sizes_are_zeros_and_a_copy_without_conditions(n, k, right):
     text = check(widened(40, n, k, right_turned=right), *ragged(40, n, k, right), threads=1)
-    assert "if_then_else" not in text.split('T.block("B_pad_pad_const")')[1]
+    _, *padded = text.split('T.block("B_pad_pad_const")')
+    assert padded or "avx512vnni" not in features()  # other CPUs pack some of these shapes without a margin
+    assert not any("if_then_else" in part for part in padded)
 
 
 @pytest.mark.skipif(not {"avx512vnni"} <= features(), reason="no AVX-512 VNNI here")

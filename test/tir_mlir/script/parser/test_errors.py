@@ -78,7 +78,7 @@ def in_function(body: str, params: str = PARAMS) -> ScriptError:
         ("B[vi, vj] = [A[vi, k] for k in range(3)]  # <<", "ListComp runs at parse time; it cannot use"),
         ("B[vi, vj] = len(A)  # <<", "len is compiled code and cannot take buffer A; use a function of T"),
         ("B[vi, vj] = int('x')  # <<", r"int\(...\) raised ValueError"),
-        ("for k in [1, 2]:  # <<\n    pass", "a loop iterates over"),
+        ("for k in 3:  # <<\n    pass", "a loop iterates over"),
         ("for k in range(0, 4, 2):  # <<\n    pass", "range takes an extent, or a start and a stop"),
         ("for k in range(5, 2):  # <<\n    pass", "loop k has a negative extent: -3"),
         ("for k in range(A[vi, 0]):  # <<\n    pass", "a loop bound must be an integer expression"),
