@@ -82,6 +82,8 @@ def test_a_simplification_that_changes_a_value_is_a_fault(monkeypatch):
 def test_a_trace_that_loses_a_step_is_a_fault(monkeypatch):
     whole = Trace.as_json
     monkeypatch.setattr(Trace, "as_json", lambda self: [whole(self)[0][:-1], whole(self)[1]])
-    with pytest.raises(Fault, match="makes a different program|parses back from JSON as a different one|produces a different program"):
+    with pytest.raises(
+        Fault, match="makes a different program|parses back from JSON as a different one|produces a different program"
+    ):
         for number in range(5):
             replays.case(Random(number))
