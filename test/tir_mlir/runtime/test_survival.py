@@ -166,7 +166,7 @@ except TirError as error:
 try:
     made.export({str(tmp_path / "kept.so")!r})
 except TirError as error:
-    print(type(error).__name__, "cannot be written" in str(error))
+    print(type(error).__name__, "llc failed" in str(error) or "cannot be written" in str(error))
 print([p.read_bytes() for p in other] == before)
 """
     lines = run(code, tmp_path / "cache")

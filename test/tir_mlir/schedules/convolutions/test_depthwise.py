@@ -97,7 +97,7 @@ def test_weights_may_have_a_last_axis_of_one_element():
     y = topi.nn.conv2d(x, w, 1, 1, 1, groups=16, data_layout="NHWC", kernel_layout="HWOI")
     sch = Schedule(te.create_prim_func([x, w, y]))
     schedules.auto(sch, WIDE, 1)
-    assert sch.get(sch.get_loops("conv2d_nhwc_update")[-2]).extent == 7
+    assert sch.get(sch.get_loops("group_conv2d_nhwc_update")[-2]).extent == 7
 
 
 def test_a_long_window_is_not_unrolled():
