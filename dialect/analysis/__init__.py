@@ -11,8 +11,6 @@ from tir_mlir.dialect.analysis.access_relations import (
 )
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op
 from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_distinct_buffers, require_apart
-from tir_mlir.dialect.analysis.buffer_users import nests_using, users
-from tir_mlir.dialect.analysis.changed_nests import ChangedNests, changed_nests
 from tir_mlir.dialect.analysis.dataflow import surely_unwritten, unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
 from tir_mlir.dialect.analysis.dependences import lex_lt, witness
@@ -44,7 +42,6 @@ __all__ = [
     "WRITE",
     "Access",
     "AccessRelation",
-    "ChangedNests",
     "EXPLICIT",
     "IterConflict",
     "Region",
@@ -53,7 +50,6 @@ __all__ = [
     "aliased_pair",
     "as_written",
     "box",
-    "changed_nests",
     "buffers",
     "commutative_update",
     "computed",
@@ -70,7 +66,6 @@ __all__ = [
     "known_indices",
     "lex_lt",
     "loop_names",
-    "nests_using",
     "of_op",
     "only_groups",
     "outer_iters",
@@ -89,5 +84,4 @@ __all__ = [
     "visible_buffers",
     "witness",
     "written_groups",
-    "users",
 ]

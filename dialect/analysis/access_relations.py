@@ -12,18 +12,8 @@ from mlir import ir
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.analysis.symbolic_digits import known_order
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
-from tir_mlir.dialect.ir import (
-    Block,
-    Buffer,
-    Index,
-    Loop,
-    is_block,
-    is_loop,
-    nest_key_of,
-    only_reads,
-    parents,
-    remembered,
-)
+from tir_mlir.dialect.incremental import nest_key_of
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, only_reads, parents, remembered
 from tir_mlir.dialect.presburger import Domain, dim_type, smallest_point
 
 

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     is_block,
     is_inside,
+    nests_using,
     ops,
     parents,
     read_map,
@@ -343,3 +344,10 @@ def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[
         elif sizes[axis] != 1:
             return None
     return kept[::-1] if len(kept) == len(shape) else None
+
+
+@remembered
+def accesses_to(buffer: ir.Value, home: ir.Operation) -> list[Access]:
+    """The accesses to a buffer in an op, in program order."""
+    places = nests_using([buffer]) if home.name == "func.func" else [home]
+    return [a for place in places for a in accesses(place) if a.buffer == buffer]

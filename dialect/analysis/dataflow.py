@@ -8,8 +8,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relation_of, relations_of
-from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
-from tir_mlir.dialect.analysis.buffer_users import accesses_to
+from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.regions import footprint
 from tir_mlir.dialect.analysis.written_first import flow_key, follows_writes

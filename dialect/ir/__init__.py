@@ -3,18 +3,6 @@ analysis caches. No program analysis here.
 """
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES, SHARED
-from tir_mlir.dialect.ir.contents import (
-    ARGUMENT,
-    FunctionContents,
-    Nest,
-    Run,
-    gaps,
-    is_head,
-    read_function,
-    read_nest,
-    signature,
-    used_buffers,
-)
 from tir_mlir.dialect.ir.context import entered
 from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
 from tir_mlir.dialect.ir.dtypes import bits, to_name
@@ -37,17 +25,7 @@ from tir_mlir.dialect.ir.index import (
 )
 from tir_mlir.dialect.ir.memo import ENTRIES, BoundedDict, answers, by_structure, frozen, only_reads, remembered
 from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS, takes_no_memref
-from tir_mlir.dialect.ir.structural_key import NestKey, Origin, nest_key_in, nest_key_of
-from tir_mlir.dialect.ir.touched import (
-    KnownModule,
-    Touched,
-    contents_of,
-    is_untouched,
-    new_names,
-    top_of,
-    touch,
-    touch_users,
-)
+from tir_mlir.dialect.ir.touch import new_names, top_of, touch, touch_users
 from tir_mlir.dialect.ir.traversal import TENSOR_LEVEL, direct_ops, is_program, visit
 from tir_mlir.dialect.ir.views import (
     Block,
@@ -92,27 +70,17 @@ from tir_mlir.dialect.ir.walk import (
     is_inside,
     loops_above,
     module_of,
+    nests_using,
     ops,
     outermost_with_searches,
     parents,
     parse_set,
     position,
+    users,
 )
 
 __all__ = [
-    "ARGUMENT",
-    "FunctionContents",
-    "KnownModule",
-    "Nest",
-    "Run",
-    "Touched",
-    "contents_of",
-    "gaps",
-    "is_head",
-    "is_untouched",
     "new_names",
-    "read_function",
-    "signature",
     "top_of",
     "touch",
     "touch_users",
@@ -132,9 +100,7 @@ __all__ = [
     "Iter",
     "IterSpec",
     "Loop",
-    "NestKey",
     "OVERWRITES",
-    "Origin",
     "SHARED",
     "View",
     "access_indices",
@@ -181,8 +147,6 @@ __all__ = [
     "loop",
     "loops_above",
     "module_of",
-    "nest_key_in",
-    "nest_key_of",
     "only_reads",
     "ops",
     "outermost_with_searches",
@@ -194,7 +158,6 @@ __all__ = [
     "position",
     "read_apply",
     "read_map",
-    "read_nest",
     "rebind",
     "rebuild_guard",
     "remembered",
@@ -207,10 +170,11 @@ __all__ = [
     "takes_no_memref",
     "to_name",
     "trim",
-    "used_buffers",
     "used_dims",
     "direct_ops",
     "TENSOR_LEVEL",
     "is_program",
+    "users",
+    "nests_using",
     "visit",
 ]

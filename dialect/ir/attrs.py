@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAnAttribute, short_repr
 from tir_mlir.dialect.ir.memo import BoundedDict
-from tir_mlir.dialect.ir.touched import touch
+from tir_mlir.dialect.ir.touch import touch
 
 NAME = "tir.name"
 ID = "tir.id"

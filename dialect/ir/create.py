@@ -14,7 +14,7 @@ from mlir.dialects import affine, arith, memref, scf
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.memo import ENTRIES
-from tir_mlir.dialect.ir.touched import touch_here
+from tir_mlir.dialect.ir.touch import touch_here
 from tir_mlir.dialect.ir.traversal import visit
 from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name
 

@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.create import apply
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES
-from tir_mlir.dialect.ir.touched import touch_size
+from tir_mlir.dialect.ir.touch import touch_size
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
 
 SIGN = " * "

@@ -10,7 +10,7 @@ from mlir.dialects import affine, vector
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Index, emit_map
-from tir_mlir.dialect.ir.touched import touch_here
+from tir_mlir.dialect.ir.touch import touch_here
 
 VECTOR_LOAD, VECTOR_STORE = "affine.vector_load", "affine.vector_store"
 

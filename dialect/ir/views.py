@@ -16,7 +16,7 @@ from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
-from tir_mlir.dialect.ir.touched import size_names
+from tir_mlir.dialect.ir.touch import size_names
 from tir_mlir.dialect.ir.traversal import direct_ops, is_program
 
 _VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.view")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
+from tir_mlir.dialect.ir.touch import top_of
 from tir_mlir.dialect.ir.traversal import direct_ops, visit
 from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_data_where, is_init, is_loop, is_where
 
@@ -307,3 +308,37 @@ def held_module(program: Any) -> ir.Module | None:
             return None
         program = getattr(program, name)
     return program if isinstance(program, ir.Module) else None
+
+
+# --- uses of buffers --------------------------------------------------------------------------------------------------
+
+
+def users(buffer: ir.Value) -> Iterator[ir.Operation]:
+    """The ops in the body of a function that use a buffer, or a view of it, inside or directly. In no order."""
+    for use in buffer.uses:
+        owner = use.owner.operation
+        yield top_of(owner)
+        for result in owner.results:
+            if isinstance(result.type, ir.MemRefType):
+                yield from users(result)
+
+
+def nests_using(buffers: Iterable[ir.Value]) -> list[ir.Operation]:
+    """The ops in the body of a function that use one of the buffers, in program order."""
+    found: list[ir.Operation] = []
+    for buffer in buffers:
+        for top in users(buffer):
+            if top not in found:
+                found.append(top)
+    return _in_order(found)
+
+
+def _in_order(tops: list[ir.Operation]) -> list[ir.Operation]:
+    """Sort ops of one block. A merge sort: an op knows only whether it is before another one."""
+    if len(tops) < 2:
+        return tops
+    left, right = _in_order(tops[: len(tops) // 2]), _in_order(tops[len(tops) // 2 :])
+    merged: list[ir.Operation] = []
+    while left and right:
+        merged.append((left if left[0].is_before_in_block(right[0]) else right).pop(0))
+    return merged + left + right

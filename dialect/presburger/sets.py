@@ -14,20 +14,18 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.incremental import Origin, nest_key_in, nest_key_of
 from tir_mlir.dialect.ir import (
     Block,
     BoundedDict,
     Constraint,
     Index,
     Loop,
-    Origin,
     answers,
     constraints,
     is_block,
     is_loop,
     is_symbol,
-    nest_key_in,
-    nest_key_of,
     parents,
     symbols_by_name,
 )

@@ -4,7 +4,6 @@ from tir_mlir.dialect.verify.bounds import check_access
 from tir_mlir.dialect.verify.coverage import covers, half_summed, left_out, point_of, point_text
 from tir_mlir.dialect.verify.example_points import names_of
 from tir_mlir.dialect.verify.rules import check_mlir, is_huge, verify
-from tir_mlir.dialect.verify.verified_modules import is_verified
 
 __all__ = [
     "check_access",
@@ -12,7 +11,6 @@ __all__ = [
     "covers",
     "half_summed",
     "is_huge",
-    "is_verified",
     "left_out",
     "names_of",
     "point_of",

@@ -9,10 +9,10 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, footprint
-from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.analysis.buffer_users import accesses_to
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.dialect.incremental import nest_key_in
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -28,7 +28,6 @@ from tir_mlir.dialect.ir import (
     is_loop,
     is_symbol,
     loops_above,
-    nest_key_in,
     parents,
     remembered,
     symbol_name,

@@ -13,8 +13,9 @@ from typing import Any
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ChangedNests
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
+from tir_mlir.dialect.incremental import ChangedNests, settled_key
+from tir_mlir.dialect.incremental.versions import remember
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -49,8 +50,6 @@ from tir_mlir.dialect.verify.example_points import listed, names_of
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.dialect.verify.program_calls import program_call
 from tir_mlir.dialect.verify.regions import declared_regions
-from tir_mlir.dialect.verify.settled_keys import settled_key
-from tir_mlir.dialect.verify.verified_modules import remember
 from tir_mlir.dialect.verify.violation import fail, fail_undecided
 from tir_mlir.dialect.verify.written import written_before_read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, surely_unwritten, users
+from tir_mlir.dialect.analysis import Access, surely_unwritten
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import (
@@ -18,6 +18,7 @@ from tir_mlir.dialect.ir import (
     is_inside,
     ops,
     parents,
+    users,
 )
 from tir_mlir.dialect.verify.coverage import covers
 from tir_mlir.dialect.verify.violation import fail

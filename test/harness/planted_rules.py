@@ -160,7 +160,7 @@ def _unchecked() -> None:
 
 def _no_records() -> None:
     """Edits are not recorded."""
-    import_module("tir_mlir.dialect.ir.touched").Touched.add = _nothing
+    import_module("tir_mlir.dialect.incremental.touched").Touched.add = _nothing
 
 
 RULES = {

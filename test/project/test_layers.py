@@ -19,15 +19,18 @@ FOLDERS = {"tir_mlir/dialect": "dialect", "tir_mlir/passes": "passes"}  # the li
 # Names are below `tir_mlir.`; a listed package allows the modules directly in it, not its sub-packages.
 ROWS: dict[str, str] = {
     "dialect": "",
-    "dialect.analysis": "dialect.calls dialect.diagnostics dialect.ir dialect.presburger",
+    "dialect.analysis": "dialect.calls dialect.diagnostics dialect.incremental dialect.ir dialect.presburger",
     "dialect.calls": "dialect.diagnostics dialect.ir",
     "dialect.computation": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.diagnostics": "",
     "dialect.graph": "dialect.ir",
     "dialect.index_maps": "dialect.diagnostics dialect.ir dialect.presburger",
+    "dialect.incremental": "dialect.ir",
     "dialect.ir": "dialect.diagnostics",
-    "dialect.presburger": "dialect.diagnostics dialect.ir",
-    "dialect.verify": "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger",
+    "dialect.presburger": "dialect.diagnostics dialect.incremental dialect.ir",
+    "dialect.verify": (
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.incremental dialect.ir dialect.presburger"
+    ),
     "target": "dialect.diagnostics",
     "passes": "",
     "passes.linalg": "dialect.computation dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes",
@@ -56,7 +59,9 @@ ROWS: dict[str, str] = {
         "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger dialect.verify "
         "passes.schedule passes.schedule.edits passes.schedule.layout passes.schedule.legality"
     ),
-    "passes.schedule.edits": ("dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.schedule"),
+    "passes.schedule.edits": (
+        "dialect.analysis dialect.diagnostics dialect.incremental dialect.ir dialect.presburger passes.schedule"
+    ),
     "passes.schedule.inlining": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.schedule "
         "passes.schedule.edits passes.schedule.legality"
@@ -65,7 +70,9 @@ ROWS: dict[str, str] = {
         "dialect.analysis dialect.calls dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger "
         "dialect.verify passes.schedule passes.schedule.edits passes.schedule.legality"
     ),
-    "passes.schedule.legality": ("dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.schedule"),
+    "passes.schedule.legality": (
+        "dialect.analysis dialect.diagnostics dialect.incremental dialect.ir dialect.presburger passes.schedule"
+    ),
     "passes.schedule.loops": (
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify passes.schedule "
         "passes.schedule.edits passes.schedule.legality"
@@ -75,7 +82,7 @@ ROWS: dict[str, str] = {
         "passes.schedule.edits passes.schedule.inlining passes.schedule.legality"
     ),
     "passes.schedule.queries": (
-        "dialect.diagnostics dialect.ir dialect.verify passes.schedule passes.schedule.inlining "
+        "dialect.diagnostics dialect.incremental dialect.ir dialect.verify passes.schedule passes.schedule.inlining "
         "passes.schedule.legality passes.schedule.placement"
     ),
     "passes.schedule.reduction": (
@@ -138,8 +145,8 @@ ROWS: dict[str, str] = {
     "equivalence.arenas": "dialect.calls dialect.diagnostics dialect.ir equivalence",
     "equivalence.field": "dialect.ir",
     "schedule": (
-        "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir dialect.verify equivalence "
-        "passes.schedule passes.schedule.blocks passes.schedule.edits passes.schedule.legality "
+        "dialect.analysis dialect.diagnostics dialect.index_maps dialect.incremental dialect.ir dialect.verify "
+        "equivalence passes.schedule passes.schedule.blocks passes.schedule.edits passes.schedule.legality "
         "passes.schedule.placement passes.schedule.queries script script.printer visual"
     ),
     "schedule.trace": (

@@ -7,10 +7,10 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Block, Loop, is_block
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.schedule import nest_table
 from tir_mlir.schedule.handles import ExprHandle, Handle, LoopHandle
 
 
@@ -34,7 +34,7 @@ class CallPrinter:
         if isinstance(value, (Formula, IndexMap)):
             return value.text(self.value)
         if isinstance(value, Handle):
-            op = nest_table.find(self.module, value.id)
+            op = versions.find(self.module, value.id)
             if op is None:
                 return f"<{value.word}>"
             return Loop(op).name if isinstance(value, LoopHandle) else repr(Block(op).name if is_block(op) else "root")

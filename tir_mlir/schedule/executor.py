@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ChangedNests, changed_nests
 from tir_mlir.dialect.diagnostics import (
     InternalError,
     NotProvable,
@@ -19,18 +18,8 @@ from tir_mlir.dialect.diagnostics import (
     TirError,
     VerifyError,
 )
-from tir_mlir.dialect.ir import (
-    Func,
-    KnownModule,
-    Touched,
-    View,
-    attrs,
-    create,
-    entered,
-    frozen,
-    funcs,
-    touch,
-)
+from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, versions
+from tir_mlir.dialect.ir import Func, View, attrs, create, entered, frozen, funcs, touch
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.edits.index_types import index_types
@@ -39,7 +28,7 @@ from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderEr
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
-from tir_mlir.schedule import nest_table, pickling
+from tir_mlir.schedule import pickling
 from tir_mlir.schedule.call_text import CallPrinter
 from tir_mlir.schedule.handle_table import HandleTable
 from tir_mlir.schedule.handles import ExprHandle, Handle, register
@@ -217,8 +206,8 @@ class Executor(HandleTable):
     def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
         verified."""
-        verified = nest_table.known_table(self.module)
-        known = verified or (nest_table.read(self.module) if self.audit is not None else None)
+        verified = versions.known_table(self.module)
+        known = verified or (versions.read(self.module) if self.audit is not None else None)
         touched = Touched(module, known.functions) if known is not None else None
         with touched or nullcontext():
             call = self._call(primitive, arguments, module)
@@ -238,7 +227,7 @@ class Executor(HandleTable):
         verify(module, before=self.module, changed=changed)
         check_concurrency(step, self.module, module, changed)
         check_aliasing(step, self.module, module)
-        nest_table.record(module, self.module, changed)
+        versions.record(module, self.module, changed)
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Commit a step: update the module, trace, history and dead handles."""
@@ -254,7 +243,7 @@ class Executor(HandleTable):
         self.history.append(Entry(*kept))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
-        known = nest_table.known_table(module)
+        known = versions.known_table(module)
         with KnownModule(module, known.functions) if known is not None else nullcontext():
             return self._run_with(primitive, self._call(primitive, arguments, module))
 
@@ -301,7 +290,7 @@ class Executor(HandleTable):
         number = culprit_id(culprit)
         asked = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
         known = (n for n in (number, *asked) if n is not None)
-        return next((n for n in known if nest_table.find(self.module, n) is not None), None)
+        return next((n for n in known if versions.find(self.module, n) is not None), None)
 
     def take_back(self, count: int) -> None:
         """Undo all steps of the history from index `count` on."""

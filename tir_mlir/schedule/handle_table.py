@@ -7,12 +7,12 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import HandleError, ScheduleError
+from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.index_maps import Formula, IndexMap
 from tir_mlir.dialect.ir import Block, Func, Loop, View, entered, funcs
 from tir_mlir.passes.schedule import Primitive
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
-from tir_mlir.schedule import nest_table
 from tir_mlir.schedule.dead_handles import DeadHandles, view_of
 from tir_mlir.schedule.handle_text import view_text
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial
@@ -41,7 +41,7 @@ class HandleTable:
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
         with entered():
-            op = nest_table.find(self.module, handle.id)
+            op = versions.find(self.module, handle.id)
             return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
     def name(self, handle: Handle) -> str:
@@ -91,10 +91,10 @@ class HandleTable:
         self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return SpecialLocation(handle.id)
-        op = nest_table.find(module, handle.id, self.module)
+        op = versions.find(module, handle.id, self.module)
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
-            alive = next((n for n in results if nest_table.find(self.module, n) is not None), None)
+            alive = next((n for n in results if versions.find(self.module, n) is not None), None)
             again = f"look the {handle.word} up again"
             fix = f"use a handle that the step returned, or {again}" if results else again
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)

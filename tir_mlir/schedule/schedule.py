@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning, short_repr
+from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
-from tir_mlir.dialect.verify import is_verified
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.explain_tensorize import FitReport, explain_tensorize
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
-from tir_mlir.schedule import nest_table
 from tir_mlir.schedule.can import Answer, LegalityQueries
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, register
@@ -80,8 +79,8 @@ class Schedule(LegalityQueries):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
         with entered():
             copy = create.clone_module(source)
-            if is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
-                nest_table.read_verified(copy)
+            if versions.is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
+                versions.read_verified(copy)
         super().__init__(Executor(copy, random, error_render_level, debug_mask not in ("none", 0)))
         self._executor.decider = decider
         if verify:

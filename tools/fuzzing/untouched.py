@@ -1,6 +1,6 @@
 """Check after a step that what the step is said to leave alone is as before, op by op.
 
-The verifier looks only at what a step changed (see `dialect/analysis/changed_nests.py`). An edit that is not recorded
+The verifier looks only at what a step changed (see `dialect/incremental`). An edit that is not recorded
 would go unverified; here it is a fault. Runs after each step of every test and of thorough pairs.
 """
 
@@ -11,15 +11,16 @@ from contextlib import contextmanager
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ChangedNests
-from tir_mlir.dialect.ir import FunctionContents, funcs, ops, read_function
+from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
+from tir_mlir.dialect.incremental.contents import read_function
+from tir_mlir.dialect.ir import funcs, ops
 from tir_mlir.schedule.executor import Executor
 
 Values = dict[ir.Value, ir.Value]
 
 
 class NotRecorded(BaseException):
-    """A step edits an op without a record, see dialect/ir/touched.py. No Exception: a step makes a refusal of those."""
+    """A step edits an op without a record, see dialect/ir/touch.py. No Exception: a step makes a refusal of those."""
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import buffer_users, trusted
+from tir_mlir.dialect.analysis import accesses, trusted
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
@@ -56,7 +56,7 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
             f"{buffer.name} is written by several blocks ({names}); a cached buffer needs a single writer in the scope",
             fix=JOIN_WRITERS,
         )
-    for access in buffer_users.accesses_to(buffer.value, scope.op):
+    for access in accesses.accesses_to(buffer.value, scope.op):
         if access.is_write and not any(is_inside(access.op, b.op) for b in every):
             refuse(
                 access.op,
@@ -179,9 +179,7 @@ def write_copy(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Bloc
                 fix=_WRITE_AT,
             )
     blocks = [block, *children_using(scope, [buffer.value])]
-    loose = [
-        a for a in buffer_users.accesses_to(buffer.value, scope.op) if not any(is_inside(a.op, b.op) for b in blocks)
-    ]
+    loose = [a for a in accesses.accesses_to(buffer.value, scope.op) if not any(is_inside(a.op, b.op) for b in blocks)]
     if loose:
         refuse(
             loose[0].op,

@@ -8,8 +8,9 @@ from typing import Literal
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, buffers, declare, declared, nests_using
+from tir_mlir.dialect.analysis import Region, buffers, declare, declared
 from tir_mlir.dialect.diagnostics import BufferNameError, short_repr
+from tir_mlir.dialect.incremental import contents_of, is_head, signature
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -18,15 +19,13 @@ from tir_mlir.dialect.ir import (
     all_blocks,
     annotation_keys,
     attrs,
-    contents_of,
     create,
     edit,
     func_of,
-    is_head,
+    nests_using,
     new_names,
     ops,
     owner_op,
-    signature,
     signs,
 )
 from tir_mlir.passes.schedule.registry import check, refuse

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ChangedNests, dependences
+from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
+from tir_mlir.dialect.incremental import ChangedNests
 from tir_mlir.dialect.ir import Loop, frozen, is_loop, walk
 from tir_mlir.passes.schedule.registry import refuse
 

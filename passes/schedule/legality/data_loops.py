@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import touches
+from tir_mlir.dialect.incremental import contents_of
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
     Func,
     Loop,
     View,
-    contents_of,
     data_loop_name,
     func_of,
     is_block,

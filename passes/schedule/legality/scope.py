@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, nests_using
+from tir_mlir.dialect.analysis import Access
 from tir_mlir.dialect.analysis.accesses import accesses, touches
 from tir_mlir.dialect.ir import (
     Block,
@@ -21,6 +21,7 @@ from tir_mlir.dialect.ir import (
     is_init,
     is_loop,
     loops_above,
+    nests_using,
     ops,
     parent_op,
     parents,

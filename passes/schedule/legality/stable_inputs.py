@@ -5,8 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis import dataflow
-from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.analysis.buffer_users import accesses_to
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,

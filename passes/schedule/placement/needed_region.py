@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, AccessRelation, access_boxes, relations_of
-from tir_mlir.dialect.analysis.buffer_users import accesses_to
+from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
 from tir_mlir.dialect.ir import (
     Block,

@@ -13,7 +13,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import relations_of
-from tir_mlir.dialect.analysis.buffer_users import accesses_to
+from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Loop, enclosing_block, func_of, is_inside

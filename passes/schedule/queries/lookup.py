@@ -6,19 +6,8 @@ import difflib
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import (
-    Block,
-    Func,
-    FunctionContents,
-    Loop,
-    all_blocks,
-    contents_of,
-    is_block,
-    is_init,
-    is_untouched,
-    loops_above,
-    ops,
-)
+from tir_mlir.dialect.incremental import FunctionContents, contents_of, is_untouched
+from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, is_block, is_init, loops_above, ops
 from tir_mlir.passes.schedule.legality import scope
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 

@@ -1,21 +1,29 @@
 """Structural keys: a number for the loops, blocks and guards around an op, equal for equal structure across modules.
 
 A step works on a clone, so all ops are new after it although most of the program is unchanged. Results that depend only
-on the ops around an op (its iterations, whether its bindings stay in their domains) are cached under this number.
+on the ops around an op (its iterations, whether its bindings stay in their domains) are cached under this number. The
+rules that depend on an op and its nest only are under its `settled_key`: the nest, and the shape of the buffer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.index import is_apply
-from tir_mlir.dialect.ir.memo import ENTRIES, BoundedDict, remembered
-from tir_mlir.dialect.ir.views import is_block, owner_op, symbols_by_name
+from tir_mlir.dialect.ir import (
+    ENTRIES,
+    Block,
+    BoundedDict,
+    attrs,
+    is_apply,
+    is_block,
+    owner_op,
+    remembered,
+    symbols_by_name,
+)
 
 Origin = Any
 """The origin of a value: a count from the outside in, a shape variable's name, or an expression of these."""
@@ -91,3 +99,47 @@ def _number(key: Any) -> int:
         _next += 1
         _numbers[key] = found = _next
     return found
+
+
+def _block_key(op: ir.Operation) -> Hashable:
+    nest = nest_key_in(op.regions[0].blocks[0])
+    return None if nest is None else (nest.number, op.attributes[attrs.ITERS], Block(op).init is not None)
+
+
+def _access_key(op: ir.Operation) -> Hashable:
+    """The key of an affine access: its nest and its buffer's shape; None if it depends on more."""
+    name = op.name
+    nest = nest_key_of(op) if name in ("affine.load", "affine.store") else None
+    if nest is None:
+        return None
+    operands = list(op.operands)
+    place = 1 if name == "affine.store" else 0
+    memref = operands[place]
+    index = nest.mapped(op.attributes["map"], operands[place + 1 :])
+    shape = None if index is None else _shape_key(memref, nest)
+    return None if shape is None else (nest.number, index, shape)
+
+
+@remembered
+def _shape_of(memref: ir.Value) -> tuple[tuple[int, ...], bool]:
+    """The shape of a buffer, and whether it is constant."""
+    type_ = ir.MemRefType(memref.type)
+    return tuple(type_.shape), type_.has_static_shape
+
+
+def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
+    """The extents of a parameter or allocation; None for a view or if unknown."""
+    owner = memref.owner
+    shape, is_static = _shape_of(memref)
+    if not isinstance(owner, ir.Block):
+        return nest.mapped(shape, owner.operands) if owner.name in ("memref.alloc", "memref.alloca") else None
+    if is_static:
+        return shape
+    facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])
+    return facts[attrs.SHAPE], facts[attrs.SYMS]
+
+
+def settled_key(op: ir.Operation) -> Hashable:
+    """The structural key of the rules in `SETTLED`; None if there is none."""
+    key = _block_key(op) if is_block(op) else _access_key(op)
+    return None if key is None else (op.name, key)

@@ -1,18 +1,22 @@
-"""What the versions of a program contain, of those that were verified; see dialect/ir/contents.py.
+"""Which modules were verified, and what they contain: the programs of users, and the versions that steps make.
 
-The table of the module after a step is that of the module before, except for what the step changed.
+The table of the module after a step is that of the module before, except for what the step changed. Users may edit
+their modules, so those are known by a digest.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import ChangedNests
-from tir_mlir.dialect.ir import FunctionContents, attrs, funcs, gaps, read_function, visit, walk
+from tir_mlir.dialect.incremental.changed_nests import ChangedNests
+from tir_mlir.dialect.incremental.contents import FunctionContents, gaps, read_function
+from tir_mlir.dialect.ir import attrs, funcs, visit, walk
 
 _HANDLED = ("affine.for", "affine.parallel", "func.func")
 
@@ -117,3 +121,26 @@ def ids_in(root: ir.Operation) -> frozenset[int]:
 
     visit(root, look)
     return frozenset(found)
+
+
+# --- programs of users ------------------------------------------------------------------------------------------------
+
+_verified: WeakKeyDictionary[ir.Module, bytes] = WeakKeyDictionary()
+
+
+def remember(module: ir.Module) -> None:
+    """Record that a module was verified as it is now."""
+    _verified[module] = _fingerprint(module)
+
+
+def is_verified(module: ir.Module) -> bool:
+    """Whether a module was verified and nothing in it changed since then: users may edit it, and run passes on it."""
+    known = _verified.get(module)
+    return known is not None and known == _fingerprint(module)
+
+
+def _fingerprint(module: ir.Module) -> bytes:
+    """A digest of all that a module contains."""
+    text = io.BytesIO()
+    module.operation.write_bytecode(text)
+    return hashlib.sha256(text.getbuffer()).digest()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.analysis.kept_runs import kept_runs
-from tir_mlir.dialect.ir import Run, entered, funcs, read_function
+from tir_mlir.dialect.incremental.changed_nests import kept_runs
+from tir_mlir.dialect.incremental.contents import Run, read_function
+from tir_mlir.dialect.ir import entered, funcs
 
 ENTRY = {"a": '"memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> {tir.name = "%s"} : () -> memref<4xf32>'}
 CONSTANT = "arith.constant 1.0 : f32"

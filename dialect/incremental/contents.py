@@ -13,13 +13,20 @@ from typing import NamedTuple
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir import (
+    AFFINE_ACCESS,
+    Buffer,
+    Func,
+    attrs,
+    direct_ops,
+    is_data_loop,
+    is_size,
+    ops,
+    remembered,
+    sizes_of,
+    takes_no_memref,
+)
 from tir_mlir.dialect.ir.annotation_keys import prefetched
-from tir_mlir.dialect.ir.memo import remembered
-from tir_mlir.dialect.ir.op_traits import takes_no_memref
-from tir_mlir.dialect.ir.traversal import direct_ops
-from tir_mlir.dialect.ir.views import Buffer, Func, is_size, sizes_of
-from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, is_data_loop, ops
 
 _HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
 ARGUMENT = "argument"
