@@ -197,7 +197,7 @@ ROWS: dict[str, str] = {
     "graph.operators": "topi topi.nn",
     "graph.fronts": "dialect.diagnostics",
     "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
-    "graph.fronts.layers": "dialect.diagnostics graph.fronts te",
+    "graph.fronts.layers": "dialect.diagnostics graph.fronts te topi.nn",
     "graph.fronts.linalg_model": ("dialect.diagnostics dialect.graph dialect.ir graph passes.linalg script"),
     "graph.fronts.onnx_model": "dialect.diagnostics dialect.graph graph graph.fronts graph.fronts.layers te topi",
     "graph.fronts.torch_export": (

@@ -147,7 +147,7 @@ def _spread(name: str, data: Any, axis: Any, keepdims: bool, last: Any) -> te.Te
     return te.compute(added.shape, lambda *i: as_type(last(spread(*i) / count), dtype, x.dtype), name=f"T_{name}")
 
 
-def _first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
+def first_of(best: Any, least: bool, dtype: str) -> te.Reducer:
     """The reducer of (index, value) that keeps the best value, of equal ones that with the least index. NaN is better
     than all numbers."""
 
@@ -176,7 +176,7 @@ def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
             at = at * x.shape[a] + k if a else k
         index = at if axis is None else next(iter(sums.values()))
         compared = "int8" if x.dtype == "bool" else x.dtype
-        reducer = _first_of(best, least, compared)
+        reducer = first_of(best, least, compared)
         where, _ = te.compute(
             reduced_shape(x.shape, axes, keepdims),
             lambda *i: reducer(

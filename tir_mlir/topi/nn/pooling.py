@@ -21,7 +21,7 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
-from tir_mlir.topi.reductions import MAX
+from tir_mlir.topi.reductions import MAX, first_of
 from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total
 
 
@@ -88,6 +88,64 @@ def _maximum(pool: _Pool) -> te.Tensor:
     numbers(pool.op, "data", pool.x)
     x, taps = pool.padded(MAX.identity([pool.x.dtype])[0]), pool.taps()
     return te.compute(pool.shape, lambda *i: MAX(x(*pool.at(i, taps)), axis=taps), name="pool_max")
+
+
+def max_pool_with_indices(
+    data: Any,
+    size: Sequence[int],
+    strides: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool = False,
+    columns: bool = False,
+    of_image: bool = False,
+) -> tuple[te.Tensor, te.Tensor]:
+    """The greatest element of each window of (n, c, ...), and its index, int64; of equal ones the first in the window.
+
+    The index counts the elements of the data in row-major order, columns: of each image in column-major order;
+    of_image: from the start of its image.
+    """
+    axes = "DHW"[-len(size) :]
+    x, order = _image("nn.max_pool", data, f"NC{axes}", f"NC{axes}")
+    pool = _Pool(
+        "nn.max_pool", x, order, size, Window.of("nn.max_pool", strides, padding, dilation, len(axes)), ceil_mode
+    )
+    least, taps = MAX.identity([x.dtype])[0], pool.taps()
+    source, reducer = pool.padded(least), first_of(lambda a, b: a > b, False, x.dtype)
+
+    def candidate(*i: Any) -> Any:
+        """Padding has the last index, so that no element equal to it yields to it."""
+        places = [v - p for v, (p, _) in zip(pool.at(i, taps)[2:], pool.window.padding, strict=True)]
+        inside = [t for v, n in zip(places, pool.sizes, strict=True) for t in (v >= 0, v < n)]
+        at = te.if_then_else(te.all(*inside), _row_major(places, pool.sizes), te.max_value("int32"))
+        return reducer((at, source(*pool.at(i, taps))), axis=taps)
+
+    where, greatest = te.compute(pool.shape, candidate, name="pool_argmax")
+
+    def index(*i: Any) -> Any:
+        at, image = where(*i), total(pool.sizes)
+        if columns:
+            at = _row_major(*zip(*reversed([*zip(_digits(at, pool.sizes), pool.sizes, strict=True)]), strict=True))
+        return (
+            at.astype("int64") if of_image else (i[0] * x.shape[1] + i[1]).astype("int64") * image + at.astype("int64")
+        )
+
+    return greatest, te.compute(pool.shape, index, name="pool_index")
+
+
+def _row_major(places: Sequence[Any], sizes: Sequence[Size]) -> Any:
+    at = places[0]
+    for v, n in zip(places[1:], sizes[1:], strict=True):
+        at = at * n + v
+    return at
+
+
+def _digits(at: Any, sizes: Sequence[Size]) -> list[Any]:
+    """The index of each axis of the element with a row-major index."""
+    digits: list[Any] = []
+    for n in reversed(sizes[1:]):
+        digits, at = [at % n, *digits], at // n
+    return [at, *digits]
 
 
 def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.fronts.layers.pooling_layers import adaptive_mean, pool
+from tir_mlir.graph.fronts.layers.pooling_layers import adaptive_mean, pool, pool_with_indices
 
 
 def _max_pool(axes: int) -> Translation:
@@ -51,5 +51,8 @@ for _axes in (1, 2, 3):
 def max_pool_with_places(
     e: TorchEmitter, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
-    """The maxima; their places are not computed, and must not be used."""
-    return [pool(e, "max", x, 2, kernel_size, stride, padding, dilation, ceil_mode), None]
+    """The maxima and, where they are used, their indices in each image."""
+    if not any(user.args[1:] == (1,) for user in e.node.users):
+        return [pool(e, "max", x, 2, kernel_size, stride, padding, dilation, ceil_mode), None]
+    window = kernel_size, stride, padding, dilation, ceil_mode
+    return pool_with_indices(e, x, 2, *window, of_image=True)

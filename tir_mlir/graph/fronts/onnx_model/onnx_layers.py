@@ -12,7 +12,7 @@ from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import normalizing_layers as layers
 from tir_mlir.graph.fronts.layers.convolution_layers import convolution, transposed_convolution
 from tir_mlir.graph.fronts.layers.linear_layers import scaled_sum
-from tir_mlir.graph.fronts.layers.pooling_layers import pool
+from tir_mlir.graph.fronts.layers.pooling_layers import pool, pool_with_indices
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
 
 
@@ -122,10 +122,13 @@ def max_pool(
     ceil_mode: int = 0,
     storage_order: int = 0,
 ) -> Any:
-    """The maxima; not their indices."""
+    """The maxima and, where they are used, their indices: with storage_order=1 in column-major order."""
     axes = len(kernel_shape)
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
     padding = _padding(auto_pad, pads, x, kernel_shape, strides, dilations)
+    if e.asked(1):
+        window = kernel_shape, strides, padding, dilations, bool(ceil_mode)
+        return pool_with_indices(e, e.value(x), axes, *window, columns=bool(storage_order))
     return pool(e, "max", e.value(x), axes, kernel_shape, strides, padding, dilations, bool(ceil_mode))
 
 

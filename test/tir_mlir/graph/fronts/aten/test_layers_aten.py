@@ -74,6 +74,8 @@ IMAGES = Family(
         "max_pool2d, ceil": lambda x: F.max_pool2d(x, 2, ceil_mode=True),
         "max_pool2d, dilation": lambda x: F.max_pool2d(x, (2, 3), dilation=2),
         "max_pool2d, no batch": lambda x: F.max_pool2d(x[0], 2),
+        "indices of max_pool2d": lambda x: F.max_pool2d(x.round(), 3, 2, 1, return_indices=True)[1],
+        "indices of max_pool2d, no batch": lambda x: F.max_pool2d(x[0], 2, return_indices=True)[1],
         "max_pool1d": lambda x: F.max_pool1d(x[:, :, 0], 2),
         "avg_pool2d": lambda x: F.avg_pool2d(x, 2),
         "avg_pool2d, padding": lambda x: F.avg_pool2d(x, 3, 2, 1),

@@ -161,6 +161,62 @@ def test_remainders_and_sums_of_exponentials_at_the_ends():
     np.testing.assert_array_equal(at, [0, 0, 0, 1])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_the_indices_of_maxima(dtype):
+    """Of equal elements the first; padding is never the greatest; column-major order counts within each image."""
+    pools = {
+        "plain": {"kernel_shape": [2, 2], "strides": [2, 2]},
+        "padded": {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]},
+        "columns": {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "storage_order": 1},
+        "dilated": {"kernel_shape": [2, 2], "dilations": [2, 3], "auto_pad": "SAME_LOWER"},
+        "ceil": {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1},
+    }
+    nodes = [helper.make_node("MaxPool", ["x"], [f"y{n}", f"i{n}"], **pool) for n, pool in enumerate(pools.values())]
+    names = [f"{kind}{n}" for n in range(len(pools)) for kind in "yi"]
+    made = model(nodes, {"x": (2, 3, 6, 7)}, names, types={"x": dtype})
+    x = np.round(random(2, 3, 6, 7) * 2).astype(dtype)  # with equal elements
+    x[1, 1] = -np.inf if dtype == "float32" else -128
+    results = tir_mlir.build(tir_mlir.from_onnx(made), threads=1)(x)
+    for number, pool in enumerate(pools.values()):
+        for ours, exact in zip(results[2 * number :], _first_maxima(x, pool), strict=False):
+            np.testing.assert_array_equal(ours, exact, str(pool))
+
+
+def _first_maxima(x, pool):
+    """Maxima and their indices by a loop over the windows of (n, c, h, w)."""
+    (kh, kw), (sh, sw) = pool["kernel_shape"], pool.get("strides", [1, 1])
+    dh, dw = pool.get("dilations", [1, 1])
+    h, w = x.shape[2:]
+    pads = pool.get("pads", [0] * 4)
+    if "auto_pad" in pool:  # stride 1: as many windows as elements
+        pads = [-(-dh * (kh - 1) // 2), -(-dw * (kw - 1) // 2), dh * (kh - 1) // 2, dw * (kw - 1) // 2]
+    up = sh - 1 if pool.get("ceil_mode") else 0, sw - 1 if pool.get("ceil_mode") else 0
+    rows = (h + pads[0] + pads[2] - dh * (kh - 1) - 1 + up[0]) // sh + 1
+    columns = (w + pads[1] + pads[3] - dw * (kw - 1) - 1 + up[1]) // sw + 1
+    greatest, index = np.zeros((*x.shape[:2], rows, columns), x.dtype), np.zeros((*x.shape[:2], rows, columns), "int64")
+    for n, c, i, j in np.ndindex(greatest.shape):
+        taps = [(i * sh - pads[0] + p * dh, j * sw - pads[1] + q * dw) for p in range(kh) for q in range(kw)]
+        inside = [(a, b) for a, b in taps if 0 <= a < h and 0 <= b < w]
+        a, b = max(inside, key=lambda at: x[n, c][at])  # the first of equal ones
+        greatest[n, c, i, j] = x[n, c, a, b]
+        index[n, c, i, j] = (n * x.shape[1] + c) * h * w + (a + b * h if pool.get("storage_order") else a * w + b)
+    return greatest, index
+
+
+def test_the_indices_of_maxima_of_volumes_and_sequences():
+    from onnx.reference import ReferenceEvaluator
+
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["a", "i"], kernel_shape=[2, 2, 2], strides=[1, 2, 2]),
+        helper.make_node("MaxPool", ["s"], ["b", "j"], kernel_shape=[3], strides=[2]),
+    ]
+    given = {"x": random(2, 2, 4, 6, 4), "s": random(2, 3, 9)}
+    made = model(nodes, {name: x.shape for name, x in given.items()}, list("aibj"))
+    ours = tir_mlir.build(tir_mlir.from_onnx(made), threads=1)(*given.values())
+    for result, exact in zip(ours, ReferenceEvaluator(made).run(None, given), strict=True):
+        np.testing.assert_array_equal(result, exact)
+
+
 def test_softmax_of_an_old_opset_is_of_all_later_axes():
     x = random(2, 4, 6)
     made = model([helper.make_node("Softmax", ["x"], ["y"], axis=1)], {"x": [2, 4, 6]}, ["y"], opset=11)

@@ -126,10 +126,6 @@ LIES = {
     "size of no axis": (model(node("Reshape x s -> y"), weights={"s": [96, 1, 1, 1, 0]}), "the size 0 of axis 4"),
     "divisor 0": (model(node("Div a b -> y"), weights={"a": [1], "b": [0]}), "Div, node y: a constant is divided by 0"),
     "drawn numbers": (model(node("Dropout x r t -> y"), weights={"r": np.float32(0.5), "t": True}), "it draws random"),
-    "indices of maxima": (
-        model(node("MaxPool x -> z y", kernel_shape=[2, 2], name="p")),
-        r"MaxPool, node p: its output y \(Indices\) is not computed",
-    ),
     "statistics": (
         model(node("BatchNormalization x c c c c -> z y"), weights={"c": np.ones(3, "f4")}),
         r"BatchNormalization, node z: its output y \(running_mean\) is not computed",
