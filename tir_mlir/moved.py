@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 import types
 import warnings
@@ -21,9 +21,19 @@ MOVED: dict[str, tuple[str, ...]] = {
     "tir_mlir.dialect.index_map": ("tir_mlir.dialect.index_maps.index_map",),
     "tir_mlir.dialect.views": ("tir_mlir.dialect.ir.views",),
     "tir_mlir.dialect.walk": ("tir_mlir.dialect.ir.walk", "tir_mlir.dialect.ir.edit"),
+    "tir_mlir.graph.low_precision": ("tir_mlir.graph.precision",),
+    "tir_mlir.intrin.kernels": ("tir_mlir.runtime.kernels",),
+    "tir_mlir.passes.graph": ("tir_mlir.graph.memory",),
     "tir_mlir.runtime.clang": ("tir_mlir.runtime.drivers.clang",),
     "tir_mlir.schedule.testing": ("tir_mlir.testing",),
+    "tir_mlir.script.relax": ("tir_mlir.graph.script",),
 }
+
+
+def homes(name: str) -> tuple[str, ...]:
+    """The new paths of a module: of a moved package its modules have moved as well. Empty: it has not moved."""
+    package, _, last = name.rpartition(".")
+    return MOVED.get(name) or tuple(f"{new}.{last}" for new in MOVED.get(package, ()))
 
 
 class MovedModule(types.ModuleType):
@@ -32,27 +42,29 @@ class MovedModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by the import system
             raise AttributeError(name)
-        for home in MOVED[self.__name__]:
+        for home in homes(self.__name__):
             module = importlib.import_module(home)
             if hasattr(module, name):
                 text = f"{self.__name__} is now {home}; the old path will be removed in the next release"
                 warnings.warn(text, DeprecationWarning, stacklevel=2)
                 return getattr(module, name)
-        raise AttributeError(f"module {self.__name__!r} (now {MOVED[self.__name__][0]!r}) has no attribute {name!r}")
+        raise AttributeError(f"module {self.__name__!r} (now {homes(self.__name__)[0]!r}) has no attribute {name!r}")
 
 
 class Finder:
-    """Finds the modules of `MOVED`. First in `sys.meta_path`, as stale folders of an older checkout would be namespace
-    packages.
+    """Finds the modules of `MOVED`, and those in moved packages. First in `sys.meta_path`, as stale folders of an older
+    checkout would be namespace packages.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(name, Finder) if name in MOVED else None  # pyright: ignore[reportArgumentType]  a loader
+        new = importlib.util.find_spec(homes(name)[0]) if homes(name) else None
+        is_package = new is not None and new.submodule_search_locations is not None
+        return new and ModuleSpec(name, Finder, is_package=is_package)  # pyright: ignore[reportArgumentType]  a loader
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> types.ModuleType:
-        return MovedModule(spec.name, f"Moved to {MOVED[spec.name][0]}.")
+        return MovedModule(spec.name, f"Moved to {homes(spec.name)[0]}.")
 
     @staticmethod
     def exec_module(module: types.ModuleType) -> None:

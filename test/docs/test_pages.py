@@ -12,9 +12,9 @@ from docsite import picture, update_outputs
 from docsite.examples import PageError, pattern, run_page
 from docsite.fences import fences
 from tir_mlir.dialect.computation import intrinsics
-from tir_mlir.intrin.kernels.registry import _kernels
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.runtime.kernels.registry import _kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.intrin.kernels.registry import emit, register_kernel
+from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.script.parser import parse
 from tir_mlir.tune.trials import Job, Limits, job_of
 

@@ -48,9 +48,7 @@ ROWS: dict[str, str] = {
         "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger passes.lower passes.lower.memory"
     ),
     "passes.schedule": "dialect.diagnostics dialect.ir",
-    "passes.schedule.annotation": (
-        "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir passes.schedule"
-    ),
+    "passes.schedule.annotation": "dialect.analysis dialect.diagnostics dialect.index_maps dialect.ir passes.schedule",
     "passes.schedule.blocks": (
         "dialect.analysis dialect.computation dialect.diagnostics dialect.ir dialect.presburger dialect.verify "
         "passes.schedule passes.schedule.edits passes.schedule.legality"
@@ -95,11 +93,11 @@ ROWS: dict[str, str] = {
         "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger runtime.cache runtime.llvm"
     ),
     "runtime.drivers": (
-        "dialect.diagnostics dialect.ir intrin.kernels runtime.cache runtime.call runtime.llvm runtime.tools target"
+        "dialect.diagnostics dialect.ir runtime.cache runtime.call runtime.kernels runtime.llvm runtime.tools target"
     ),
     "runtime.llvm": "dialect.calls dialect.diagnostics dialect.ir runtime.tools target",
     "runtime.tools": "dialect.diagnostics",
-    "intrin.kernels": "target",
+    "runtime.kernels": "target",
     "script": (
         "dialect.diagnostics dialect.graph dialect.ir dialect.presburger dialect.verify passes.linalg runtime.tools"
     ),
@@ -114,28 +112,25 @@ ROWS: dict[str, str] = {
     ),
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "graph": (
-        "build dialect.diagnostics dialect.graph dialect.ir equivalence graph.operators graph.shipping "
-        "graph.transforms interpreter passes.graph runtime runtime.cache runtime.call runtime.drivers script target "
-        "te"
+        "build dialect.diagnostics dialect.graph dialect.ir equivalence graph.memory graph.operators graph.shipping "
+        "graph.transforms interpreter runtime runtime.cache runtime.call runtime.drivers script target te"
     ),
-    "graph.low_precision": "dialect.diagnostics dialect.graph dialect.ir graph graph.transforms",
-    "graph.profiling": ("build dialect.ir graph graph.transforms passes.graph runtime script target visual"),
+    "graph.precision": "dialect.diagnostics dialect.graph dialect.ir graph graph.transforms",
+    "graph.profiling": "build dialect.ir graph graph.memory graph.transforms runtime script target visual",
     "graph.shipping": (
-        "build dialect.diagnostics dialect.graph dialect.ir graph passes.graph runtime runtime.call runtime.drivers "
+        "build dialect.diagnostics dialect.graph dialect.ir graph graph.memory runtime runtime.call runtime.drivers "
         "runtime.tools target"
     ),
-    "graph.expressions": (
-        "dialect.diagnostics dialect.graph dialect.ir graph graph.operators script script.printer te"
-    ),
-    "script.relax": (
-        "dialect.diagnostics dialect.graph dialect.ir graph graph.expressions graph.operators passes.graph script "
+    "graph.expressions": "dialect.diagnostics dialect.graph dialect.ir graph graph.operators script script.printer te",
+    "graph.script": (
+        "dialect.diagnostics dialect.graph dialect.ir graph graph.expressions graph.memory graph.operators script "
         "script.parser"
     ),
     "graph.transforms": (
-        "dialect.computation dialect.diagnostics dialect.graph dialect.ir graph interpreter.ops passes.graph "
-        "passes.linalg passes.lower runtime schedule schedules schedules.programs script target te"
+        "dialect.analysis dialect.computation dialect.diagnostics dialect.graph dialect.ir graph graph.memory "
+        "interpreter.ops passes.linalg passes.lower runtime schedule schedules schedules.programs script target te"
     ),
-    "passes.graph": "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir",
+    "graph.memory": "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.calls dialect.computation dialect.diagnostics dialect.index_maps dialect.ir "
@@ -145,25 +140,25 @@ ROWS: dict[str, str] = {
     "equivalence.arenas": "dialect.calls dialect.diagnostics dialect.ir equivalence",
     "equivalence.field": "dialect.ir",
     "schedule": (
-        "dialect.analysis dialect.diagnostics dialect.index_maps dialect.incremental dialect.ir dialect.verify "
+        "dialect.analysis dialect.diagnostics dialect.incremental dialect.index_maps dialect.ir dialect.verify "
         "equivalence passes.schedule passes.schedule.blocks passes.schedule.edits passes.schedule.legality "
         "passes.schedule.placement passes.schedule.queries script script.printer visual"
     ),
     "schedule.trace": (
         "dialect.diagnostics dialect.index_maps dialect.ir passes.schedule passes.schedule.queries schedule script"
     ),
-    "interpreter": ("dialect.analysis dialect.diagnostics dialect.ir passes.lower runtime.call script script.parser"),
-    "interpreter.ops": ("dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter"),
+    "interpreter": "dialect.analysis dialect.diagnostics dialect.ir passes.lower runtime.call script script.parser",
+    "interpreter.ops": "dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter",
     "intrin": (
         "build dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter "
-        "passes.lower runtime runtime.call runtime.drivers script.parser target"
+        "passes.lower runtime runtime.call runtime.drivers runtime.kernels script.parser target"
     ),
     "build": (
         "dialect.diagnostics dialect.ir passes.lower passes.lower.loops runtime runtime.cache runtime.call "
         "runtime.drivers runtime.llvm runtime.tools target"
     ),
     "schedules": "dialect.diagnostics dialect.ir schedule",
-    "schedules.products": ("build dialect.diagnostics dialect.ir intrin runtime schedule schedules script target te"),
+    "schedules.products": "build dialect.diagnostics dialect.ir intrin runtime schedule schedules script target te",
     "schedules.convolutions": "dialect.diagnostics dialect.ir schedule schedules schedules.products target",
     "schedules.rows": "dialect.diagnostics dialect.ir schedule schedules target",
     "schedules.programs": (
@@ -172,23 +167,23 @@ ROWS: dict[str, str] = {
     ),
     "tune.report": "dialect.diagnostics schedule schedules.products",
     "tune.boards": (
-        "build dialect.diagnostics dialect.ir intrin.kernels runtime runtime.cache runtime.call runtime.drivers "
+        "build dialect.diagnostics dialect.ir runtime runtime.cache runtime.call runtime.drivers runtime.kernels "
         "runtime.tools target tune.trials"
     ),
     "tune.machines": "dialect.diagnostics tune.search tune.spaces tune.trials",
     "tune.models": (
-        "dialect.diagnostics dialect.ir graph graph.expressions graph.fronts.torch_export graph.transforms "
-        "passes.graph runtime runtime.call script target tune.records tune.report tune.search tune.trials"
+        "dialect.diagnostics dialect.ir graph graph.expressions graph.fronts.torch_export graph.memory "
+        "graph.transforms runtime runtime.call script target tune.records tune.report tune.search tune.trials"
     ),
     "tune.search": (
-        "dialect.calls dialect.diagnostics dialect.ir dialect.verify passes.schedule.queries schedule schedules script "
-        "script.parser target tune.boards tune.records tune.report tune.spaces tune.trials"
+        "dialect.calls dialect.diagnostics dialect.ir dialect.verify passes.schedule.queries schedule schedules "
+        "script script.parser target tune.boards tune.records tune.report tune.spaces tune.trials"
     ),
     "tune.spaces": (
         "dialect.computation dialect.diagnostics dialect.ir passes.schedule.queries schedule schedules target"
     ),
     "tune.trials": (
-        "build dialect.diagnostics dialect.ir equivalence intrin.kernels runtime runtime.call runtime.drivers "
+        "build dialect.diagnostics dialect.ir equivalence runtime runtime.call runtime.drivers runtime.kernels "
         "runtime.tools target"
     ),
     "topi": "dialect.diagnostics te",
@@ -198,14 +193,14 @@ ROWS: dict[str, str] = {
     "graph.fronts": "dialect.diagnostics",
     "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts te topi.nn",
-    "graph.fronts.linalg_model": ("dialect.diagnostics dialect.graph dialect.ir graph passes.linalg script"),
+    "graph.fronts.linalg_model": "dialect.diagnostics dialect.graph dialect.ir graph passes.linalg script",
     "graph.fronts.onnx_model": "dialect.diagnostics dialect.graph graph graph.fronts graph.fronts.layers te topi",
     "graph.fronts.torch_export": (
         "dialect.diagnostics dialect.ir graph graph.fronts graph.fronts.aten runtime.cache script"
     ),
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune.records": (
-        "dialect.computation dialect.diagnostics dialect.ir dialect.verify intrin.kernels runtime runtime.llvm "
+        "dialect.computation dialect.diagnostics dialect.ir dialect.verify runtime runtime.kernels runtime.llvm "
         "schedule schedule.trace schedules.programs script script.parser target tune.spaces"
     ),
     "errors": "dialect.diagnostics",
@@ -215,7 +210,6 @@ TOP = (
     "compat",
     "examples",
     "graph",
-    "script.relax",
     "schedules",
     "tune",
 )  # these may import everything; nothing below imports them

@@ -13,8 +13,8 @@ from programs.products import widened
 from tir_mlir import Schedule, TensorIntrin, build, schedules, target
 from tir_mlir.dialect.diagnostics import BuildError, TirError
 from tir_mlir.intrin.dot_products import dot_product
-from tir_mlir.intrin.kernels.matrix_products import MATRIX_PRODUCTS
 from tir_mlir.intrin.outer_products import sme_outer_product
+from tir_mlir.runtime.kernels.matrix_products import MATRIX_PRODUCTS
 from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(12)

@@ -95,7 +95,7 @@ _script = {
     "ir": "tir_mlir.script.ir",
     "tir": "tir_mlir.script.tir",
     "tirx": "tir_mlir.script.tir",
-    "relax": "tir_mlir.script.relax",
+    "relax": "tir_mlir.graph.script",
     "te": "tir_mlir.te",
     "from_source": "tir_mlir.compat.from_source:from_source",
     "parse": "tir_mlir.compat.from_source:from_source",

@@ -15,7 +15,7 @@ import numpy as np
 
 from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.examples.matmul import C_KERNEL, ScheduleStep, import_kernel, matmul, steps
-from tir_mlir.intrin.kernels import built_in_kernel
+from tir_mlir.runtime.kernels import built_in_kernel
 from tir_mlir.script import IRModule
 
 SECONDS = 0.5  # of run time per stage

@@ -10,14 +10,14 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compile import Options, compile_graph
 from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory import places
+from tir_mlir.graph.memory.calls_in_place import marked, scratch_sizes
+from tir_mlir.graph.memory.lower_main import lower_main
+from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_memory import bound_weights
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.transforms.lift_weights import prepares
-from tir_mlir.passes.graph import places
-from tir_mlir.passes.graph.calls_in_place import marked, scratch_sizes
-from tir_mlir.passes.graph.lower_main import lower_main
-from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import Target

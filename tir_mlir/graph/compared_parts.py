@@ -17,10 +17,10 @@ from tir_mlir.equivalence import Result
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.graph.graph import Graph
-from tir_mlir.passes.graph import places
-from tir_mlir.passes.graph.calls_in_place import marked
-from tir_mlir.passes.graph.lower_main import lower_main
-from tir_mlir.passes.graph.places import is_view
+from tir_mlir.graph.memory import places
+from tir_mlir.graph.memory.calls_in_place import marked
+from tir_mlir.graph.memory.lower_main import lower_main
+from tir_mlir.graph.memory.places import is_view
 
 PART = "part"
 MOST_WORK = 1 << 31

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.passes.graph import size_code
-from tir_mlir.passes.graph.places import INPUT, OUTPUT, WEIGHT, Place, Plan
+from tir_mlir.graph.memory import size_code
+from tir_mlir.graph.memory.places import INPUT, OUTPUT, WEIGHT, Place, Plan
 
 
 class Frame:

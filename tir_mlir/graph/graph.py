@@ -13,7 +13,7 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.low_precision.rounding import OutputErrors, Rounding
+    from tir_mlir.graph.precision.rounding import OutputErrors, Rounding
 
 
 class Graph:
@@ -66,7 +66,7 @@ class Graph:
     def build_model(self, target: Any = "llvm", *, weights: str | None = None, **options: Any) -> Any:
         """Compile to a Model; `tir_mlir.build(graph)` is the same."""
         from tir_mlir.graph.build_model import build_model
-        from tir_mlir.graph.low_precision.quantize_weights import quantize_weights
+        from tir_mlir.graph.precision.quantize_weights import quantize_weights
 
         return build_model(self if weights is None else quantize_weights(self, weights), target, **options)
 
@@ -84,7 +84,7 @@ class Graph:
     def compare(self, before: Graph, *inputs: Any, threads: int | None = None) -> OutputErrors:
         """The errors of the outputs beside those of another graph, on given inputs: what rounding weights costs. Builds
         and runs both. The result prints as a table."""
-        from tir_mlir.graph.low_precision.rounding import compared_models
+        from tir_mlir.graph.precision.rounding import compared_models
 
         return compared_models(self.build_model(threads=threads), before.build_model(threads=threads), inputs)
 

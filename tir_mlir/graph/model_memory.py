@@ -11,8 +11,8 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.transforms.lift_weights import derived_types, prepares
-from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.aligned import empty
 from tir_mlir.runtime.library import Library
 

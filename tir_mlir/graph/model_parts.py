@@ -9,9 +9,9 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.frames import Frame
+from tir_mlir.graph.memory import places
+from tir_mlir.graph.memory.places import Call, Plan
 from tir_mlir.graph.packed_functions import packed_function
-from tir_mlir.passes.graph import places
-from tir_mlir.passes.graph.places import Call, Plan
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
 

@@ -14,15 +14,15 @@ from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.compared_parts import lowered
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory import places
+from tir_mlir.graph.memory.calls_in_place import marked
+from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.model_memory import given_weight
+from tir_mlir.graph.transforms.clean import drop_unused_inputs
 from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.interpreter import Report, interpret
-from tir_mlir.passes.graph import places
-from tir_mlir.passes.graph.calls_in_place import marked
-from tir_mlir.passes.graph.dead_code import drop_unused_inputs
-from tir_mlir.passes.graph.lower_main import output_shapes
 
 
 def whole_program(graph: Graph) -> tuple[ir.Module, Graph]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.intrin.kernels import amx
+from tir_mlir.runtime.kernels import amx
 
 SCOPE = "amx.tile"
 SIDE = 16

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.intrin.kernels.dot_products import BY_LANES_NAME, BY_NAME, BY_SUM_NAME, INSTRUCTIONS, PLAIN, Dot
+from tir_mlir.runtime.kernels.dot_products import BY_LANES_NAME, BY_NAME, BY_SUM_NAME, INSTRUCTIONS, PLAIN, Dot
 from tir_mlir.target import Target
 
 _DESC = """

@@ -9,7 +9,7 @@ denormals as zero, unless the CPU has FEAT_EBF16: its sums differ from the descr
 from __future__ import annotations
 
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.intrin.kernels.matrix_products import MATRIX_PRODUCTS
+from tir_mlir.runtime.kernels.matrix_products import MATRIX_PRODUCTS
 
 _DESC = """
 @T.prim_func

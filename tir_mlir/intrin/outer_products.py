@@ -120,16 +120,16 @@ def _special(scopes: Sequence[str]) -> str:
 
 
 def _register_sme_kernel(symbol: str, m: int, n: int, k: int, packed: bool) -> None:
-    from tir_mlir.intrin.kernels.registry import emit, known_kernels, register_kernel
-    from tir_mlir.intrin.kernels.sme_outer_product import sme_outer_product as kernel
+    from tir_mlir.runtime.kernels.registry import emit, known_kernels, register_kernel
+    from tir_mlir.runtime.kernels.sme_outer_product import sme_outer_product as kernel
 
     if symbol not in known_kernels():
         register_kernel(symbol, lambda: emit(kernel(symbol, m, n, k, packed)), needs=("sme",))
 
 
 def _register_kernel(symbol: str, m: int, n: int, k: int) -> None:
-    from tir_mlir.intrin.kernels.outer_product import outer_product as kernel
-    from tir_mlir.intrin.kernels.registry import emit, known_kernels, register_kernel
+    from tir_mlir.runtime.kernels.outer_product import outer_product as kernel
+    from tir_mlir.runtime.kernels.registry import emit, known_kernels, register_kernel
     from tir_mlir.target.host import host
 
     if symbol not in known_kernels():

@@ -12,9 +12,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, create, entered, funcs, is_block, is_loop, ops
-from tir_mlir.intrin.kernels.registry import emit, replaced_kernels
 from tir_mlir.runtime.drivers.clang import create_llvm
 from tir_mlir.runtime.drivers.link_kernels import PRAGMA, defined_names, import_llvm
+from tir_mlir.runtime.kernels.registry import emit, replaced_kernels
 
 _MLIR = re.compile(r"^\s*(module\b|llvm\.func\b)", re.MULTILINE)
 _LLVM = re.compile(r"^\s*define\b.*@", re.MULTILINE)

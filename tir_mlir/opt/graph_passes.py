@@ -15,8 +15,11 @@ from tir_mlir.graph.build_model import planned
 from tir_mlir.graph.compile import Options, compile_graph
 from tir_mlir.graph.fronts.linalg_model.graph_from_linalg import graph_from_linalg, graph_of_module
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory import calls_in_place
+from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.model_parts import named_parts
 from tir_mlir.graph.transforms.channels_last import channels_last
+from tir_mlir.graph.transforms.clean import erase_dead_nodes, erase_unused_functions, merge_equal_nodes
 from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
@@ -29,10 +32,6 @@ from tir_mlir.graph.transforms.mark_in_place import mark_in_place
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
-from tir_mlir.passes.graph import calls_in_place
-from tir_mlir.passes.graph.common_subexpressions import merge_equal_nodes
-from tir_mlir.passes.graph.dead_code import erase_dead_nodes, erase_unused_functions
-from tir_mlir.passes.graph.lower_main import lower_main
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target

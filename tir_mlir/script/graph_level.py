@@ -12,10 +12,10 @@ def expressions() -> Any:
 
 
 def reader() -> Any:
-    """`tir_mlir.script.relax.reader`: the parser of `@R.function`."""
-    return importlib.import_module("tir_mlir.script.relax.reader")
+    """`tir_mlir.graph.script.reader`: the parser of `@R.function`."""
+    return importlib.import_module("tir_mlir.graph.script.reader")
 
 
 def namespace() -> Any:
-    """`tir_mlir.script.relax`, which programs call `R`."""
-    return importlib.import_module("tir_mlir.script.relax")
+    """`tir_mlir.graph.script`, which programs call `R`."""
+    return importlib.import_module("tir_mlir.graph.script")

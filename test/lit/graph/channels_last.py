@@ -8,7 +8,7 @@
 # CHECK-NEXT:    R.nn.conv2d({{.*}}, v, data_layout="NHWC"
 # CHECK-NEXT:    R.permute_dims({{.*}}, axes=[0, 3, 1, 2])
 # CHECK-NEXT:    R.output
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -29,7 +29,7 @@ def main(
 # CHECK-LABEL: def main(
 # CHECK:         R.nn.conv2d(x, w, data_layout="NHWC"
 # CHECK-NEXT:    R.output
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -8,7 +8,7 @@
 # CHECK-NEXT:    f: {{.*}} = R.add(d, d)
 # CHECK-NEXT:    gv: {{.*}} = R.add(f, c)
 # CHECK-NEXT:    R.output
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -14,7 +14,7 @@
 # CHECK-NEXT:    return %[[V]]
 # CHECK:       func.func @fused_matmul_add_nn_relu(
 # CHECK-SAME:    graph.schedule = "schedules.auto ({{.*}}gemm
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

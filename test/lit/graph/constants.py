@@ -8,7 +8,7 @@
 # CHECK:         R.add(x, R.const(2.0, "float32"))
 # CHECK-NEXT:    R.multiply(a, [[C]])
 # CHECK-NEXT:    R.add(b, [[C]])
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

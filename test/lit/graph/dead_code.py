@@ -6,7 +6,7 @@
 # CHECK-NEXT:      {{.*}} = R.call_dps_packed("log", (x,)
 # CHECK-NEXT:      gv: {{.*}} = R.nn.relu(x)
 # CHECK-NEXT:      R.output(gv)
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -10,7 +10,7 @@
 # CHECK-NEXT:    {{.*}} = R.reshape([[SHIFT]],
 # CHECK-NEXT:    {{.*}} = R.add(
 # CHECK-NEXT:    R.output
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -32,7 +32,7 @@ def main(
 # CHECK-LABEL: def main(
 # CHECK:         R.nn.conv2d(x, w,
 # CHECK-NEXT:    R.nn.batch_norm(
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

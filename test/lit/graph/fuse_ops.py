@@ -8,7 +8,7 @@
 # CHECK:         R.call_tir(cls.matmul, (x0, x1)
 # CHECK-NEXT:    R.call_tir(cls.{{add.*}}, (lv, x2)
 # CHECK-NEXT:    R.call_tir(cls.nn_relu, (lv1,)
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -28,7 +28,7 @@ def main(x: R.Tensor((4, 64), "float32"), w: R.Tensor((64, 32), "float32"), b: R
 # CHECK-LABEL: def main(
 # CHECK:         R.call_tir(cls.{{matmul.*}}, (x, w)
 # CHECK-NEXT:    R.call_tir(cls.{{matmul.*}}, (lv, v)
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -10,7 +10,7 @@
 # CHECK-LABEL: def main(
 # CHECK:         gv: {{.*}} = R.call_tir(cls.fused_matmul_add_nn_relu, (x, w, b)
 # CHECK-NOT:     def
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -30,7 +30,7 @@ def main(x: R.Tensor((4, 64), "float32"), w: R.Tensor((64, 32), "float32"), b: R
 # CHECK-LABEL: def main(
 # CHECK:         gv: {{.*}} = R.call_tir(cls.scaled, (x, R.const([1.0, 2.0], "float32"))
 from tir_mlir.script import ir as I
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @I.ir_module

@@ -7,7 +7,7 @@
 # CHECK-SAME:    graph.in_place = {{\[\[}}0, 2]]
 # CHECK-LABEL: func.func @nn_relu(
 # CHECK-SAME:    graph.in_place = {{\[\[}}0, 1]]
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -11,7 +11,7 @@
 # CHECK-NEXT:    b{{.*}} = a_tuple[1]
 # CHECK-NEXT:    gv{{.*}} = R.add(a, b)
 from tir_mlir.script import ir as I
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @I.ir_module
@@ -44,7 +44,7 @@ class Module:
 # CHECK-NEXT:    b_1{{.*}} = R.exp(a)
 # CHECK-NEXT:    gv{{.*}} = R.add(a, b_1)
 from tir_mlir.script import ir as I
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @I.ir_module

@@ -6,7 +6,7 @@
 # CHECK-NEXT:    R.call_tir(cls.{{add.*}}, (lv, b)
 # CHECK-NEXT:    R.call_tir(cls.nn_relu, (lv1,)
 # CHECK-NOT:     fused
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -29,7 +29,7 @@ def main(x: R.Tensor((4, 64), "float32"), w: R.Tensor((64, 32), "float32"), b: R
 # CHECK-NEXT:    gv{{.*}} = R.call_tir(cls.add, (a, b)
 # CHECK-NOT:     cls.inner
 from tir_mlir.script import ir as I
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 from tir_mlir.script import tir as T
 
 

@@ -7,7 +7,7 @@
 # CHECK:         R.permute_dims(fc_weight)
 # CHECK-NEXT:    R.matmul(x, a)
 # CHECK-NOT:     main_weights
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -9,7 +9,7 @@
 # CHECK:         lv: {{.*}} = R.call_tir(cls.nn_relu, (x,)
 # CHECK-NEXT:    lv1: {{.*}} = R.call_tir(cls.nn_relu, (lv,)
 # CHECK-NEXT:    gv: {{.*}} = R.reshape(lv1, shape=[24])
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -9,7 +9,7 @@
 # CHECK-LABEL: def main_weights(fc_weight: R.Tensor((4, 8), dtype="float32"))
 # CHECK:         R.func_attr({"graph.of": "main", "graph.derives": ["a"], "weights": {"fc_weight": "fc.weight"}})
 # CHECK:         {{.*}} = R.permute_dims(fc_weight)
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -28,7 +28,7 @@ def main(x: R.Tensor((2, 8), "float32"), w: R.Tensor((4, 8), "float32")):
 # CHECK-LABEL: def main(
 # CHECK:         R.permute_dims(w)
 # CHECK-NOT:     main_weights
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

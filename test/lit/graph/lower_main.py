@@ -12,7 +12,7 @@
 # CHECK:         call @tir.add{{.*}}(%arg0, %[[W]], %[[A]])
 # CHECK-NEXT:    call @tir.exp(%[[A]], %arg1)
 # CHECK-NEXT:    return
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -32,7 +32,7 @@ def main(x: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")):
 # CHECK:         %[[FLAT:.*]] = memref.collapse_shape %arg0
 # CHECK:         %[[VIEW:.*]] = memref.reinterpret_cast %[[FLAT]] to offset: [0], sizes: [%[[M]], %[[N]]], strides: [%{{.*}}, 1] : memref<?xf32> to memref<?x?xf32>
 # CHECK:         call @tir.exp(%[[VIEW]], %arg1)
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -15,7 +15,7 @@
 # CHECK:         R.func_attr({"weights": {"b": "b", "w_panels": "w.panels"}})
 # CHECK-LABEL: def main_weights(w:
 # CHECK:         R.call_tir(cls.pack_panels, (w,)
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

@@ -4,7 +4,7 @@
 # CHECK-LABEL: func.func @exp(
 # CHECK-SAME:    graph.schedule = "schedules.auto ({{.*}})"
 # CHECK:         tir.kind = "vectorized"
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

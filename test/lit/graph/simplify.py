@@ -7,7 +7,7 @@
 # CHECK-NEXT:      [[B:[a-z_0-9]+]]: R.Tensor((4, 3, 2), dtype="float32") = R.nn.relu([[A]])
 # CHECK-NEXT:      [[C:[a-z_0-9]+]]: R.Tensor((1, 4, 3, 2), dtype="float32") = R.reshape([[B]],
 # CHECK-NEXT:      R.output([[C]])
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -31,7 +31,7 @@ def main(x: R.Tensor((2, 3, 4), "float32")):
 # CHECK-NEXT:    R.reshape({{.*}}, shape=[2, 3, 5])
 # CHECK-NEXT:    R.matmul({{.*}}, v)
 # CHECK-NEXT:    R.output
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

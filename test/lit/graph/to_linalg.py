@@ -17,7 +17,7 @@
 # CHECK-LABEL: func.func private @nn.bias_add(
 # CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%arg0, %arg1
 # CHECK:           arith.addf
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -44,7 +44,7 @@ def main(x: R.Tensor(("n", 6), "float32"), w: R.Tensor((5, 6), "float32"), b: R.
 # CHECK:         bufferization.to_buffer %arg0
 # CHECK:         call @scatter_elements_1(
 # CHECK:         bufferization.to_tensor
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function
@@ -58,7 +58,7 @@ def main(x: R.Tensor((4,), "float32"), i: R.Tensor((6,), "int64")):
 
 
 # -----
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 
 @R.function

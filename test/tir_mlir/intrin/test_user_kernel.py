@@ -11,10 +11,10 @@ from tir_mlir import TensorIntrin, build, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.examples.matmul import scheduled, tmm16_desc, tmm16_impl
-from tir_mlir.intrin.kernels.outer_product import outer_product
-from tir_mlir.intrin.kernels.registry import built_in_kernel, emit, replaced_kernels
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.drivers.link_kernels import import_llvm
+from tir_mlir.runtime.kernels.outer_product import outer_product
+from tir_mlir.runtime.kernels.registry import built_in_kernel, emit, replaced_kernels
 from tir_mlir.target.host import host
 
 SOURCE = """

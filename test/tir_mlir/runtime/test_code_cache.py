@@ -16,10 +16,10 @@ import tir_mlir
 from tir_mlir import create_llvm
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.intrin.kernels.registry import _kernels, emit, register_kernel
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.drivers import jit
+from tir_mlir.runtime.kernels.registry import _kernels, emit, register_kernel
 from tir_mlir.runtime.llvm import llvm_c
 
 ROOT = str(Path(tir_mlir.__file__).parent.parent)

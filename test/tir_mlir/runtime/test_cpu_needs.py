@@ -10,8 +10,8 @@ import pytest
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.intrin.kernels import emit, needed_by, register_kernel
 from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels
+from tir_mlir.runtime.kernels import emit, needed_by, register_kernel
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script import parse
 from tir_mlir.target.host import features

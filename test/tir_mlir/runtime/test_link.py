@@ -5,10 +5,10 @@ from mlir import ir
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, entered
-from tir_mlir.intrin.kernels import registry
-from tir_mlir.intrin.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.drivers import link_kernels
 from tir_mlir.runtime.drivers.clang import create_llvm
+from tir_mlir.runtime.kernels import registry
+from tir_mlir.runtime.kernels.registry import emit, register_kernel
 
 # a call of SYMBOL on rows of C, A, B that are 32 apart, as tensorize makes it
 CALL = """

@@ -15,10 +15,10 @@ from tir_mlir.build import build
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.places import Call, Plan
 from tir_mlir.graph.packed_functions import packed_function
 from tir_mlir.graph.profiling import roofs
 from tir_mlir.graph.transforms.schedule_functions import FLOPS
-from tir_mlir.passes.graph.places import Call, Plan
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
 from tir_mlir.visual.rooflines import Point, roofline

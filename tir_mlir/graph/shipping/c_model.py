@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tir_mlir.dialect.graph import TensorType
+from tir_mlir.graph.memory import size_code
+from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.lower_main import output_name
+from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.cpu_check import lacking_code
-from tir_mlir.passes.graph import size_code
-from tir_mlir.passes.graph.arena import LINE
-from tir_mlir.passes.graph.lower_main import output_name
-from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.drivers import c_entry
 from tir_mlir.target import Target
 

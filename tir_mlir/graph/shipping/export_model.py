@@ -13,12 +13,12 @@ from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.lower_main import lower_main
+from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model_parts import python_calls
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.c_model import CModel
 from tir_mlir.graph.shipping.js_model import model_part
-from tir_mlir.passes.graph.lower_main import lower_main
-from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.drivers import aot, c_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from tir_mlir.graph.memory import size_code
+from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.shipping import weights_file
-from tir_mlir.passes.graph import size_code
-from tir_mlir.passes.graph.arena import LINE
-from tir_mlir.passes.graph.places import Plan
 from tir_mlir.runtime.call.function import PREFIX
 
 

@@ -7,8 +7,8 @@ import json
 import numpy as np
 
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.passes.graph.arena import LINE
-from tir_mlir.passes.graph.places import Plan, byte_size
+from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.places import Plan, byte_size
 
 _NAMES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "bool": "BOOL",

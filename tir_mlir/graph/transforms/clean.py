@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.ir import entered
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
+from tir_mlir.dialect.ir import attrs, direct_ops, entered, funcs, visit
 from tir_mlir.graph.graph import Graph
-from tir_mlir.passes.graph.common_subexpressions import merge_equal_nodes
-from tir_mlir.passes.graph.dead_code import drop_unused_inputs, erase_dead_nodes, erase_unused_functions
 
 
 def clean(graph: Graph) -> Graph:
@@ -21,3 +24,100 @@ def clean(graph: Graph) -> Graph:
         drop_unused_inputs(made.func)
         erase_unused_functions(made.module.mlir)
     return made
+
+
+def merge_equal_nodes(func: TensorFunc) -> int:
+    """Replace each node that computes what an earlier one did. Returns the number of nodes that were replaced.
+
+        %0 = call @nn.relu(%x)                    %0 = call @nn.relu(%x)
+        %1 = call @nn.relu(%x)             ->     linalg.add ins(%0, %0)
+        linalg.add ins(%0, %1)
+
+    The replaced nodes are dead. Calls of packed functions are left alone.
+    """
+    known: dict[Any, Node] = {}
+    merged = 0
+    for node in func.nodes:
+        if node.kind == encoding.PACKED:
+            continue
+        first = known.setdefault(_key(node), node)
+        if first is not node:
+            merged += 1
+            for old, new in zip(node.results, first.results, strict=True):
+                old.replace_all_uses_with(new)
+    return merged
+
+
+def _key(node: Node) -> Any:
+    """What a node computes: its op, its callee or value, and its inputs."""
+    facts = node.op.attributes
+    what = next((facts[name] for name in ("callee", "value", encoding.OP) if name in facts), None)
+    return node.op.name, what, tuple(node.inputs), tuple(r.type for r in node.results)
+
+
+def erase_dead_nodes(func: TensorFunc) -> int:
+    """Erase nodes whose results nobody uses, with their destinations and sizes. Returns the number of erased ops.
+
+        %0 = call @nn.relu(%x)                    return %x
+        return %x                          ->
+
+    Calls of packed functions stay: they may have effects.
+    """
+    erased = 0
+    for op in reversed(direct_ops(func.op)[:-1]):
+        if not is_used(op) and not (op.name == "func.call" and Node(op).kind == encoding.PACKED):
+            op.erase()
+            erased += 1
+    return erased
+
+
+def drop_unused_inputs(func: TensorFunc, weights_only: bool = True) -> None:
+    """Drop the weights that a function does not read, or all such inputs."""
+    facts = attrs.argument_attrs(func.op)
+    for number in reversed(range(len(func.inputs))):
+        droppable = not weights_only or func.weight(number) is not None
+        if droppable and not any(True for _ in func.inputs[number].uses):
+            func.body.erase_argument(number)
+            del facts[number]
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
+    create.update_type(func)
+
+
+def is_used(op: ir.Operation) -> bool:
+    """Whether any result of an op has a use."""
+    return any(True for result in op.results for _ in result.uses)
+
+
+def erase_unused_functions(module: ir.Module) -> int:
+    """Erase private functions on tensors that are not called, and the TensorIR functions that only those called.
+
+    TensorIR functions that no function on tensors called before stay. Returns the number of erased functions.
+    """
+    erased, dropped = 0, set[str]()
+    while True:
+        called = _called(module)
+        unused = [f for f in tensor_funcs(module) if f.kind != encoding.GRAPH and f.name not in called]
+        if not unused:
+            break
+        dropped |= {f.callee for f in unused if f.kind == encoding.CALL_TIR}
+        for func in unused:
+            func.op.erase()
+        erased += len(unused)
+    kept = called | {f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR}
+    for func in funcs(module):
+        if func.name in dropped - kept:
+            func.op.erase()
+            erased += 1
+    return erased
+
+
+def _called(module: ir.Module) -> set[str]:
+    found: set[str] = set()
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "func.call":
+            found.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+        return ir.WalkResult.ADVANCE
+
+    visit(module.operation, look)
+    return found

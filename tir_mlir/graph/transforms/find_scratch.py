@@ -5,7 +5,7 @@ from __future__ import annotations
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.passes.graph.places import SCRATCH
+from tir_mlir.graph.memory.places import SCRATCH
 from tir_mlir.passes.lower.scratch import scratch_of
 
 

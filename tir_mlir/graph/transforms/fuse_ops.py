@@ -11,11 +11,11 @@ from mlir import ir
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, node_of
 from tir_mlir.dialect.ir import at_end, attrs, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory import size_code
+from tir_mlir.graph.memory.places import byte_size
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.function_kinds import FunctionFacts, FunctionKind, facts_of
-from tir_mlir.passes.graph import size_code
-from tir_mlir.passes.graph.exact_calls import is_exact
-from tir_mlir.passes.graph.places import byte_size
+from tir_mlir.graph.transforms.merge_functions import is_exact
 
 _NUMBERED = re.compile(r"_\d+$")
 """What makes the names of functions different that compute the same on other types."""

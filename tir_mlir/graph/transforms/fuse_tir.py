@@ -9,8 +9,7 @@ from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, replace_n
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
-from tir_mlir.passes.graph.exact_calls import is_exact
-from tir_mlir.passes.graph.merge_functions import MergedCall, Slot, merge_functions
+from tir_mlir.graph.transforms.merge_functions import MergedCall, Slot, is_exact, merge_functions
 
 
 def fuse_tir(graph: Graph) -> Graph:

@@ -11,8 +11,8 @@ from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.copied_body import TypedValue, copy_body
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.sizes import Sizes
+from tir_mlir.graph.transforms.clean import drop_unused_inputs
 from tir_mlir.graph.transforms.lift_weights import DERIVES, prepares
-from tir_mlir.passes.graph.dead_code import drop_unused_inputs
 
 
 def inlined_weights(graph: Graph) -> Graph:

@@ -11,11 +11,11 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node, tensor_funcs
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.sizes import Sizes
+from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.constants import constant_array, is_embedded, takes_number
 from tir_mlir.graph.transforms.operator_programs import operator_program
-from tir_mlir.passes.graph.dead_code import erase_dead_nodes
-from tir_mlir.passes.graph.places import is_view
 from tir_mlir.script.module import copy_function
 
 

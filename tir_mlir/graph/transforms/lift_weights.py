@@ -7,8 +7,8 @@ from mlir import ir
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, free_name, graphs
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.passes.graph.dead_code import drop_unused_inputs, erase_dead_nodes
-from tir_mlir.passes.graph.places import is_view
+from tir_mlir.graph.memory.places import is_view
+from tir_mlir.graph.transforms.clean import drop_unused_inputs, erase_dead_nodes
 
 DERIVES, OF = encoding.DERIVES, encoding.OF
 

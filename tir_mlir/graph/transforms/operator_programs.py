@@ -8,9 +8,9 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.graph.emit import find_operator, listed
+from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.sizes import Sizes
-from tir_mlir.passes.graph import size_code
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func
 

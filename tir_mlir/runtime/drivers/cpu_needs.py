@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.intrin.kernels.registry import needed_by
+from tir_mlir.runtime.kernels.registry import needed_by
 from tir_mlir.target.host import features
 
 _TILES = "amx-"

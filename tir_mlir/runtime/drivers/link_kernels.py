@@ -16,11 +16,11 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, visit
-from tir_mlir.intrin.kernels.registry import Builder, find_kernel, known_kernels, needed_by, stands_in
 from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.drivers.clang import without_target
+from tir_mlir.runtime.kernels.registry import Builder, find_kernel, known_kernels, needed_by, stands_in
 from tir_mlir.runtime.llvm.llvm_kernels import LlvmText
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.target.host import features
@@ -89,7 +89,7 @@ def _replaced(kernels: dict[str, Kernel], imported: Sequence[ir.Module | LlvmTex
     return [
         f"the program calls {symbol!r} and brings no code for it: the built-in kernel {symbol!r} runs in its place; "
         f'sch.annotate(loop, "{PRAGMA}", create_llvm(source)) runs your own, '
-        f"and `with built_in_kernel({symbol!r}):` of tir_mlir.intrin.kernels around the build says that it is meant"
+        f"and `with built_in_kernel({symbol!r}):` of tir_mlir.runtime.kernels around the build says that it is meant"
         for symbol in built_in
         if stands_in(symbol)
     ]
@@ -272,7 +272,7 @@ def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module | LlvmText])
     lines += [
         f'  C source:        sch.annotate(loop, "{PRAGMA}", create_llvm(source))'
         + (f" (the annotated text defines: {', '.join(defined)})" if defined else ""),
-        f"  MLIR:            register_kernel({symbol!r}, builder) of tir_mlir.intrin.kernels"
+        f"  MLIR:            register_kernel({symbol!r}, builder) of tir_mlir.runtime.kernels"
         f" (registered: {', '.join(known_kernels())})",
         '  a shared object: build(mod, libs=["/path/to/lib.so"])',
     ]

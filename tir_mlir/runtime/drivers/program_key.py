@@ -10,10 +10,10 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.intrin.kernels.registry import find_kernel, needed_by, stands_in
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation, stamp
 from tir_mlir.runtime.drivers import link_kernels
+from tir_mlir.runtime.kernels.registry import find_kernel, needed_by, stands_in
 from tir_mlir.runtime.llvm import object_code
 
 _PATH = re.compile(rf'{link_kernels.PRAGMA} = "((?:[^"\\]|\\.)*)"')

@@ -234,7 +234,7 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
         target = {"ir": "I", "tir": "T", "tirx": "T"}.get(alias.name)
         if target is not None:
             names[alias.asname or alias.name] = names[target]
-        if alias.name == "relax":
+        if alias.name == "relax" or (home, alias.name) == ("tir_mlir.graph", "script"):
             names[alias.asname or alias.name] = graph_level.namespace()
     return True
 

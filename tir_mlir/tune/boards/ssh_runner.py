@@ -16,7 +16,7 @@ from mlir import ir
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError, TuneError
 from tir_mlir.dialect.ir import entered
-from tir_mlir.intrin.kernels.registry import emit, register_kernel
+from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.target import chosen

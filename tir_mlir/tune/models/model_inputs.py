@@ -9,8 +9,8 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.graph.frames import numpy_type
+from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.model import Model
-from tir_mlir.passes.graph import size_code
 from tir_mlir.runtime.aligned import empty
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory import size_code
+from tir_mlir.graph.memory.places import Call
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE
-from tir_mlir.passes.graph import size_code
-from tir_mlir.passes.graph.places import Call
 from tir_mlir.runtime.call.signature import BufferParam, signatures
 from tir_mlir.script.module import IRModule
 from tir_mlir.tune.records.program_identity import identity

@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.dialect.ir import Func, annotation_keys, attrs, entered, funcs, ops
 from tir_mlir.dialect.ir.size_products import renamed, shape_variables
 from tir_mlir.dialect.verify import structure, verify
-from tir_mlir.intrin.kernels.registry import find_kernel
+from tir_mlir.runtime.kernels.registry import find_kernel
 from tir_mlir.script.mlir_text import parse_mlir
 from tir_mlir.script.parser.source import Source
 from tir_mlir.tune.records.record import Record

@@ -12,8 +12,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import entered, held_module, visit
-from tir_mlir.intrin.kernels.registry import find_kernel, needed_by
 from tir_mlir.runtime.drivers.link_kernels import kernel_text
+from tir_mlir.runtime.kernels.registry import find_kernel, needed_by
 from tir_mlir.runtime.library import Library
 from tir_mlir.target import Target
 from tir_mlir.tune.trials.outcome import Outcome

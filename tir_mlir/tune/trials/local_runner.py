@@ -14,8 +14,8 @@ from mlir import ir
 
 from tir_mlir.build import build
 from tir_mlir.dialect.ir import entered
-from tir_mlir.intrin.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
+from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.library import Library
 from tir_mlir.tune.trials import tolerance
 from tir_mlir.tune.trials.forked import Died, End, gigabytes, run_forked

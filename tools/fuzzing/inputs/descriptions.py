@@ -9,7 +9,7 @@ from fuzzing.inputs import corpus, script, values
 from fuzzing.inputs.judging import seen, tried
 from tir_mlir import TensorIntrin, build, create_llvm
 from tir_mlir.intrin import dot_products, outer_products
-from tir_mlir.intrin.kernels.registry import register_kernel
+from tir_mlir.runtime.kernels.registry import register_kernel
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
 from tir_mlir.target import Target

@@ -10,7 +10,7 @@ from fuzzing.inputs.judging import Fault, described, short, tried
 from fuzzing.inputs.mlir import ODD as MLIR
 from tir_mlir import build, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.intrin.kernels.registry import emit, register_kernel
+from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.script.module import IRModule
 
 C = """#include <stdint.h>

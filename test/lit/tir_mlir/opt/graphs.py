@@ -14,7 +14,7 @@
 # MLIR: call @multiply{{.*}}(%arg0, %{{.*}}) {graph.names = ["gv"]
 import base64  # noqa: F401  not executed
 
-from tir_mlir.script import relax as R
+from tir_mlir.graph import script as R
 
 print("what is no program is not executed")
 

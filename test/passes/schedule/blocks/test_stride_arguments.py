@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir import Schedule, TensorIntrin, build, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted
-from tir_mlir.intrin.kernels import emit, register_kernel
+from tir_mlir.runtime.kernels import emit, register_kernel
 from tir_mlir.script import parse
 
 COPY = """

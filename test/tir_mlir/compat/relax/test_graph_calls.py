@@ -12,11 +12,11 @@ from tir_mlir.compat.relax.virtual_machine import build as relax_build
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import create, encoding, tensor_func
 from tir_mlir.dialect.ir import entered
+from tir_mlir.graph import script as R
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls
 from tir_mlir.script import ir as I
-from tir_mlir.script import relax as R
 from tir_mlir.script import tir as T
 
 X = np.random.default_rng(0).standard_normal((4, 6)).astype("float32")

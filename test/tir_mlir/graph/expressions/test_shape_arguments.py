@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tir_mlir import build
+from tir_mlir.graph import script as R
 from tir_mlir.graph.expressions import Call, Op, PyExprVisitor, ShapeExpr, Var
 from tir_mlir.script import parse
-from tir_mlir.script import relax as R
 
 SOURCE = """
 @R.function

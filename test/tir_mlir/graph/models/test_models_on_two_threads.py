@@ -7,7 +7,7 @@ from harness.torch_models import bits, compare
 
 from tir_mlir import build
 from tir_mlir.examples import models
-from tir_mlir.graph.low_precision.formats import format_of, rounded
+from tir_mlir.graph.precision.formats import format_of, rounded
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)

@@ -7,6 +7,7 @@ import pytest
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph import script as R
 from tir_mlir.graph.expressions import Call, Op
 from tir_mlir.graph.patterns import (
     PatternContext,
@@ -23,7 +24,6 @@ from tir_mlir.graph.patterns import (
     var_values,
     wildcard,
 )
-from tir_mlir.script import relax as R
 from tir_mlir.script.module import IRModule
 
 

@@ -1,0 +1,54 @@
+"""Sizes as text: values, affine forms, C code."""
+
+from __future__ import annotations
+
+import pytest
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.memory import size_code
+
+
+def test_a_product_keeps_expressions_in_parentheses():
+    assert size_code.product((4, "n + 1", 3)) == "12 * (n + 1)"
+    assert size_code.product((4, 3)) == 12
+
+
+def test_an_empty_tensor_has_no_bytes():
+    assert size_code.product(("n", 0)) == 0
+
+
+@pytest.mark.parametrize(("text", "expected"), [("n + 1", 8), ("(n - 1) // 2 * m", 9), ("n % 4 + m", 6), ("-n + 9", 2)])
+def test_values(text, expected):
+    assert size_code.value(text, {"n": 7, "m": 3}) == expected
+
+
+def test_a_product_of_names_is_not_affine():
+    with entered():
+        assert size_code.affine("n * m", ["n", "m"]) is None
+        assert str(size_code.affine("n - 1", ["n"])) == "s0 - 1"
+
+
+def test_c_code_keeps_the_order():
+    assert size_code.c_code("(n + 1) * m // 2") == "(((n + 1) * m) / 2)"
+
+
+def test_other_python_is_refused():
+    with pytest.raises(GraphError, match=r"a size is a number, a name, or sums.*n \*\* 2"):
+        size_code.value("n ** 2", {"n": 2})
+
+
+@pytest.mark.parametrize(
+    ("size", "other", "known"),
+    [
+        (8, 4, True),
+        (4, 8, False),
+        ("4 * n * (m + 2)", "2 * m * n", True),
+        ("4 * n", "4 * n + 4", False),
+        ("4 * n", "4 * m", False),
+        ("8 * n - 4", "4 * n", False),
+        ("n // 2", "n // 2", True),
+    ],
+)
+def test_the_greater_of_two_sizes(size, other, known):
+    assert size_code.at_least(size, other) is known

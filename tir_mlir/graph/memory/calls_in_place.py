@@ -1,0 +1,81 @@
+"""Calls in place: a result of a TensorIR function takes the memory of an input that no later call reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import read_after_write
+from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.graph import TensorFunc
+from tir_mlir.dialect.ir import Func, attrs, funcs
+from tir_mlir.graph.memory import places
+from tir_mlir.graph.memory.buffer_names import rename_buffers
+
+IN_PLACE = "graph.in_place"
+"""Of a TensorIR function: pairs of parameters, an input and a result, that may be the same buffer."""
+
+Pair = tuple[int, int]
+Triple = tuple[str, int, int]
+
+
+def mark(graph: TensorFunc, module: ir.Module) -> None:
+    """Note at each TensorIR function that a graph calls which results may take the memory of which inputs, where that
+    makes the arena of the graph smaller.
+
+        func.func @add(%A, %B, %C) { for i: C[i] = A[i] + B[i] }
+    ->  func.func @add(%A, %B, %C) attributes {graph.in_place = [[0, 2]]} { ... }
+
+    Each pair is proved: every element of the result is written after the last read of that place.
+    """
+    known, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
+    asked = [each for each in places.wanted_in_place(graph) if each[0] in known]
+    kept = [(name, source, result) for name, source, result in asked if is_safe(known[name], source, result)]
+    for one in list(kept):  # each makes one more version of its function
+        fewer = [each for each in kept if each != one]
+        if _bytes(graph, fewer, scratch) <= _bytes(graph, kept, scratch):
+            kept = fewer
+    for name in dict.fromkeys(name for name, *_ in kept):
+        attrs.put(known[name].op, IN_PLACE, [[i, o] for other, i, o in kept if other == name])
+
+
+def _bytes(graph: TensorFunc, pairs: Collection[Triple], scratch: Mapping[str, int]) -> int:
+    return places.plan(graph, pairs, scratch=scratch).arena.guess
+
+
+def scratch_sizes(module: ir.Module) -> dict[str, int]:
+    """The bytes that TensorIR functions need for themselves, by name."""
+    return {f.name: attrs.get(f.op, places.SCRATCH, 0) for f in funcs(module)}
+
+
+def is_safe(func: Func, source: int, result: int) -> bool:
+    """Whether two parameters of a function may be one buffer: proved, not guessed."""
+    try:
+        return read_after_write(func, func.args[source], func.args[result]) is None
+    except NotProvable:
+        return False
+
+
+def marked(module: ir.Module) -> frozenset[Triple]:
+    """What `mark` noted: (function, input, result)."""
+    return frozenset((f.name, *pair) for f in funcs(module) for pair in attrs.get(f.op, IN_PLACE, []))
+
+
+def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
+    """Make each result of a function the buffer of an input, where both may be one.
+
+    def add(A, B, C): for i: C[i] = A[i] + B[i]   -->   def add(A, B): for i: A[i] = A[i] + B[i]
+    """
+    func = Func(op)
+    names, facts = {}, attrs.argument_attrs(op)
+    for source, result in pairs:
+        names[func.arg_name(result)] = func.arg_name(source)
+        func.args[result].replace_all_uses_with(func.args[source])
+    gone = sorted((result for _, result in pairs), reverse=True)
+    for number in gone:
+        func.body.erase_argument(number)
+        del facts[number]
+    op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in facts])
+    op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([v.type for v in func.args], []))
+    rename_buffers(op, names)

@@ -1,0 +1,366 @@
+"""Lower a graph to one function on memory: calls of TensorIR functions on views of an arena."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import affine, arith, func, memref
+
+from tir_mlir.dialect.calls import body_symbol
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.ir import Func, attrs, create, direct_ops, dtypes, funcs, walk
+from tir_mlir.graph.memory import size_code
+from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.calls_in_place import join_parameters
+from tir_mlir.graph.memory.places import ARENA, INPUT, OUTPUT, WEIGHT, Call, Place, Plan
+from tir_mlir.graph.memory.size_code import Size
+
+WEIGHTS_NAME, ARENA_NAME, ARENA_BYTES = "weights", "arena", "arena_bytes"
+
+
+def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = True) -> ir.Module:
+    """The module of the TensorIR functions that planned graphs call, and a function for each graph, by name.
+
+        func.func @main(%x: tensor<1x784xf32>, %w: tensor<..> {graph.weight = "w"}) -> tensor<1x10xf32> {
+          %0 = call @dense.call(%x, %w)
+          return %0
+        }
+    ->  func.func private @tir.dense(%X: memref<..>, %W: memref<..>, %Y: memref<..>) { ... }
+        func.func @main(%x: memref<1x784xf32>, %out0: memref<1x10xf32>, %weights: memref<Nxi8>, %arena: memref<Mxi8>) {
+          %w = memref.view %weights[%c0][] : memref<Nxi8> to memref<..>
+          call @tir.dense(%x, %w, %out0)
+        }
+
+    Inputs, outputs, then all weights in one buffer, then the arena. A symbolic size is read from the shape of an input;
+    the offsets in the arena are then computed at the start. in_arena: else the functions have neither weights nor an
+    arena; they allocate each buffer, for plans without weights that share no memory.
+    Errors: GraphError for a size that no input has.
+    """
+    made = ir.Module.create()
+    known = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if op.name == "func.func"}
+    called = _callees(known, [call.callee for plan in plans.values() for call in plan.calls if not call.packed])
+    if "tir.next" in module.operation.attributes:
+        made.operation.attributes["tir.next"] = module.operation.attributes["tir.next"]
+    with ir.InsertionPoint(made.body):
+        for name in called:
+            _add_private(known[name], known)
+        for callee, pairs in dict.fromkeys((c.callee, c.in_place) for plan in plans.values() for c in plan.calls):
+            if pairs:
+                joined = _add_private(known[callee], known)
+                joined.attributes["sym_name"] = ir.StringAttr.get(own_symbol(callee, pairs))
+                join_parameters(joined, pairs)
+        symbols = {f.name: f for f in funcs(made)}
+        for symbol, size in _scratch(plans).items():
+            add_scratch(symbols[symbol], size)
+        parameters = {f.name: [v.type for v in f.args] for f in funcs(made)}
+        packed: dict[str, list[ir.Type]] = {}
+        for name, plan in plans.items():
+            (writer := _Writer(plan, name, in_arena, parameters)).run()
+            packed |= writer.packed
+        for name, types in packed.items():  # of C: a pointer to a descriptor for each tensor
+            create.declare(name, types).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+    return made
+
+
+def _scratch(plans: Mapping[str, Plan]) -> dict[str, int]:
+    """The bytes that functions are given for themselves, by symbol."""
+    calls = [call for plan in plans.values() for call in plan.calls if call.scratch is not None]
+    return {own_symbol(c.callee, c.in_place): int(c.scratch.type.shape[0]) for c in calls if c.scratch is not None}
+
+
+def add_scratch(func: Func, size: int) -> None:
+    """Append a parameter of bytes, in which lowering places buffers of the function."""
+    facts = attrs.argument_attrs(func.op)
+    func.body.add_argument(_bytes_type(size), func.op.location)
+    types = [v.type for v in func.args]
+    func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+    own = {attrs.NAME: "scratch", attrs.SCRATCH: True}
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([*map(ir.DictAttr.get, facts), attrs.to_attr(own)])
+
+
+def own_symbol(callee: str, in_place: Sequence[tuple[int, int]] = ()) -> str:
+    """The symbol of a TensorIR function beside the graph's, which may have the same name."""
+    return ".".join([body_symbol(callee), *(f"{result}_in_{source}" for source, result in in_place)])
+
+
+def _callees(known: Mapping[str, ir.Operation], names: Sequence[str]) -> list[str]:
+    """The functions of these names, and those that they call, in order."""
+    found: dict[str, None] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop(0)
+        if name in known and name not in found:
+            found[name] = None
+            waiting += [_callee(op) for op in walk.ops(known[name]) if op.name == "func.call"]
+    return list(found)
+
+
+def _callee(call: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+
+
+def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> ir.Operation:
+    """Copy a function, without what is told of it; programs get symbols of their own, kernels keep theirs."""
+    copy = op.clone()
+    copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    for name in [n for n in copy.attributes if n.startswith("graph.")]:
+        del copy.attributes[name]
+    if attrs.ID in copy.attributes:
+        copy.attributes["sym_name"] = ir.StringAttr.get(own_symbol(attrs.get(op, "sym_name")))
+    for inner in walk.ops(copy):
+        if inner.name == "func.call" and attrs.ID in known[_callee(inner)].attributes:
+            inner.attributes["callee"] = ir.FlatSymbolRefAttr.get(own_symbol(_callee(inner)))
+    return copy
+
+
+class _Writer:
+    """Writes the function of a plan at the end of a module."""
+
+    def __init__(self, plan: Plan, name: str, in_arena: bool, parameters: Mapping[str, Sequence[ir.Type]]):
+        """parameters: the types of those of the programs that are called."""
+        self.plan, self.name, self.in_arena, self.parameters = plan, name, in_arena, parameters
+        self.allocated: dict[int, tuple[ir.Value, TensorType]] = {}
+        self.known: dict[str, ir.Value] = {}
+        self.offsets: list[ir.Value] = []
+        self.views: dict[Place, ir.Value] = {}
+        self.arguments: dict[tuple[str, int], ir.Value] = {}
+        self.packed: dict[str, list[ir.Type]] = {}
+        self.least: ir.AffineExpr | None = None
+
+    def run(self) -> None:
+        made = create.func(self.name, *self._signature(), attributes={"global_symbol": self.name, "tir.noalias": True})
+        args = list(made.body.arguments)
+        spaces = [(INPUT, i) for i in range(len(self.plan.inputs))]
+        spaces += [(OUTPUT, i) for i in range(len(self.plan.outputs))]
+        spaces += [(WEIGHT, 0), (ARENA, 0)] if self.in_arena else []
+        self.arguments = dict(zip(spaces, args, strict=True))
+        with create.at_end(made.body):
+            self._sizes()
+            self._slots()
+            for place in self._places():
+                self._view(place)
+            for call in self.plan.calls:
+                self._call(call)
+            for source, target in self.plan.copies:
+                memref.copy(self._view(source), self._view(target))
+        if self.least is not None:  # of the arena: each view is inside of it
+            names = [*self.known, ARENA_BYTES]
+            room = ir.AffineExpr.get_add(ir.AffineSymbolExpr.get(len(self.known)), self.least * -1)
+            condition = ir.IntegerSet.get(0, len(names), [room], [False])
+            made.op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(condition)
+            attrs.put(made.op, attrs.SYMS, names)
+
+    def _places(self) -> list[Place]:
+        """The memory of all values, in order: views come before calls, as the text of a program has them."""
+        called = [p for call in self.plan.calls for p in (*call.inputs, *call.outputs)]
+        return [*dict.fromkeys((*called, *(p for copy in self.plan.copies for p in copy)))]
+
+    def _call(self, call: Call) -> None:
+        same = {result for _, result in call.in_place}
+        operands = [self._view(p) for n, p in enumerate((*call.inputs, *call.outputs)) if n not in same]
+        operands += [] if call.scratch is None else [self._view(call.scratch)]
+        symbol = call.callee if call.packed else own_symbol(call.callee, call.in_place)
+        wanted = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
+        operands = [v if v.type == type_ else memref.cast(type_, v) for v, type_ in zip(operands, wanted, strict=True)]
+        func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), operands)
+        if call.packed:
+            self.packed.setdefault(call.callee, [v.type for v in operands])
+
+    def _signature(self) -> tuple[list[ir.Type], list[dict[str, Any]]]:
+        inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)
+        outputs = [(output_name(i, self.plan), type_) for i, type_ in enumerate(self.plan.outputs)]
+        total = None if self.plan.arena.offsets is None else self.plan.arena.total
+        bytes_ = ((WEIGHTS_NAME, self.plan.weight_bytes), (ARENA_NAME, total)) if self.in_arena else ()
+        types: list[ir.Type] = [memref_type(t) for _, t in (*inputs, *outputs)]
+        types += [_bytes_type(n) for _, n in bytes_]
+        facts = [self._facts(name, t) for name, t in (*inputs, *outputs)] + [{attrs.NAME: name} for name, _ in bytes_]
+        if self.in_arena and total is None:
+            sizes = ir.AffineMap.get(0, 1, [ir.AffineSymbolExpr.get(0)])
+            facts[-1] |= {attrs.SHAPE: ir.AffineMapAttr.get(sizes), attrs.SYMS: [ARENA_BYTES]}
+        return types, facts
+
+    def _facts(self, name: str, type_: TensorType) -> dict[str, Any]:
+        facts: dict[str, Any] = {attrs.NAME: name}
+        if type_.is_unsigned:
+            facts[attrs.DTYPE] = type_.dtype
+        if type_.is_symbolic:
+            names = sorted({s for size in type_.shape for s in size_code.symbols(size)})
+            exprs = [size_code.affine(size, names) for size in type_.shape]
+            if all(e is not None for e in exprs):
+                facts[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(names), exprs))
+                facts[attrs.SYMS] = names
+        return facts
+
+    def _sizes(self) -> None:
+        """Read the value of each named size from the shape of an input."""
+        for number, (_, type_) in enumerate(self.plan.inputs):
+            for axis, size in enumerate(type_.shape):
+                if isinstance(size, str) and size.isidentifier() and size not in self.known:
+                    self.known[size] = self._extent(self.arguments[INPUT, number], axis, size)
+        unknown = [s for s in self.plan.symbols if s not in self.known]
+        if unknown:
+            raise GraphError(
+                f"the size {unknown[0]} is in expressions only; fix: an input with a dimension that is {unknown[0]}"
+            )
+
+    def _extent(self, buffer: ir.Value, axis: int, name: str) -> ir.Value:
+        found = memref.DimOp(buffer, self._number(axis))
+        found.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
+        return found.result
+
+    def _slots(self) -> None:
+        arena = self.plan.arena
+        if not self.in_arena:
+            return
+        if arena.offsets is not None:
+            self.offsets = [self._number(offset) for offset in arena.offsets]
+            return
+        self._extent(self.arguments[ARENA, 0], 0, ARENA_BYTES)
+        widths = [affine_width(sizes, list(self.known)) for sizes in arena.members]
+        if all(w is not None for w in widths):
+            self._affine_slots([w for w in widths if w is not None])
+            return
+        end = self._number(0)
+        for sizes in arena.members:
+            self.offsets.append(end)
+            widths = [self._aligned(size) for size in sizes]
+            width = widths[0]
+            for other in widths[1:]:
+                width = arith.maxsi(width, other)
+            end = arith.addi(end, width)
+
+    def _affine_slots(self, widths: Sequence[ir.AffineExpr]) -> None:
+        """Offsets as affine expressions, of which it can be proved that the views are inside of the arena."""
+        end: ir.AffineExpr = ir.AffineConstantExpr.get(0)
+        for width in widths:
+            number = end.value if isinstance(end, ir.AffineConstantExpr) else None
+            map_ = ir.AffineMap.get(0, len(self.known), [end])
+            made = self._number(number) if number is not None else affine.apply(map_, list(self.known.values()))
+            self.offsets.append(made)
+            end = end + width
+        self.least = end
+
+    def _aligned(self, size: Size) -> ir.Value:
+        """A size rounded up to cache lines."""
+        if isinstance(size, int):
+            return self._number(-(-size // LINE) * LINE)
+        lines = arith.ceildivsi(size_code.emitted(size, self.known), self._number(LINE))
+        return arith.muli(lines, self._number(LINE))
+
+    def _number(self, value: int) -> ir.Value:
+        return arith.constant(ir.IndexType.get(), value)
+
+    def _view(self, place: Place) -> ir.Value:
+        if place not in self.views:
+            self.views[place] = self._made_view(place)
+        return self.views[place]
+
+    def _made_view(self, place: Place) -> ir.Value:
+        wanted = memref_type(place.type)
+        sizes = [size_code.emitted(s, self.known) for s in place.type.shape if isinstance(s, str)]
+        if place.space == WEIGHT:
+            name = next((n for n, (offset, _) in self.plan.weights.items() if offset == place.index), WEIGHTS_NAME)
+            return self._named(memref.view(wanted, self.arguments[WEIGHT, 0], self._number(place.index), sizes), name)
+        if place.space == ARENA and not self.in_arena:
+            return self._allocation(place, wanted, sizes)
+        if place.space == ARENA:
+            made = memref.view(wanted, self.arguments[ARENA, 0], self.offsets[place.index], sizes)
+            return self._named(made, f"buffer{place.index}")
+        own = self.plan.inputs[place.index][1] if place.space == INPUT else self.plan.outputs[place.index]
+        known = self.arguments[place.space, place.index]
+        return known if _is_shape_of(own, place.type) else reshaped(known, place.type, sizes)
+
+    @staticmethod
+    def _named(value: ir.Value, name: str) -> ir.Value:
+        ir.OpResult(value).owner.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
+        return value
+
+    def _allocation(self, place: Place, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
+        if place.index not in self.allocated:
+            made = self._named(memref.alloc(wanted, sizes, []), f"buffer{place.index}")
+            self.allocated[place.index] = made, place.type
+        known, own = self.allocated[place.index]
+        return known if _is_shape_of(own, place.type) else reshaped(known, place.type, sizes)
+
+
+def _is_shape_of(one: TensorType, other: TensorType) -> bool:
+    """Whether two buffers have one shape: (n, m) is not (m, n), though MLIR has one type for both."""
+    return one.dtype == other.dtype and one.shape == other.shape
+
+
+def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Value:
+    """A row-major buffer with another shape of as many elements: collapsed to one axis, then expanded."""
+    rank, wanted = ir.MemRefType(value.type).rank, memref_type(type_)
+    element = wanted.element_type
+    unknown = ir.ShapedType.get_dynamic_size()
+    if rank != 1:
+        shape = ir.MemRefType(value.type).shape
+        length = unknown if unknown in shape else int(np.prod(shape))
+        flat = ir.MemRefType.get([length], element)
+        value = (
+            memref.collapse_shape(flat, value, [list(range(rank))])
+            if rank
+            else memref.expand_shape(flat, value, [], [], [1])
+        )
+    if wanted.rank == 1:
+        return value if value.type == wanted else memref.cast(wanted, value)
+    if wanted.rank == 0:
+        return memref.collapse_shape(wanted, value, [])
+    static = [s if isinstance(s, int) else unknown for s in type_.shape]
+    flat = ir.MemRefType.get([unknown if unknown in static else int(np.prod(static))], element)
+    value = value if value.type == flat else memref.cast(flat, value)  # of no elements: 0 is n * 0
+    if static.count(unknown) > 1:  # LLVM's expand-strided-metadata aborts on expand_shape to several of these
+        return _row_major(value, wanted, sizes)
+    return memref.expand_shape(wanted, value, [list(range(wanted.rank))], sizes, static)
+
+
+def _row_major(value: ir.Value, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
+    """A buffer of one axis with a shape of several unknown sizes, as `memref.reinterpret_cast` with their strides."""
+    unknown, waiting = ir.ShapedType.get_dynamic_stride_or_offset(), list(sizes)
+    extents = [waiting.pop(0) if wanted.is_dynamic_dim(n) else wanted.shape[n] for n in range(wanted.rank)]
+    step: ir.Value | int = 1
+    static, strides = [], []
+    for extent in reversed(extents):
+        static.insert(0, step if isinstance(step, int) else unknown)
+        strides[:0] = [] if isinstance(step, int) else [step]
+        if isinstance(extent, int) and isinstance(step, int):
+            step *= extent
+        else:
+            step = arith.muli(
+                *(v if isinstance(v, ir.Value) else arith.constant(ir.IndexType.get(), v) for v in (step, extent))
+            )
+    return memref.reinterpret_cast(wanted, value, [], sizes, strides, [0], wanted.shape, static)
+
+
+def affine_width(sizes: Sequence[Size], names: Sequence[str]) -> ir.AffineExpr | None:
+    """The greatest of some sizes, rounded up to cache lines, where one of them is it whatever the named sizes are:
+    (8 * n, 4 * n + 4) -> None, (8 * n, 4 * n) -> (8 * n) ceildiv 64 * 64."""
+    greatest = next((s for s in sizes if all(size_code.at_least(s, other) for other in sizes)), None)
+    found = None if greatest is None else size_code.affine(greatest, names)
+    return None if found is None else ir.AffineExpr.get_ceil_div(found, LINE) * LINE
+
+
+def output_name(number: int, plan: Plan) -> str:
+    """The name of the parameter of an output."""
+    return "out" if len(plan.outputs) == 1 else f"out{number}"
+
+
+def memref_type(type_: TensorType) -> ir.MemRefType:
+    """The row-major buffer of a tensor."""
+    unknown = ir.ShapedType.get_dynamic_size()
+    sizes = [size if isinstance(size, int) else unknown for size in type_.shape]
+    return ir.MemRefType.get(sizes, dtypes.element_type(type_.dtype))
+
+
+def _bytes_type(length: int | None) -> ir.MemRefType:
+    size = ir.ShapedType.get_dynamic_size() if length is None else length
+    return ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
+
+
+def output_shapes(plan: Plan, known: Mapping[str, int]) -> list[tuple[int, ...]]:
+    """The shapes of the outputs where the sizes have these values."""
+    return [tuple(size_code.value(s, known) for s in type_.shape) for type_ in plan.outputs]

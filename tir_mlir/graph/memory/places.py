@@ -1,0 +1,272 @@
+"""Where each value of a graph lies when it runs: an argument, the weights, an output, or a slot of the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
+from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.graph.memory import arena, size_code
+from tir_mlir.graph.memory.arena import Arena, Request
+from tir_mlir.graph.memory.size_code import Size
+
+INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
+SCRATCH = "graph.scratch"
+"""Of a TensorIR function: the bytes that it needs for buffers of its own."""
+ADDRESSES = 2**63
+"""Bytes that can be addressed: offsets are signed numbers of 64 bits."""
+VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten"})
+"""Operators whose result has the elements of their first input in the same order: they cost nothing."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The memory of a value: the number of an input, output or slot, or the offset of a weight; and its type."""
+
+    space: str
+    index: int
+    type: TensorType
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result.
+
+    in_place: pairs of parameters, an input and a result, that are one buffer. scratch: bytes for the function itself.
+    """
+
+    callee: str
+    name: str
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
+    packed: bool = False
+    in_place: tuple[tuple[int, int], ...] = ()
+    scratch: Place | None = None
+
+
+@dataclass
+class Plan:
+    """A graph as calls on memory, in order, and copies at its end."""
+
+    inputs: list[tuple[str, TensorType]] = field(default_factory=list)
+    outputs: list[TensorType] = field(default_factory=list)
+    weights: dict[str, tuple[int, TensorType]] = field(default_factory=dict)
+    weight_bytes: int = 0
+    calls: list[Call] = field(default_factory=list)
+    copies: list[tuple[Place, Place]] = field(default_factory=list)
+    arena: Arena = field(default_factory=lambda: arena.plan([]))
+
+    @property
+    def symbols(self) -> list[str]:
+        """The names of the sizes, sorted."""
+        return sorted({s for _, t in self.inputs for size in t.shape for s in size_code.symbols(size)})
+
+
+def byte_size(type_: TensorType) -> Size:
+    """The bytes of a tensor."""
+    bits = dtypes.bits(type_.dtype)
+    return size_code.product((*type_.shape, max(1, bits // 8)))
+
+
+def parts(whole: Plan, apart: Collection[str]) -> list[Plan | Call]:
+    """A plan as parts in order: calls of the packed functions in `apart`, and plans of what is between them."""
+    found: list[Plan | Call] = []
+    run: list[Call] = []
+    for call in whole.calls:
+        if call.packed and call.callee in apart:
+            found += [replace(whole, calls=run, copies=[])] if run else []
+            found.append(call)
+            run = []
+        else:
+            run.append(call)
+    return [*found, replace(whole, calls=run)] if run or whole.copies or not found else found
+
+
+def plan(
+    func: TensorFunc,
+    in_place: Collection[tuple[str, int, int]] = (),
+    shared: bool = True,
+    scratch: Mapping[str, int] | None = None,
+) -> Plan:
+    """Assign memory to the values of a graph, whose nodes are views, calls of TensorIR and packed functions.
+
+    in_place: (function, input, result), of parameters that may be one buffer. shared: let buffers that are not needed
+    at the same time share memory. scratch: bytes that functions need for themselves, by name. Errors: GraphError for
+    other nodes, and for tensors, or all of them together, of more bytes than there are addresses.
+    """
+    return _Planner(func, in_place, shared, scratch or {}).run()
+
+
+def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
+    """What `in_place` of `plan` could have: inputs of the type of a result that no later node reads."""
+    planner = _Planner(func, (), True, {})
+    planner.run()
+    return list(planner.wanted)
+
+
+class _Planner:
+    """The state of planning one graph. Values are roots: what views are views of."""
+
+    def __init__(
+        self, func: TensorFunc, in_place: Collection[tuple[str, int, int]], shared: bool, scratch: Mapping[str, int]
+    ):
+        self.shared, self.scratch = shared, scratch
+        self.func, self.in_place, self.nodes = func, in_place, func.nodes
+        self.callees = {node.op: node.callee for node in self.nodes}  # a look-up builds a table of the module
+        self.views = {op for op, callee in self.callees.items() if callee is not None and names_view(callee)}
+        self.made = Plan()
+        self.fixed: dict[ir.Value, tuple[str, int]] = {}
+        self.first: dict[ir.Value, int] = {}
+        self.last: dict[ir.Value, int] = {}
+        self.shares: dict[ir.Value, ir.Value] = {}
+        self.wanted: dict[tuple[str, int, int], None] = {}
+        self.joined: dict[ir.Operation, list[tuple[int, int]]] = {}
+        self.own: dict[ir.Operation, Place] = {}
+
+    def run(self) -> Plan:
+        self._arguments()
+        for number, node in enumerate(self.nodes):
+            self._check(node)
+            for value in (*node.inputs, *node.results):
+                root = self._root(value)
+                self.first.setdefault(root, number)
+                self.last[root] = number
+            for name, type_ in zip(node.names, node.types, strict=True):
+                self._check_bytes(byte_size(type_), f"{name} of")
+        self._outputs()
+        self._share()
+        self._arena()
+        self.made.calls = [self._call(node) for node in self.nodes if node.op not in self.views]
+        return self.made
+
+    def _check(self, node: Node) -> None:
+        callee = self.callees[node.op]
+        kind = None if callee is None else callee.kind
+        if node.op not in self.views and kind not in (encoding.CALL_TIR, encoding.PACKED):
+            raise GraphError(
+                f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
+            )
+
+    def _check_bytes(self, size: Size, what: str) -> None:
+        """Errors: GraphError for more bytes than there are addresses."""
+        if isinstance(size, int) and size >= ADDRESSES:
+            raise GraphError(
+                f"{what} the graph {self.func.name} takes {size} bytes, and at most 2**63 - 1 can be addressed; "
+                "fix: smaller tensors"
+            )
+
+    def _arguments(self) -> None:
+        for number, value in enumerate(self.func.inputs):
+            type_, weight = self.func.input_type(number), self.func.weight(number)
+            self._check_bytes(byte_size(type_), f"{self.func.input_name(number)} of")
+            if weight is None:
+                self.fixed[value] = INPUT, len(self.made.inputs)
+                self.made.inputs.append((self.func.input_name(number), type_))
+                continue
+            size = byte_size(type_)
+            if not isinstance(size, int):
+                raise GraphError(f"the weight {weight} has the shape {type_}; a weight has a shape of numbers")
+            self.fixed[value] = WEIGHT, self.made.weight_bytes
+            self.made.weights[weight] = self.made.weight_bytes, type_
+            self.made.weight_bytes += -(-size // arena.LINE) * arena.LINE
+            self._check_bytes(self.made.weight_bytes, "the memory of the weights of")
+
+    def _root(self, value: ir.Value) -> ir.Value:
+        while not isinstance(value, ir.BlockArgument) and (op := ir.OpResult(value).owner.operation) in self.views:
+            value = op.operands[0]
+        return value
+
+    def _outputs(self) -> None:
+        """Nodes write to outputs directly, one to each; what is an argument, or returned twice, is copied."""
+        for number, value in enumerate(self.func.outputs):
+            type_, root = self.func.type_of(value), self._root(value)
+            self.made.outputs.append(type_)
+            if root in self.fixed:
+                space, index = self.fixed[root]
+                self.made.copies.append((Place(space, index, type_), Place(OUTPUT, number, type_)))
+            else:
+                self.fixed[root] = OUTPUT, number
+
+    def _share(self) -> None:
+        """Let results overwrite inputs that are not used later, where the function allows it."""
+        for number, node in enumerate(self.nodes):
+            callee = self.callees[node.op]
+            if callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views:
+                for result in range(len(node.results)):
+                    self._share_result(number, node, callee.callee, result)
+
+    def _share_result(self, number: int, node: Node, callee: str, result: int) -> None:
+        inputs, value = node.inputs, node.results[result]
+        roots, type_ = [self._root(v) for v in inputs], self.func.type_of(value)
+        for operand, root in enumerate(roots):
+            holder = self._holder(root)
+            if (
+                holder not in self.fixed
+                and roots.count(root) == 1
+                and self.last[holder] == number
+                and self.func.type_of(inputs[operand]) == type_
+            ):
+                asked = callee, operand, len(inputs) + result
+                self.wanted[asked] = None
+                if asked in self.in_place:
+                    self._join(holder, value)
+                    self.joined.setdefault(node.op, []).append(asked[1:])
+                    return
+
+    def _holder(self, root: ir.Value) -> ir.Value:
+        while root in self.shares:
+            root = self.shares[root]
+        return root
+
+    def _join(self, holder: ir.Value, value: ir.Value) -> None:
+        if value in self.fixed:  # an output: what it overwrites lies there too
+            self.fixed[holder] = self.fixed[value]
+        self.shares[value] = holder
+        self.last[holder] = max(self.last[holder], self.last[value])
+
+    def _arena(self) -> None:
+        roots = [r for r in self.first if r not in self.fixed and r not in self.shares]
+        end = len(self.nodes)
+        spans = [(self.first[r], self.last[r]) if self.shared else (0, end) for r in roots]
+        requests = [Request(byte_size(self.func.type_of(r)), *span) for r, span in zip(roots, spans, strict=True)]
+        needs = {number: size for number, node in enumerate(self.nodes) if (size := self._needs(node))}
+        requests += [Request(size, number, number) for number, size in needs.items()]
+        self.made.arena = arena.plan(requests)
+        self._check_bytes(self.made.arena.total, "the memory of the results between the nodes of")
+        slots = self.made.arena.slots
+        self.fixed |= {r: (ARENA, slots[i]) for i, r in enumerate(roots)}
+        for slot, (number, size) in zip(slots[len(roots) :], needs.items(), strict=True):
+            self.own[self.nodes[number].op] = Place(ARENA, slot, TensorType((size,), "int8"))
+
+    def _needs(self, node: Node) -> int:
+        """The bytes that the function of a node needs for itself."""
+        callee = self.callees[node.op]
+        own = callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views
+        return self.scratch.get(callee.callee, 0) if callee is not None and own else 0
+
+    def place(self, value: ir.Value) -> Place:
+        root = self._root(value)
+        space, index = self.fixed[root] if root in self.fixed else self.fixed[self._holder(root)]
+        return Place(space, index, self.func.type_of(value))
+
+    def _call(self, node: Node) -> Call:
+        callee = self.callees[node.op]
+        assert callee is not None
+        inputs, outputs = tuple(map(self.place, node.inputs)), tuple(map(self.place, node.results))
+        pairs = tuple(self.joined.get(node.op, ()))
+        packed, own = callee.kind == encoding.PACKED, self.own.get(node.op)
+        return Call(callee.callee, node.names[0], inputs, outputs, packed, pairs, own)
+
+
+def is_view(node: Node) -> bool:
+    """Whether a node only gives its first input another shape."""
+    return node.operator in VIEWS
+
+
+def names_view(callee: TensorFunc) -> bool:
+    """Whether a function stands for an operator that only gives its input another shape."""
+    return attrs.get(callee.op, encoding.OP) in VIEWS

@@ -1,0 +1,186 @@
+"""Round the weights of a graph to fewer bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.graph import Node, TensorType, create, encoding, free_name
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.precision.computed_weights import keep_read_weights, with_computed_weights
+from tir_mlir.graph.precision.formats import BFLOAT16, Format, Rounded, format_of, hindrance, rounded
+from tir_mlir.graph.precision.rounded_products import CONVOLUTIONS, rounded_product
+from tir_mlir.graph.precision.rounding import Rounding, WeightError, weight_error
+from tir_mlir.graph.transforms.channels_last import channels_last
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
+from tir_mlir.graph.transforms.lift_weights import stored_weights
+from tir_mlir.graph.transforms.rewriter import Rewriter
+from tir_mlir.graph.transforms.simplify import simplify
+
+PRODUCTS = CONVOLUTIONS | {"nn.dense", "matmul"}
+"""The operators whose second operand is rounded."""
+Choice = Sequence[str] | Callable[[str, tuple[int, ...]], bool]
+"""Names of weights, with `*` for any letters, or a function of name and shape."""
+
+
+def quantize_weights(
+    graph: Graph,
+    dtype: str,
+    group: int | None = None,
+    *,
+    activations: str | None = None,
+    only: Choice | None = None,
+    keep: Choice = (),
+) -> Graph:
+    """Round the weights of products and convolutions, which are stored in fewer bits and widened where they are read.
+
+        lv = R.nn.dense(x, w)      ->      lv = R.nn.dense(x, R.astype(w_bfloat16, "float32"))          "bfloat16"
+                                           lv = R.nn.dense(x, R.astype(w_int8, "float32")) * w_scale    "int8"
+                                           lv = R.nn.dense(x, R.dequantize_group(w_int4, w_scale))      "int4"
+
+    dtype: "bfloat16" ("bf16"); "int8", with a scale for each output channel; "int4", with a scale for each group of a
+    row, as "int8" has too if group is given. activations: what dense layers multiply is rounded too, in each call:
+    "bfloat16" for weights of bfloat16; "int8" for weights of integers with a scale for each channel, with a step for
+    each row, and sums in int32. only: the weights to round, as names or a function of name and shape
+    (default: all that can be); keep: weights to leave alone. Norms, biases and embeddings stay as they are. Batch
+    normalization is folded first.
+    `rounding` of the result tells the error of each weight, and why others were kept; `compare` that of the outputs on
+    given inputs. Raises GraphError for an unknown format, a name that no weight of a product has, or a weight that
+    `only` names and the format cannot store.
+    """
+    how = format_of(dtype, group, activations)
+    made = with_computed_weights(channels_last(fold_batch_norm(simplify(graph)))).clone()
+    with entered():
+        _Quantize(made, how, _Chosen(only, keep)).run()
+    made = clean(made)
+    with entered():
+        keep_read_weights(made)
+    return made
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A weight of a product: its node, the parameter of the graph, its name, the axis of the channels, and whether the
+    product reads it transposed: (inputs, outputs)."""
+
+    node: Node
+    value: ir.Value
+    name: str
+    axis: int
+    transposed: bool = False
+
+
+class _Chosen:
+    """Which weights to round."""
+
+    def __init__(self, only: Choice | None, keep: Choice):
+        self.only, self.keep = only, keep
+
+    def __call__(self, name: str, shape: tuple[int, ...]) -> bool:
+        return (self.only is None or _picks(self.only, name, shape)) and not _picks(self.keep, name, shape)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise GraphError for a pattern that fits none of these names."""
+        for choice in (self.only, self.keep):
+            for pattern in () if choice is None or callable(choice) else choice:
+                if not any(fnmatchcase(name, pattern) for name in names):
+                    known = ", ".join(names) or "none"
+                    raise GraphError(f"no product has a weight {short_repr(pattern)}; fix: one of {known}")
+
+    def insists(self) -> bool:
+        """Whether the weights were named."""
+        return self.only is not None and not callable(self.only)
+
+
+def _picks(choice: Choice, name: str, shape: tuple[int, ...]) -> bool:
+    if callable(choice):
+        return bool(choice(name, shape))
+    return any(fnmatchcase(name, pattern) for pattern in choice)
+
+
+class _Quantize:
+    """The state of rounding the weights of one graph, in place."""
+
+    def __init__(self, graph: Graph, how: Format, chosen: _Chosen):
+        self.graph, self.how, self.chosen = graph, how, chosen
+        self.rewrite = Rewriter(graph)
+        self.stored: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value | None]] = {}
+        self.told: dict[str, WeightError] = {}
+        self.kept: dict[str, str] = {}
+
+    def run(self) -> None:
+        uses = list(self._uses())
+        self.chosen.check(list(dict.fromkeys(use.name for use in uses)))
+        for use in uses:
+            weight = self._array(use)
+            if not self.chosen(use.name, weight.shape):
+                self.kept[use.name] = "it was not chosen"
+            elif why := hindrance(weight, self.how, use.axis):
+                if self.chosen.insists():
+                    raise GraphError(f"the weight {use.name} cannot be stored as {self.how}: {why}")
+                self.kept[use.name] = why
+            else:
+                self._replace(use, weight)
+        before = self.graph.rounding or Rounding()
+        self.graph.rounding = before.joined(Rounding(tuple(self.told.values()), self.kept))
+
+    def _uses(self) -> Iterator[_Use]:
+        """The weights of products that were not rounded before."""
+        func, known = self.rewrite.func, stored_weights(self.rewrite.func.op)
+        for node in func.nodes:
+            if node.operator not in PRODUCTS:
+                continue
+            value, turned = node.inputs[1], node.operator == "matmul"
+            if turned and (before := self.rewrite.producer(value, "permute_dims")):
+                if len(before.types[0].shape) == 2 and before.attributes.get("axes") in (None, [1, 0]):
+                    value, turned = before.inputs[0], False
+            if not isinstance(value, ir.BlockArgument):
+                continue
+            number = ir.BlockArgument(value).arg_number
+            name, rank = func.weight(number), len(func.input_type(number).shape)
+            if name is None or name in known or (node.operator not in CONVOLUTIONS and rank != 2):
+                continue
+            axis = _channel(node) if node.operator in CONVOLUTIONS else 0
+            if axis is not None and func.input_type(number).dtype == "float32":
+                yield _Use(node, value, name, axis, turned)
+
+    def _array(self, use: _Use) -> np.ndarray:
+        array = self.graph.weights[use.name]
+        return np.ascontiguousarray(array.T) if use.transposed else array
+
+    def _replace(self, use: _Use, weight: np.ndarray) -> None:
+        key = use.name, use.transposed, use.axis
+        if key not in self.stored:
+            made = rounded(weight, self.how, use.axis)
+            self.stored[key] = self._add(use.name, made)
+            self.told[use.name] = weight_error(use.name, weight, made, self.how)
+        stored, scale = self.stored[key]
+        self.rewrite.replace(use.node, rounded_product(self.rewrite, use.node, self.how, stored, scale))
+
+    def _add(self, name: str, made: Rounded) -> tuple[ir.Value, ir.Value | None]:
+        """Add the arrays of a rounded weight as weights."""
+        dtype = BFLOAT16 if self.how.name == BFLOAT16 else made.stored.dtype.name
+        stored = self._weight(f"{name}.{self.how.name}", made.stored, dtype, name)
+        scale = None if made.scale is None else self._weight(f"{name}.scale", made.scale, "float32", name)
+        return stored, scale
+
+    def _weight(self, wanted: str, array: np.ndarray, dtype: str, of: str) -> ir.Value:
+        name, func = free_name(wanted, self.graph.weights), self.rewrite.func
+        self.graph.weights[name] = array
+        known = attrs.get(func.op, encoding.STORED, {})
+        attrs.put(func.op, encoding.STORED, {**known, of: [*known.get(of, []), name]})
+        return create.add_input(func, name, TensorType(array.shape, dtype), name)
+
+
+def _channel(node: Node) -> int | None:
+    """The axis of the output channels in the weight of a convolution; None where it is blocked."""
+    given = node.attributes
+    layouts = (given["kernel_layout"], given.get("out_layout") or given["data_layout"])
+    return layouts[0].index("O") if all(x.isalpha() and x.isupper() for x in layouts) else None

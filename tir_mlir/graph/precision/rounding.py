@@ -1,0 +1,147 @@
+"""What rounding weights costs: the error of each weight, and of the outputs on given inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.graph.precision.formats import Format, Rounded
+
+
+@dataclass(frozen=True)
+class WeightError:
+    """A rounded weight. relative: the norm of the difference over that of the weight; largest: the largest difference
+    over the largest weight; before, after: bytes."""
+
+    name: str
+    shape: tuple[int, ...]
+    format: str
+    relative: float
+    largest: float
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class OutputError:
+    """An output of the rounded model beside that of the model. relative, largest: as of a weight."""
+
+    output: int
+    shape: tuple[int, ...]
+    relative: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """The weights of a graph that were rounded, and of the weights of products that were not, why."""
+
+    weights: tuple[WeightError, ...] = ()
+    kept: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def before(self) -> int:
+        """Bytes of the rounded weights before."""
+        return sum(w.before for w in self.weights)
+
+    @property
+    def after(self) -> int:
+        return sum(w.after for w in self.weights)
+
+    @property
+    def worst(self) -> WeightError | None:
+        """The weight with the largest relative error."""
+        return max(self.weights, key=lambda w: w.relative, default=None)
+
+    def joined(self, more: Rounding) -> Rounding:
+        """Both, for a graph that was rounded twice."""
+        return Rounding(self.weights + more.weights, {**self.kept, **more.kept})
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table: name, shape, format, relative error, largest error, bytes."""
+        return [
+            (w.name, "x".join(map(str, w.shape)), w.format, f"{w.relative:.2e}", f"{w.largest:.2e}", f"{w.after:,}")
+            for w in self.weights
+        ]
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self.weights)} weights rounded: {self.before:,} bytes before, {self.after:,} after"]
+        lines += _table(_HEAD, self.rows(), numbers=(3, 4, 5)) if self.weights else []
+        return "\n".join([*lines, *(f"kept: {name}: {why}" for name, why in self.kept.items())])
+
+    def _repr_html_(self) -> str:
+        return _html(_HEAD, self.rows())
+
+
+_HEAD = ("weight", "shape", "stored as", "relative error", "largest", "bytes")
+
+
+@dataclass(frozen=True)
+class OutputErrors:
+    """The outputs of a rounded model beside those of the model that it was made of."""
+
+    outputs: tuple[OutputError, ...]
+
+    @property
+    def relative(self) -> float:
+        """The largest of the relative errors."""
+        return max((o.relative for o in self.outputs), default=0.0)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        return [
+            (str(o.output), "x".join(map(str, o.shape)), f"{o.relative:.2e}", f"{o.largest:.2e}") for o in self.outputs
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(_table(_OUTPUTS, self.rows(), numbers=(2, 3)))
+
+    def _repr_html_(self) -> str:
+        return _html(_OUTPUTS, self.rows())
+
+
+_OUTPUTS = ("output", "shape", "relative error", "largest")
+
+
+def weight_error(name: str, weight: np.ndarray, made: Rounded, how: Format) -> WeightError:
+    """The line of a weight."""
+    relative, largest = errors(made.values, weight)
+    return WeightError(name, weight.shape, str(how), relative, largest, weight.nbytes, made.nbytes)
+
+
+def compared_models(one: Callable[..., Any], other: Callable[..., Any], inputs: Sequence[Any]) -> OutputErrors:
+    """The errors of the outputs of a model beside those of another one, on the same inputs."""
+    found, wanted = (made if isinstance(made := model(*inputs), tuple) else (made,) for model in (one, other))
+    pairs = [(np.asarray(f), np.asarray(w)) for f, w in zip(found, wanted, strict=True)]
+    return OutputErrors(tuple(OutputError(n, w.shape, *errors(f, w)) for n, (f, w) in enumerate(pairs)))
+
+
+def errors(found: np.ndarray, wanted: np.ndarray) -> tuple[float, float]:
+    """The norm of the difference over that of what is wanted, and the same of the largest elements."""
+    difference, scale = (found - wanted).ravel().astype(np.float64), wanted.ravel().astype(np.float64)
+    norms = [float(np.linalg.norm(x)) for x in (difference, scale)]
+    tops = [float(np.abs(x).max(initial=0)) for x in (difference, scale)]
+    return norms[0] / norms[1] if norms[1] else norms[0], tops[0] / tops[1] if tops[1] else tops[0]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> list[str]:
+    widths = [max(len(row[n]) for row in (head, *rows)) for n in range(len(head))]
+    return [
+        "  ".join(
+            cell.rjust(w) if n in numbers else cell.ljust(w)
+            for n, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (head, *rows)
+    ]
+
+
+def _html(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table><tr>{titles}</tr>{body}</table>"

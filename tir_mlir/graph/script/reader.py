@@ -1,0 +1,318 @@
+"""Read `@R.function` into expressions, and these into a module."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScriptError, TirError
+from tir_mlir.dialect.graph import free_name
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph import script as relax
+from tir_mlir.graph.builder import add_function
+from tir_mlir.graph.expressions import (
+    Expr,
+    Function,
+    GlobalVar,
+    SeqExpr,
+    ShapeExpr,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    Var,
+    write_functions,
+)
+from tir_mlir.graph.expressions.emitter import Emitter
+from tir_mlir.graph.expressions.match_cast import MatchCast, matched
+from tir_mlir.graph.expressions.nodes import Call
+from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
+from tir_mlir.graph.memory import size_code
+from tir_mlir.graph.script import branches
+from tir_mlir.script.module import IRModule, PrimFunc, verify_module
+from tir_mlir.script.parser import FunctionSource
+
+_SIZE_WORDS = ("int64", "int32", "Var", "var", "SizeVar")
+
+
+def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None:
+    """Add graphs to a module that has the programs they call. Raises ScriptError with the line."""
+    sources = {p.name: p for p in programs}
+    functions = _Functions(module, sources)
+    for name in sources:
+        functions[name]
+    with entered():
+        write_functions(module, functions.graphs)
+        verify_module(module.mlir)
+
+
+class _Functions(Mapping[str, Any]):
+    """The functions of a module by name; a graph is read when it is first asked for."""
+
+    def __init__(self, module: IRModule, sources: Mapping[str, FunctionSource]):
+        self.module, self.sources = module, sources
+        self.graphs: dict[str, Function] = {}
+        self._open: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.sources:
+            return self.module.prim_funcs[name]
+        if name in self._open:
+            program = self.sources[name]
+            raise program.source.error(program.node, f"graphs call each other in a circle: {' -> '.join(self._open)}")
+        if name not in self.graphs:
+            self._open.append(name)
+            self.graphs[name] = _Reader(self.sources[name], self).function()
+            self._open.pop()
+        return self.graphs[name]
+
+    def __iter__(self) -> Any:
+        return iter([*self.module.prim_funcs, *self.sources])
+
+    def __len__(self) -> int:
+        return len(self.module.prim_funcs) + len(self.sources)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.sources or name in self.module.prim_funcs
+
+    def add(self, function: PrimFunc) -> GlobalVar:
+        """A program from outside the module, which a graph calls by its Python name."""
+        with entered():
+            return GlobalVar(add_function(self.module, function))
+
+
+class _Member(GlobalVar):
+    """`cls.f`: a function of the module; a graph is called like a Python function."""
+
+    def __call__(self, *args: Any) -> Call:
+        return Call(GlobalVar(self), args)
+
+
+class _Reader:
+    """Reads one graph."""
+
+    def __init__(self, program: FunctionSource, functions: _Functions):
+        self.program, self.source, self.node = program, program.source, program.node
+        self.attributes: dict[str, Any] = {}
+        self.emitter = Emitter(functions, functions.add)
+        self.names = {"__builtins__": builtins, **program.names}
+        members = {name: _Member(name) for name in functions}
+        self.names |= {**members, "cls": SimpleNamespace(**members), "relax": relax, "R": relax}
+        self.names |= {"Tensor": relax.Tensor, "Object": relax.Object, "Shape": relax.Shape, "Tuple": relax.Tuple}
+        if program.home:
+            self.names[program.home] = self.names["cls"]
+        self.result: Expr | None = None
+        self.sizes: set[str] = set()  # of the parameters
+
+    def function(self) -> Function:
+        if self.program.private:
+            self.attributes["Primitive"] = 1
+        params = [self._parameter(arg) for arg in self._args()]
+        for stmt in self.node.body:
+            self._statement(stmt)
+        if self.result is None:
+            raise self.source.error(self.node, f"{self.node.name} returns nothing; fix: end with `return gv`")
+        self._check(self.node.returns, self.result)
+        return Function(params, SeqExpr(self.emitter.blocks, self.result), attrs=self.attributes)
+
+    def _args(self) -> list[ast.arg]:
+        args = self.node.args
+        extra = [*args.kwonlyargs, *args.posonlyargs, args.vararg, args.kwarg, *args.defaults]
+        for one in extra:
+            if one is not None:
+                raise self.source.error(one, "a graph takes plain positional parameters without defaults")
+        return args.args
+
+    def _parameter(self, arg: ast.arg) -> Var:
+        if arg.annotation is None:
+            raise self.source.error(arg, f'parameter {arg.arg} needs a type, such as R.Tensor((1, 784), "float32")')
+        info = self._with_sizes(arg.arg, self._info(arg.annotation))
+        if not isinstance(info, TensorStructInfo) or info.shape is None:
+            raise self.source.error(arg, f"parameter {arg.arg} is {info}; fix: give its shape and element type")
+        var = self.names[arg.arg] = Var(arg.arg, info)
+        self.sizes |= {name for size in info.shape for name in size_code.symbols(SIZES.text(size))}
+        self.emitter.names.add(arg.arg)
+        return var
+
+    def _with_sizes(self, name: str, info: StructInfo) -> StructInfo:
+        """Of a tensor whose rank is known a size for each axis: x: R.Tensor("float32", ndim=2) is (x_0, x_1)."""
+        if not isinstance(info, TensorStructInfo) or info.shape is not None or info.ndim < 0 or not info.dtype:
+            return info
+        taken = {*self.sizes, *(arg.arg for arg in self._args()), *self.names}
+        return TensorStructInfo([free_name(f"{name}_{n}", taken) for n in range(info.ndim)], info.dtype)
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def _statement(self, stmt: ast.stmt) -> None:
+        if self.result is not None:
+            raise self.source.error(stmt, "nothing follows the return of a graph")
+        if isinstance(stmt, ast.With):
+            self._dataflow(stmt)
+        elif isinstance(stmt, ast.Return) and stmt.value is not None:
+            self.result = self._located(stmt, lambda: self.emitter.operand(self._value(stmt.value)))
+        elif isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
+            self._assign(stmt, stmt.targets[0], stmt.value, None)
+        elif isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
+            self._assign(stmt, stmt.target, stmt.value, stmt.annotation)
+        elif isinstance(stmt, ast.If):
+            self._if(stmt)
+        elif isinstance(stmt, ast.Expr):
+            self._line(stmt)
+        elif not isinstance(stmt, ast.Pass):
+            raise self.source.error(
+                stmt,
+                "a graph has assignments, `with R.dataflow():`, `if` and a return; fix: compute in Python before it",
+            )
+
+    def _dataflow(self, stmt: ast.With) -> None:
+        call = stmt.items[0].context_expr
+        if len(stmt.items) != 1 or not isinstance(call, ast.Call) or _last_word(call.func) != "dataflow":
+            raise self.source.error(stmt, "the only block of a graph is `with R.dataflow():`")
+        self.emitter.begin_block(dataflow=True)
+        for inner in stmt.body:
+            self._statement(inner)
+        self.emitter.in_dataflow = False
+
+    def _if(self, stmt: ast.If) -> None:
+        """`if c: y = f(x)`, `else: y = g(x)` -> `y = R.where(c, f(x), g(x))`: both branches are computed."""
+        condition = self._located(stmt.test, lambda: self.emitter.operand(self._eval(stmt.test)))
+        self._located(stmt.test, lambda: branches.check_condition(condition))
+        if not stmt.orelse:
+            raise self.source.error(stmt, "an `if` of a graph has an `else`, which binds the same name")
+        sides = [self._branch(body) for body in (stmt.body, stmt.orelse)]
+        name = sides[0][0]
+        if name != sides[1][0]:
+            raise self.source.error(
+                stmt, f"the branches of an `if` end by binding one name, not {name} and {sides[1][0]}"
+            )
+        made = self._located(stmt, lambda: branches.chosen(condition, sides[0][1], sides[1][1]))
+        self.names[name] = self._bound(stmt, name, made)
+
+    def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Any]:
+        """The name that the last line of a branch binds, and its value; names of the branch are its own."""
+        last = body[-1]
+        target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
+        if isinstance(last, ast.If):
+            raise self.source.error(last, "a branch ends with an assignment; fix: bind what the inner `if` chose")
+        if not isinstance(target, ast.Name):
+            raise self.source.error(last, "the last line of a branch of an `if` binds its value: gv = ...")
+        outside, before = dict(self.names), len(self.emitter.values)
+        for stmt in body:
+            if isinstance(stmt, (ast.Return, ast.With)):
+                raise self.source.error(stmt, "a branch of an `if` has assignments; it returns by the name it binds")
+            self._statement(stmt)
+        made = list(self.emitter.values.values())[before:]
+        self._located(last, lambda: branches.check_branch(made, self.emitter.functions))
+        value = self._located(last, lambda: self.emitter.operand(self.names[target.id]))
+        self.names = outside
+        return target.id, value
+
+    def _line(self, stmt: ast.Expr) -> None:
+        value = stmt.value
+        if isinstance(value, ast.Constant):  # a docstring, or ...
+            return
+        word = _last_word(value.func) if isinstance(value, ast.Call) else ""
+        if word == "func_attr" and isinstance(value, ast.Call) and len(value.args) == 1:
+            self.attributes |= self._eval(value.args[0])
+        elif word == "output" and isinstance(value, ast.Call):
+            for arg in value.args:
+                self._eval(arg)
+        else:
+            raise self.source.error(stmt, "the value of this line is not used; fix: bind it, `lv = ...`")
+
+    def _assign(self, stmt: ast.stmt, target: ast.expr, value: ast.expr, annotation: ast.expr | None) -> None:
+        names = [t.id for t in (target.elts if isinstance(target, ast.Tuple) else [target]) if isinstance(t, ast.Name)]
+        if not names or (isinstance(target, ast.Tuple) and len(names) != len(target.elts)):
+            raise self.source.error(stmt, "a graph assigns to names")
+        values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
+        sizes = [_size(name, v) for name, v in zip(names, values, strict=False)]
+        if len(values) == len(names) and all(size is not None for size in sizes):
+            self.names |= {name: SIZES.variable(str(size)) for name, size in zip(names, sizes, strict=True)}
+            return
+        made = self._eval(value)
+        if isinstance(target, ast.Name):
+            self.names[target.id] = self._bound(stmt, target.id, made)
+        else:
+            self._unpack(stmt, names, made)
+        if annotation is not None:
+            self._check(annotation, self.names[names[0]])
+
+    def _bound(self, stmt: ast.stmt, name: str, value: Any) -> Any:
+        """The variable of a value; what is not a value of the graph stays what it is."""
+        if isinstance(value, MatchCast):
+            return self._cast(stmt, value)
+        if isinstance(value, Call) or (isinstance(value, Expr) and not isinstance(value, Var)):
+            return self._located(stmt, lambda: self.emitter.emit(value, name, output=not self.emitter.in_dataflow))
+        return value
+
+    def _cast(self, stmt: ast.stmt, cast: MatchCast) -> Any:
+        """The value of a match_cast; the sizes that it names mean those of the value from here on."""
+        value = self._located(
+            stmt, lambda: cast.value if isinstance(cast.value, ShapeExpr) else self.emitter.operand(cast.value)
+        )
+        found = self._located(stmt, lambda: matched(MatchCast(value, cast.info), self.sizes))
+        self.names |= {name: size for name, size in found.items() if name.isidentifier()}
+        return value
+
+    def _unpack(self, stmt: ast.stmt, names: list[str], value: Any) -> None:
+        """`a, b = R.split(x, 2)`."""
+        whole = self._bound(stmt, f"{names[0]}_tuple", value)
+        items = self._located(stmt, lambda: list(whole))
+        if len(items) != len(names):
+            raise self.source.error(stmt, f"{len(items)} values are not {len(names)} names")
+        for name, item in zip(names, items, strict=True):
+            self.names[name] = self._bound(stmt, name, item)
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+
+    def _value(self, node: ast.expr | None) -> Any:
+        return None if node is None else self._eval(node)
+
+    def _eval(self, node: ast.expr) -> Any:
+        """The value of an expression of Python, in which operators make calls."""
+        code = compile(ast.Expression(node), self.source.filename, "eval")
+        return self._located(node, lambda: eval(code, self.names))
+
+    def _located(self, node: ast.AST, run: Any) -> Any:
+        try:
+            return run()
+        except ScriptError:
+            raise
+        except TirError as error:
+            raise self.source.error(node, str(error)) from error
+        except Exception as error:  # noqa: BLE001  any failure of the user's text is an error at its line
+            raise self.source.error(node, f"{type(error).__name__}: {error}") from error
+
+    def _info(self, annotation: ast.expr) -> StructInfo:
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            text = annotation.value
+            annotation = self._located(annotation, lambda: ast.parse(text, mode="eval").body)
+        return self._located(annotation, lambda: as_struct_info(self._eval(annotation)))
+
+    def _check(self, annotation: ast.expr | None, value: Any) -> None:
+        """A written type must be the inferred one, where both are numbers."""
+        if annotation is None or not isinstance(value, Expr):
+            return
+        said, found = self._info(annotation), value.struct_info
+        if value.first_of_tuple and isinstance(said, TupleStructInfo) and said.fields:
+            said = said.fields[0]
+        if not said.could_be(found):
+            raise self.source.error(annotation, f"the value is {found}, not {said}")
+
+
+def _last_word(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _size(name: str, value: ast.expr) -> str | None:
+    """The name of a size: `n = T.int64()`, `n = T.Var("n", "int64")`; None for another value."""
+    if not isinstance(value, ast.Call) or _last_word(value.func) not in _SIZE_WORDS:
+        return None
+    if not isinstance(value.func, ast.Attribute):
+        return None
+    given = [a.value for a in value.args if isinstance(a, ast.Constant)]
+    if _last_word(value.func).startswith("int"):
+        return name if not value.args else None
+    return str(given[0]) if given else name
