@@ -115,5 +115,8 @@ class FloatBuilder:
     def magnitude(self, x: ir.Value) -> ir.Value:
         return self._make("math.absf", self.type, x)
 
+    def log(self, x: ir.Value) -> ir.Value:
+        return self._make("math.log", self.type, x)
+
     def with_sign(self, x: ir.Value, of: ir.Value) -> ir.Value:
         return self._make("math.copysign", self.type, x, of)

@@ -1,6 +1,7 @@
-"""Lower exp, log, tanh and erf to polynomials, the same for scalars and vector lanes.
+"""Lower exp, expm1, log, log1p, tanh and erf to polynomials, the same for scalars and vector lanes.
 
-Maximal error over all floats: for float32 exp and exp2 1.1 ulp, log 1, tanh and erf 1.5; for float64 exp 1.1. Argument
+Maximal error over all floats: for float32 exp and exp2 1.1 ulp, log 1, expm1, log1p, tanh and erf 1.5; for float64
+exp 1.1, log1p 1.5, expm1 2. Argument
 reduction: Cody and Waite, Software Manual for the Elementary Functions (1980). Coefficients: S. Moshier, Cephes (logf,
 tanhf); those of exp and erf by the Remez algorithm, for this file.
 """
@@ -32,14 +33,15 @@ _LOG2_ERFC_32 = (
 )  # fmt: skip
 
 
-@lowering("tir-lower-math", "Lower exp, exp2, log, tanh and erf to polynomials")
+@lowering("tir-lower-math", "Lower exp, exp2, expm1, log, log1p, tanh and erf to polynomials")
 def run(module: ir.Module) -> None:
     """Expand math functions that would be one call of the C library for each lane.
 
         %e = math.exp %x : vector<16xf32>   -->   argument reduction, a polynomial, scaling by the exponent bits
 
-    float32: exp, exp2, log, tanh, erf; float64: exp. Other functions and types are left to the C library. Vectors and
-    scalars give the same value, so a result does not depend on its position in a row.
+    float32: exp, exp2, expm1, log, log1p, tanh, erf; float64: exp, expm1, and log1p by log. Other functions and types
+    are left to the C library. Vectors and scalars give the same value, so a result does not depend on its position in a
+    row.
     """
     for op in walk.ops(module.operation):
         write = _WRITERS.get(op.name, {}).get(_bits(op))
@@ -72,21 +74,37 @@ def _exp_middle(f: FloatBuilder, x: ir.Value) -> ir.Value:
 
 def _exp_parts(f: FloatBuilder, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
     """n plus `biases` times the exponent bias in the low bits, and exp(r)."""
+    shifted, r = _exp_rest(f, x, biases)
+    return shifted, f.add(_exp_rise(f, r), 1.0)
+
+
+def _exp_rest(f: FloatBuilder, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
+    """n plus `biases` times the exponent bias in the low bits, and r."""
     high, low = (0.693359375, -2.12194440e-4) if f.bits == 32 else (6.93145751953125e-1, 1.42860682030941723212e-6)
     shifted, n = _nearest(f, x, 1 / log(2), biases)
-    return shifted, _exp_small(f, f.sub(f.sub(x, f.mul(n, high)), f.mul(n, low)))
+    return shifted, f.sub(f.sub(x, f.mul(n, high)), f.mul(n, low))
+
+
+def _expm1(f: FloatBuilder, x: ir.Value) -> ir.Value:
+    """exp(x) - 1 = 2 * (h * (exp(r) - 1) + (h - 1 / 2)) with h = 2**(n - 1), which is finite where exp(x) is."""
+    low, high, tiny = (-18.0, 89.0, 2.0**-25) if f.bits == 32 else (-40.0, 710.0, 2.0**-54)
+    shifted, r = _exp_rest(f, f.at_least(f.at_most(x, high), low), 1)
+    mantissa, _ = _mantissa(f)
+    half = f.from_bits(f.whole_op("shli", f.whole_op("subi", f.to_bits(shifted), 1), mantissa))
+    value = f.mul(f.fma(_exp_rise(f, r), half, f.sub(half, 0.5)), 2.0)
+    return f.select(f.compare(f.magnitude(x), "olt", tiny), x, value)  # subnormals, and -0
 
 
 def _exp2(f: FloatBuilder, x: ir.Value) -> ir.Value:
     x = f.at_least(f.at_most(x, 140.0), -155.0)
     shifted, n = _nearest(f, x, 1.0, 2)
-    return _scaled(f, _exp_small(f, f.mul(f.sub(x, n), log(2))), shifted)
+    return _scaled(f, f.add(_exp_rise(f, f.mul(f.sub(x, n), log(2))), 1.0), shifted)
 
 
-def _exp_small(f: FloatBuilder, r: ir.Value) -> ir.Value:
-    """1 + r + r**2 * P(r)."""
+def _exp_rise(f: FloatBuilder, r: ir.Value) -> ir.Value:
+    """exp(r) - 1 as r + r**2 * P(r)."""
     inner = f.polynomial(r, _EXP_32 if f.bits == 32 else _EXP_64)
-    return f.add(f.fma(inner, f.mul(r, r), r), 1.0)
+    return f.fma(inner, f.mul(r, r), r)
 
 
 def _mantissa(f: FloatBuilder) -> tuple[int, int]:
@@ -118,17 +136,42 @@ def _scaled(f: FloatBuilder, value: ir.Value, shifted: ir.Value) -> ir.Value:
 def _log(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """log(m * 2**e) = e ln 2 + log(m), m in [sqrt(1/2), sqrt(2))."""
     tiny = f.compare(x, "olt", 2.0**-126)
-    normal = f.select(tiny, f.mul(x, 2.0**25), x)
+    _, e, m = _log_parts(f, f.select(tiny, f.mul(x, 2.0**25), x))
+    return _log_ends(f, _log_sum(f, m, f.select(tiny, f.sub(e, 25.0), e)), x)
+
+
+def _log1p(f: FloatBuilder, x: ir.Value) -> ir.Value:
+    """log(u) for u = 1 + x, where what u is rounded by is added to m."""
+    u = f.add(x, 1.0)
+    rounded = f.sub(x, f.sub(u, 1.0))
+    if f.bits == 64:
+        y = f.add(f.log(u), f.div(rounded, u))
+        return f.select(f.compare(f.magnitude(x), "olt", 2.0**-54), x, _log_ends(f, y, u))
+    above, e, m = _log_parts(f, u)
+    twice = f.from_bits(f.whole_op("subi", f.integer(128 << 23), f.whole_op("andi", above, ~0x7FFFFF)))  # 2**(1 - e)
+    y = _log_sum(f, f.fma(f.mul(rounded, 0.5), twice, m), e)
+    return f.select(f.compare(f.magnitude(x), "olt", 2.0**-25), x, _log_ends(f, y, u))  # subnormals, and -0
+
+
+def _log_parts(f: FloatBuilder, normal: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Of m * 2**e: e above the mantissa bits, e as a float, and m - 1."""
     root = 0x3F3504F3  # the bits of sqrt(1/2)
     above = f.whole_op("subi", f.to_bits(normal), root)
     e = f.from_integer(f.whole_op("shrsi", above, 23))
-    e = f.select(tiny, f.sub(e, 25.0), e)
-    m = f.sub(f.from_bits(f.whole_op("addi", f.whole_op("andi", above, 0x7FFFFF), root)), 1.0)
+    return above, e, f.sub(f.from_bits(f.whole_op("addi", f.whole_op("andi", above, 0x7FFFFF), root)), 1.0)
+
+
+def _log_sum(f: FloatBuilder, m: ir.Value, e: ir.Value) -> ir.Value:
+    """e ln 2 + log(1 + m)."""
     square = f.mul(m, m)
     y = f.mul(f.mul(f.polynomial(m, _LOG_32), m), square)
     y = f.fma(e, -2.12194440e-4, y)
     y = f.fma(square, -0.5, y)
-    y = f.fma(e, 0.693359375, f.add(m, y))
+    return f.fma(e, 0.693359375, f.add(m, y))
+
+
+def _log_ends(f: FloatBuilder, y: ir.Value, x: ir.Value) -> ir.Value:
+    """y, but the logarithm of infinity, NaN, zero and negative numbers."""
     y = f.select(f.compare(x, "olt", float("inf")), y, x)  # infinity and NaN map to themselves
     y = f.select(f.compare(x, "oeq", 0.0), float("-inf"), y)
     return f.select(f.compare(x, "olt", 0.0), float("nan"), y)
@@ -158,7 +201,9 @@ def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
 _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {
     "math.exp": {32: _exp, 64: _exp},
     "math.exp2": {32: _exp2},
+    "math.expm1": {32: _expm1, 64: _expm1},
     "math.log": {32: _log},
+    "math.log1p": {32: _log1p, 64: _log1p},
     "math.tanh": {32: _tanh},
     "math.erf": {32: _erf},
 }

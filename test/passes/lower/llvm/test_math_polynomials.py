@@ -1,4 +1,4 @@
-"""exp, log, tanh and erf as polynomials: accuracy over the whole range, and the same value in a vector and alone."""
+"""Functions as polynomials: accuracy over the whole range, and the same value in a vector and alone."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from harness.lowered import run
 
 N = 1 << 16
-MOST = {"exp": 1.1, "exp2": 1.1, "log": 1.0, "tanh": 1.5, "erf": 1.5}  # ulp
+MOST = {"exp": 1.1, "exp2": 1.1, "expm1": 1.5, "log": 1.0, "log1p": 1.5, "tanh": 1.5, "erf": 1.5}  # ulp
 EDGES = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-45, -1e-45, 1.0, -1.0, 88.72284, 88.7229, -87.33655, -103.97]
 EXACT = {
-    "exp": np.exp, "exp2": np.exp2, "log": np.log, "tanh": np.tanh,
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh,
     "erf": np.vectorize(math.erf, otypes=[np.float64]),
 }  # fmt: skip
 
@@ -58,12 +58,36 @@ def test_float32_over_all_exponents(function):
     assert ulps(results(function, "f32", x), exact, np.float32).max() <= MOST[function]
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long double is no longer than double here")
-def test_exp_in_float64():
-    x = np.concatenate([np.linspace(-760, 725, 20000), np.linspace(-1, 1, 2001), EDGES, [709.7827, 709.7828, -745]])
+@pytest.mark.parametrize("function", ["expm1", "log1p"])
+def test_float32_near_the_middle(function):
+    """Values near 0, -1 and 1, where the exponent and the rest of the argument cancel."""
+    x = np.concatenate([np.linspace(-1.1, 1.1, N), [-20, 20, 2**24, 2**24 + 2, 2**30, 3e38]]).astype(np.float32)
+    x = np.concatenate([x, np.geomspace(1e-44, 1e-3, 4000).astype(np.float32)])
     with np.errstate(all="ignore"):
-        exact = np.exp(x.astype(np.longdouble))
-    assert ulps(results("exp", "f64", x), exact, np.float64).max() <= 1.1
+        exact = EXACT[function](x.astype(np.float64))
+    y = results(function, "f32", x)
+    assert ulps(y, exact, np.float32).max() <= MOST[function]
+    exists = ~np.isnan(exact)
+    np.testing.assert_array_equal(np.signbit(y[exists]), np.signbit(exact[exists]))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long double is no longer than double here")
+@pytest.mark.parametrize("function", ["exp", "expm1", "log1p"])
+def test_float64(function):
+    x = np.concatenate([np.linspace(-760, 725, 20000), np.linspace(-1, 1, 2001), EDGES, [709.7827, 709.7828, -745]])
+    x = np.concatenate([x, np.geomspace(1e-320, 1e300, 4000), -np.geomspace(1e-320, 1e-1, 2000), [-1 + 2.0**-53, -1]])
+    with np.errstate(all="ignore"):
+        exact = EXACT[function](x.astype(np.longdouble))
+    assert ulps(results(function, "f64", x), exact, np.float64).max() <= {**MOST, "expm1": 2.0}[function]
+
+
+@pytest.mark.parametrize("kind", ["vectorized", "serial"])
+def test_zeros_keep_their_sign(kind):
+    for function, dtype in (("expm1", "f32"), ("log1p", "f32"), ("expm1", "f64"), ("log1p", "f64")):
+        x = np.array([0.0, -0.0] * 8, "float" + dtype[1:])
+        y = np.ones_like(x)
+        run(program(function, dtype, 16, kind), x, y)
+        np.testing.assert_array_equal(y.view("u1"), x.view("u1"), function)
 
 
 def test_float16_goes_by_float32():

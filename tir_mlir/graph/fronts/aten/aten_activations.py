@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tir_mlir.graph.fronts.aten.aten_functions import exp_minus_one
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import axis_in, is_number
@@ -63,7 +64,7 @@ def prelu(e: TorchEmitter, x: Any, weight: Any) -> Any:
 def elu(e: TorchEmitter, x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
     """scale * (x where positive, else alpha * (exp(x * input_scale) - 1))."""
     inner = x if input_scale == 1 else e.multiply(x, input_scale)
-    low = e.subtract(e.op("exp", e.binary("minimum", inner, 0, x.dtype)), 1)
+    low = exp_minus_one(e, e.binary("minimum", inner, 0, x.dtype))
     result = e.op("where", _positive(e, x), x, low if alpha == 1 else e.multiply(low, alpha))
     return result if scale == 1 else e.multiply(result, scale)
 
@@ -129,4 +130,4 @@ def _positive(e: TorchEmitter, x: Any) -> Any:
 def _log_one_plus_exp(e: TorchEmitter, x: Any) -> Any:
     """log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))."""
     small = e.op("exp", e.op("negative", e.op("abs", x)))
-    return e.op("add", e.binary("maximum", x, 0, x.dtype), e.op("log", e.add(small, 1)))
+    return e.op("add", e.binary("maximum", x, 0, x.dtype), e.op("log1p", small))

@@ -58,8 +58,13 @@ def square(e: TorchEmitter, x: Any) -> Any:
 
 
 @aten("expm1")
+def _expm1(e: TorchEmitter, x: Any) -> Any:
+    return exp_minus_one(e, e.cast(x, e.dtype))
+
+
 def exp_minus_one(e: TorchEmitter, x: Any) -> Any:
-    return e.subtract(e.op("exp", e.cast(x, e.dtype)), 1)
+    """exp(x) - 1 = tanh(x / 2) * (exp(x) + 1), which does not cancel near 0."""
+    return e.op("multiply", e.op("tanh", e.multiply(x, 0.5)), e.add(e.op("exp", x), 1))
 
 
 def _test(operator: str) -> Translation:

@@ -26,6 +26,23 @@ func.func @scalar(%x: f32) -> f32 {
 
 // -----
 
+// log1p adds what 1 + x is rounded by: float64 calls the logarithm, float32 has a polynomial.
+// CHECK-LABEL: func.func @log1p
+// CHECK: %[[U:.*]] = arith.addf %arg0, %{{.*}} fastmath<contract> : f64
+// CHECK: %[[BACK:.*]] = arith.subf %[[U]], %{{.*}} fastmath<contract> : f64
+// CHECK: %[[ROUNDED:.*]] = arith.subf %arg0, %[[BACK]] fastmath<contract> : f64
+// CHECK: math.log %[[U]] : f64
+// CHECK: arith.divf %[[ROUNDED]], %[[U]] : f64
+// CHECK-NOT: math.log
+// CHECK: return
+func.func @log1p(%x: f64, %v: vector<4xf32>) -> (f64, vector<4xf32>) {
+  %y = math.log1p %x : f64
+  %s = math.log1p %v : vector<4xf32>
+  return %y, %s : f64, vector<4xf32>
+}
+
+// -----
+
 // What has no polynomial here is left to the C library.
 // CHECK-LABEL: func.func @left
 // CHECK: math.log {{.*}} : f64

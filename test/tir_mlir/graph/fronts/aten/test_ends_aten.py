@@ -1,5 +1,6 @@
 """NaN, infinities, zeros and subnormal numbers beside torch, and axes without elements."""
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -110,3 +111,15 @@ def test_an_axis_that_has_no_elements_when_the_model_runs(dtype, size):
     pairs = both(model, x, others=(run,), dynamic=({1: n},))
     for pair in pairs:
         close(pair, 0.02 if dtype == "bfloat16" else 1e-5)
+
+
+SMALL = {
+    "softplus": lambda x: F.softplus(x - 20), "log1p": lambda x: torch.log1p(x), "expm1": lambda x: torch.expm1(x),
+    "elu": lambda x: F.elu(x), "selu": lambda x: F.selu(x), "logsigmoid": lambda x: F.logsigmoid(x + 20),
+}  # fmt: skip
+NEAR_ZERO = Family(SMALL, lambda: (torch.tensor([1e-3, -1e-3, 2e-6, -1e-7, 3e-8, -1e-12, 0.0, -3.0] * 4),))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_results_are_not_rounded_to_zero(name):
+    np.testing.assert_allclose(*NEAR_ZERO.results()[name], rtol=2e-6)
