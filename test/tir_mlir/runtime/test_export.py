@@ -6,8 +6,8 @@ import ctypes
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.drivers import aot
+from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser import parse
 
@@ -97,25 +98,36 @@ def kernels(tmp_path_factory):
     return folder
 
 
+START = "int main(void); void exit(int); __attribute__((force_align_arg_pointer)) void _start(void) { exit(main()); }"
+"""What a C library starts a program with. That of this machine may have no files for linkers, and `zig cc` would build
+one first, for a minute."""
+
+
+def linked_by_zig(folder, objects: list[str], program: str) -> None:
+    """A program that is linked with the C library that this process runs on."""
+    (folder / "start.c").write_text(START)
+    for name in ("main", "start"):
+        options = ["-Wall", "-Wextra", "-Werror", "-fno-sanitize=all", "-c", str(folder / f"{name}.c")]
+        toolchain.run("zig", ["cc", *options, "-o", str(folder / f"{name}.o")])
+    loader = next(iter(re.findall(r"/\S+/ld-linux\S+", Path("/proc/self/maps").read_text())), None)
+    if loader is None:
+        pytest.skip("no C library that is known")
+    own = [str(folder / "main.o"), str(folder / "start.o")]
+    libraries = [str(path) for path in aot._system_libraries()]
+    toolchain.run("zig", ["ld.lld", *own, *objects, *libraries, "-dynamic-linker", loader, "-o", program])
+
+
 @pytest.mark.parametrize("compiler", ["cc", "zig"])
 def test_a_c_program_calls_several_kernels(kernels, compiler):
     warnings, objects = ["-Wall", "-Wextra", "-Werror"], [str(kernels / f) for f in ("add.o", "twice.o", "scale.a")]
     program = str(kernels / f"program_{compiler}")
-    if compiler == "zig":  # not linked by it, which would build a C library first
-        options = [*warnings, "-Dmain=run", "-fPIC", "-fno-sanitize=all", "-c", str(kernels / "main.c")]
-        toolchain.run("zig", ["cc", *options, "-o", f"{program}.o"])
-        aot.link_shared([f"{program}.o", *objects], program, [])
-        command = [
-            sys.executable,
-            "-c",
-            f"import ctypes; ctypes.CDLL({program!r}).run(); ctypes.CDLL(None).fflush(None)",
-        ]
+    if compiler == "zig":
+        linked_by_zig(kernels, objects, program)
     elif (cc := shutil.which("cc")) is None:
         pytest.skip("no C compiler installed")
     else:
         subprocess.run([cc, *warnings, str(kernels / "main.c"), *objects, "-o", program], check=True)
-        command = [program]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == PRINTED
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == PRINTED
 
 
 def test_a_c_plus_plus_program_reads_the_headers(kernels):
@@ -149,6 +161,15 @@ def test_objects_for_other_cpus(tmp_path, cpu):
     assert ("add_vectors_fit" in header.read_text()) == (cpu in ("sve", "rvv"))
     if cpu != "wasm_simd":
         assert shown(obj) == {"add", "add_error"}
+
+
+def test_an_object_for_another_cpu_is_compiled_once(tmp_path, monkeypatch):
+    compiled = []
+    compiler = object_code._compile
+    monkeypatch.setattr(object_code, "_compile", lambda *args: compiled.append(args) or compiler(*args))
+    lib = build(parse(ADD), target="neon", driver="object")
+    lib.export(tmp_path / "add.o")
+    assert len(compiled) == 1
 
 
 def test_objects_with_support_functions_are_linked_together(tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite
+from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import vector_length, wasm
@@ -20,9 +21,10 @@ from tir_mlir.target import Target
 
 
 class CrossObject:
-    """The object file of a module in the llvm dialect, compiled for `target`; `hindrance`: why it does not run here.
+    """The code of a module in the llvm dialect for `target`, compiled when it is asked for: an exported object file has
+    functions for C, so it is not this one. `hindrance`: why the code does not run here.
 
-    Only the C interface is exported: a function named `main` must not clash with the linking program's.
+    Only the C interface is visible: a function named `main` must not clash with the linking program's.
     """
 
     def __init__(
@@ -43,13 +45,7 @@ class CrossObject:
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
         vector_length.guard(lowered, cpu)
-        link = partial(link_kernels, kernels=kernels)
-        self._foreign = "" if has_generator(target.triple) else llvm_ir(lowered, link)
-        if self._foreign:
-            with clock("compile"):
-                self._data = self._by_clang(clang_codegen.OBJECT)
-        else:
-            (self._data,) = compile_module(lowered, "", clock, target, link=link)
+        self._lowered, self._clock, self._link = lowered, clock, partial(link_kernels, kernels=kernels)
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
         triple = self._target.triple.decode()
@@ -57,15 +53,27 @@ class CrossObject:
 
     def assembly(self) -> str:
         """The machine code, disassembled; clang's assembly where MLIR's LLVM has no such target."""
-        if self._foreign:
+        if not has_generator(self._target.triple):
             return self._by_clang(clang_codegen.ASSEMBLY).decode()
         options = ["-d", "--no-show-raw-insn", f"--mattr={self._target.features.decode()}"]
         with files.holding(self._data, ".o") as path:
             return toolchain.run("llvm-objdump", [*options, path])
 
+    @cached_property
+    def _data(self) -> bytes:
+        """The object file."""
+        if not has_generator(self._target.triple):
+            with self._clock("compile"):
+                return self._by_clang(clang_codegen.OBJECT)
+        with entered():
+            (data,) = compile_module(self._lowered, "", self._clock, self._target, link=self._link)
+        return data
+
     def _by_clang(self, output: str) -> bytes:
         triple, cpu, features = (f.decode() for f in (self._target.triple, self._target.cpu, self._target.features))
-        return clang_codegen.compile_ir(self._foreign, triple, cpu, features, output)
+        with entered():
+            text = llvm_ir(self._lowered, self._link)
+        return clang_codegen.compile_ir(text, triple, cpu, features, output)
 
     def export_wasm(self, path: Path) -> list[Path]:
         """Write the WebAssembly module, and beside it a JavaScript loader (.js). Returns the two paths."""
