@@ -57,6 +57,14 @@ def test_values_of_all_magnitudes_fit_their_type():
     assert sample.fits and max(a.max() for a in arrays) > 127
 
 
+def test_integers_outside_their_type_are_noted():
+    sample = Sample(
+        "", [Made("A", (3,), dtype="uint8")], 0, lambda held: held.update(B=held["A"] + 256), types={"B": "uint8"}
+    )
+    sample.expected(sample.arrays())
+    assert sample.wraps
+
+
 def test_an_unknown_family_is_refused_by_name():
     with pytest.raises(ValueError, match="no stage or family 'recurrent': ordered, scatter"):
         program(Random(0), 1, ["recurrent"])

@@ -22,8 +22,8 @@ class Pad:
 
 def find_pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
     """The padding blocks among the producers of a convolution."""
-    found = [p for p in sch.get_producers(block) if sch.can_decompose_padding(p, sch.get_loops(p)[0])]
-    return [_pad(sch, p, block, what) for p in found]
+    nests = [(p, sch.get_loops(p)) for p in sch.get_producers(block)]
+    return [_pad(sch, p, block, what) for p, loops in nests if loops and sch.can_decompose_padding(p, loops[0])]
 
 
 def _pad(sch: Schedule, producer: Any, block: Any, what: Convolution) -> Pad:

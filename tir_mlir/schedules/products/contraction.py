@@ -95,7 +95,7 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     """Match a block with a (batched) matrix product. Raises ScheduleError if it is not one."""
     block = sch.get_block(block) if isinstance(block, str) else block
     info, extents, k, operands = _product(sch, block)
-    result = _axes(info.writes[0], info)
+    result = [a for a in _axes(info.writes[0], info) if a]
     single = _rows_and_columns([a for a in result if not all(a in x.axes for x in operands)], extents)
     batch = [a for a in result if a not in single]
     if len(single) != 2:
@@ -128,7 +128,7 @@ def matrix_vector(sch: Schedule, block: Any) -> MatVec:
     then the largest array.
     """
     info, extents, k, operands = _product(sch, block, several=True)
-    result = _axes(info.writes[0], info)
+    result = [a for a in _axes(info.writes[0], info) if a]
     around = [a for a in result if all(a in x.axes for x in operands) or extents[a] == 1]
     along = [a for a in result if a not in around] or around[-1:]
     matrix = [x for x in operands if along and along[0] in x.axes]

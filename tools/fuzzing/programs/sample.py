@@ -53,6 +53,7 @@ class Sample:
     may_alias: bool = False
     fits: bool = False
     negative: bool = False  # an intermediate value, which unsigned types do not represent
+    wraps: bool = False  # an integer is outside the range of its type: a cast to it wraps, the reference does not
 
     def arrays(self, seed: int = 0) -> list[np.ndarray]:
         rng = np.random.default_rng(seed)
@@ -74,6 +75,7 @@ class Sample:
         types = {p.name: p.dtype for p in self.params} | self.types
         unsigned = any(p.dtype.startswith("uint") for p in self.params)  # beside int32 tables as well
         self.negative = unsigned and any(a.size and a.min() < 0 for a in held.values())
+        self.wraps = any(_outside(a, types[name]) for name, a in held.items() if name in types)
         narrowest = min(types.values(), key=lambda d: EXACT[d])
         limits = {name: EXACT[types.get(name, narrowest)] for name in held}
         checked = {name: a for name, a in held.items() if name not in self.full}
@@ -88,6 +90,14 @@ class Sample:
         values = {t for t in self.types.values() if t != "int32"}  # tables are int32
         found += [UNSIGNED] * (UNSIGNED not in found and bool(values) and all(t.startswith("uint") for t in values))
         return found + [MAY_ALIAS] * self.may_alias + [SYMBOLIC] * ("    n = T.int32()" in self.text)
+
+
+def _outside(array: np.ndarray, dtype: str) -> bool:
+    """Whether an element of an array is outside the range of an integer type."""
+    if not dtype.startswith(("int", "uint")) or not array.size:
+        return False
+    limits = np.iinfo(dtype)
+    return bool(array.min() < limits.min or array.max() > limits.max)
 
 
 def _exact(dtype: str) -> type:
@@ -196,8 +206,15 @@ def program(random: Random, most: int = 4, words: Sequence[str] = ()) -> Sample:
     if random.random() < 0.15 and (found := _unsigned(random, most, wanted, SYMBOLIC in words)) is not None:
         return found
     symbolic = random.random() < 0.25 or SYMBOLIC in words
-    maker = Maker(random, dtype, symbolic, wanted=wanted, may_alias=MAY_ALIAS in words)
-    return maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))
+    for _ in range(8):
+        maker = Maker(random, dtype, symbolic, wanted=wanted, may_alias=MAY_ALIAS in words)
+        sample = maker.sample(random.choice([1, *range(2, most + 1), *range(2, most + 1)]))
+        if "typed" not in sample.families():
+            break
+        sample.expected(sample.arrays())
+        if not sample.wraps:
+            break
+    return sample
 
 
 def _unsigned(random: Random, most: int, wanted: Sequence[str], symbolic: bool) -> Sample | None:

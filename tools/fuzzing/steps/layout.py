@@ -7,6 +7,7 @@ from typing import Any
 from fuzzing.steps.choice import SCOPES, Arguments, Choice, Maker
 from tir_mlir import IndexMap
 from tir_mlir.dialect.index_maps import RegionMap
+from tir_mlir.dialect.ir.dtypes import represents
 
 LAYOUTS: dict[int, tuple[str, ...]] = {
     1: (
@@ -39,8 +40,7 @@ LAYOUTS: dict[int, tuple[str, ...]] = {
         "lambda i, j, k: (i, k, j // 3, j % 3)",
     ),
 }
-TYPES = ("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "nothing")
-UNSIGNED_TYPES = (*TYPES, "uint8", "uint32")
+TYPES = ("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32", "nothing")
 
 
 def cache(word: str) -> Maker:
@@ -134,9 +134,18 @@ def set_scope(c: Choice) -> Arguments:
 
 def unsafe_set_dtype(c: Choice) -> Arguments:
     block = c.inner()
-    # values of signed types may be negative, and a cast of such a float to an unsigned type has no result
-    unsigned = any(r.buffer.dtype.startswith("u") for r in c.info(block).writes)
-    return [block, c.number(block, "write"), c.one(UNSIGNED_TYPES if unsigned else TYPES)], {}
+    number = c.number(block, "write")
+    writes = c.info(block).writes
+    dtype = writes[number].buffer.dtype if number < len(writes) else "float32"
+    return [block, number, c.one([t for t in TYPES if _holds(t, dtype)])], {}
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    """Whether exact values of one type, the ends of its range among them, survive in another: floats round in machines
+    only."""
+    if wide == "nothing" or wide.endswith(("float16", "float32", "float64")) and narrow.startswith("float"):
+        return True
+    return represents(wide, narrow) or wide in ("bfloat16", "float32", "float64")
 
 
 def storage_align(c: Choice) -> Arguments:

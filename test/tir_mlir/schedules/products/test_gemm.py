@@ -12,6 +12,7 @@ from programs.reduction import row_sums
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedules.products.gemm_panels import BLOCK
+from tir_mlir.script import tir as T
 from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
@@ -121,6 +122,18 @@ def test_the_trace_is_the_schedule():
 def test_no_product():
     with pytest.raises(ScheduleError, match='block "C" is not a matrix product: it must have one output, two inputs'):
         schedules.gemm(Schedule(row_sums(8, 8)), "C")
+
+
+def test_a_sum_scattered_into_rows_is_no_product():
+    @T.prim_func
+    def scattered(A: T.Buffer((1, 5), "int32"), X: T.Buffer((1,), "int32"), C: T.Buffer((1, 5), "int32")):
+        for j, i in T.grid(5, 1):
+            with T.block("C"):
+                vj, vi = T.axis.remap("SR", [j, i])
+                C[X[vi], vj] = C[X[vi], vj] + A[vi, vj]
+
+    with pytest.raises(ScheduleError, match='block "C" is not a matrix product: each operand must be indexed by the'):
+        schedules.gemm(Schedule(scattered), "C")
 
 
 def test_one_program_for_all_sizes_keeps_its_tiles():

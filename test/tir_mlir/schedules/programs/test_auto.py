@@ -10,6 +10,7 @@ from programs.rowwise import chain, layer_norm, reduced, softmax
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleWarning
+from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(7)
@@ -174,3 +175,21 @@ def test_a_dot_product_is_a_reduction():
     assert picked(te.create_prim_func([x, y, te.compute((), lambda: te.sum(x[k] * y[k], axis=k), name="S")])) == {
         "S": "reduction"
     }
+
+
+def test_a_producer_without_loops():
+    @T.prim_func
+    def filled(A: T.Buffer((8, 1), "float32"), B: T.Buffer((8, 1), "float32"), C: T.Buffer((8,), "float32")):
+        with T.block("fill"):
+            one = T.axis.spatial(1, 0)  # noqa: F841
+            T.writes(C[0:8])
+            for i in range(8):
+                with T.block("zero"):
+                    vi = T.axis.spatial(8, i)
+                    C[vi] = T.float32(0)
+        for j, i in T.grid(1, 8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                C[vi] = C[vi] + A[vi, vj] * B[vi, vj]
+
+    picked(filled)
