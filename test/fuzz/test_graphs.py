@@ -9,6 +9,7 @@ from fuzzing.graphs import graph_case, operators
 from fuzzing.graphs.rounding import rounded
 from fuzzing.kinds import Fault
 from fuzzing.tape import Tape
+from tir_mlir.dialect.diagnostics import GraphError
 
 
 def tape(number: int) -> Tape:
@@ -31,6 +32,17 @@ def test_a_wrong_result_is_told(monkeypatch):
     ):
         for number in range(5):
             graph_case.case(tape(number))
+
+
+def test_a_graph_that_is_refused_is_told(monkeypatch):
+    """No limit keeps a drawn graph from being built: a refusal is a fault, with the graph."""
+
+    def build(graph, **options):
+        raise GraphError("the size m is in expressions only")
+
+    monkeypatch.setattr(graph_case.tir_mlir, "build", build)
+    with pytest.raises(Fault, match=r"(?s)GraphError: the size m is in .*\nsizes .*@R\.function"):
+        graph_case.case(tape(28))
 
 
 def test_last_bits_are_no_fault_and_others_are():
