@@ -108,14 +108,15 @@ ROWS: dict[str, str] = {
     ),
     "script.parser.modules": "dialect.analysis dialect.ir script.parser",
     "script.printer": (
-        "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir dialect.presburger script.language"
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir dialect.presburger script "
+        "script.language"
     ),
     "te": "dialect.diagnostics dialect.ir script script.parser",
     "graph": (
         "build dialect.diagnostics dialect.graph dialect.ir equivalence graph.memory graph.operators graph.shipping "
         "graph.transforms interpreter runtime runtime.cache runtime.call runtime.drivers script target te"
     ),
-    "graph.precision": "dialect.diagnostics dialect.graph dialect.ir graph graph.transforms",
+    "graph.precision": "dialect.diagnostics dialect.graph dialect.ir graph graph.operators graph.transforms",
     "graph.profiling": "build dialect.ir graph graph.memory graph.transforms runtime script target visual",
     "graph.shipping": (
         "build dialect.diagnostics dialect.graph dialect.ir graph graph.memory runtime runtime.call runtime.drivers "
@@ -128,9 +129,10 @@ ROWS: dict[str, str] = {
     ),
     "graph.transforms": (
         "dialect.analysis dialect.computation dialect.diagnostics dialect.graph dialect.ir graph graph.memory "
-        "interpreter.ops passes.linalg passes.lower runtime schedule schedules schedules.programs script target te"
+        "graph.operators interpreter.ops passes.linalg passes.lower runtime schedule schedules schedules.programs "
+        "script target te"
     ),
-    "graph.memory": "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir",
+    "graph.memory": "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir graph.operators",
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.calls dialect.computation dialect.diagnostics dialect.index_maps dialect.ir "
@@ -191,12 +193,14 @@ ROWS: dict[str, str] = {
     "topi.nn": "dialect.diagnostics te topi topi.image",
     "graph.operators": "topi topi.nn",
     "graph.fronts": "dialect.diagnostics",
-    "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers te",
+    "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers graph.operators te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts te topi.nn",
     "graph.fronts.linalg_model": "dialect.diagnostics dialect.graph dialect.ir graph passes.linalg script",
-    "graph.fronts.onnx_model": "dialect.diagnostics dialect.graph graph graph.fronts graph.fronts.layers te topi",
+    "graph.fronts.onnx_model": (
+        "dialect.diagnostics dialect.graph graph graph.fronts graph.fronts.layers graph.operators te topi"
+    ),
     "graph.fronts.torch_export": (
-        "dialect.diagnostics dialect.ir graph graph.fronts graph.fronts.aten runtime.cache script"
+        "dialect.diagnostics dialect.ir graph graph.fronts graph.fronts.aten graph.operators runtime.cache script"
     ),
     "testing": "dialect.diagnostics schedule schedule.trace script",
     "tune.records": (

@@ -11,6 +11,11 @@ def expressions() -> Any:
     return importlib.import_module("tir_mlir.graph.expressions")
 
 
+def operators() -> Any:
+    """`tir_mlir.graph.operators`: the table of operators."""
+    return importlib.import_module("tir_mlir.graph.operators")
+
+
 def reader() -> Any:
     """`tir_mlir.graph.script.reader`: the parser of `@R.function`."""
     return importlib.import_module("tir_mlir.graph.script.reader")

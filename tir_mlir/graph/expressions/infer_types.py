@@ -10,7 +10,6 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.expressions.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS, Operator
-from tir_mlir.script.printer.graphs import TUPLES
 from tir_mlir.te import Tensor, placeholder
 
 
@@ -44,7 +43,7 @@ def split_arguments(
     Of an operator of a tuple, `concat((x, y), 0)`, the tuple is the operand. Optional operands that are None are left
     out at the end. Errors: GraphError.
     """
-    if operator.name in TUPLES and args:
+    if operator.takes_tuple and args:
         named = dict(zip(operator.attrs, args[1:], strict=False))
         return [args[0]], {k: v for k, v in {**named, **keywords}.items() if v is not None}
     try:

@@ -340,13 +340,18 @@ class Call(Expr):
 FIRST_OF_TUPLE = ("nn.batch_norm",)
 """Operators with one result, that is the first of several in TVM; of batch_norm the others are running statistics."""
 
-SHAPE_ARGUMENTS = {"reshape": 1, "broadcast_to": 1, "full": 0, "zeros": 0, "ones": 0}
-"""Operators whose shape is an argument, `call.args[1]` of a reshape, and not an attribute; and which one."""
+
+def _shape_argument(op: Any) -> int | None:
+    """Which argument of a call is the shape, `call.args[1]` of a reshape: it is no attribute."""
+    operator = OPERATORS.get(op.short) if isinstance(op, Op) else None
+    if operator is None or "shape" not in operator.attrs:
+        return None
+    return sum(p.default is p.empty for p in operator.operands)
 
 
 def _with_shape(op: Any, args: list[Any], attrs: Attrs) -> tuple[list[Any], Attrs]:
     """Arguments as expressions and attributes: the shape is the argument that relax has it in."""
-    at = SHAPE_ARGUMENTS.get(op.short) if isinstance(op, Op) else None
+    at = _shape_argument(op)
     if at is not None and "shape" in attrs:
         args.insert(at, attrs.pop("shape"))
     if at is not None and at < len(args) and isinstance(args[at], (int, tuple, list)):

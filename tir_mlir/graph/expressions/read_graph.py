@@ -25,8 +25,9 @@ from tir_mlir.graph.expressions.nodes import (
 )
 from tir_mlir.graph.expressions.struct_info import SIZES, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operator_attributes import for_te
+from tir_mlir.graph.operators import takes_tuple
 from tir_mlir.script.function_table import GlobalVar
-from tir_mlir.script.printer.graphs import TUPLES, WEIGHTS, constant_array
+from tir_mlir.script.printer.graphs import WEIGHTS, constant_array
 
 CALL_TIR = Op.get("relax.call_tir")
 CALL_DPS_PACKED = Op.get("relax.call_dps_packed")
@@ -91,7 +92,7 @@ def _read_node(node: Node, values: dict[ir.Value, Expr], outputs: set[ir.Value],
 
 def _value(node: Node, inputs: list[Expr], infos: list[TensorStructInfo]) -> Expr:
     if node.kind == encoding.OPERATOR:
-        operands = [Tuple(inputs)] if node.operator in TUPLES else inputs
+        operands = [Tuple(inputs)] if takes_tuple(node.operator) else inputs
         return Call(Op.get(f"relax.{node.operator}"), operands, for_te(node.attributes, SIZES))
     callee = node.callee
     assert callee is not None

@@ -13,14 +13,13 @@ from tir_mlir.dialect.ir import attrs, dtypes
 from tir_mlir.graph.memory import arena, size_code
 from tir_mlir.graph.memory.arena import Arena, Request
 from tir_mlir.graph.memory.size_code import Size
+from tir_mlir.graph.operators import OperatorKind, kind_of
 
 INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
 SCRATCH = "graph.scratch"
 """Of a TensorIR function: the bytes that it needs for buffers of its own."""
 ADDRESSES = 2**63
 """Bytes that can be addressed: offsets are signed numbers of 64 bits."""
-VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten"})
-"""Operators whose result has the elements of their first input in the same order: they cost nothing."""
 
 
 @dataclass(frozen=True)
@@ -264,9 +263,9 @@ class _Planner:
 
 def is_view(node: Node) -> bool:
     """Whether a node only gives its first input another shape."""
-    return node.operator in VIEWS
+    return kind_of(node.operator) is OperatorKind.VIEW
 
 
 def names_view(callee: TensorFunc) -> bool:
     """Whether a function stands for an operator that only gives its input another shape."""
-    return attrs.get(callee.op, encoding.OP) in VIEWS
+    return kind_of(attrs.get(callee.op, encoding.OP)) is OperatorKind.VIEW

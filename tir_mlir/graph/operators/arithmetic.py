@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tir_mlir import topi
-from tir_mlir.graph.operators.operator import REQUIRED, Operator
-
-_LINALG = {
-    "abs": "abs", "ceil": "ceil", "erf": "erf", "exp": "exp", "floor": "floor", "log": "log", "negative": "negf",
-    "reciprocal": "reciprocal", "round": "round", "rsqrt": "rsqrt", "sqrt": "sqrt", "square": "square",
-    "tanh": "tanh", "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max",
-    "minimum": "min", "power": "powf",
-}  # fmt: skip
-_ONE = (
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "cos", "cosh", "erf", "exp",
-    "exp2", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "logical_not", "negative",
-    "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
-)  # fmt: skip
-_TWO = (
-    "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "equal", "floor_divide", "floor_mod",
-    "greater", "greater_equal", "left_shift", "less", "less_equal", "logical_and", "logical_or", "logical_xor",
-    "maximum", "minimum", "mod", "multiply", "not_equal", "power", "right_shift", "subtract",
-)  # fmt: skip
-_REDUCE = {"axis": None, "keepdims": False}
-_INDEX = {"axis": None, "keepdims": False, "dtype": "int64"}
+from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwise, reduction, row_wise
 
 
 def _ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
@@ -37,6 +19,16 @@ def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
     return topi.clip(x, min, max)
 
 
+def _index(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator whose results are indices, which are int64 in graphs."""
+
+    def te(data: Any, axis: Any = None, keepdims: bool = False, dtype: str = "int64") -> Any:
+        return function(data, axis, keepdims, dtype)
+
+    te.__doc__ = function.__doc__
+    return te
+
+
 def _matmul(x1: Any, x2: Any, out_dtype: str | None = None) -> Any:
     """Matrix product of the last two axes, (.., n, k) x (.., k, m) -> (.., n, m); the axes before broadcast."""
     return topi.matmul(x1, x2, out_dtype=out_dtype)
@@ -47,11 +39,11 @@ def _einsum(*operands: Any, subscripts: str) -> Any:
     return topi.einsum(subscripts, *operands)
 
 
-def _full(*value: Any, shape: Any, fill_value: Any = None, dtype: str = "float32") -> Any:
+def _full(value: Any = None, *, shape: Any, fill_value: Any = None, dtype: str = "float32") -> Any:
     """A tensor of one number: the attribute, or the operand of one element."""
-    if not value:
+    if value is None:
         return topi.full(shape, dtype, 0 if fill_value is None else fill_value)
-    return topi.broadcast_to(topi.astype(value[0], dtype), shape)
+    return topi.broadcast_to(topi.astype(value, dtype), shape)
 
 
 def _zeros(shape: Any, dtype: str = "float32") -> Any:
@@ -75,33 +67,102 @@ def _arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float3
 
 
 OPERATORS = [
-    *(Operator(n, getattr(topi, n), {}, f"linalg.{_LINALG[n]}" if n in _LINALG else None) for n in (*_ONE, *_TWO)),
-    Operator("ewise_fma", _ewise_fma, {}),
-    Operator("where", topi.where, {}),
-    Operator("clip", _clip, {"min": None, "max": None}),
-    Operator("astype", topi.astype, {"dtype": REQUIRED}),
-    *(Operator(n, getattr(topi, n), _REDUCE) for n in ("sum", "prod", "max", "min", "mean", "variance", "std")),
-    *(Operator(n, getattr(topi, n), _REDUCE) for n in ("all", "any")),
-    *(Operator(n, getattr(topi, n), _INDEX) for n in ("argmax", "argmin")),
-    Operator("cumsum", topi.cumsum, {"axis": None, "dtype": None, "exclusive": False}),
-    Operator("matmul", _matmul, {"out_dtype": None}, "linalg.matmul"),
-    Operator("einsum", _einsum, {"subscripts": REQUIRED}),
-    Operator("full", _full, {"shape": REQUIRED, "fill_value": None, "dtype": "float32"}),
-    Operator("full_like", _full_like, {"fill_value": 0}),
-    Operator("zeros", _zeros, {"shape": REQUIRED, "dtype": "float32"}),
-    Operator("ones", _ones, {"shape": REQUIRED, "dtype": "float32"}),
-    Operator("zeros_like", topi.zeros_like, {}),
-    Operator("ones_like", topi.ones_like, {}),
-    Operator("arange", _arange, {"start": 0, "end": None, "step": 1, "dtype": "float32"}),
-    Operator("eye", topi.eye, {"n": REQUIRED, "m": None, "k": 0, "dtype": "float32"}),
-    Operator("tril", topi.tril, {"k": 0}),
-    Operator("triu", topi.triu, {"k": 0}),
-    Operator("quantize", topi.quantize, {"axis": -1, "out_dtype": "int8"}),
-    Operator("dequantize", topi.dequantize, {"axis": -1, "out_dtype": "float32"}),
-    Operator("unpack_int4", topi.unpack_int4, {"group_size": 32, "order": "halves", "zero_point": 8}),
-    Operator(
-        "dequantize_group",
-        topi.dequantize_group,
-        {"zero_point": 8, "group_size": 32, "order": "halves", "out_dtype": None, "bits": 4},
+    elementwise("abs", topi.abs, linalg="linalg.abs", torch="abs", onnx="Abs"),
+    elementwise("acos", topi.acos, torch="acos", onnx="Acos"),
+    elementwise("acosh", topi.acosh, torch="acosh", onnx="Acosh"),
+    elementwise("asin", topi.asin, torch="asin", onnx="Asin"),
+    elementwise("asinh", topi.asinh, torch="asinh", onnx="Asinh"),
+    elementwise("atan", topi.atan, torch="atan", onnx="Atan"),
+    elementwise("atanh", topi.atanh, torch="atanh", onnx="Atanh"),
+    elementwise("bitwise_not", topi.bitwise_not, onnx="BitwiseNot"),
+    elementwise("ceil", topi.ceil, linalg="linalg.ceil", onnx="Ceil"),
+    elementwise("cos", topi.cos, torch="cos", onnx="Cos"),
+    elementwise("cosh", topi.cosh, torch="cosh", onnx="Cosh"),
+    elementwise("erf", topi.erf, linalg="linalg.erf", torch="erf", onnx="Erf"),
+    elementwise("exp", topi.exp, linalg="linalg.exp", torch="exp", onnx="Exp"),
+    elementwise("exp2", topi.exp2, torch="exp2"),
+    elementwise("floor", topi.floor, linalg="linalg.floor", onnx="Floor"),
+    elementwise("isfinite", topi.isfinite, torch="isfinite"),
+    elementwise("isinf", topi.isinf, torch="isinf"),
+    elementwise("isnan", topi.isnan, torch="isnan", onnx="IsNaN"),
+    elementwise("log", topi.log, linalg="linalg.log", torch="log", onnx="Log"),
+    elementwise("log10", topi.log10, torch="log10"),
+    elementwise("log1p", topi.log1p, torch="log1p"),
+    elementwise("log2", topi.log2, torch="log2"),
+    elementwise("logical_not", topi.logical_not, onnx="Not"),
+    elementwise("negative", topi.negative, linalg="linalg.negf", torch="neg", onnx="Neg"),
+    elementwise("reciprocal", topi.reciprocal, linalg="linalg.reciprocal", onnx="Reciprocal"),
+    elementwise("round", topi.round, linalg="linalg.round", onnx="Round"),
+    elementwise("rsqrt", topi.rsqrt, linalg="linalg.rsqrt", torch="rsqrt"),
+    elementwise("sigmoid", topi.sigmoid, torch="sigmoid", onnx="Sigmoid"),
+    elementwise("sign", topi.sign, torch="sign sgn", onnx="Sign"),
+    elementwise("sin", topi.sin, torch="sin", onnx="Sin"),
+    elementwise("sinh", topi.sinh, torch="sinh", onnx="Sinh"),
+    elementwise("sqrt", topi.sqrt, linalg="linalg.sqrt", torch="sqrt", onnx="Sqrt"),
+    elementwise("square", topi.square, linalg="linalg.square"),
+    elementwise("tan", topi.tan, torch="tan", onnx="Tan"),
+    elementwise("tanh", topi.tanh, linalg="linalg.tanh", torch="tanh", onnx="Tanh"),
+    elementwise("trunc", topi.trunc),
+    elementwise("add", topi.add, linalg="linalg.add"),
+    elementwise("atan2", topi.atan2),
+    elementwise("bitwise_and", topi.bitwise_and, onnx="BitwiseAnd"),
+    elementwise("bitwise_or", topi.bitwise_or, onnx="BitwiseOr"),
+    elementwise("bitwise_xor", topi.bitwise_xor, onnx="BitwiseXor"),
+    elementwise("divide", topi.divide, linalg="linalg.div", divides=True),
+    elementwise("equal", topi.equal, torch="eq.Scalar eq.Tensor", onnx="Equal"),
+    elementwise("floor_divide", topi.floor_divide, torch="floor_divide", divides=True),
+    elementwise(
+        "floor_mod",
+        topi.floor_mod,
+        torch="remainder.Scalar remainder.Tensor remainder.Scalar_Tensor",
+        divides=True,
     ),
+    elementwise("greater", topi.greater, torch="gt.Scalar gt.Tensor", onnx="Greater"),
+    elementwise("greater_equal", topi.greater_equal, torch="ge.Scalar ge.Tensor", onnx="GreaterOrEqual"),
+    elementwise("left_shift", topi.left_shift),
+    elementwise("less", topi.less, torch="lt.Scalar lt.Tensor", onnx="Less"),
+    elementwise("less_equal", topi.less_equal, torch="le.Scalar le.Tensor", onnx="LessOrEqual"),
+    elementwise("logical_and", topi.logical_and, onnx="And"),
+    elementwise("logical_or", topi.logical_or, onnx="Or"),
+    elementwise("logical_xor", topi.logical_xor, onnx="Xor"),
+    elementwise("maximum", topi.maximum, linalg="linalg.max", torch="maximum max.other"),
+    elementwise("minimum", topi.minimum, linalg="linalg.min", torch="minimum min.other"),
+    elementwise("mod", topi.mod, torch="fmod", divides=True),
+    elementwise("multiply", topi.multiply, linalg="linalg.mul"),
+    elementwise("not_equal", topi.not_equal, torch="ne.Scalar ne.Tensor"),
+    elementwise("power", topi.power, linalg="linalg.powf"),
+    elementwise("right_shift", topi.right_shift),
+    elementwise("subtract", topi.subtract, linalg="linalg.sub"),
+    elementwise("ewise_fma", _ewise_fma),
+    elementwise("where", topi.where),
+    elementwise("clip", _clip),
+    elementwise("astype", topi.astype, num_inputs=1),
+    Operator("full_like", _full_like),
+    Operator("zeros_like", topi.zeros_like),
+    Operator("ones_like", topi.ones_like),
+    reduction("sum", topi.sum),
+    reduction("prod", topi.prod),
+    reduction("max", topi.max),
+    reduction("min", topi.min),
+    reduction("mean", topi.mean),
+    reduction("variance", topi.variance),
+    reduction("std", topi.std),
+    reduction("all", topi.all),
+    reduction("any", topi.any),
+    reduction("argmax", _index(topi.argmax)),
+    reduction("argmin", _index(topi.argmin)),
+    row_wise("cumsum", topi.cumsum),
+    Operator("matmul", _matmul, linalg="linalg.matmul", kind=OperatorKind.PRODUCT),
+    Operator("einsum", _einsum),
+    Operator("full", _full, num_inputs=1),
+    Operator("zeros", _zeros, num_inputs=0),
+    Operator("ones", _ones, num_inputs=0),
+    Operator("arange", _arange),
+    Operator("eye", topi.eye, num_inputs=0),
+    Operator("tril", topi.tril),
+    Operator("triu", topi.triu),
+    Operator("quantize", topi.quantize, num_inputs=3),
+    Operator("dequantize", topi.dequantize, num_inputs=3),
+    Operator("unpack_int4", topi.unpack_int4),
+    Operator("dequantize_group", topi.dequantize_group),
 ]

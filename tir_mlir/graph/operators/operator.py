@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property, partial
 from typing import Any
+
+
+class OperatorKind(Enum):
+    """The classes of operators, as far as transforms of graphs need them."""
+
+    ELEMENTWISE = "elementwise"  # each element from those at its index; operands broadcast, one of two may be a number
+    VIEW = "view"  # the elements of the first operand, in their order, in another shape
+    ROWS = "row-wise"  # each row along `axis` from that row; the result has the shape of the first operand
+    REDUCTION = "reduction"  # over the axes `axis`, which stay with size 1 if `keepdims`
+    PRODUCT = "product"  # rows by a matrix
+    CONVOLUTION = "convolution"  # with `data_layout`, `kernel_layout` and perhaps `out_layout`
+    POOL = "pool"  # over windows, with `layout`
+    OTHER = "other"
 
 
 @dataclass(frozen=True)
 class Operator:
     """An operator: `te(*tensors, **attrs)` is its result, a tensor or several.
 
-    name: as in relax, without `relax.`; attrs: attributes with their defaults (`REQUIRED` for those without);
-    linalg: the named linalg op ("linalg.add") that computes the same where operand and result types are equal, or None.
+    name: as in relax, without `relax.`; attrs: attributes with their defaults (`REQUIRED` for those without), None: the
+    parameters of `te` after the operands; linalg: the named linalg op ("linalg.add") that computes the same where
+    operand and result types are equal, or None; num_inputs: how many of the parameters of `te` are operands, None: all
+    up to `*tensors`, or those without a default; torch, onnx: the operators of PyTorch ("exp", or "max.other", of an
+    overload) and ONNX ("Exp"), separated by spaces, that are this one on operands of the type of the result; divides:
+    integers by 0 are not defined.
     """
 
     name: str
     te: Callable[..., Any]
-    attrs: Mapping[str, Any]
+    attrs: Mapping[str, Any] = None  # type: ignore[assignment]
     linalg: str | None = None
+    kind: OperatorKind = OperatorKind.OTHER
+    num_inputs: int | None = None
+    torch: str = ""
+    onnx: str = ""
+    divides: bool = False
+
+    def __post_init__(self) -> None:
+        if self.attrs is None:
+            object.__setattr__(self, "attrs", _attributes(self.te, self.num_inputs))
+
+    @cached_property
+    def operands(self) -> list[inspect.Parameter]:
+        """The parameters of `te` that are tensors."""
+        parameters = inspect.signature(self.te).parameters.values()
+        return [p for p in parameters if p.name not in self.attrs and p.kind is not p.KEYWORD_ONLY]
+
+    @cached_property
+    def takes_tuple(self) -> bool:
+        """Whether any number of tensors are its operand, `R.concat((x, y), axis=0)`."""
+        return [p.kind for p in self.operands] == [inspect.Parameter.VAR_POSITIONAL]
 
 
 class _Required:
@@ -29,3 +69,19 @@ class _Required:
 
 
 REQUIRED = _Required()
+
+
+def _attributes(te: Callable[..., Any], num_inputs: int | None) -> dict[str, Any]:
+    """The parameters of a te function after the operands, with their defaults: (x, y, axis=0) -> {"axis": 0}."""
+    parameters = list(inspect.signature(te).parameters.values())
+    if num_inputs is None:
+        several = [n for n, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL]
+        optional = [n for n, p in enumerate(parameters) if p.default is not p.empty]
+        num_inputs = several[0] + 1 if several else min(optional, default=len(parameters))
+    return {p.name: REQUIRED if p.default is p.empty else p.default for p in parameters[num_inputs:]}
+
+
+elementwise = partial(Operator, kind=OperatorKind.ELEMENTWISE)
+view = partial(Operator, kind=OperatorKind.VIEW)
+row_wise = partial(Operator, kind=OperatorKind.ROWS)
+reduction = partial(Operator, kind=OperatorKind.REDUCTION)

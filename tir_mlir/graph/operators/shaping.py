@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir import topi
-from tir_mlir.graph.operators.operator import REQUIRED, Operator
+from tir_mlir.graph.operators.operator import Operator, row_wise, view
 
 
 def _reshape(x: Any, shape: Any) -> Any:
@@ -16,6 +16,16 @@ def _reshape(x: Any, shape: Any) -> Any:
 def _flatten(x: Any) -> Any:
     """The elements in row-major order as a vector."""
     return topi.reshape(x, (-1,))
+
+
+def _expand_dims(x: Any, axis: Any) -> Any:
+    """New axes of size 1, at positions of the result."""
+    return topi.expand_dims(x, axis)
+
+
+def _flip(x: Any, axis: Any) -> Any:
+    """The elements in reverse order along one or several axes."""
+    return topi.flip(x, axis)
 
 
 def _permute_dims(x: Any, axes: Any = None) -> Any:
@@ -74,38 +84,30 @@ def _one_hot(indices: Any, *values: Any, depth: Any, axis: int = -1, dtype: str 
 
 
 OPERATORS = [
-    Operator("reshape", _reshape, {"shape": REQUIRED}),
-    Operator("flatten", _flatten, {}),
-    Operator("expand_dims", topi.expand_dims, {"axis": REQUIRED}),
-    Operator("squeeze", topi.squeeze, {"axis": None}),
-    Operator("permute_dims", _permute_dims, {"axes": None}, "linalg.transpose"),
-    Operator("broadcast_to", topi.broadcast_to, {"shape": REQUIRED}),
-    Operator("concat", _concat, {"axis": 0}),
-    Operator("stack", _stack, {"axis": 0}),
-    Operator("split", topi.split, {"indices_or_sections": REQUIRED, "axis": 0}),
-    Operator("tile", _tile, {"repeats": REQUIRED}),
-    Operator("repeat", _repeat, {"repeats": REQUIRED, "axis": None}),
-    Operator("flip", topi.flip, {"axis": REQUIRED}),
-    Operator("roll", topi.roll, {"shift": REQUIRED, "axis": REQUIRED}),
-    Operator(
-        "strided_slice",
-        _strided_slice,
-        {"axes": REQUIRED, "begin": REQUIRED, "end": REQUIRED, "strides": None, "assume_inbound": False},
-    ),
-    Operator("take", _take, {"axis": None, "mode": "fast"}),
-    Operator("gather_elements", _gather_elements, {"axis": 0}),
-    Operator("gather_nd", topi.gather_nd, {"batch_dims": 0}),
-    Operator("index_tensor", topi.index_tensor, {}),
-    Operator("one_hot", _one_hot, {"depth": REQUIRED, "axis": -1, "dtype": "float32"}),
-    Operator("scatter_elements", topi.scatter_elements, {"axis": 0, "reduction": "update"}),
-    Operator("scatter_nd", topi.scatter_nd, {"mode": "update"}),
-    Operator("index_put", _index_put, {"accumulate": False}),
-    Operator("slice_scatter", topi.slice_scatter, {"start": 0, "end": None, "step": 1, "axis": 0}),
-    Operator("argsort", topi.argsort, {"axis": -1, "descending": False, "dtype": "int32"}),
-    Operator("sort", topi.sort, {"axis": -1, "descending": False}),
-    Operator(
-        "topk",
-        topi.topk,
-        {"k": 1, "axis": -1, "ret_type": "both", "largest": True, "dtype": "int32"},
-    ),
+    view("reshape", _reshape, num_inputs=1),
+    view("flatten", _flatten),
+    view("expand_dims", _expand_dims, num_inputs=1),
+    view("squeeze", topi.squeeze),
+    Operator("permute_dims", _permute_dims, linalg="linalg.transpose"),
+    Operator("broadcast_to", topi.broadcast_to, num_inputs=1),
+    Operator("concat", _concat),
+    Operator("stack", _stack),
+    Operator("split", topi.split, num_inputs=1),
+    Operator("tile", _tile, num_inputs=1),
+    Operator("repeat", _repeat, num_inputs=1),
+    Operator("flip", _flip, num_inputs=1),
+    Operator("roll", topi.roll, num_inputs=1),
+    Operator("strided_slice", _strided_slice, num_inputs=1),
+    Operator("take", _take),
+    Operator("gather_elements", _gather_elements),
+    Operator("gather_nd", topi.gather_nd),
+    Operator("index_tensor", topi.index_tensor),
+    Operator("one_hot", _one_hot),
+    Operator("scatter_elements", topi.scatter_elements),
+    Operator("scatter_nd", topi.scatter_nd),
+    Operator("index_put", _index_put),
+    Operator("slice_scatter", topi.slice_scatter),
+    row_wise("argsort", topi.argsort),
+    row_wise("sort", topi.sort),
+    Operator("topk", topi.topk),
 ]

@@ -13,9 +13,10 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import Node, TensorType, create, encoding, free_name
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.precision.computed_weights import keep_read_weights, with_computed_weights
 from tir_mlir.graph.precision.formats import BFLOAT16, Format, Rounded, format_of, hindrance, rounded
-from tir_mlir.graph.precision.rounded_products import CONVOLUTIONS, rounded_product
+from tir_mlir.graph.precision.rounded_products import is_convolution, rounded_product
 from tir_mlir.graph.precision.rounding import Rounding, WeightError, weight_error
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.clean import clean
@@ -24,8 +25,8 @@ from tir_mlir.graph.transforms.lift_weights import stored_weights
 from tir_mlir.graph.transforms.rewriter import Rewriter
 from tir_mlir.graph.transforms.simplify import simplify
 
-PRODUCTS = CONVOLUTIONS | {"nn.dense", "matmul"}
-"""The operators whose second operand is rounded."""
+_ROUNDED = (OperatorKind.PRODUCT, OperatorKind.CONVOLUTION)
+"""Operators whose second operand is rounded."""
 Choice = Sequence[str] | Callable[[str, tuple[int, ...]], bool]
 """Names of weights, with `*` for any letters, or a function of name and shape."""
 
@@ -135,7 +136,7 @@ class _Quantize:
         """The weights of products that were not rounded before."""
         func, known = self.rewrite.func, stored_weights(self.rewrite.func.op)
         for node in func.nodes:
-            if node.operator not in PRODUCTS:
+            if kind_of(node.operator) not in _ROUNDED:
                 continue
             value, turned = node.inputs[1], node.operator == "matmul"
             if turned and (before := self.rewrite.producer(value, "permute_dims")):
@@ -145,9 +146,9 @@ class _Quantize:
                 continue
             number = ir.BlockArgument(value).arg_number
             name, rank = func.weight(number), len(func.input_type(number).shape)
-            if name is None or name in known or (node.operator not in CONVOLUTIONS and rank != 2):
+            if name is None or name in known or (not is_convolution(node) and rank != 2):
                 continue
-            axis = _channel(node) if node.operator in CONVOLUTIONS else 0
+            axis = _channel(node) if is_convolution(node) else 0
             if axis is not None and func.input_type(number).dtype == "float32":
                 yield _Use(node, value, name, axis, turned)
 

@@ -7,12 +7,16 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node
+from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, Format, packed_group
 from tir_mlir.graph.transforms.rewriter import Rewriter
 
-CONVOLUTIONS = frozenset(("nn.conv1d", "nn.conv2d", "nn.conv3d"))
 LEAST = 1e-30
 """The least step of rounded activations: those of a row of zeros."""
+
+
+def is_convolution(node: Node) -> bool:
+    return kind_of(node.operator) is OperatorKind.CONVOLUTION
 
 
 def rounded_product(rewrite: Rewriter, node: Node, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
@@ -22,7 +26,7 @@ def rounded_product(rewrite: Rewriter, node: Node, how: Format, stored: ir.Value
 
 
 def _without_bias(rewrite: Rewriter, node: Node, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
-    if how.activations is not None and node.operator not in CONVOLUTIONS:
+    if how.activations is not None and not is_convolution(node):
         given = (rewrite, node, how, stored)
         return _of_bfloat16(*given) if scale is None else _of_integers(*given, scale)
     emit = rewrite.emit
@@ -67,7 +71,7 @@ def _unpacked(rewrite: Rewriter, node: Node, stored: ir.Value) -> ir.Value:
 def _along(rewrite: Rewriter, node: Node, scale: ir.Value) -> ir.Value:
     """The scales of the channels of a result, for a product with it."""
     given, rank = node.attributes, len(node.types[0].shape)
-    layout = (given.get("out_layout") or given["data_layout"]) if node.operator in CONVOLUTIONS else None
+    layout = (given.get("out_layout") or given["data_layout"]) if is_convolution(node) else None
     if layout is None or layout.index("C") == rank - 1:
         return scale
     (channels,) = rewrite.type_of(scale).shape

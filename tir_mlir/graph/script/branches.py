@@ -9,10 +9,10 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.ir import entered, walk
 from tir_mlir.graph.expressions import Call, Expr, Function, Op, TensorStructInfo, Tuple, TupleStructInfo
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
+from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import PrimFunc
 
-_DIVIDES = ("divide", "floor_divide", "mod", "floor_mod", "remainder")
 _INTEGER_DIVISIONS = ("div", "rem")
 
 
@@ -21,6 +21,10 @@ def check_condition(value: Any) -> None:
     info = getattr(value, "struct_info", None)
     if not isinstance(info, TensorStructInfo) or info.dtype != "bool" or info.ndim != 0:
         raise GraphError(f'a condition is R.Tensor((), "bool"), not {info or value!r}')
+
+
+def _divides(name: str) -> bool:
+    return name in OPERATORS and OPERATORS[name].divides
 
 
 def check_branch(values: Iterable[Expr], functions: Mapping[str, Any]) -> None:
@@ -32,7 +36,7 @@ def check_branch(values: Iterable[Expr], functions: Mapping[str, Any]) -> None:
             raise GraphError(
                 f"{value!r} may have an effect, and both branches of an `if` are computed; fix: T.prim_func"
             )
-        if isinstance(value.op, Op) and value.op.short in _DIVIDES and not _is_float(value):
+        if isinstance(value.op, Op) and _divides(value.op.short) and not _is_float(value):
             raise GraphError(
                 f"{value!r} divides integers, perhaps by 0 where the other branch is chosen: both are computed; "
                 "fix: divide before the `if`, by what is not 0"

@@ -10,12 +10,11 @@ from mlir import ir
 from tir_mlir.dialect.graph import Node
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.rewriter import Rewriter
-from tir_mlir.graph.transforms.simplify import BINARY, UNARY, simplify
+from tir_mlir.graph.transforms.simplify import simplify
 
-_WINDOWS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.adaptive_avg_pool2d", "nn.adaptive_max_pool2d")
 _TO_LAST, _TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
-_REDUCTIONS = ("mean", "sum", "max", "min")
 _ROUNDS = 200
 
 
@@ -38,7 +37,7 @@ def channels_last(graph: Graph) -> Graph:
     with entered():
         rewrite = Rewriter(made)
         for node in made.func.nodes:
-            if _is_convolution(node) or (node.operator in _WINDOWS and node.attributes["layout"] == "NCHW"):
+            if _is_convolution(node) or _is_pool(node):
                 _in_last(rewrite, node)
     made = simplify(made)
     for _ in range(_ROUNDS):
@@ -53,7 +52,12 @@ def channels_last(graph: Graph) -> Graph:
 
 def _is_convolution(node: Node) -> bool:
     given = node.attributes
-    return node.operator == "nn.conv2d" and given["data_layout"] == "NCHW" and given.get("out_layout") in (None, "NCHW")
+    layouts = given.get("data_layout"), given.get("out_layout") or "NCHW"
+    return kind_of(node.operator) is OperatorKind.CONVOLUTION and layouts == ("NCHW", "NCHW")
+
+
+def _is_pool(node: Node) -> bool:
+    return kind_of(node.operator) is OperatorKind.POOL and node.attributes["layout"] == "NCHW"
 
 
 def _in_last(rewrite: Rewriter, node: Node) -> None:
@@ -104,14 +108,15 @@ def _axes_of(rewrite: Rewriter, value: ir.Value) -> list[int] | None:
 
 def _attributes_below(node: Node, axes: list[int]) -> dict[str, Any] | None:
     """The attributes of an operator on tensors that are not yet permuted; None if it cannot be computed on them."""
-    given = dict(node.attributes)
-    if node.operator in UNARY | BINARY:
+    given, kind = dict(node.attributes), kind_of(node.operator)
+    if kind is OperatorKind.ELEMENTWISE:
         return given
     if node.operator == "concat":
         return given | {"axis": axes[given["axis"] % len(axes)]}
-    if node.operator in _REDUCTIONS:
+    if kind is OperatorKind.REDUCTION:
         over = given.get("axis")
-        over = [over] if isinstance(over, int) else over
+        if isinstance(over, int):
+            return given | {"axis": axes[over % 4]} if given["keepdims"] else None
         if over is None or not (given["keepdims"] or sorted(a % 4 for a in over) == [2, 3]):
             return None
         return given | {"axis": [axes[a % 4] for a in over]}

@@ -8,6 +8,7 @@ from mlir import ir
 from tir_mlir.dialect.graph import Node, create, free_name
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind, kind_of
 
 
 def constants_to_weights(graph: Graph) -> Graph:
@@ -32,10 +33,6 @@ def constants_to_weights(graph: Graph) -> Graph:
     return made
 
 
-TAKE_NUMBERS = frozenset({"add", "subtract", "multiply", "divide", "maximum", "minimum", "power"})
-"""Operators of two operands whose te function takes a number for one of them."""
-
-
 def is_embedded(node: Node) -> bool:
     """Whether a constant is a number that its readers compute with: it is no operand of their functions."""
     if node.types[0].shape != () or node.types[0].dtype not in ("float32", "float64", "int32", "int64"):
@@ -46,7 +43,7 @@ def is_embedded(node: Node) -> bool:
 
 def takes_number(node: Node) -> bool:
     """Whether one operand of a node may be a number: the other one is a tensor of its type and no number itself."""
-    if node.op.name != "func.call" or node.operator not in TAKE_NUMBERS or len(node.inputs) != 2:
+    if node.op.name != "func.call" or kind_of(node.operator) is not OperatorKind.ELEMENTWISE or len(node.inputs) != 2:
         return False
     types = [ir.RankedTensorType(value.type) for value in node.inputs]
     return types[0].element_type == types[1].element_type and any(t.rank > 0 for t in types)

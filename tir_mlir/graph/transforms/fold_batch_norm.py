@@ -7,10 +7,9 @@ from mlir import ir
 from tir_mlir.dialect.graph import Node, node_of
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.rewriter import Rewriter
-
-_CONVOLUTIONS = ("nn.conv1d", "nn.conv2d", "nn.conv3d")
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
@@ -77,7 +76,7 @@ def _scaled(rewrite: Rewriter, data: ir.Value, axis: int) -> tuple[Node | None, 
 def _has_output_channel(node: Node, axis: int) -> bool:
     if node.operator == "nn.dense":
         return len(node.inputs) == 2 and axis == len(node.types[0].shape) - 1
-    if node.operator not in _CONVOLUTIONS:
+    if kind_of(node.operator) is not OperatorKind.CONVOLUTION:
         return False
     given = node.attributes
     result = given.get("out_layout") or given["data_layout"]

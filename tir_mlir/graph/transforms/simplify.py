@@ -6,24 +6,14 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorType
+from tir_mlir.dialect.graph import Node, TensorType, node_of
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.places import is_view
+from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.rewriter import Rewriter
 
-RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten", "nn.batch_flatten")
-"""Operators whose result has the elements of their input in the same order."""
-UNARY = frozenset(
-    "abs ceil cos erf exp floor log negative rsqrt sigmoid sin sqrt square tanh astype clip nn.relu nn.relu6 nn.gelu "
-    "nn.gelu_tanh nn.silu nn.selu nn.mish nn.leakyrelu nn.hardswish nn.hardsigmoid nn.softplus nn.softsign "
-    "nn.elu".split()
-)
-"""Operators of one input that compute each element from the one at the same place."""
-BINARY = frozenset("add subtract multiply divide maximum minimum power".split())
-"""Operators of two inputs, with broadcasting, that do."""
-LAST_AXIS = frozenset(("nn.layer_norm", "nn.rms_norm", "nn.softmax"))
-"""Operators that compute each row along the last axis from that row, if their attributes say so."""
 _ROUNDS = 50
 
 
@@ -61,11 +51,11 @@ def _identity(rewrite: Rewriter, node: Node) -> ir.Value | None:
     """What has no effect: a reshape, cast, broadcast or permutation to what its input is, and dropout."""
     if node.operator == "nn.dropout":
         return node.inputs[0]
-    if node.operator not in (*RESHAPES, "astype", "broadcast_to", "permute_dims"):
-        return None
     if node.operator == "permute_dims":
         axes = _axes(rewrite, node)
         return node.inputs[0] if axes == list(range(len(axes))) else None
+    if not is_view(node) and node.operator not in ("astype", "broadcast_to"):
+        return None
     return node.inputs[0] if rewrite.type_of(node.inputs[0]) == node.types[0] else None
 
 
@@ -92,9 +82,11 @@ def _permutes(rewrite: Rewriter, node: Node) -> ir.Value | None:
 
 def _reshapes(rewrite: Rewriter, node: Node) -> ir.Value | None:
     """Two reshapes are one; all kinds are written as reshape."""
-    if node.operator not in RESHAPES:
+    if not is_view(node):
         return None
-    before = rewrite.producer(node.inputs[0], *RESHAPES)
+    before = node_of(node.inputs[0])
+    if before is None or not is_view(before):
+        before = None
     if before is None and node.operator == "reshape":
         return None
     source = before.inputs if before else node.inputs
@@ -111,7 +103,7 @@ def _separate_bias(rewrite: Rewriter, node: Node) -> ir.Value | None:
 
 def _flat_product(rewrite: Rewriter, node: Node) -> ir.Value | None:
     """A product of a tensor of rank > 2 by a matrix: one product of all its rows."""
-    if node.operator not in ("matmul", "nn.dense") or len(node.inputs) != 2:
+    if kind_of(node.operator) is not OperatorKind.PRODUCT or len(node.inputs) != 2:
         return None
     left, right = (rewrite.type_of(v) for v in node.inputs)
     if len(left.shape) < 3 or len(right.shape) != 2:
@@ -158,9 +150,10 @@ def _is_moved(rewrite: Rewriter, node: Node, number: int, value: ir.Value) -> bo
     source, shown = rewrite.type_of(before.inputs[0]).shape, before.types[0].shape
     if len(source) >= len(shown) or not source:
         return False
-    if node.operator in LAST_AXIS:
+    kind = kind_of(node.operator)
+    if kind is OperatorKind.ROWS:
         return number == 0 and node.attributes.get("axis") in (-1, [-1]) and source[-1] == shown[-1]
-    return node.operator in UNARY | BINARY
+    return kind is OperatorKind.ELEMENTWISE
 
 
 def _reshaped(rewrite: Rewriter, node: Node, value: ir.Value, source: TensorType, shown: TensorType) -> ir.Value | None:

@@ -11,6 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.script import graph_level
 from tir_mlir.script.printer.literals import annotation, quote, sequence
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options
@@ -20,8 +21,6 @@ MOST_ELEMENTS = 1024
 """Larger constants are printed as references to the metadata."""
 MOST_COLUMNS = 100
 """Longer signatures have a line for each parameter."""
-TUPLES = ("concat", "einsum", "stack")
-"""Operators whose operands are one tuple in TVMScript."""
 RESERVED = frozenset({"R", "cls", "metadata"})
 """What the text of a graph has a meaning for: the operators, the functions of the module, and large constants."""
 WEIGHTS = "weights"
@@ -144,7 +143,7 @@ class GraphPrinter:
         inputs = [self._name(v) for v in node.inputs]
         if node.kind == encoding.OPERATOR:
             given = [f"{k}={_attribute(v)}" for k, v in node.attributes.items()]
-            operands = [sequence(inputs)] if node.operator in TUPLES else inputs
+            operands = [sequence(inputs)] if graph_level.operators().takes_tuple(node.operator) else inputs
             return f"R.{node.operator}({', '.join([*operands, *given])})"
         callee = node.callee
         assert callee is not None

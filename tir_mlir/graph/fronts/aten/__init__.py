@@ -1,4 +1,4 @@
-"""The operators of PyTorch (ATen) as operators of a graph, by family. `TABLE`: name -> translation."""
+"""The operators of PyTorch (ATen) as operators of a graph, by family. `translations()`: by name."""
 
 from tir_mlir.graph.fronts.aten import (
     aten_activations,
@@ -18,13 +18,12 @@ from tir_mlir.graph.fronts.aten import (
     aten_shapes,
     aten_slices,
 )
-from tir_mlir.graph.fronts.aten.aten_table import TABLE
+from tir_mlir.graph.fronts.aten.aten_table import translations
 
-KNOWN = frozenset(TABLE)
 FAMILIES = (
     aten_activations, aten_arithmetic, aten_attention, aten_casts, aten_comparisons, aten_convolutions, aten_creation,
     aten_functions, aten_indexing, aten_normalizations, aten_pools, aten_products, aten_reductions, aten_resizing,
     aten_shapes, aten_slices,
 )  # fmt: skip
 
-__all__ = ["FAMILIES", "KNOWN", "TABLE"]
+__all__ = ["FAMILIES", "translations"]

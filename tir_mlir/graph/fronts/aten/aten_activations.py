@@ -10,24 +10,9 @@ from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import axis_in, is_number
 
 
-@aten("relu")
-def relu(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.relu", x)
-
-
-@aten("relu6")
-def relu6(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.relu6", x)
-
-
 @aten("gelu")
 def gelu(e: TorchEmitter, x: Any, approximate: str = "none") -> Any:
     return e.op("nn.gelu" if approximate == "none" else "nn.gelu_tanh", x)
-
-
-@aten("silu")
-def silu(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.silu", x)
 
 
 @aten("hardtanh")
@@ -35,16 +20,6 @@ def hardtanh(e: TorchEmitter, x: Any, min_val: float = -1, max_val: float = 1) -
     if (min_val, max_val) == (0, 6):
         return e.op("nn.relu6", x)
     return e.clip(x, min_val, max_val)
-
-
-@aten("hardsigmoid")
-def hardsigmoid(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.hardsigmoid", x)
-
-
-@aten("hardswish")
-def hardswish(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.hardswish", x)
 
 
 @aten("leaky_relu")
@@ -69,11 +44,6 @@ def elu(e: TorchEmitter, x: Any, alpha: float = 1, scale: float = 1, input_scale
     return result if scale == 1 else e.multiply(result, scale)
 
 
-@aten("selu")
-def selu(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.selu", x)
-
-
 @aten("celu")
 def celu(e: TorchEmitter, x: Any, alpha: float = 1) -> Any:
     return elu(e, x, alpha, 1, 1 / alpha)
@@ -84,20 +54,10 @@ def softplus(e: TorchEmitter, x: Any, beta: float = 1, threshold: float = 20) ->
     return e.op("nn.softplus", x, beta=float(beta), threshold=float(threshold))
 
 
-@aten("mish")
-def mish(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.mish", x)
-
-
 @aten("log_sigmoid", "log_sigmoid_forward")
 def log_sigmoid(e: TorchEmitter, x: Any) -> Any:
     """-log(1 + exp(-x))."""
     return e.op("negative", _log_one_plus_exp(e, e.op("negative", x)))
-
-
-@aten("softsign")
-def softsign(e: TorchEmitter, x: Any) -> Any:
-    return e.op("nn.softsign", x)
 
 
 @aten("threshold")

@@ -50,31 +50,6 @@ def divide(e: TorchEmitter, x: Any, other: Any, rounding_mode: str | None = None
     return e.op("trunc", quotient) if e.dtype in FLOATS else quotient
 
 
-@aten("floor_divide")
-def floor_divide(e: TorchEmitter, x: Any, other: Any) -> Any:
-    return e.binary("floor_divide", x, other, e.dtype)
-
-
-@aten("remainder.Scalar", "remainder.Tensor", "remainder.Scalar_Tensor")
-def remainder(e: TorchEmitter, x: Any, other: Any) -> Any:
-    return e.binary("floor_mod", x, other, e.dtype)
-
-
-@aten("fmod")
-def truncated_remainder(e: TorchEmitter, x: Any, other: Any) -> Any:
-    return e.binary("mod", x, other, e.dtype)
-
-
-@aten("maximum", "max.other")
-def maximum(e: TorchEmitter, x: Any, other: Any) -> Any:
-    return e.binary("maximum", x, other, e.dtype)
-
-
-@aten("minimum", "min.other")
-def minimum(e: TorchEmitter, x: Any, other: Any) -> Any:
-    return e.binary("minimum", x, other, e.dtype)
-
-
 @aten("pow")
 def power(e: TorchEmitter, x: Any, exponent: Any) -> Any:
     """x ** exponent: products and roots for a few numbers, so that no power function is called."""

@@ -1,4 +1,4 @@
-"""Comparisons, logic, selection."""
+"""Logic, selection."""
 
 from __future__ import annotations
 
@@ -6,18 +6,6 @@ from typing import Any
 
 from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
-
-_COMPARISONS = {
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-}  # fmt: skip
-
-
-def _comparison(operator: str) -> Translation:
-    return lambda e, x, other: e.binary(operator, x, other, e.common_dtype())
-
-
-for _name, _operator in _COMPARISONS.items():
-    aten(f"{_name}.Scalar", f"{_name}.Tensor")(_comparison(_operator))
 
 
 def _logic(operator: str) -> Translation:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.operators import OPERATORS, Operator
 
 Translation = Callable[..., Any]
 TABLE: dict[str, Translation] = {}
@@ -24,6 +25,19 @@ def aten(*names: str) -> Callable[[Translation], Translation]:
         return function
 
     return put
+
+
+def translations() -> dict[str, Translation]:
+    """All translations: those of the operators of graphs that are one operator of torch, and the functions here."""
+    rows = {f"aten.{name}": _of_row(row) for row in OPERATORS.values() for name in row.torch.split()}
+    return {**rows, **TABLE}
+
+
+def _of_row(row: Operator) -> Translation:
+    """An operator on operands of the type of its result; a test, and a comparison, takes them in their own."""
+    if len(row.operands) == 1:
+        return lambda e, x: e.op(row.name, x if e.dtype == "bool" else e.cast(x, e.dtype))
+    return lambda e, x, other: e.binary(row.name, x, other, e.common_dtype() if e.dtype == "bool" else e.dtype)
 
 
 def same(e: TorchEmitter, x: Any) -> Any:

@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.onnx_model import onnx_elementwise, onnx_layers, onnx_shapes
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import TABLE, OnnxEmitter
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, translations
 from tir_mlir.graph.fronts.onnx_model.onnx_refusals import reason
 from tir_mlir.graph.fronts.onnx_model.onnx_structure import (
     check_graph,
@@ -71,7 +71,7 @@ class _OnnxImporter:
         versions = {o.domain: o.version for o in proto.opset_import}
         self.builder, self.proto, self.ops = builder, proto, ops
         self.emitter = OnnxEmitter(builder, versions.get("", versions.get("ai.onnx", 1)))
-        self.refusals = Refusals()
+        self.refusals, self.translations = Refusals(), translations()
         self.values: dict[str, Any] = {"": None}
         self.dimensions: dict[str, str] = {}  # the names of sizes, by those in the file
 
@@ -149,7 +149,9 @@ class _OnnxImporter:
             raise GraphError(
                 f"its input {undefined[0]} is no input, initializer or result of a node\n  fix: define it in the model"
             )
-        if node.op_type not in self.ops and (node.op_type not in TABLE or node.domain not in ("", "ai.onnx")):
+        if node.op_type not in self.ops and (
+            node.op_type not in self.translations or node.domain not in ("", "ai.onnx")
+        ):
             raise GraphError(reason(node.op_type, node.domain))
         self.emitter.name, self.emitter.results = _identifier(node_name(node)), list(node.output)
         if node.op_type in self.ops:
@@ -158,7 +160,7 @@ class _OnnxImporter:
             return self.builder.call_te(self.ops[node.op_type], *args, **attrs)
         check_node(node, self.emitter.opset)
         attrs = {a.name: _plain(onnx.helper.get_attribute_value(a)) for a in node.attribute}
-        function = TABLE[node.op_type]
+        function = self.translations[node.op_type]
         parameters = inspect.signature(function).parameters
         if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             unknown = [name for name in attrs if name not in parameters]

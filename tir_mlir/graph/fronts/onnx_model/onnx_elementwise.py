@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -9,31 +10,16 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import FLOATS
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op
-
-_TWO: dict[str, tuple[str, Callable[..., Any] | None]] = {
-    "Add": ("add", lambda a, b: a + b), "Sub": ("subtract", lambda a, b: a - b),
-    "Mul": ("multiply", lambda a, b: a * b), "Div": ("divide", None), "Equal": ("equal", None),
-    "Less": ("less", None), "LessOrEqual": ("less_equal", None), "Greater": ("greater", None),
-    "GreaterOrEqual": ("greater_equal", None), "And": ("logical_and", None), "Or": ("logical_or", None),
-    "Xor": ("logical_xor", None), "BitwiseAnd": ("bitwise_and", None), "BitwiseOr": ("bitwise_or", None),
-    "BitwiseXor": ("bitwise_xor", None),
-}  # fmt: skip
-_ONE = {
-    "Abs": "abs", "Neg": "negative", "Exp": "exp", "Log": "log", "Sqrt": "sqrt", "Sin": "sin", "Cos": "cos",
-    "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh", "Cosh": "cosh", "Asinh": "asinh",
-    "Acosh": "acosh", "Atanh": "atanh", "Erf": "erf", "Floor": "floor", "Ceil": "ceil", "Round": "round",
-    "Sign": "sign", "Sigmoid": "sigmoid", "Tanh": "tanh", "IsNaN": "isnan", "Not": "logical_not",
-    "BitwiseNot": "bitwise_not", "Relu": "nn.relu", "Softsign": "nn.softsign", "HardSwish": "nn.hardswish",
-    "Mish": "nn.mish", "Softplus": "nn.softplus", "Reciprocal": "reciprocal",
-}  # fmt: skip
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, Translation, all_known, dtype_of, onnx_op
 
 
-def _of_two(operator: str, fold: Callable[..., Any] | None) -> Any:
+def _of_sizes(name: str, fold: Callable[[Any, Any], Any]) -> Translation:
+    """An operator on tensors; of integers that are known, such as sizes, its value."""
+
     def translated(e: OnnxEmitter, x: Any, y: Any) -> Any:
-        if fold is not None and all_known([x, y]) and _integers(x) and _integers(y):
+        if all_known([x, y]) and _integers(x) and _integers(y):
             return np.asarray(fold(x, y))
-        return e.op(operator, x, y)
+        return e.op(name, x, y)
 
     return translated
 
@@ -42,14 +28,9 @@ def _integers(x: np.ndarray) -> bool:
     return x.dtype == object or x.dtype.kind in "iu"
 
 
-def _of_one(operator: str) -> Any:
-    return lambda e, x: e.op(operator, x)
-
-
-for _name, (_operator, _fold) in _TWO.items():
-    onnx_op(_name)(_of_two(_operator, _fold))
-for _name, _operator in _ONE.items():
-    onnx_op(_name)(_of_one(_operator))
+onnx_op("Add")(_of_sizes("add", operator.add))
+onnx_op("Sub")(_of_sizes("subtract", operator.sub))
+onnx_op("Mul")(_of_sizes("multiply", operator.mul))
 
 
 @onnx_op("Div")
@@ -106,9 +87,9 @@ def clip(e: OnnxEmitter, x: Any, low: Any = None, high: Any = None, min: Any = N
     """The bounds are inputs, or attributes before opset 11."""
     low, high = (min if low is None else low), (max if high is None else high)
     x = e.value(x)
-    for operator, bound in (("maximum", low), ("minimum", high)):
+    for name, bound in (("maximum", low), ("minimum", high)):
         if bound is not None:
-            x = e.op(operator, x, e.constant(bound, x.dtype) if isinstance(bound, float) else bound)
+            x = e.op(name, x, e.constant(bound, x.dtype) if isinstance(bound, float) else bound)
     return x
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import Emitter
+from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.te import Expr
 
 Translation = Callable[..., Any]
@@ -25,6 +26,18 @@ def onnx_op(*names: str) -> Callable[[Translation], Translation]:
         return function
 
     return put
+
+
+def translations() -> dict[str, Translation]:
+    """All translations: those of the operators of graphs that are one of ONNX, and the functions of `TABLE`."""
+    rows = {name: _of_row(row) for row in OPERATORS.values() for name in row.onnx.split()}
+    return {**rows, **TABLE}
+
+
+def _of_row(row: Operator) -> Translation:
+    if len(row.operands) == 1:
+        return lambda e, x: e.op(row.name, x)
+    return lambda e, x, y: e.op(row.name, x, y)
 
 
 class OnnxEmitter(Emitter):

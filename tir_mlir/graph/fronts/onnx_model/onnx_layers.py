@@ -251,16 +251,19 @@ def _reduced(operator: str, before: str | None = None, after: str | None = None)
         y = e.op(operator, x, axis=axes, keepdims=keepdims) if axes else e.value(x)
         return y if after is None else e.op(after, y)
 
-    return emitted
+    return _reduction(emitted)
 
 
 onnx_op("ReduceLogSumExp")(_reduction(lambda e, x, axes, keepdims: e.log_sum_exp(e.value(x), axes, keepdims)))
-for _name, _parts in {
-    "ReduceSum": ("sum",), "ReduceMean": ("mean",), "ReduceMax": ("max",), "ReduceMin": ("min",),
-    "ReduceProd": ("prod",), "ReduceL1": ("sum", "abs"), "ReduceL2": ("sum", "square", "sqrt"),
-    "ReduceSumSquare": ("sum", "square"), "ReduceLogSum": ("sum", None, "log"),
-}.items():  # fmt: skip
-    onnx_op(_name)(_reduction(_reduced(*_parts)))
+onnx_op("ReduceSum")(_reduced("sum"))
+onnx_op("ReduceMean")(_reduced("mean"))
+onnx_op("ReduceMax")(_reduced("max"))
+onnx_op("ReduceMin")(_reduced("min"))
+onnx_op("ReduceProd")(_reduced("prod"))
+onnx_op("ReduceL1")(_reduced("sum", before="abs"))
+onnx_op("ReduceL2")(_reduced("sum", before="square", after="sqrt"))
+onnx_op("ReduceSumSquare")(_reduced("sum", before="square"))
+onnx_op("ReduceLogSum")(_reduced("sum", after="log"))
 
 
 @onnx_op("ArgMax")

@@ -7,10 +7,11 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.fronts.aten import KNOWN
+from tir_mlir.graph.fronts.aten import translations
 from tir_mlir.graph.fronts.torch_export.decompose import in_known_operators
 from tir_mlir.graph.fronts.torch_export.export_model import exported
 from tir_mlir.graph.fronts.torch_export.torch_importer import TorchImporter
+from tir_mlir.graph.operators import foreign_operators
 
 
 def from_torch(
@@ -39,7 +40,8 @@ def from_torch(
     mutated: what becomes of inputs and buffers that forward writes to: "refuse", or "return": they are inputs, named
     as in the state dict, after those of forward, and their new values are outputs after those of forward.
     cache: take the graph of an earlier import whose forward made the same calls of torch, which are found by running it
-    on tensors without data; not with `dynamic`, `ops`, or where the calls do not tell all that is computed.
+    on tensors without data; not with `dynamic`, `ops`, operators of your own in the table, or where the calls do not
+    tell all that is computed.
 
     Inputs are those of forward that are tensors, outputs those it returns, both flattened in the order of
     torch.utils._pytree (tuples and lists by position, dictionaries by insertion). Parameters and buffers become weights
@@ -56,10 +58,10 @@ def from_torch(
 
     def imported() -> Any:
         program, names = exported(module, example_inputs, example_kwargs, dynamic)
-        known = in_known_operators(program, {*KNOWN, *given})
+        known = in_known_operators(program, {*translations(), *given})
         return TorchImporter(GraphBuilder(name), known, names, given, mutated == "return").graph()
 
-    if not cache or given or dynamic is not None:
+    if not cache or given or dynamic is not None or foreign_operators():
         return imported()
     return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported)
 

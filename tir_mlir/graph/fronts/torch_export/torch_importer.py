@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.graph.fronts.aten import TABLE
+from tir_mlir.graph.fronts.aten import translations
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.fronts.refusals import Refusals
@@ -49,7 +49,7 @@ class TorchImporter:
         self.returns_mutated = returns_mutated
         self.sizes = TorchSizes(dict(size_names))
         self.emitter = TorchEmitter(builder, self.sizes)
-        self.refusals = Refusals()
+        self.refusals, self.translations = Refusals(), translations()
         self.values: dict[Any, Any] = {}
 
     def graph(self) -> Any:
@@ -153,7 +153,7 @@ class TorchImporter:
             return None  # every use of a size reads torch's expression of it
         if not hasattr(node.target, "_schema"):
             return self._python(node)
-        known = operator_known(node.target, self.given) or operator_known(node.target, TABLE)
+        known = operator_known(node.target, self.given) or operator_known(node.target, self.translations)
         if (dtype := _complex(node)) is not None:
             return self._refuse(node, f"its result is {dtype}{_NO_COMPLEX}")
         if known is None:
@@ -166,7 +166,8 @@ class TorchImporter:
             if known in self.given:
                 result = self._by_user(node, self.given[known])
             else:
-                result = TABLE[known](self.emitter, **self._arguments(node, TABLE[known]))
+                function = self.translations[known]
+                result = function(self.emitter, **self._arguments(node, function))
             return self._checked(node, result)
         except TirError as error:
             return self._refuse(node, str(error))
