@@ -11,7 +11,6 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
-from tir_mlir.dialect.index_maps.formulas import Formula
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.index_maps.map_input import (
     affine_terms,
@@ -25,15 +24,11 @@ from tir_mlir.dialect.index_maps.map_input import (
 )
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.terms import (
-    IndexExpr,
-    Name,
-    Number,
-    Sampled,
     by_sizes,
+    checked,
     evaluate,
     from_affine,
     from_ast,
-    names_in,
     replaced,
     sampled_in,
     text_of,
@@ -41,6 +36,7 @@ from tir_mlir.dialect.index_maps.terms import (
 )
 from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.presburger import question
+from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, Sampled, Variable, leaves, names_in
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class IndexMap:
     """
 
     names: tuple[str, ...]
-    terms: tuple[IndexExpr, ...]
+    terms: tuple[IntExpr, ...]
     inverse_index_map: IndexMap | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,6 +57,8 @@ class IndexMap:
                 raise IndexMapError(
                     f"{short_repr(name)} cannot name a variable of an index map; the names must be distinct identifiers"
                 )
+        for term in self.terms:
+            checked(term)
 
     @property
     def sizes(self) -> list[str]:
@@ -84,14 +82,15 @@ class IndexMap:
         if not any(True for _ in self.sides()):
             return self
 
-        def leaf(term: IndexExpr) -> Any:
-            return change(term.value) if isinstance(term, Sampled) else term
+        def leaf(term: IntExpr) -> Any:
+            return change(term) if isinstance(term, Sampled) else term
 
         return IndexMap(self.names, tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
 
     def text(self, of: Callable[[Any], str]) -> str:
         """The map as Python source. Variables that are called like a sampled integer get other names."""
-        taken = {of(h) for side in self.sides() for h in _leaves(side)} | set(self.sizes)
+        handles = [leaf for side in self.sides() for leaf in leaves(side) if isinstance(leaf, Sampled)]
+        taken = {*map(of, handles), *self.sizes}
         names = self.names
         if taken & set(names):
             names = tuple(unused(f"{n}_", taken | set(self.names)) if n in taken else n for n in names)
@@ -102,8 +101,8 @@ class IndexMap:
         """The same map with other names for its variables."""
         new = dict(zip(self.names, names, strict=True))
 
-        def leaf(term: IndexExpr) -> IndexExpr:
-            return Name(new[term.name]) if isinstance(term, Name) and term.name in new else term
+        def leaf(term: IntExpr) -> IntExpr:
+            return type(term)(new[term.name]) if isinstance(term, Variable) and term.name in new else term
 
         return IndexMap(tuple(names), tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
 
@@ -119,7 +118,7 @@ class IndexMap:
         names = parameters(mapping_function, ndim)
         with affine_terms():
             found = flat(called(mapping_function, names))
-            terms = tuple(replaced(t, lambda leaf: size_named(leaf, mapping_function)) for t in found)
+            terms = tuple(checked(replaced(t, lambda leaf: size_named(leaf, mapping_function))) for t in found)
         inverse = None
         if inverse_index_map is not None:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
@@ -180,11 +179,11 @@ class IndexMap:
     # --- application --------------------------------------------------------------------------------------------------
 
     @property
-    def initial_indices(self) -> list[IndexExpr]:
-        return [Name(n) for n in self.names]
+    def initial_indices(self) -> list[IntExpr]:
+        return [Dim(n) for n in self.names]
 
     @property
-    def final_indices(self) -> list[IndexExpr]:
+    def final_indices(self) -> list[IntExpr]:
         return list(self.terms)
 
     def map_indices(self, indices: Sequence[Any], sizes: Mapping[str, Any] | None = None) -> list[Any]:
@@ -207,7 +206,7 @@ class IndexMap:
         """
         called = [*self.names, *sizes]
         for term in self.terms:
-            if isinstance(term, Number) and isinstance(term.value, float):
+            if isinstance(term, Constant) and isinstance(term.value, float):
                 raise NotAffine(f"{term.value} is not an index: indices are integers")
         return tuple(to_affine(t, called) for t in self.terms)
 
@@ -261,8 +260,8 @@ class IndexMap:
         if missing := [n for n in self.sizes if n not in sizes]:
             raise IndexMapError(f"the map {self} needs the value of the size {missing[0]}")
 
-        def leaf(term: IndexExpr) -> Any:
-            return sizes[term.name] if isinstance(term, Name) and term.name not in self.names else term
+        def leaf(term: IntExpr) -> Any:
+            return sizes[term.name] if isinstance(term, Variable) and term.name not in self.names else term
 
         return IndexMap(self.names, tuple(replaced(t, leaf) for t in self.terms))
 
@@ -270,7 +269,7 @@ class IndexMap:
         """Names for the results: a result that is a plain variable keeps its name, others are axis0, axis1, ..."""
         names: list[str] = []
         for number, term in enumerate(self.terms):
-            stays = term.name if isinstance(term, Name) and term.name not in names else None
+            stays = term.name if isinstance(term, Variable) and term.name not in names else None
             names.append(stays or f"axis{number}")
         return names
 
@@ -306,23 +305,14 @@ class IndexMap:
         return result
 
 
-def _leaves(value: Any) -> Iterator[Any]:
-    """The handles of a formula, or the handle itself."""
-    if isinstance(value, Formula):
-        for side in value.sides():
-            yield from _leaves(side)
-    elif not isinstance(value, int):
-        yield value
-
-
 def _from_affine(names: Sequence[str], exprs: Sequence[ir.AffineExpr], sizes: Sequence[str]) -> IndexMap:
     """The map with dimension d named `names[d]`; sizes follow the dimensions and become variables too."""
     called = [*names, *sizes]
     return IndexMap(tuple(called), tuple(from_affine(e, called) for e in exprs))
 
 
-def _plain(term: IndexExpr) -> int | IndexExpr:
-    return int(term.value) if isinstance(term, Number) else term
+def _plain(term: IntExpr) -> int | IntExpr:
+    return int(term.value) if isinstance(term, Constant) else term
 
 
 def _shown(shape: Sequence[Any]) -> str:

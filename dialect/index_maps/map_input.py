@@ -10,7 +10,8 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, NotAffineMapError, short_repr
 from tir_mlir.dialect.index_maps.layout import Box
-from tir_mlir.dialect.index_maps.terms import IndexExpr, Name, SizeName, SizeVariable, as_term, names_in, to_affine
+from tir_mlir.dialect.index_maps.terms import SizeVariable, checked, to_affine
+from tir_mlir.dialect.symbolic import Dim, IntExpr, Symbol, as_expr, names_in
 
 
 @contextmanager
@@ -51,7 +52,7 @@ def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
     last = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     first = names[: len(names) - len(last)]
     try:
-        return function(*[Name(n) for n in first], **{n: Name(n) for n in last})
+        return function(*[Dim(n) for n in first], **{n: Dim(n) for n in last})
     except (TypeError, AttributeError) as error:
         at = ", ".join(names)
         raise IndexMapError(f"the map cannot be evaluated at ({at}), which are affine expressions: {error}") from error
@@ -64,7 +65,7 @@ def unused(name: str, taken: set[str]) -> str:
     return name
 
 
-def size_named(leaf: IndexExpr, function: Callable[..., Any]) -> IndexExpr:
+def size_named(leaf: IntExpr, function: Callable[..., Any]) -> IntExpr:
     """A size variable by its name, or by that of the Python variable of the function that holds it."""
     if not isinstance(leaf, SizeVariable):
         return leaf
@@ -73,13 +74,13 @@ def size_named(leaf: IndexExpr, function: Callable[..., Any]) -> IndexExpr:
     name = leaf.name or next((n for n, v in scope.items() if v is leaf), "")
     if not name:
         raise IndexMapError("the map uses a size without a name; refer to it by a variable: n = T.int32()")
-    return SizeName(name)
+    return Symbol(name)
 
 
-def flat(given: Any) -> Iterable[IndexExpr]:
+def flat(given: Any) -> Iterable[IntExpr]:
     """The results of a lambda: one expression, or a flattened list of them."""
     if not isinstance(given, (list, tuple)):
-        yield as_term(given)
+        yield checked(as_expr(given))
         return
     for item in given:
         yield from flat(item)
@@ -97,6 +98,6 @@ def box_of(shape: Sequence[Any]) -> Box:
     """A shape of integers, names and expressions of names as a box."""
     if not isinstance(shape, (list, tuple)):
         raise IndexMapError(f"a shape is a list of integers and names of sizes, not {short_repr(shape)}")
-    terms = [Name(n) if isinstance(n, str) else as_term(n) for n in shape]
+    terms = [Symbol(n) if isinstance(n, str) else as_expr(n) for n in shape]
     sizes = sorted({name for t in terms for name in names_in(t)})
     return Box(tuple(to_affine(t, sizes) for t in terms), tuple(sizes))

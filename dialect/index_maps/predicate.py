@@ -8,50 +8,51 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.index_maps.layout import Conjunction, Padding
-from tir_mlir.dialect.index_maps.terms import IndexExpr, Number, evaluate, from_affine
+from tir_mlir.dialect.index_maps.terms import from_affine
 from tir_mlir.dialect.presburger import linear_terms
+from tir_mlir.dialect.symbolic import Constant, IntExpr, evaluate
 
 
 @dataclass(frozen=True)
 class Condition:
     """`left >= right`, or `left == right`."""
 
-    left: IndexExpr
-    right: IndexExpr
+    left: IntExpr
+    right: IntExpr
     is_eq: bool
 
     @staticmethod
     def of(expr: ir.AffineExpr, is_eq: bool, names: Sequence[str]) -> Condition:
         """`expr >= 0` (or `== 0`) with negative terms moved to the other side."""
-        sides: list[list[IndexExpr]] = [[], []]
+        sides: list[list[IntExpr]] = [[], []]
         terms, constant = linear_terms(expr)
         for term, factor in terms.items():
             part = from_affine(term, list(names))
             sides[factor < 0].append(part if abs(factor) == 1 else part * abs(factor))
         if constant:
-            sides[constant < 0].append(Number(abs(constant)))
+            sides[constant < 0].append(Constant(abs(constant)))
         left, right = (_total(side) for side in sides)
         return Condition(right, left, is_eq) if is_eq and not sides[0] else Condition(left, right, is_eq)
 
     def holds(self, values: dict[str, int]) -> bool:
         """Whether the condition holds for given values of its names."""
-        left, right = evaluate(self.left, values), evaluate(self.right, values)
+        left, right = (evaluate(side, values.__getitem__) for side in (self.left, self.right))
         return left == right if self.is_eq else left >= right
 
     def __repr__(self) -> str:
         if self.is_eq:
             return f"{self.left} == {self.right}"
-        if isinstance(self.left, Number):  # i <= 13 reads better than 13 >= i
+        if isinstance(self.left, Constant):  # i <= 13 reads better than 13 >= i
             return f"{self.right} <= {self.left}"
         return f"{self.left} >= {self.right}"
 
 
-def _total(parts: Sequence[IndexExpr]) -> IndexExpr:
+def _total(parts: Sequence[IntExpr]) -> IntExpr:
     """The sum of terms, the constant last."""
-    variables = [p for p in parts if not isinstance(p, Number)]
-    constant = sum(p.value for p in parts if isinstance(p, Number))
+    variables = [p for p in parts if not isinstance(p, Constant)]
+    constant = sum(p.value for p in parts if isinstance(p, Constant))
     if not variables:
-        return Number(constant)
+        return Constant(constant)
     total = variables[0]
     for part in variables[1:]:
         total = total + part

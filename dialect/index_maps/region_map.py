@@ -8,10 +8,11 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, short_repr
 from tir_mlir.dialect.index_maps.map_input import called, parameters
-from tir_mlir.dialect.index_maps.terms import IndexExpr, as_term, combine, evaluate, from_ast
+from tir_mlir.dialect.index_maps.terms import checked, evaluate, from_ast
 from tir_mlir.dialect.ir import Index
+from tir_mlir.dialect.symbolic import IntExpr, as_expr
 
-Span = tuple[IndexExpr, IndexExpr]
+Span = tuple[IntExpr, IntExpr]
 
 
 class RegionMap:
@@ -85,7 +86,7 @@ def _items(given: Any) -> list[Any]:
 def _span(item: Any) -> Span:
     ends = tuple(item) if isinstance(item, list | tuple) else (item,)
     if len(ends) == 1:
-        return as_term(ends[0]), combine("+", ends[0], 1)
+        return checked(as_expr(ends[0])), as_expr(ends[0]) + 1
     if len(ends) != 2:
         raise IndexMapError(f"a dimension of a region is an expression or (begin, end), not {short_repr(item)}")
-    return as_term(ends[0]), as_term(ends[1])
+    return checked(as_expr(ends[0])), checked(as_expr(ends[1]))

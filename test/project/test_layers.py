@@ -24,10 +24,11 @@ ROWS: dict[str, str] = {
     "dialect.computation": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger",
     "dialect.diagnostics": "",
     "dialect.graph": "dialect.ir",
-    "dialect.index_maps": "dialect.diagnostics dialect.ir dialect.presburger",
+    "dialect.index_maps": "dialect.diagnostics dialect.ir dialect.presburger dialect.symbolic",
     "dialect.incremental": "dialect.ir",
     "dialect.ir": "dialect.diagnostics",
     "dialect.presburger": "dialect.diagnostics dialect.incremental dialect.ir",
+    "dialect.symbolic": "dialect.diagnostics",
     "dialect.verify": (
         "dialect.analysis dialect.calls dialect.diagnostics dialect.incremental dialect.ir dialect.presburger"
     ),
@@ -66,7 +67,7 @@ ROWS: dict[str, str] = {
     ),
     "passes.schedule.layout": (
         "dialect.analysis dialect.calls dialect.diagnostics dialect.index_maps dialect.ir dialect.presburger "
-        "dialect.verify passes.schedule passes.schedule.edits passes.schedule.legality"
+        "dialect.symbolic dialect.verify passes.schedule passes.schedule.edits passes.schedule.legality"
     ),
     "passes.schedule.legality": (
         "dialect.analysis dialect.diagnostics dialect.incremental dialect.ir dialect.presburger passes.schedule"
@@ -111,28 +112,33 @@ ROWS: dict[str, str] = {
         "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir dialect.presburger script "
         "script.language"
     ),
-    "te": "dialect.diagnostics dialect.ir script script.parser",
+    "te": "dialect.diagnostics dialect.ir dialect.symbolic script script.parser",
     "graph": (
-        "build dialect.diagnostics dialect.graph dialect.ir equivalence graph.memory graph.operators graph.shipping "
-        "graph.transforms interpreter runtime runtime.cache runtime.call runtime.drivers script target te"
+        "build dialect.diagnostics dialect.graph dialect.ir dialect.symbolic equivalence graph.memory graph.operators "
+        "graph.shipping graph.transforms interpreter runtime runtime.cache runtime.call runtime.drivers script target "
+        "te"
     ),
     "graph.precision": "dialect.diagnostics dialect.graph dialect.ir graph graph.operators graph.transforms",
     "graph.profiling": "build dialect.ir graph graph.memory graph.transforms runtime script target visual",
     "graph.shipping": (
-        "build dialect.diagnostics dialect.graph dialect.ir graph graph.memory runtime runtime.call runtime.drivers "
-        "runtime.tools target"
+        "build dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph graph.memory runtime runtime.call "
+        "runtime.drivers runtime.tools target"
     ),
-    "graph.expressions": "dialect.diagnostics dialect.graph dialect.ir graph graph.operators script script.printer te",
+    "graph.expressions": (
+        "dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph graph.operators script script.printer te"
+    ),
     "graph.script": (
         "dialect.diagnostics dialect.graph dialect.ir graph graph.expressions graph.memory graph.operators script "
         "script.parser"
     ),
     "graph.transforms": (
-        "dialect.analysis dialect.computation dialect.diagnostics dialect.graph dialect.ir graph graph.memory "
-        "graph.operators interpreter.ops passes.linalg passes.lower runtime schedule schedules schedules.programs "
-        "script target te"
+        "dialect.analysis dialect.computation dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph "
+        "graph.memory graph.operators interpreter.ops passes.linalg passes.lower runtime schedule schedules "
+        "schedules.programs script target te"
     ),
-    "graph.memory": "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir graph.operators",
+    "graph.memory": (
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph.operators"
+    ),
     "visual": "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger script script.printer",
     "equivalence": (
         "dialect.analysis dialect.calls dialect.computation dialect.diagnostics dialect.index_maps dialect.ir "
@@ -142,12 +148,13 @@ ROWS: dict[str, str] = {
     "equivalence.arenas": "dialect.calls dialect.diagnostics dialect.ir equivalence",
     "equivalence.field": "dialect.ir",
     "schedule": (
-        "dialect.analysis dialect.diagnostics dialect.incremental dialect.index_maps dialect.ir dialect.verify "
-        "equivalence passes.schedule passes.schedule.blocks passes.schedule.edits passes.schedule.legality "
-        "passes.schedule.placement passes.schedule.queries script script.printer visual"
+        "dialect.analysis dialect.diagnostics dialect.incremental dialect.index_maps dialect.ir dialect.symbolic "
+        "dialect.verify equivalence passes.schedule passes.schedule.blocks passes.schedule.edits "
+        "passes.schedule.legality passes.schedule.placement passes.schedule.queries script script.printer visual"
     ),
     "schedule.trace": (
-        "dialect.diagnostics dialect.index_maps dialect.ir passes.schedule passes.schedule.queries schedule script"
+        "dialect.diagnostics dialect.index_maps dialect.ir dialect.symbolic passes.schedule passes.schedule.queries "
+        "schedule script"
     ),
     "interpreter": "dialect.analysis dialect.diagnostics dialect.ir passes.lower runtime.call script script.parser",
     "interpreter.ops": "dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter",
@@ -188,14 +195,16 @@ ROWS: dict[str, str] = {
         "build dialect.diagnostics dialect.ir equivalence runtime runtime.call runtime.drivers runtime.kernels "
         "runtime.tools target"
     ),
-    "topi": "dialect.diagnostics te",
+    "topi": "dialect.diagnostics dialect.symbolic te",
     "topi.image": "te topi",
     "topi.nn": "dialect.diagnostics te topi topi.image",
     "graph.operators": "topi topi.nn",
     "graph.fronts": "dialect.diagnostics",
-    "graph.fronts.aten": "dialect.diagnostics graph.fronts graph.fronts.layers graph.operators te",
+    "graph.fronts.aten": "dialect.diagnostics dialect.symbolic graph.fronts graph.fronts.layers graph.operators te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts te topi.nn",
-    "graph.fronts.linalg_model": "dialect.diagnostics dialect.graph dialect.ir graph passes.linalg script",
+    "graph.fronts.linalg_model": (
+        "dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph passes.linalg script"
+    ),
     "graph.fronts.onnx_model": (
         "dialect.diagnostics dialect.graph graph graph.fronts graph.fronts.layers graph.operators te topi"
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.diagnostics import TraceError, short_repr
-from tir_mlir.dialect.index_maps import parsed
+from tir_mlir.dialect.symbolic import parse_formula
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
 from tir_mlir.schedule.trace.instruction import Instruction as Step
 from tir_mlir.schedule.trace.instruction import InstructionKind
@@ -80,7 +80,7 @@ def _with_handles(value: Any) -> Any:
     names = {key: f"v{n}" for n, key in enumerate(value.leaves)}
     try:
         text = ast.unparse(named(value.node, names))
-        return parsed(text, {names[key]: _with_handles(leaf) for key, leaf in value.leaves.items()})
+        return parse_formula(text, {names[key]: _with_handles(leaf) for key, leaf in value.leaves.items()})
     except (KeyError, ValueError) as error:
         raise TraceError(f"{short_repr(value)} in a trace: {error}") from None
 

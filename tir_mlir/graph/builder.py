@@ -185,7 +185,7 @@ class GraphBuilder:
         values = self._as_values(function, inputs)
         with entered(), self._at_end():
             callee = called_graph(self.module, function)
-            types = called_types(callee, [v.type for v in values], self.sizes)
+            types = called_types(callee, [v.type for v in values])
             names = self._result_names(name_hint, types)
             if [v.type.mlir for v in values] != [v.type for v in callee.inputs]:
                 return self._copied(callee, values, names)

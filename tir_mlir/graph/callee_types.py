@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 
 from mlir import ir
@@ -10,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create, tensor_funcs
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.graph.sizes import Sizes
+from tir_mlir.dialect.symbolic import as_expr, equal, evaluate, parse, size_of
 from tir_mlir.script.module import IRModule
 
 
@@ -22,26 +21,24 @@ def called_graph(module: IRModule, name: str) -> TensorFunc:
     return known[name]
 
 
-def called_types(callee: TensorFunc, given: Sequence[TensorType], sizes: Sizes) -> list[TensorType]:
+def called_types(callee: TensorFunc, given: Sequence[TensorType]) -> list[TensorType]:
     """What `callee` returns for inputs of these types. Errors: GraphError for inputs that do not fit."""
     wanted = [callee.input_type(n) for n in range(len(callee.inputs))]
-    return result_types(callee.name, wanted, [callee.type_of(v) for v in callee.outputs], given, sizes)
+    return result_types(callee.name, wanted, [callee.type_of(v) for v in callee.outputs], given)
 
 
 def result_types(
-    name: str, wanted: Sequence[TensorType], results: Sequence[TensorType], given: Sequence[TensorType], sizes: Sizes
+    name: str, wanted: Sequence[TensorType], results: Sequence[TensorType], given: Sequence[TensorType]
 ) -> list[TensorType]:
     """The results of a function in the sizes of its caller: (n,) -> (n + 1,), called with (2 * m,): (2 * m + 1,).
 
     Errors: GraphError for inputs that do not fit.
     """
-    bound = bound_sizes(name, wanted, given, sizes)
-    return [TensorType(tuple(substituted(s, bound, sizes) for s in t.shape), t.dtype) for t in results]
+    bound = bound_sizes(name, wanted, given)
+    return [TensorType(tuple(substituted(s, bound) for s in t.shape), t.dtype) for t in results]
 
 
-def bound_sizes(
-    name: str, wanted: Sequence[TensorType], given: Sequence[TensorType], sizes: Sizes
-) -> dict[str, int | str]:
+def bound_sizes(name: str, wanted: Sequence[TensorType], given: Sequence[TensorType]) -> dict[str, int | str]:
     """The sizes of a function in those of its caller: (n, m), called with (2 * k, 3): n = 2 * k, m = 3.
 
     Errors: GraphError for inputs that do not fit.
@@ -54,7 +51,7 @@ def bound_sizes(
         if not fits or not all(_bind(w, h, bound) for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, not {have}")
     for number, (want, have) in enumerate(zip(wanted, given, strict=True)):  # expressions of what is bound now
-        if any(substituted(w, bound, sizes) != h for w, h in zip(want.shape, have.shape, strict=True)):
+        if not all(equal(substituted(w, bound), h) for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, and {have} is not shown to be")
     return bound
 
@@ -62,20 +59,13 @@ def bound_sizes(
 def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool:
     """Whether a size fits; a name is bound to what is given first."""
     if isinstance(want, int) or not want.isidentifier():
-        return want == have or isinstance(want, str)
-    return bound.setdefault(want, have) == have
+        return isinstance(want, str) or equal(want, have)
+    return equal(bound.setdefault(want, have), have)
 
 
-def substituted(size: int | str, bound: Mapping[str, int | str], sizes: Sizes) -> int | str:
+def substituted(size: int | str, bound: Mapping[str, int | str]) -> int | str:
     """A size with names replaced by other sizes: `n + 1`, n = 2 * m -> `2 * m + 1`."""
-    if isinstance(size, int):
-        return size
-
-    class Replace(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802  the name that ast calls
-            return ast.parse(str(bound.get(node.id, node.id)), mode="eval").body
-
-    return sizes.text(ast.unparse(Replace().visit(ast.parse(size, mode="eval"))))
+    return size_of(as_expr(evaluate(parse(size), lambda name: parse(bound.get(name, name)))))
 
 
 def check_parameters(module: IRModule, name: str, given: Sequence[TensorType]) -> None:
@@ -102,7 +92,7 @@ def _check_sizes(program: ir.Operation, name: str, given: Sequence[TensorType]) 
             if not isinstance(expr, ir.AffineSymbolExpr):
                 continue
             symbol = facts[attrs.SYMS][expr.position]
-            if bound.setdefault(symbol, size) != size:
+            if not equal(bound.setdefault(symbol, size), size):
                 raise GraphError(f"{symbol} of {name} is {bound[symbol]}, and {size} in its parameter {number}, {have}")
 
 

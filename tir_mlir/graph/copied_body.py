@@ -44,7 +44,7 @@ def copy_body(
     if callee.name in callers:
         raise GraphError(f"graphs call each other in a circle: {' -> '.join([*callers, callee.name])}")
     parameters = [callee.input_type(n) for n in range(len(callee.inputs))]
-    copy = _Copy(module, sizes, fresh, bound_sizes(callee.name, parameters, [t for _, t in inputs], sizes))
+    copy = _Copy(module, sizes, fresh, bound_sizes(callee.name, parameters, [t for _, t in inputs]))
     copy.callers, copy.inlines = [*callers, callee.name], inlines
     copy.values = dict(zip(callee.inputs, inputs, strict=True))
     for node in callee.nodes:
@@ -120,7 +120,7 @@ class _Copy:
         return TensorType(tuple(self._size(size) for size in type_.shape), type_.dtype)
 
     def _size(self, size: int | str) -> int | str:
-        return substituted(size, self.bound, self.sizes)
+        return substituted(size, self.bound)
 
     def _attribute(self, value: Any) -> Any:
         """An attribute with the sizes of the caller: text in a list is a size, and so is {"size": text}."""

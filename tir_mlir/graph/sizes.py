@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.ir import dtypes
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, leaves, parse, size_of
 from tir_mlir.te import Tensor, Var, placeholder, var
-from tir_mlir.te.expr import Expr, named
-
-_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.USub)
+from tir_mlir.te.expr import Expr, int_expr
 
 
 class Sizes:
@@ -29,39 +27,36 @@ class Sizes:
 
     def expression(self, size: int | str) -> Any:
         """The te form of a size: "n + 1" -> the variable of n, plus 1."""
-        return size if isinstance(size, int) else self._read(ast.parse(size, mode="eval").body, size)
-
-    def _read(self, node: ast.AST, text: str) -> Any:
-        if isinstance(node, ast.Name):
-            return self.variable(node.id)
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return node.value
-        if isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS):
-            left, right = self._read(node.left, text), self._read(node.right, text)
-            return _BINARY[type(node.op)](left, right)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return 0 - self._read(node.operand, text)
-        raise GraphError(f"a size is a number, a name, or sums and products of them, not {short_repr(text)}")
+        return evaluate(parse(size), self.variable)
 
     def text(self, size: Any) -> int | str:
         """The number, or the text, of a size given as a number, text or te expression."""
+        return size_of(self.int_expr(size))
+
+    def int_expr(self, size: Any) -> IntExpr:
+        """The integer expression of a size given as a number, text or te expression. Errors: GraphError."""
         if isinstance(size, bool) or not isinstance(size, (int, str, Expr)):
             if hasattr(size, "__index__"):
-                return self.text(int(size))
+                return self.int_expr(int(size))
             raise GraphError(f"a size is a number, a name or an expression of sizes, not {short_repr(size)}")
         if isinstance(size, int):
             if size < 0:
                 raise GraphError(f"a size is not negative; this one is {size}")
             if size >= 2**63:
                 raise GraphError(f"a size is at most 2**63 - 1; this one is {size}")
-            return size
-        expr = self.expression(size) if isinstance(size, str) else size
-        if isinstance(expr, int):
+        if not isinstance(size, Expr):
+            expr = parse(size)
+            for leaf in leaves(expr):
+                if isinstance(leaf, Symbol):
+                    self.variable(leaf.name)
             return expr
-        for key, leaf in expr.leaves.items():
+        for key, leaf in size.leaves.items():
             if key not in self._names:
                 self._adopt(key, leaf)
-        return ast.unparse(named(expr.node, self._names))
+        return int_expr(size, lambda key: Symbol(self._names[key]), self._refuse)
+
+    def _refuse(self, part: Expr) -> IntExpr:
+        raise GraphError(f"a size is a number, a name, or sums and products of them, not {short_repr(part)}")
 
     def _adopt(self, key: str, leaf: Any) -> None:
         """Take a variable of the user's as a size of its name."""
@@ -83,15 +78,6 @@ class Sizes:
     def tensor(self, name: str, shape: tuple[int | str, ...], dtype: str) -> Tensor:
         """A te placeholder of a shape."""
         return placeholder(tuple(self.expression(size) for size in shape), dtype, name=name)
-
-
-_BINARY: dict[type, Any] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.FloorDiv: lambda a, b: a // b,
-    ast.Mod: lambda a, b: a % b,
-}
 
 
 def checked_dtype(dtype: Any) -> str:

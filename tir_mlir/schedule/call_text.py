@@ -8,8 +8,9 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.incremental import versions
-from tir_mlir.dialect.index_maps import Formula, IndexMap
+from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Block, Loop, is_block
+from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import ExprHandle, Handle, LoopHandle
 

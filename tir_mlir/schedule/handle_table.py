@@ -8,8 +8,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import HandleError, ScheduleError
 from tir_mlir.dialect.incremental import versions
-from tir_mlir.dialect.index_maps import Formula, IndexMap
+from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Block, Func, Loop, View, entered, funcs
+from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import Primitive
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function

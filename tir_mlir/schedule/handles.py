@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.diagnostics import HandleError, short_repr
-from tir_mlir.dialect.index_maps import Operators
+from tir_mlir.dialect.symbolic import Sampled
 
 T = TypeVar("T")
 INLINE, ROOT = -2, -1  # ids of the loop handles for the special locations of sample_compute_location
@@ -146,7 +146,7 @@ class LoopHandle(OpHandle):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ExprHandle(Operators, Handle):
+class ExprHandle(Sampled, Handle):
     """Handle of a sampled integer. It and expressions of it (`handle * 4`) are accepted wherever an integer is;
     `sch.get(handle)` returns its value. Comparisons (`handle == 8`) and `bool(handle)` are those of its value."""
 
@@ -159,10 +159,10 @@ class ExprHandle(Operators, Handle):
 
     def __eq__(self, other: object) -> Any:
         same = isinstance(other, ExprHandle) and self.key == other.key
-        return same or Operators.__eq__(self, other)
+        return same or Sampled.__eq__(self, other)
 
     def __ne__(self, other: object) -> Any:
         equal = self == other
         return equal if equal is NotImplemented else not equal
 
-    __hash__ = Operators.__hash__
+    __hash__ = Sampled.__hash__

@@ -13,8 +13,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning, short_repr
 from tir_mlir.dialect.incremental import versions
-from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
+from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.explain_tensorize import FitReport, explain_tensorize
 from tir_mlir.passes.schedule.placement.location import SpecialLocation

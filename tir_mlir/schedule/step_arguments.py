@@ -15,8 +15,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.index_maps import Formula
 from tir_mlir.dialect.ir import Block, Func, Loop, is_block, walk
+from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import Primitive
 from tir_mlir.passes.schedule.edits import find_accessed_buffer
 from tir_mlir.passes.schedule.queries.decider import Choices

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import short_repr
+from tir_mlir.dialect.symbolic import from_ast
 from tir_mlir.te.source_location import placed, refuse
 
 _keys = itertools.count()
@@ -261,6 +262,13 @@ def _binary(op: Callable[[], ast.operator], left: Any, right: Any) -> Expr:
 def _compare(op: type[ast.cmpop], left: Any, right: Any) -> Expr:
     a, b = lift(left), lift(right)
     return Expr(placed(ast.Compare(a.node, [op()], [b.node])), _leaves(a, b))
+
+
+def int_expr(size: Expr, name: Callable[[str], Any], other: Callable[[Expr], Any]) -> Any:
+    """An expression as an integer expression: `name` makes the leaf of the key of a variable, `other` that of a part
+    which is no arithmetic of integers.
+    """
+    return from_ast(size.node, name, lambda node: other(Expr(node, size.leaves)))
 
 
 def named(node: ast.AST, names: dict[str, str]) -> Any:

@@ -1,114 +1,52 @@
-"""Sizes of shapes: numbers and expressions of size variables, compared and simplified as polynomials."""
+"""Sizes of shapes, numbers and te expressions of size variables: compared and simplified by their normal form."""
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te
+from tir_mlir.dialect.symbolic import IntExpr, Polynomial, Symbol, as_expr, equal, evaluate, product
+from tir_mlir.te.expr import int_expr
 
 Size = Any  # an int or a te.Expr of size variables
 
-_Monomial = tuple[str, ...]
 
+class _Sizes:
+    """Sizes as integer expressions; `parts` are the te expressions that their symbols stand for."""
 
-class _Polynomial:
-    """A sum of products of atoms: size variables, and quotients that do not simplify. `atoms`: their expressions."""
+    def __init__(self) -> None:
+        self.parts: dict[str, te.Expr] = {}
 
-    def __init__(self, terms: dict[_Monomial, int], atoms: dict[str, te.Expr]):
-        self.terms = {m: c for m, c in terms.items() if c}
-        self.atoms = atoms
+    def expr(self, size: Size) -> IntExpr:
+        if not isinstance(size, te.Expr):
+            return as_expr(size)
+        self.parts |= size.leaves
+        return int_expr(size, Symbol, self._other)
 
-    def plus(self, other: _Polynomial, sign: int = 1) -> _Polynomial:
-        terms = Counter(self.terms)
-        for monomial, factor in other.terms.items():
-            terms[monomial] += sign * factor
-        return _Polynomial(terms, self.atoms | other.atoms)
+    def _other(self, part: te.Expr) -> IntExpr:
+        """A part that is no arithmetic of integers, as a symbol."""
+        name = ast.dump(part.node)
+        self.parts[name] = part
+        return Symbol(name)
 
-    def times(self, other: _Polynomial) -> _Polynomial:
-        terms: Counter[_Monomial] = Counter()
-        for a, x in self.terms.items():
-            for b, y in other.terms.items():
-                terms[tuple(sorted(a + b))] += x * y
-        return _Polynomial(terms, self.atoms | other.atoms)
+    def size(self, form: Polynomial) -> Size:
+        return evaluate(form.expr(), self.parts.__getitem__)
 
-    def constant(self) -> int | None:
-        """The number, if it is one."""
-        return self.terms.get((), 0) if set(self.terms) <= {()} else None
-
-    def size(self) -> Size:
-        """As a number or an expression, in a fixed order."""
-        if (number := self.constant()) is not None:
-            return number
-        result: Any = None
-        for monomial, factor in sorted(self.terms.items(), key=lambda t: (t[1] < 0, -len(t[0]), t[0])):
-            atoms = [self.atoms[key] for key in monomial]
-            if result is None:
-                result = _product([factor, *atoms] if factor != 1 else atoms)
-                continue
-            term = _product([abs(factor), *atoms] if abs(factor) != 1 or not atoms else atoms)
-            result = result + term if factor > 0 else result - term
-        return result
-
-
-def _product(factors: Sequence[Any]) -> Any:
-    result = factors[0]
-    for factor in factors[1:]:
-        result = factor * result if isinstance(result, int) else result * factor
-    return result
-
-
-def _of(size: Size) -> _Polynomial:
-    if not isinstance(size, te.Expr):
-        return _Polynomial({(): int(size)}, {})
-    return _of_node(size.node, size)
-
-
-def _of_node(node: ast.expr, whole: te.Expr) -> _Polynomial:
-    part = te.Expr(node, whole.leaves)
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return _Polynomial({(): node.value}, {})
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return _Polynomial({}, {}).plus(_of_node(node.operand, whole), -1)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)):
-        left, right = _of_node(node.left, whole), _of_node(node.right, whole)
-        if isinstance(node.op, ast.Mult):
-            return left.times(right)
-        if isinstance(node.op, ast.FloorDiv):
-            return _quotient(left, right, part)
-        return left.plus(right, 1 if isinstance(node.op, ast.Add) else -1)
-    key = node.id if isinstance(node, ast.Name) else ast.dump(node)
-    return _Polynomial({(key,): 1}, {key: part})
-
-
-def _quotient(top: _Polynomial, bottom: _Polynomial, part: te.Expr | None) -> _Polynomial:
-    """floor(top / bottom): terms that divide by a number leave the floor."""
-    by = bottom.constant()
-    if not by or by < 0:
-        key = ast.dump(part.node) if part is not None else ""
-        return _Polynomial({(key,): 1}, {key: part})  # type: ignore[dict-item]
-    whole = {m: c // by for m, c in top.terms.items() if c % by == 0 or not m}
-    rest = {m: c for m, c in top.terms.items() if c % by and m}
-    if () in top.terms and rest:
-        rest[()] = top.terms[()] % by
-    outside = _Polynomial(whole, top.atoms)
-    if not rest:
-        return outside
-    inner: Any = _Polynomial(rest, top.atoms).size() // by
-    key = ast.dump(inner.node)
-    return outside.plus(_Polynomial({(key,): 1}, {key: inner}))
+    def product(self, shape: Sequence[Size]) -> Polynomial:
+        return product(map(self.expr, shape))
 
 
 def simple(size: Size) -> Size:
     """A size simplified: `n + 2 - 2` -> `n`; a number if it is one."""
-    return _of(size).size()
+    return total([size])
 
 
 def same(a: Size, b: Size) -> bool:
     """Whether two sizes are equal for all values of their variables."""
-    return not _of(a).plus(_of(b), -1).terms
+    sizes = _Sizes()
+    return equal(sizes.expr(a), sizes.expr(b))
 
 
 def is_one(size: Size) -> bool:
@@ -118,42 +56,21 @@ def is_one(size: Size) -> bool:
 
 def total(shape: Sequence[Size]) -> Size:
     """The number of elements of a shape."""
-    result = _Polynomial({(): 1}, {})
-    for size in shape:
-        result = result.times(_of(size))
-    return result.size()
+    sizes = _Sizes()
+    return sizes.size(sizes.product(shape))
 
 
 def floor_quotient(top: Size, by: int) -> Size:
     """floor(top / by) for a positive number."""
-    return _quotient(_of(top), _of(by), None).size()
+    sizes = _Sizes()
+    return sizes.size(Polynomial.of(sizes.expr(top) // by))
 
 
 def exact_quotient(shape: Sequence[Size], others: Sequence[Size]) -> Size | None:
-    """q with q * product(others) = product(shape), None if there is none for all values: factors that occur in both
-    cancel, the rest of `others` is a product of numbers and variables."""
-    left, right = [_of(s) for s in shape], [_of(s) for s in others]
-    for divisor in list(right):
-        match = next((x for x in left if len(divisor.terms) > 1 and not x.plus(divisor, -1).terms), None)
-        if match is not None:
-            left.remove(match)
-            right.remove(divisor)
-    top, bottom = _Polynomial({(): 1}, {}), _Polynomial({(): 1}, {})
-    for x in left:
-        top = top.times(x)
-    for x in right:
-        bottom = bottom.times(x)
-    if len(bottom.terms) != 1:
-        return None
-    ((monomial, factor),) = bottom.terms.items()
-    terms = {}
-    for m, c in top.terms.items():
-        rest = Counter(m)
-        rest.subtract(monomial)
-        if c % factor or min(rest.values(), default=0) < 0:
-            return None
-        terms[tuple(sorted(rest.elements()))] = c // factor
-    return _Polynomial(terms, top.atoms).size()
+    """q with q * product(others) = product(shape), None if there is none for all values."""
+    sizes = _Sizes()
+    quotient = sizes.product(shape).exact_quotient(sizes.product(others))
+    return None if quotient is None else sizes.size(quotient)
 
 
 def shown(shape: Sequence[Size]) -> str:
@@ -164,7 +81,7 @@ def shown(shape: Sequence[Size]) -> str:
 
 def ceil_quotient(top: Size, by: int) -> Size:
     """ceil(top / by) for a positive number."""
-    return floor_quotient(simple(top + (by - 1)), by)
+    return floor_quotient(top + (by - 1), by)
 
 
 def number(size: Size) -> int | None:

@@ -9,35 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice, product
+from itertools import islice
+from itertools import product as combinations
 
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.symbolic_digits import Forms
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
-from tir_mlir.dialect.index_maps import (
-    Box,
-    Collision,
-    IndexExpr,
-    IndexMap,
-    Name,
-    Number,
-    Operation,
-    check_start,
-    names_in,
-    unused,
-)
+from tir_mlir.dialect.index_maps import Box, Collision, IndexMap, check_start, unused
 from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name, trim
 from tir_mlir.dialect.ir.size_products import is_quotient, named_factors, shape_variables, value_of
 from tir_mlir.dialect.presburger import Domain, constraint_set, domain, holds, linear_terms, question, sizes, times
+from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, Operation, Polynomial, Symbol, Variable, names_in, product
 from tir_mlir.passes.schedule.edits import emit_index, emit_operation
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 
 AffineExpr = ir.AffineExpr
-Polynomial = dict[tuple[str, ...], int]
-"""{sorted names of factors of sizes: factor}: `2 * m * n + 1` is {("m", "n"): 2, (): 1}."""
 _OPERATIONS = {"+": AffineExpr.get_add, "*": AffineExpr.get_mul, "//": AffineExpr.get_floor_div}
+_ZERO, _ONE = Polynomial.of(0), Polynomial.of(1)
 _EXAMPLES = 27  # combinations of small sizes that are tried
 
 
@@ -67,9 +57,9 @@ class LayoutBySizes:
         return [_emitted(term, known) for term in self.map.terms]
 
 
-def _emitted(term: IndexExpr, known: Mapping[str, Index]) -> Index:
+def _emitted(term: IntExpr, known: Mapping[str, Index]) -> Index:
     """The value of a term."""
-    if isinstance(term, Number):
+    if isinstance(term, Constant):
         return Index.constant(int(term.value))
     if not isinstance(term, Operation):
         return known[next(iter(names_in(term)))]
@@ -109,7 +99,7 @@ def _digits(whole: Index, base: Index) -> tuple[Index, Index] | None:
 
 @dataclass(frozen=True)
 class _Range:
-    """The values of a term: from `low` to `last`."""
+    """The values of a term: from `low` to `last`, polynomials of the factors of sizes."""
 
     low: Polynomial
     last: Polynomial
@@ -135,71 +125,71 @@ class _Bounds:
         range_ = self._range(term)
         if not self._is_least(range_.low, 0):
             raise NotProvable(f"{term} may be negative")
-        return self._index(_sum(range_.last, {(): 1}))
+        return self._index(range_.last + _ONE)
 
-    def _range(self, term: IndexExpr) -> _Range:
-        if isinstance(term, Number):
-            value = _tidy({(): int(term.value)})
+    def _range(self, term: IntExpr) -> _Range:
+        if isinstance(term, Constant):
+            value = Polynomial.of(term)
             return _Range(value, value)
         if not isinstance(term, Operation):
             (name,) = names_in(term)
             if name in self.variables:
-                return _Range({}, _sum(self._polynomial(self.variables[name], term), {(): -1}))
+                return _Range(_ZERO, self._polynomial(self.variables[name], term) - _ONE)
             size = self._polynomial(Index.of(symbols_by_name(self.op)[name]), term)
             return _Range(size, size)
         left, right = self._range(term.left), self._range(term.right)
         if term.symbol == "+":
-            return _Range(_sum(left.low, right.low), _sum(left.last, right.last))
+            return _Range(left.low + right.low, left.last + right.last)
         if term.symbol == "-":
-            return _Range(_sum(left.low, right.last, -1), _sum(left.last, right.low, -1))
+            return _Range(left.low - right.last, left.last - right.low)
         if term.symbol == "*":
             return self._product(term, left, right)
         if right.low != right.last or not self._is_least(right.low, 1):
             raise NotProvable(f"{term}: the divisor may be 0 where there are elements")
         if term.symbol == "%":
-            return _Range({}, _sum(right.low, {(): -1}))
-        return _Range({}, self._quotient(term, left, right.low))
+            return _Range(_ZERO, right.low - _ONE)
+        return _Range(_ZERO, self._quotient(term, left, right.low))
 
-    def _product(self, term: IndexExpr, left: _Range, right: _Range) -> _Range:
+    def _product(self, term: IntExpr, left: _Range, right: _Range) -> _Range:
         if left.low == left.last:
             left, right = right, left
         factor = right.low
-        if factor == _tidy({(): factor.get((), 0)}) and factor.get((), 0) < 0:
-            return _Range(_times(left.last, factor), _times(left.low, factor))
+        if (number := factor.constant()) is not None and number < 0:
+            return _Range(left.last * factor, left.low * factor)
         if right.low != right.last or not self._is_least(factor, 0):
             raise NotProvable(f"{term}: the sign of a factor is not known")
-        return _Range(_times(left.low, factor), _times(left.last, factor))
+        return _Range(left.low * factor, left.last * factor)
 
-    def _quotient(self, term: IndexExpr, left: _Range, by: Polynomial) -> Polynomial:
+    def _quotient(self, term: IntExpr, left: _Range, by: Polynomial) -> Polynomial:
         """The largest quotient."""
-        count = _divided(_sum(left.last, {(): 1}), by)
-        if left.low or count is None:
+        count = (left.last + _ONE).exact_quotient(by)
+        if left.low.terms or count is None:
             raise NotProvable(f"the extent of {term} is no product of sizes: the divisor must divide the extent")
-        return _sum(count, {(): -1})
+        return count - _ONE
 
-    def digits(self, term: IndexExpr, place: Name, places: Mapping[IndexExpr, Name]) -> dict[str, IndexExpr]:
+    def digits(self, term: IntExpr, place: Dim, places: Mapping[IntExpr, Dim]) -> dict[str, IntExpr]:
         """The variables that a result determines, alone or with the result for the digits above it."""
-        if isinstance(term, Name):
+        if isinstance(term, Variable):
             return {term.name: place}
         if not isinstance(term, Operation):
             return {}
-        if term.symbol == "%" and isinstance(term.left, Name):
+        if term.symbol == "%" and isinstance(term.left, Variable):
             above = places.get(Operation("//", term.left, term.right))
             count = self._polynomial(self.variables[term.left.name], term)
-            fits = _divided(count, self._range(term.right).low) is not None
+            fits = count.exact_quotient(self._range(term.right).low) is not None
             return {term.left.name: above * term.right + place} if above is not None and fits else {}
-        high, low = (term.left, term.right) if isinstance(term.right, Name) else (term.right, term.left)
-        if term.symbol != "+" or not isinstance(low, Name) or not isinstance(high, Operation) or high.symbol != "*":
+        high, low = (term.left, term.right) if isinstance(term.right, Variable) else (term.right, term.left)
+        if term.symbol != "+" or not isinstance(low, Variable) or not isinstance(high, Operation) or high.symbol != "*":
             return {}
-        top, base = (high.left, high.right) if isinstance(high.left, Name) else (high.right, high.left)
+        top, base = (high.left, high.right) if isinstance(high.left, Variable) else (high.right, high.left)
         if {low.name, getattr(top, "name", "")} - set(self.variables) or top == low:
             return {}
         fits = self._polynomial(self.variables[low.name], term) == self._range(base).low
-        return {top.name: place // base, low.name: place % base} if fits and isinstance(top, Name) else {}
+        return {top.name: place // base, low.name: place % base} if fits and isinstance(top, Variable) else {}
 
     def _is_least(self, what: Polynomial, least: int) -> bool:
         """Whether a polynomial is at least a number wherever the box has points."""
-        index = self._index(_sum(what, {(): -least}))
+        index = self._index(what - Polynomial.of(least))
         dom = sizes(self.op)
         with question("the sign of a size"):
             points = dom.set
@@ -210,63 +200,22 @@ class _Bounds:
     def _index(self, what: Polynomial) -> Index:
         """A polynomial as an expression over sizes and products of sizes."""
         total = Index.constant(0)
-        for names, factor in what.items():
-            total = total + reduce(times, (self.factors[n] for n in names), Index.constant(1)) * factor
+        for factors, number in what.terms.items():
+            total = total + reduce(times, (self.factors[str(f)] for f in factors), Index.constant(1)) * number
         return total.simplified()
 
-    def _polynomial(self, size: Index, term: IndexExpr) -> Polynomial:
+    def _polynomial(self, size: Index, term: IntExpr) -> Polynomial:
         """A size as a polynomial."""
         terms, constant = linear_terms(size.expr)
-        total = _tidy({(): constant})
+        total = Polynomial.of(constant)
         for part, number in terms.items():
             index = trim(part, size.values)
             if index.is_value() is None and not is_quotient(index):
                 raise NotProvable(f"the extent that {term} runs over is no product of sizes")
             named = named_factors(index)
             self.factors |= dict(named)
-            total = _sum(total, {tuple(sorted(text for text, _ in named)): number})
+            total = total + product([number, *(Symbol(text) for text, _ in named)])
         return total
-
-
-def _tidy(terms: Polynomial) -> Polynomial:
-    return {names: factor for names, factor in terms.items() if factor}
-
-
-def _sum(left: Polynomial, right: Polynomial, sign: int = 1) -> Polynomial:
-    total = dict(left)
-    for names, factor in right.items():
-        total[names] = total.get(names, 0) + factor * sign
-    return _tidy(total)
-
-
-def _times(left: Polynomial, right: Polynomial) -> Polynomial:
-    total: Polynomial = {}
-    for one, factor in left.items():
-        for other, by in right.items():
-            total = _sum(total, {tuple(sorted((*one, *other))): factor * by})
-    return total
-
-
-def _divided(whole: Polynomial, by: Polynomial) -> Polynomial | None:
-    """The quotient of two polynomials; None if a remainder is left."""
-    quotient: Polynomial = {}
-    first = max(by, key=_order)
-    while whole:
-        largest = max(whole, key=_order)
-        rest = list(largest)
-        for name in first:
-            if name not in rest:
-                return None
-            rest.remove(name)
-        if whole[largest] % by[first]:
-            return None
-        part = {tuple(rest): whole[largest] // by[first]}
-        quotient, whole = _sum(quotient, part), _sum(whole, _times(part, by), -1)
-    return quotient
-
-
-def _order(names: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
-    return len(names), names
 
 
 # --- inverse ----------------------------------------------------------------------------------------------------------
@@ -282,8 +231,8 @@ def inverse_by_digits(map_: IndexMap, extents: Sequence[Index], op: ir.Operation
     """
     bounds = _Bounds(map_, extents, op)
     names = [unused(f"axis{number}", {*map_.sizes}) for number in range(len(map_.terms))]
-    places = {term: Name(name) for term, name in zip(map_.terms, names, strict=True)}
-    back: dict[str, IndexExpr] = {}
+    places = {term: Dim(name) for term, name in zip(map_.terms, names, strict=True)}
+    back: dict[str, IntExpr] = {}
     for term, place in places.items():
         for variable, value in bounds.digits(term, place, places).items():
             if variable in back:
@@ -315,7 +264,7 @@ def _small_sizes(map_: IndexMap, extents: Sequence[Index], dom: Domain) -> Itera
     """Values of the sizes that a map and its box use, which the function may be called with."""
     used = {f for e in extents for v in e.values for f in shape_variables(symbol_name(v))}
     names = sorted({*used, *(f for n in map_.sizes for f in shape_variables(n))})
-    for values in product((2, 3, 4), repeat=len(names)):
+    for values in combinations((2, 3, 4), repeat=len(names)):
         known: dict[str, int] = dict(zip(names, values, strict=True))
         points = dom.set
         for place, name in enumerate(dom.params):

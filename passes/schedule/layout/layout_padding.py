@@ -11,9 +11,10 @@ from mlir import ir
 from mlir.dialects import affine, arith
 
 from tir_mlir.dialect.diagnostics import TirError, short_repr
-from tir_mlir.dialect.index_maps import IndexMap, Number, Padding
+from tir_mlir.dialect.index_maps import IndexMap, Padding
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, convert, create, dtypes
 from tir_mlir.dialect.presburger import dim_factors
+from tir_mlir.dialect.symbolic import Constant
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -93,13 +94,13 @@ def _constant(given: Any, rank: int) -> IndexMap | None:
     item = given.item() if isinstance(given, np.generic) else given
     if not isinstance(item, (int, float)):
         return None
-    return IndexMap(tuple(f"i{n}" for n in range(rank)), (Number(int(item) if isinstance(item, bool) else item),))
+    return IndexMap(tuple(f"i{n}" for n in range(rank)), (Constant(int(item) if isinstance(item, bool) else item),))
 
 
 def _check_fits(block: Block, buffer: Buffer, map_: IndexMap) -> None:
     """Refuse a value that the element type of the buffer cannot represent."""
     term = map_.terms[0]
-    number = term.value if isinstance(term, Number) else None
+    number = term.value if isinstance(term, Constant) else None
     if buffer.dtype == "bool" and number not in (0, 1):
         refuse(
             block, f"{buffer.name} has type bool; {map_} as its padding value is not a bool", fix="use True or False"

@@ -18,7 +18,7 @@ from tir_mlir.dialect.analysis import (
     written_groups,
 )
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, TirError
-from tir_mlir.dialect.index_maps import IndexExpr, IndexMap, by_sizes, check_start, collision_text, names_in
+from tir_mlir.dialect.index_maps import IndexMap, by_sizes, check_start, collision_text
 from tir_mlir.dialect.ir import (
     Block,
     Index,
@@ -37,6 +37,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import dim_type, only_where, question
+from tir_mlir.dialect.symbolic import IntExpr, names_in
 from tir_mlir.passes.schedule.edits import EXPANDABLE, expand_affine_op, is_affine_value, replace_iters
 from tir_mlir.passes.schedule.edits.block_iters import IterMapping
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
@@ -256,7 +257,7 @@ def _kind(block: Block, change: LayoutChange, number: int) -> str:
     """The kind of a new iter: that of the old iters it depends on."""
     if change.shape[number].as_constant() == 1:
         return "S"
-    term: IndexExpr = change.map.terms[number]
+    term: IntExpr = change.map.terms[number]
     used = names_in(term)
     parts = [i for i, name in zip(block.iters, change.map.names, strict=True) if name in used]
     kinds = {i.kind for i in parts if i.extent.as_constant() != 1}

@@ -5,7 +5,6 @@ import pytest
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.callee_types import result_types
-from tir_mlir.graph.sizes import Sizes
 
 
 def types(*shapes):
@@ -23,7 +22,7 @@ def types(*shapes):
     ],
 )
 def test_sizes_are_those_of_the_caller(wanted, given, results, found):
-    made = result_types("f", types(*wanted), types(*results), types(*given), Sizes())
+    made = result_types("f", types(*wanted), types(*results), types(*given))
     assert [t.shape for t in made] == found
 
 
@@ -39,4 +38,4 @@ def test_sizes_are_those_of_the_caller(wanted, given, results, found):
 )
 def test_inputs_that_do_not_fit_are_refused(wanted, given, message):
     with pytest.raises(GraphError, match=message):
-        result_types("f", types(*wanted), [], types(*given), Sizes())
+        result_types("f", types(*wanted), [], types(*given))

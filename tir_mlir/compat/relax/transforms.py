@@ -202,7 +202,7 @@ class _Substitute(PyExprMutator):
     def _attribute(self, value: Any) -> Any:
         if isinstance(value, (tuple, list)):
             return tuple(self._attribute(v) for v in value)
-        return SIZES.expression(substituted(SIZES.text(value), self.sizes, SIZES)) if isinstance(value, Expr) else value
+        return SIZES.expression(substituted(SIZES.text(value), self.sizes)) if isinstance(value, Expr) else value
 
 
 def _fitting(param: Var, value: Any) -> Constant:

@@ -123,7 +123,7 @@ class Emitter:
         wanted = [tensor_type(p.struct_info, name) for p in function.params]
         made = function.ret_struct_info
         results = [tensor_type(i, name) for i in (made.fields if isinstance(made, TupleStructInfo) else [made])]
-        types = result_types(name, wanted, results, [tensor_type(a.struct_info, name) for a in args], SIZES)
+        types = result_types(name, wanted, results, [tensor_type(a.struct_info, name) for a in args])
         infos = [TensorStructInfo(t.shape, t.dtype) for t in types]
         return TupleStructInfo(infos) if isinstance(made, TupleStructInfo) else infos[0]
 

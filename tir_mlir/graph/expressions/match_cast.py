@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.expressions.nodes import Expr
 from tir_mlir.graph.expressions.struct_info import (
     SIZES,
@@ -62,7 +63,7 @@ def _match_sizes(want: Any, have: Any, wanted: Any, given: Any, known: set[str],
             known.add(name)
             continue
         meant = found.get(name, size) if name is not None else size
-        if SIZES.text(meant) != SIZES.text(other):
+        if not equal(SIZES.int_expr(meant), SIZES.int_expr(other)):
             raise GraphError(
                 f"the value is {have}, and {SIZES.text(other)} is not shown to be {SIZES.text(meant)}; fix: give the "
                 "sizes in the types of the parameters"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.expressions import (
     Call,
     Constant,
@@ -20,7 +21,7 @@ from tir_mlir.graph.expressions import (
     Var,
 )
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
-from tir_mlir.graph.expressions.struct_info import SIZES, sizes_text
+from tir_mlir.graph.expressions.struct_info import SIZES
 from tir_mlir.graph.patterns.matching import Lookup, Matcher, same
 
 COMMUTATIVE = frozenset({"relax.add", "relax.multiply"})
@@ -113,7 +114,8 @@ def _plain(value: Any) -> Any:
 
 
 def _shape_is(found: Any, wanted: Sequence[Any]) -> bool:
-    return found is not None and sizes_text(found) == sizes_text(map(SIZES.text, wanted))
+    sizes = [[SIZES.int_expr(size) for size in shape] for shape in (found or (), wanted)]
+    return found is not None and len(sizes[0]) == len(sizes[1]) and all(map(equal, *sizes))
 
 
 class _Any(DFPattern):

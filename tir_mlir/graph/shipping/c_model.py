@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.symbolic import c_code, parse
 from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.lower_main import output_name
@@ -84,7 +85,7 @@ class CModel:
         for members in arena.members:
             lines.append("  slot = 0;")
             for size in members:
-                rounded = f"({size_code.c_code(size)} + {LINE - 1}) / {LINE} * {LINE}"
+                rounded = f"({c_code(parse(size))} + {LINE - 1}) / {LINE} * {LINE}"
                 lines += [f"  size = {rounded};", "  if (size > slot) slot = size;"]
             lines.append("  total += slot;")
         return "\n".join([*lines, "  return total;"])
@@ -100,7 +101,7 @@ class CModel:
         for name, type_, _ in self.tensors:
             for size in dict.fromkeys(s for s in type_.shape if isinstance(s, str) and not s.isidentifier()):
                 words = f"{name} would have a negative size, {size}"
-                lines.append(f'  if ({size_code.c_code(size)} < 0) return refused("{words}");')
+                lines.append(f'  if ({c_code(parse(size))} < 0) return refused("{words}");')
         lines.append('  if (!model) return refused("the model is NULL");')
         for name, type_, _ in self.tensors:
             lines.append(f'  if (!{name} && {_count(type_)} > 0) return refused("{name} is NULL");')
@@ -143,7 +144,7 @@ class CModel:
 
 def _count(type_: TensorType) -> str:
     """The number of elements of a tensor, in C."""
-    return size_code.c_code(size_code.product(type_.shape))
+    return c_code(parse(size_code.product(type_.shape)))
 
 
 def _element(type_: TensorType) -> str:

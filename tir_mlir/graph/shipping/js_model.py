@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from tir_mlir.graph.memory import size_code
+from tir_mlir.dialect.symbolic import js_code, parse
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.shipping import weights_file
@@ -36,7 +36,7 @@ def _arena(plan: Plan) -> str:
     arena = plan.arena
     if arena.offsets is not None:
         return str(arena.total)
-    slots = [", ".join(f"lines({size_code.js_code(size)})" for size in members) for members in arena.members]
+    slots = [", ".join(f"lines({js_code(parse(size))})" for size in members) for members in arena.members]
     return " + ".join(f"Math.max({sizes})" for sizes in slots)
 
 

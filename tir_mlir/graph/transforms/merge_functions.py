@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
 )
 from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
-from tir_mlir.graph.memory import size_code
+from tir_mlir.dialect.symbolic import equal, from_affine, names_in, parse
 from tir_mlir.graph.memory.buffer_names import rename_buffers
 
 Slot = tuple[str, int, int]
@@ -218,7 +218,7 @@ def _same_shape(sizes: tuple[int | str, ...], facts: Any) -> bool:
     """Whether named sizes are those of a parameter, which has them as affine expressions of its symbols."""
     symbols = list(facts.get(attrs.SYMS, []))
     named = [(axis, size) for axis, size in enumerate(sizes) if isinstance(size, str)]
-    if not all(set(size_code.symbols(size)) <= set(symbols) for _, size in named):
+    if not all(names_in(parse(size)) <= set(symbols) for _, size in named):
         return False
     exprs = facts[attrs.SHAPE].results if attrs.SHAPE in facts else []
-    return all(size_code.affine(size, symbols) == exprs[axis] for axis, size in named if exprs)
+    return all(equal(size, from_affine(exprs[axis], (), list(map(parse, symbols)))) for axis, size in named if exprs)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import TensorType, free_name
+from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.operator_attributes import for_te
@@ -88,12 +89,4 @@ def _program(
 def _same(one: TensorType, other: TensorType) -> bool:
     """Whether two types are equal, for sizes that are written in any order."""
     same = one.dtype == other.dtype and len(one.shape) == len(other.shape)
-    return same and all(map(_same_size, one.shape, other.shape))
-
-
-def _same_size(one: int | str, other: int | str) -> bool:
-    if one == other or isinstance(one, int) or isinstance(other, int):
-        return one == other
-    names = sorted({*size_code.symbols(one), *size_code.symbols(other)})
-    left, right = size_code.affine(one, names), size_code.affine(other, names)
-    return left is not None and left == right
+    return same and all(map(equal, one.shape, other.shape))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorType, node_of
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.clean import clean
@@ -108,18 +107,10 @@ def _flat_product(rewrite: Rewriter, node: Node) -> ir.Value | None:
     left, right = (rewrite.type_of(v) for v in node.inputs)
     if len(left.shape) < 3 or len(right.shape) != 2:
         return None
-    rows = _product(left.shape[:-1])
+    rows = size_code.product(left.shape[:-1])
     flat = rewrite.emit(node, "reshape", node.inputs[:1], {"shape": [rows, left.shape[-1]]})
     made = rewrite.emit(node, str(node.operator), [flat, node.inputs[1]], node.attributes)
     return rewrite.emit(node, "reshape", [made], {"shape": list(node.types[0].shape)})
-
-
-def _product(sizes: tuple[int | str, ...]) -> int | str:
-    """The product of sizes, as a number or text."""
-    known, names = prod(s for s in sizes if isinstance(s, int)), [f"({s})" for s in sizes if isinstance(s, str)]
-    if not names or not known:
-        return known
-    return " * ".join([*names, *([] if known == 1 else [str(known)])])
 
 
 def _reshape_below(rewrite: Rewriter, node: Node) -> ir.Value | None:

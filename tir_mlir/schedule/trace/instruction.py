@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TraceError, short_repr
-from tir_mlir.dialect.index_maps import Formula, IndexMap
+from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Func
+from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.queries.decider import Choices
 from tir_mlir.schedule.handles import Handle

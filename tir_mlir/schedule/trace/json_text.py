@@ -14,7 +14,8 @@ from inspect import Parameter
 from typing import Any, NoReturn, get_args, get_origin
 
 from tir_mlir.dialect.diagnostics import TirError, TraceError, short_repr
-from tir_mlir.dialect.index_maps import Formula, IndexMap, parsed
+from tir_mlir.dialect.index_maps import IndexMap
+from tir_mlir.dialect.symbolic import Formula, parse_formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import step_arguments as types
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
@@ -200,7 +201,7 @@ class _Reader:
     def handle(self, name: Any) -> Any:
         """The result of an earlier step, or a formula over such results."""
         try:
-            found = parsed(name, self.known) if isinstance(name, str) else None
+            found = parse_formula(name, self.known) if isinstance(name, str) else None
             if any(True for _ in handles_in(found)):
                 return found
         except (KeyError, ValueError):

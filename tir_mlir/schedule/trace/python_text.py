@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir.dialect.index_maps import Formula, IndexMap
+from tir_mlir.dialect.index_maps import IndexMap
+from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.schedule.handles import Handle
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from tir_mlir.dialect.diagnostics import TraceError
-from tir_mlir.dialect.index_maps import Formula, IndexMap
+from tir_mlir.dialect.index_maps import IndexMap
+from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import Handle
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction

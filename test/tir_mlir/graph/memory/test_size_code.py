@@ -1,8 +1,11 @@
-"""Sizes as text: values, affine forms, C code."""
+"""Sizes as text: products, values, ops, affine forms."""
 
 from __future__ import annotations
 
 import pytest
+from mlir import ir
+from mlir.dialects import arith
+from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.ir import entered
@@ -29,8 +32,16 @@ def test_a_product_of_names_is_not_affine():
         assert str(size_code.affine("n - 1", ["n"])) == "s0 - 1"
 
 
-def test_c_code_keeps_the_order():
-    assert size_code.c_code("(n + 1) * m // 2") == "(((n + 1) * m) / 2)"
+@pytest.mark.parametrize("n", [0, 2, 7])
+@pytest.mark.parametrize("text", ["(n - 5) % 3", "(n - 5) // 3", "n * n + 4 - n"])
+def test_emitted_ops_round_down(text, n):
+    with entered(), ir.Location.unknown():
+        module = ir.Module.parse("func.func @f() -> index { %c = arith.constant 0 : index return %c : index }")
+        end = module.body.operations[0].regions[0].blocks[0].operations[1]
+        with ir.InsertionPoint(end):
+            end.operands[0] = size_code.emitted(text, {"n": arith.constant(ir.IndexType.get(), n)})
+        PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+        assert f"arith.constant {size_code.value(text, {'n': n})} : index" in str(module)
 
 
 def test_other_python_is_refused():

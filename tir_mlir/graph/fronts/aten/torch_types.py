@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import mul
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import Constant, IntExpr, Symbol, operation, plus, size_of
 
 
 def dtype_name(dtype: Any) -> str:
@@ -23,32 +26,26 @@ class TorchSizes:
 
     def size(self, value: Any) -> int | str:
         """A number, or an expression as text: SymInt(s77 + 1) -> "n + 1"."""
-        if isinstance(value, int):
-            return value
-        expr = value.node.expr
-        return int(expr) if expr.is_Integer else self._text(expr)
+        return value if isinstance(value, int) else size_of(self._int_expr(value.node.expr))
 
     def shape(self, value: Any) -> tuple[int | str, ...]:
         """The shape of a tensor of torch."""
         return tuple(self.size(s) for s in value.shape)
 
-    def _text(self, expr: Any) -> str:
+    def _int_expr(self, expr: Any) -> IntExpr:
+        """An expression of sympy; the terms of a sum are sorted, numbers last."""
         if expr.is_Symbol:
-            return self.names.get(str(expr), str(expr))
+            return Symbol(self.names.get(str(expr), str(expr)))
         if expr.is_Integer:
-            return str(int(expr))
+            return Constant(int(expr))
+        parts = [self._int_expr(arg) for arg in expr.args]
         if expr.is_Add:
-            parts = sorted((self._text(a) for a in expr.args), key=lambda t: (t.lstrip("-").isdigit(), t))
-            return " + ".join(parts).replace("+ -", "- ")
+            return reduce(plus, sorted(parts, key=lambda part: (isinstance(part, Constant), str(part))))
         if expr.is_Mul:
-            return " * ".join(self._factor(a) for a in expr.args)
+            return reduce(mul, parts)
         if expr.is_Pow and expr.exp.is_Integer and int(expr.exp) > 0:
-            return " * ".join([self._factor(expr.base)] * int(expr.exp))
-        sign = {"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%"}.get(type(expr).__name__)
-        if sign and len(expr.args) == 2:
-            return f"{self._factor(expr.args[0])} {sign} {self._factor(expr.args[1])}"
+            return reduce(mul, parts[:1] * int(expr.exp))
+        symbol = {"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%"}.get(type(expr).__name__)
+        if symbol and len(parts) == 2:
+            return operation(symbol, *parts)
         raise GraphError(f"the size {expr} is no sum, product or quotient of sizes\n  fix: make this dimension static")
-
-    def _factor(self, expr: Any) -> str:
-        text = self._text(expr)
-        return text if text.isidentifier() or text.isdigit() else f"({text})"

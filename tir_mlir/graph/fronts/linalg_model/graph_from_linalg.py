@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError, LinalgError, TirError, VerifyError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, entered, funcs
+from tir_mlir.dialect.symbolic import from_affine, parse, size_of
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.callee_types import result_types
 from tir_mlir.graph.fronts.linalg_model.outline import is_glue, outlined, share_sizes
@@ -165,7 +166,7 @@ class _Importer:
         params = [_parameter(function.func, n) for n in range(len(function.func.args))]
         wanted, results = params[: len(given)], params[len(given) :]
         try:
-            return result_types(op.name, wanted, results, given, self.builder.sizes)
+            return result_types(op.name, wanted, results, given)
         except TirError as error:
             raise LinalgError(str(error), op.location) from None
 
@@ -175,17 +176,6 @@ def _parameter(func: Func, number: int) -> TensorType:
     type_, facts = ir.MemRefType(func.args[number].type), attrs.of_argument(func.op, number)
     shape: list[Any] = list(type_.shape)
     if attrs.SHAPE in facts:
-        names = facts[attrs.SYMS]
-        shape = [_text(expr.maybe_downcast(), names) for expr in facts[attrs.SHAPE].results]
+        names = [parse(name) for name in facts[attrs.SYMS]]
+        shape = [size_of(from_affine(expr, (), names)) for expr in facts[attrs.SHAPE].results]
     return TensorType(tuple(shape), dtypes.to_name(type_.element_type))
-
-
-def _text(expr: Any, names: Sequence[str]) -> int | str:
-    """An expression of symbols as a size."""
-    if isinstance(expr, ir.AffineConstantExpr):
-        return expr.value
-    if isinstance(expr, ir.AffineSymbolExpr):
-        return names[expr.position]
-    word = {ir.AffineAddExpr: "+", ir.AffineMulExpr: "*", ir.AffineFloorDivExpr: "//", ir.AffineModExpr: "%"}
-    left, right = (_text(e.maybe_downcast(), names) for e in (expr.lhs, expr.rhs))
-    return f"({left}) {word[type(expr)]} ({right})"

@@ -1,0 +1,61 @@
+"""Integer expressions of named variables: parse, print, normal form, equality, affine form."""
+
+from tir_mlir.dialect.symbolic.affine import from_affine, is_by_variable, to_affine
+from tir_mlir.dialect.symbolic.expression import (
+    DIVISIONS,
+    Constant,
+    Dim,
+    Formula,
+    IntExpr,
+    Operation,
+    Sampled,
+    Symbol,
+    Variable,
+    as_expr,
+    evaluate,
+    fold,
+    leaves,
+    names_in,
+    operation,
+    plus,
+    replaced,
+    text,
+)
+from tir_mlir.dialect.symbolic.parsing import from_ast, parse, parse_formula, size_of
+from tir_mlir.dialect.symbolic.polynomial import Polynomial, equal, is_nonnegative, product, simplified
+from tir_mlir.dialect.symbolic.printing import c_code, js_code
+
+__all__ = [
+    "Constant",
+    "DIVISIONS",
+    "Dim",
+    "Formula",
+    "IntExpr",
+    "Operation",
+    "Polynomial",
+    "Sampled",
+    "Symbol",
+    "Variable",
+    "as_expr",
+    "c_code",
+    "equal",
+    "evaluate",
+    "fold",
+    "from_affine",
+    "from_ast",
+    "is_by_variable",
+    "is_nonnegative",
+    "js_code",
+    "leaves",
+    "names_in",
+    "operation",
+    "parse",
+    "parse_formula",
+    "plus",
+    "product",
+    "replaced",
+    "simplified",
+    "size_of",
+    "text",
+    "to_affine",
+]
