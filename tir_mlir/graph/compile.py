@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.constants import constants_to_weights
-from tir_mlir.graph.transforms.find_scratch import find_scratch
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
+from tir_mlir.graph.transforms.function_memory import find_scratch, mark_in_place
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import lift_weights
-from tir_mlir.graph.transforms.mark_in_place import mark_in_place
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
@@ -34,30 +36,47 @@ class Options:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage: `run(graph, options)` is a new graph that computes the same."""
+    """A stage: `run(graph)` is a new graph that computes the same.
+
+    name: `compile_graph(graph, until=name)` stops after it, and tir-opt runs it as `tir-graph-name`, with hyphens. run:
+    may also take fields of `Options`, by their names.
+    """
 
     name: str
     help: str
-    run: Callable[[Graph, Options], Graph]
+    run: Callable[..., Graph]
+
+    @cached_property
+    def options(self) -> list[str]:
+        """The fields of `Options` that it takes."""
+        known = {field.name for field in fields(Options)}
+        return [name for name in inspect.signature(self.run).parameters if name in known]
+
+    def __call__(self, graph: Graph, options: Options) -> Graph:
+        return self.run(graph, **{name: getattr(options, name) for name in self.options})
 
 
 STAGES: list[Stage] = [
-    Stage("inline", "calls of other graphs become what these do", lambda g, o: inlined_calls(g)),
-    Stage("simplify", "what does nothing or is undone; rows of products together", lambda g, o: simplify(g)),
-    Stage("batch_norm", "batch normalization in the weights before it", lambda g, o: fold_batch_norm(g)),
-    Stage("channels_last", "convolutions of images in NHWC", lambda g, o: channels_last(g)),
-    Stage("constants", "constants become weights", lambda g, o: constants_to_weights(g)),
-    Stage("lift", "what depends on weights only becomes a graph of its own", lambda g, o: lift_weights(g)),
-    Stage("legalize", "a TensorIR function for each operator; reshapes become views", lambda g, o: legalize(g)),
-    Stage("fuse_ops", "products and row-wise operators in groups with pointwise ones", lambda g, o: fuse_ops(g)),
-    Stage("fuse_tir", "a TensorIR function for each group", lambda g, o: fuse_tir(g)),
-    Stage("pack", "weights in panels, as products read them", lambda g, o: pack_weights(g, o.target, o.threads)),
-    Stage("schedule", "a schedule for each function", lambda g, o: schedule_functions(g, o.target, o.threads)),
-    Stage("scratch", "the memory that functions need for themselves", lambda g, o: find_scratch(g)),
-    Stage("in_place", "results in the memory of inputs that nobody reads later", lambda g, o: mark_in_place(g)),
+    Stage("inline_calls", "Put what other graphs do in place of their calls", inlined_calls),
+    Stage("simplify", "Remove what does nothing or is undone; one product for all rows", simplify),
+    Stage("fold_batch_norm", "Fold batch normalization into the weights before it", fold_batch_norm),
+    Stage("channels_last", "Compute convolutions of images in NHWC", channels_last),
+    Stage("constants", "Make weights of constants; their values are not in the text", constants_to_weights),
+    Stage("lift_weights", "Move what depends on weights only to a graph of its own", lift_weights),
+    Stage("legalize", "Make a TensorIR function of each operator; reshapes become views", legalize),
+    Stage("fuse_ops", "Group products and row-wise operators with the pointwise ones around them", fuse_ops),
+    Stage("fuse_tir", "Make one TensorIR function of each group", fuse_tir),
+    Stage("pack_weights", "Store weights in the panels that products read", pack_weights),
+    Stage("schedule", "Schedule each TensorIR function that the graph calls", schedule_functions),
+    Stage("scratch", "Plan the buffers of TensorIR functions with the memory of the graph", find_scratch),
+    Stage("in_place", "Let functions write results where inputs were", mark_in_place),
 ]
 """In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the
 text of the graph. After the last one, memory is planned and the graph is lowered to one function."""
+
+_OLD_NAMES = {
+    "inline": "inline_calls", "batch_norm": "fold_batch_norm", "lift": "lift_weights", "pack": "pack_weights",
+}  # fmt: skip
 
 
 _OWN = tuple(STAGES)
@@ -80,15 +99,23 @@ def compile_graph(
 
     Raises GraphError for an unknown stage and for one that changes what is computed, and what a stage raises.
     """
-    names = [stage.name for stage in STAGES]
-    for name in (until, after):
-        if name is not None and name not in names:
-            raise GraphError(f"there is no stage {short_repr(name)}; fix: one of {', '.join(names)}")
-    first = 0 if after is None else names.index(after) + 1
-    last = len(names) if until is None else names.index(until) + 1
+    first = 0 if after is None else _number(after) + 1
+    last = len(STAGES) if until is None else _number(until) + 1
     for stage in STAGES[first:last]:
-        made = stage.run(graph, options or Options())
+        made = stage(graph, options or Options())
         if verify and not (found := made.verify(graph)):
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {found.difference}")
         graph = made
     return graph
+
+
+def _number(name: str) -> int:
+    """The place of a stage in the list. Errors: GraphError."""
+    names = [stage.name for stage in STAGES]
+    if name in _OLD_NAMES and name not in names:
+        new = _OLD_NAMES[name]
+        warnings.warn(f"the stage {name} is called {new}", DeprecationWarning, stacklevel=3)
+        name = new
+    if name not in names:
+        raise GraphError(f"there is no stage {short_repr(name)}; fix: one of {', '.join(names)}")
+    return names.index(name)

@@ -21,7 +21,7 @@ from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, host
 
-BEFORE_SCHEDULES = "pack"
+BEFORE_SCHEDULES = "pack_weights"
 """The last stage that no record of a search changes."""
 
 

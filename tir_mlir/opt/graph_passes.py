@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from mlir import ir
@@ -12,26 +12,14 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import direct_ops
 from tir_mlir.graph.build_model import planned
-from tir_mlir.graph.compile import Options, compile_graph
+from tir_mlir.graph.compile import STAGES, Options, Stage, compile_graph
 from tir_mlir.graph.fronts.linalg_model.graph_from_linalg import graph_from_linalg, graph_of_module
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import calls_in_place
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.model_parts import named_parts
-from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.clean import erase_dead_nodes, erase_unused_functions, merge_equal_nodes
-from tir_mlir.graph.transforms.constants import constants_to_weights
-from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
-from tir_mlir.graph.transforms.fuse_ops import fuse_ops
-from tir_mlir.graph.transforms.fuse_tir import fuse_tir
-from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_groups, inlined_weights
-from tir_mlir.graph.transforms.legalize import legalize
-from tir_mlir.graph.transforms.lift_weights import lift_weights
+from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
-from tir_mlir.graph.transforms.mark_in_place import mark_in_place
-from tir_mlir.graph.transforms.pack_weights import pack_weights
-from tir_mlir.graph.transforms.schedule_functions import schedule_functions
-from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target
@@ -42,10 +30,13 @@ GRAPH_PASSES: dict[str, ModulePass] = {}
 Transform = Callable[..., "Graph | IRModule"]
 
 
-def graph_pass(name: str, help_: str, documented: Callable[..., object] | None = None) -> Callable[..., Transform]:
+def graph_pass(
+    name: str, help_: str, documented: Callable[..., object] | None = None, options: Sequence[str] | None = None
+) -> Callable[..., Transform]:
     """Register `transform(graph, **options)` as a pass on the graph `main` of a module, or that of the option `graph`.
 
-    documented: the function whose docstring tells the rewrite, else the transform itself.
+    documented: the function whose docstring tells the rewrite, else the transform itself; options: their names, else
+    the parameters of the transform.
     """
 
     def register(transform: Transform) -> Transform:
@@ -53,9 +44,10 @@ def graph_pass(name: str, help_: str, documented: Callable[..., object] | None =
             made = transform(_graph(module, graph), **options)
             _replace(module, made.module.mlir if isinstance(made, Graph) else made.mlir)
 
-        options = list(inspect.signature(transform).parameters.values())[1:]
+        names = list(inspect.signature(transform).parameters)[1:] if options is None else options
         known = list(inspect.signature(run).parameters.values())[:-1]
-        setattr(run, "__signature__", inspect.Signature([*known, *options]))  # noqa: B010  what options are checked by
+        more = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default="") for n in names]
+        setattr(run, "__signature__", inspect.Signature([*known, *more]))  # noqa: B010  what options are checked by
         run.__doc__ = (documented or transform).__doc__
         GRAPH_PASSES[name] = ModulePass(name, help_, run)
         return transform
@@ -90,7 +82,7 @@ def _plain(name: str, help_: str, transform: Transform) -> None:
 
 def _target(text: str) -> Target | str:
     """A target by its name. Errors: TirError."""
-    return text if text == "llvm" else named(text)
+    return "llvm" if text in ("", "llvm") else named(text)
 
 
 def _threads(text: str) -> int | None:
@@ -113,28 +105,20 @@ GRAPH_PASSES["tir-graph-from-linalg"] = ModulePass(
 
 # --- the stages of a build --------------------------------------------------------------------------------------------
 
-_plain("tir-graph-inline-calls", "Put what other graphs do in place of their calls", inlined_calls)
-_plain("tir-graph-simplify", "Remove what does nothing or is undone; one product for all rows", simplify)
-_plain("tir-graph-fold-batch-norm", "Fold batch normalization into the weights before it", fold_batch_norm)
-_plain("tir-graph-channels-last", "Compute convolutions of images in NHWC", channels_last)
-_plain("tir-graph-constants", "Make weights of constants; their values are not in the text", constants_to_weights)
-_plain("tir-graph-lift-weights", "Move what depends on weights only to a graph of its own", lift_weights)
-_plain("tir-graph-legalize", "Make a TensorIR function of each operator; reshapes become views", legalize)
-_plain("tir-graph-fuse-ops", "Group products and row-wise operators with the pointwise ones around them", fuse_ops)
-_plain("tir-graph-fuse-tir", "Make one TensorIR function of each group", fuse_tir)
+
+def _of_stage(stage: Stage) -> None:
+    """The pass of a stage; the options that it takes are text."""
+
+    def transform(graph: Graph, **given: str) -> Graph:
+        return stage.run(graph, **{name: _OF_TEXT[name](given.get(name, "")) for name in stage.options})
+
+    graph_pass(f"tir-graph-{stage.name.replace('_', '-')}", stage.help, stage.run, stage.options)(transform)
 
 
-@graph_pass("tir-graph-pack-weights", "Store weights in the panels that products read", pack_weights)
-def _pack(graph: Graph, target: str = "llvm", threads: str = "") -> Graph:
-    return pack_weights(graph, _target(target), _threads(threads))
+_OF_TEXT = {"target": _target, "threads": _threads}
 
-
-@graph_pass("tir-graph-schedule", "Schedule each TensorIR function that the graph calls", schedule_functions)
-def _schedule(graph: Graph, target: str = "llvm", threads: str = "") -> Graph:
-    return schedule_functions(graph, _target(target), _threads(threads))
-
-
-graph_pass("tir-graph-in-place", "Let functions write results where inputs were", calls_in_place.mark)(mark_in_place)
+for _stage in STAGES:
+    _of_stage(_stage)
 
 
 @graph_pass("tir-graph-lower-main", "Plan memory, and lower the graph to one function on buffers", lower_main)
@@ -148,8 +132,8 @@ def _lower_main(graph: Graph) -> IRModule:
 
 
 @graph_pass("tir-graph-compile", "Run the stages of a build, up to tir-graph-in-place", None)
-def _compile(graph: Graph, target: str = "llvm", threads: str = "") -> Graph:
-    """The stages in order, from `tir-graph-simplify` to `tir-graph-in-place`.
+def _compile(graph: Graph, target: str = "", threads: str = "") -> Graph:
+    """The stages in order, from `tir-graph-inline-calls` to `tir-graph-in-place`.
 
     linalg.matmul, call @nn.relu   -->   call @matmul_nn_relu.call, a scheduled TensorIR function
     """

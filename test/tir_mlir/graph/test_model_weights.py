@@ -35,7 +35,7 @@ def test_what_depends_on_weights_only_is_computed_once():
 
 
 def test_the_graph_of_weights_is_printed():
-    text = compile_graph(transposed_weight()[0], until="lift").text()
+    text = compile_graph(transposed_weight()[0], until="lift_weights").text()
     assert "func.func @main_weights" in text
     assert 'graph.of = "main"' in text
 
@@ -129,7 +129,7 @@ def test_constants_of_other_values_are_not_taken_from_the_cache():
 
 
 def test_a_stage_that_makes_arrays_of_weights_is_not_cached(monkeypatch):
-    def doubled(graph: Graph, options: object) -> Graph:
+    def doubled(graph: Graph) -> Graph:
         made = graph.clone()
         made.weights["w0"] = made.weights["w0"] * 2
         return made

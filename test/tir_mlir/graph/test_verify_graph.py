@@ -65,7 +65,7 @@ def test_graphs_are_interpreted(batch):
 
 
 def test_a_lifted_graph_is_interpreted():
-    graph = compile_graph(small(), until="lift")
+    graph = compile_graph(small(), until="lift_weights")
     x = random(4, 5)
     (found,), _ = graph.interpret(x)
     np.testing.assert_allclose(found, x @ np.exp(random(3, 5)).T - 2, rtol=1e-4, atol=1e-5)

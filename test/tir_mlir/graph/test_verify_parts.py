@@ -98,14 +98,14 @@ def test_a_weight_with_other_values_is_told():
 def test_a_stage_that_changes_what_is_computed_is_named(monkeypatch):
     """One that adds 1 to the first embedded number."""
 
-    def harm(graph: Graph, _: object) -> Graph:
+    def harm(graph: Graph) -> Graph:
         text = graph.module.text().replace("dense<2.0", "dense<3.0")
         return Graph(IRModule.from_mlir(text), graph.weights, graph.name)
 
     b = GraphBuilder()
     b.output(b.op("multiply", b.input("x", (3,)), 2.0))
     graph = b.finish()
-    monkeypatch.setattr(compile, "STAGES", [Stage("harmless", "", lambda g, _: g), Stage("harmful", "", harm)])
+    monkeypatch.setattr(compile, "STAGES", [Stage("harmless", "", lambda g: g), Stage("harmful", "", harm)])
     assert compile.compile_graph(graph, until="harmless", verify=True) is graph
     with pytest.raises(GraphError, match=r"the stage harmful changes what the graph computes: main: out\[0\] differs"):
         compile.compile_graph(graph, verify=True)

@@ -21,14 +21,7 @@ Triple = tuple[str, int, int]
 
 
 def mark(graph: TensorFunc, module: ir.Module) -> None:
-    """Note at each TensorIR function that a graph calls which results may take the memory of which inputs, where that
-    makes the arena of the graph smaller.
-
-        func.func @add(%A, %B, %C) { for i: C[i] = A[i] + B[i] }
-    ->  func.func @add(%A, %B, %C) attributes {graph.in_place = [[0, 2]]} { ... }
-
-    Each pair is proved: every element of the result is written after the last read of that place.
-    """
+    """Note which results of the functions that a graph calls may take the memory of inputs: `mark_in_place`."""
     known, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
     asked = [each for each in places.wanted_in_place(graph) if each[0] in known]
     kept = [(name, source, result) for name, source, result in asked if is_safe(known[name], source, result)]

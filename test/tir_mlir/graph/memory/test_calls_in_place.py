@@ -13,7 +13,7 @@ from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import places
 from tir_mlir.graph.memory.calls_in_place import join_parameters, marked
-from tir_mlir.graph.transforms.mark_in_place import mark_in_place
+from tir_mlir.graph.transforms.function_memory import mark_in_place
 from tir_mlir.script.parser import parse
 
 

@@ -41,7 +41,9 @@ def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
     (one,) = best.searched
     assert (one.name, one.gain, one.used) == ("exp", 2, False) and "0.91, not used" in str(best)
     assert best.gain == 1  # the model is what it was
-    record = tune.Database(tmp_path, threads=1).best(public(compile_graph(two_functions(), "pack").module, "exp"))
+    record = tune.Database(tmp_path, threads=1).best(
+        public(compile_graph(two_functions(), "pack_weights").module, "exp")
+    )
     assert record and record.verified and record.decisions["T_exp.generic"] == 0  # the library's schedule
 
 

@@ -1,10 +1,11 @@
-"""Find the memory that functions need for themselves, so that it can be planned with that of the graph."""
+"""What the plan of memory has to know of functions: buffers of their own, and inputs that results may overwrite."""
 
 from __future__ import annotations
 
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.calls_in_place import mark
 from tir_mlir.graph.memory.places import SCRATCH
 from tir_mlir.passes.lower.scratch import scratch_of
 
@@ -26,4 +27,19 @@ def find_scratch(graph: Graph) -> Graph:
         if found:
             with entered():
                 attrs.put(made.module[name].func.op, SCRATCH, found)
+    return made
+
+
+def mark_in_place(graph: Graph) -> Graph:
+    """Note at each TensorIR function that a node calls which results may take the memory of which inputs, where that
+    makes the arena of the graph smaller.
+
+        func.func @add(%A, %B, %C) { for i: C[i] = A[i] + B[i] }
+    ->  func.func @add(%A, %B, %C) attributes {graph.in_place = [[0, 2]]} { ... }
+
+    Each pair is proved: every element of the result is written after the last read of that place.
+    """
+    made = graph.clone()
+    with entered():
+        mark(made.func, made.module.mlir)
     return made
