@@ -12,7 +12,7 @@ import types
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, overload
 
@@ -32,6 +32,8 @@ from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
+from tir_mlir.runtime.dump import Dump, opened
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
@@ -55,6 +57,7 @@ class _Request:
     wanted: Target | None = None
     checked: bool = False
     origin: str = scheduled_programs.AS_GIVEN
+    states: Dump | None = None
 
     @property
     def names(self) -> list[str]:
@@ -81,6 +84,7 @@ def build(
     cache: bool = True,
     threads: int | None = None,
     weights: str | None = None,
+    dump: str | Path | None = None,
 ) -> Any: ...
 @overload
 def build(
@@ -91,6 +95,7 @@ def build(
     libs: Sequence[str | Path] = (),
     cache: bool = True,
     checked: bool = False,
+    dump: str | Path | Dump | None = None,
 ) -> Library: ...
 def build(
     mod: Any,
@@ -102,6 +107,7 @@ def build(
     checked: bool = False,
     threads: int | None = None,
     weights: str | None = None,
+    dump: Any = None,
 ) -> Any:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library. A Graph is
     compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target), and its
@@ -114,47 +120,57 @@ def build(
     is an object file on every machine.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
-    as gathers, when they run; a call with one outside raises OutOfBoundsError. Raises BuildError (unknown target,
-    missing or mismatched kernel) and LoweringError.
+    as gathers, when they run; a call with one outside raises OutOfBoundsError. dump: a folder for the module after each
+    stage and pass (TIR_DUMP=DIR: one in DIR for each build); the build then does not use the cache.
+    Raises BuildError (unknown target, missing or mismatched kernel) and LoweringError.
     """
     if not isinstance(target, Target) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(driver=driver != "jit", checked=checked)
-        return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights)
+        return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
     _refuse_for_programs(threads, weights)
     asked = target
     wanted = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
+    _check_options(driver, wanted, libs, cache=cache, checked=checked)
+    paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
+    timing = Timing()
+    fast_entry.prepare()
+    with entered():
+        original, origin = _module(mod), scheduled_programs.AS_GIVEN
+        with opened(dump, next((f.name for f in funcs(original)), "module")) as states:
+            if states is not None and states is not dump:
+                states.write("input", original)
+            if scheduled_programs.FINDER.get() is not None:
+                with timing.clock("schedule"):
+                    found_schedule = scheduled_programs.find(mod, asked, original)
+                original, origin = found_schedule.module, found_schedule.origin
+                if states is not None:
+                    states.write("schedule", original)
+            with timing.clock("key"):
+                source = str(original)
+                found = list(signatures(original).values())
+            if not found:
+                raise BuildError("the module has no public function with a body")
+            request = _Request(original, source, found, target, paths, timing, wanted, checked, origin, states)
+            if wanted is not None:
+                return _for_target(request, wanted, driver)
+            if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
+                return _in_process(request, cache and states is None)
+            return _by_tools(request)
+
+
+def _check_options(driver: Any, wanted: Target | None, libs: Any, **flags: Any) -> None:
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if driver == "object" and wanted is None:
         raise BuildError('driver="object" needs a target with a triple; fix: target="avx2", "neon", ..., or a Target')
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
         raise BuildError(f"libs is a list of paths of shared objects, not {short_repr(libs)}")
-    for name, value in (("cache", cache), ("checked", checked)):
+    for name, value in flags.items():
         if not isinstance(value, bool):
             raise BuildError(f"{name} is True or False, not {short_repr(value)}")
-    paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
-    timing = Timing()
-    fast_entry.prepare()
-    with entered():
-        original, origin = _module(mod), scheduled_programs.AS_GIVEN
-        if scheduled_programs.FINDER.get() is not None:
-            with timing.clock("schedule"):
-                found_schedule = scheduled_programs.find(mod, asked, original)
-            original, origin = found_schedule.module, found_schedule.origin
-        with timing.clock("key"):
-            source = str(original)
-            found = list(signatures(original).values())
-        if not found:
-            raise BuildError("the module has no public function with a body")
-        request = _Request(original, source, found, target, paths, timing, wanted, checked, origin)
-        if wanted is not None:
-            return _for_target(request, wanted, driver)
-        if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
-            return _in_process(request, cache)
-        return _by_tools(request)
 
 
 def _refuse_for_programs(threads: int | None, weights: str | None) -> None:
@@ -185,17 +201,17 @@ def _in_process(request: _Request, cached: bool) -> Library:
     if name and (crash := crash_notes.earlier_crash(name)) is not None:
         return _after_crash(crash, request)
     with crash_notes.record_build(name, request.source) if name else nullcontext(str) as reached:
-        lowered, facts = _lower(request)
+        program = _lower(request)
         with timing.clock("link"):
-            libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
+            libs = jit.needed_libraries(program.module, request.libs, program.kernels)
         reached(crash_notes.COMPILE)
-        compiled = jit.compile_program(lowered, request.names, libs, timing.clock, **facts)
+        compiled = jit.compile_program(program, request.names, libs, timing.clock)
     if name:
         with timing.clock("store"):
             if not fingerprint.sources_changed():
                 store.save("code", name, compiled.to_bytes())
     with timing.clock("load"):
-        return _library(request, jit.Jit(compiled, request.names), lambda: (lowered, facts))
+        return _library(request, jit.Jit(compiled, request.names), lambda: program)
 
 
 def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
@@ -219,25 +235,23 @@ def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
     code = _code_target(wanted)
     known = llc_targets if object_code.has_generator(code.triple) else clang_codegen
     known.check(wanted.triple, wanted.cpu, wanted.llvm_features)
-    lowered, facts = _lower(request)
-    vector_length.promise(lowered, wanted)
+    program = _lower(request)
+    vector_length.promise(program.module, wanted)
     clock = request.timing.clock
     hindrance = wanted.hindrance
     if hindrance is None and driver != "object":
-        libs = jit.needed_libraries(lowered, request.libs, facts["kernels"])
-        compiled = jit.compile_program(lowered, request.names, libs, clock, code, **facts)
-        return _library(request, jit.Jit(compiled, request.names), lambda: (lowered, facts))
-    made = CrossObject(
-        lowered, request.found, wanted, code, hindrance or 'driver="object"', clock, facts["kernels"], facts["sites"]
-    )
-    return _library(request, made, lambda: (lowered, facts))
+        libs = jit.needed_libraries(program.module, request.libs, program.kernels)
+        compiled = jit.compile_program(program, request.names, libs, clock, code)
+        return _library(request, jit.Jit(compiled, request.names), lambda: program)
+    made = CrossObject(program, request.found, wanted, code, hindrance or 'driver="object"', clock)
+    return _library(request, made, lambda: program)
 
 
 def _code_target(wanted: Target) -> object_code.LLVMTarget:
     return object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), wanted.llvm_features.encode())
 
 
-def _loaded(request: _Request, compiled: jit.Compiled, lower: _Program) -> Library | None:
+def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], LoweredProgram]) -> Library | None:
     """A library of cached code; None if it does not load, so that it is built again."""
     try:
         with request.timing.clock("load"):
@@ -251,30 +265,25 @@ def _loaded(request: _Request, compiled: jit.Compiled, lower: _Program) -> Libra
 
 
 def _by_tools(request: _Request) -> Library:
-    lowered, facts = _lower(request)
-    jit.require(facts["scratch"])
+    program = _lower(request)
+    jit.require(program.scratch)
     with request.timing.clock("compile"):
-        known = facts["calls_out"], facts["sites"], facts["needs"]
-        code = Aot(lowered, request.found, request.libs, request.low_precision, *known)
-        return _library(request, code, lambda: (lowered, facts))
+        return _library(request, Aot(program, request.found, request.libs), lambda: program)
 
 
-_Program = Callable[[], tuple[ir.Module, dict[str, Any]]]
-
-
-def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, program: _Program) -> Library:
-    """program: the module in the llvm dialect, and the facts of `_lower`."""
+def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, program: Callable[[], LoweredProgram]) -> Library:
     found = [(f.name, attrs.get(f.op, attrs.ATTRS, {}).get("global_symbol")) for f in funcs(request.original)]
     symbols = {name: symbol for name, symbol in found if isinstance(symbol, str)}
     cpu = request.wanted if isinstance(driver, CrossObject) else None
     exporter = Exporter(request.found, symbols, program, request.libs, cpu, isinstance(driver, Aot))
     functions = driver.functions(request.found)
-    return Library(request.source, lambda: program()[0], driver, functions, request.timing, exporter, request.origin)
+    return Library(
+        request.source, lambda: program().module, driver, functions, request.timing, exporter, request.origin
+    )
 
 
-def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
-    """Lower the program to the llvm dialect and link kernels. Also: whether it calls external code, the warnings, the
-    bytes that it allocates, and the kernels that LLVM links."""
+def _lower(request: _Request) -> LoweredProgram:
+    """Lower the program to the llvm dialect and link kernels."""
     timing, warned = request.timing, []
     sites: list[CheckedSite] | None = [] if request.checked else None
     with timing.clock("link"):
@@ -298,15 +307,16 @@ def _lower(request: _Request) -> tuple[ir.Module, dict[str, Any]]:
             options = {"target": request.target, "timing": timing.passes, "registers": registers}
             if wanted is not None and not wanted.has_threads:
                 parallel.serialize(module)
-            scratch = lower_to_llvm(module, **options, sites=sites)
+            follow = None if request.states is None else request.states.write
+            scratch = lower_to_llvm(module, **options, sites=sites, follow=follow)
     finally:
         RECORDED_WARNINGS.reset(token)
     with timing.clock("link"):
         link_kernels.define(module, kernels)
-    facts = {"calls_out": bool(elsewhere), "warned": warned, "scratch": scratch}
-    facts["needs"] = cpu_needs.needs_of(kernels)
-    facts["sites"] = None if sites is None else [astuple(s) for s in sites]
-    return module, {**facts, "kernels": link_kernels.in_llvm(kernels), "low_precision": request.low_precision}
+        if request.states is not None:
+            request.states.write("link", module)
+    needs, in_llvm = cpu_needs.needs_of(kernels), link_kernels.in_llvm(kernels)
+    return LoweredProgram(module, bool(elsewhere), warned, scratch, sites, needs, in_llvm, request.low_precision)
 
 
 class _Lowering:
@@ -315,7 +325,7 @@ class _Lowering:
     def __init__(self, source: str, target: str, libs: list[str], checked: bool):
         self._source, self._target, self._libs, self._checked = source, target, libs, checked
 
-    def __call__(self) -> tuple[ir.Module, dict[str, Any]]:
+    def __call__(self) -> LoweredProgram:
         original = ir.Module.parse(self._source)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reported by the first build

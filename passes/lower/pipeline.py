@@ -109,12 +109,12 @@ def pass_names(parallel: bool, math: bool = True, bf16: bool = True) -> tuple[st
     return tuple(name for name in names if name not in idle)
 
 
-def stages(parallel: bool, math: bool = True, bf16: bool = True) -> list[tuple[str, ...]]:
-    """The same, grouped: runs of upstream passes, and our own passes as tuples of one."""
+def stages(parallel: bool, math: bool = True, bf16: bool = True, single: bool = False) -> list[tuple[str, ...]]:
+    """The same, grouped: runs of upstream passes (single: of one each), and our own passes as tuples of one."""
     runs: list[tuple[str, ...]] = []
     upstream: list[str] = []
     for name in pass_names(parallel, math, bf16):
-        if name.startswith("tir-"):
+        if single or name.startswith("tir-"):
             runs += [tuple(upstream), (name,)]
             upstream = []
         else:

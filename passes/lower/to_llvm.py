@@ -28,18 +28,20 @@ def lower_to_llvm(
     timing: dict[str, float] | None = None,
     registers: tuple[int, int] | None = None,
     sites: list[CheckedSite] | None = None,
+    follow: Callable[[str, ir.Module], None] | None = None,
 ) -> int:
     """Lower a module in place to the LLVM dialect, ready for ExecutionEngine and mlir-translate.
 
     Public functions get a C interface (`_mlir_ciface_NAME`, one pointer to a memref descriptor for each argument).
     `timing` collects seconds by pass; with `registers` (bits of a vector register, number of registers) a
     LoweringWarning reports tiles that do not fit. With `sites`, accesses that are not proved inside their buffer are
-    checked when they run; the list receives them. Returns the maximal constant-size heap use of a function, in bytes.
+    checked when they run; the list receives them. `follow(name, module)` is called after each pass; the upstream ones
+    then run one by one. Returns the maximal constant-size heap use of a function, in bytes.
     Raises LoweringError for a target other than the CPU, and for ops that cannot be lowered.
     """
     if (target or "llvm").split()[0] not in CPU_TARGETS:
         raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
-    clock = PassTimer(timing)
+    clock = PassTimer(timing, follow, module)
     with entered():
         promised, called = abi.noalias_functions(module), called_programs(module)
         bf16 = _has_bf16(module)
@@ -48,7 +50,7 @@ def lower_to_llvm(
             clock.run("tir-lower-unproved", lambda: checks.mark(module))
         said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES}
         math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
-        for run in pipeline.stages(said["tir-lower-parallel"], math, bf16):
+        for run in pipeline.stages(said["tir-lower-parallel"], math, bf16, single=follow is not None):
             if run[0].startswith("tir-"):
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
             else:
@@ -74,16 +76,20 @@ def _has_bf16(module: ir.Module) -> bool:
 
 
 class PassTimer:
-    """Seconds by pass, if requested."""
+    """Seconds by pass, if requested. `follow(name, module)` is called after each."""
 
-    def __init__(self, seconds: dict[str, float] | None):
-        self.seconds = seconds
+    def __init__(
+        self, seconds: dict[str, float] | None, follow: Callable[[str, ir.Module], None] | None, module: ir.Module
+    ):
+        self.seconds, self._follow, self._module = seconds, follow, module
 
     def run(self, name: str, work: Callable[[], Any]) -> Any:
         start = time.perf_counter()
         answer = work()
         if self.seconds is not None:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        if self._follow is not None:
+            self._follow(name.removeprefix("upstream:"), self._module)
         return answer
 
 

@@ -26,6 +26,7 @@ from tir_mlir.passes.lower.memory import allocs
 from tir_mlir.passes.lower.registry import called_programs
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.drivers import jit
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 
 EXACT, NAN = "exact", "nan"
@@ -197,4 +198,4 @@ def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int
     libs = jit.needed_libraries(module, [])
     passes = object_code.NO_PASSES if quick else object_code.LIGHT_PASSES
     clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
-    return jit.Jit(jit.compile_program(module, names, libs, clock, passes=passes, calls_out=False, warned=[]), names)
+    return jit.Jit(jit.compile_program(LoweredProgram(module), names, libs, clock, passes=passes), names)

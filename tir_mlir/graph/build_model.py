@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from tir_mlir.build import build
@@ -18,6 +19,7 @@ from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_memory import bound_weights
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.transforms.lift_weights import prepares
+from tir_mlir.runtime.dump import Dump, opened
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import Target
@@ -30,12 +32,19 @@ def build_model(
     threads: int | None = None,
     cache: bool = True,
     libs: Sequence[str | Path] = (),
+    dump: str | Path | None = None,
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
     timing, options = Timing(), Options(target, threads)
-    with timing.clock("graph"):
-        compiled = compiled_by_content(graph, options) if cache else compile_graph(graph, options=options)
-    return model_of(compiled, target, timing, cache=cache, libs=libs)
+    with opened(dump, graph.name) as states:
+        with timing.clock("graph"):
+            if states is not None:
+                with entered():
+                    states.write("input", graph.module.mlir)
+                compiled = compile_graph(graph, options=options, follow=states.write)
+            else:
+                compiled = compiled_by_content(graph, options) if cache else compile_graph(graph, options=options)
+        return model_of(compiled, target, timing, cache=cache, libs=libs, states=states)
 
 
 def model_of(
@@ -45,8 +54,10 @@ def model_of(
     *,
     cache: bool = True,
     libs: Sequence[str | Path] = (),
+    states: Dump | None = None,
 ) -> Model:
-    """The model of a graph after all stages of its compilation. timing: gets the seconds of what is done here."""
+    """The model of a graph after all stages of its compilation. timing: gets the seconds of what is done here; states:
+    what the build goes on to write to."""
     timing = Timing() if timing is None else timing
     with timing.clock("memory"), entered():
         plans = planned(compiled)
@@ -55,9 +66,17 @@ def model_of(
             check_packed(own, libs)
         main = lower_main(compiled.module.mlir, named_parts(compiled.name, own))
         first = lower_main(compiled.module.mlir, {n: p for n, p in plans.items() if p is not own})
+        if states is not None:
+            states.write("lower-main", main)
     with built_as_given():
-        library = build(main, target, cache=cache, libs=libs)
-        computing = build(first, "llvm" if elsewhere(target) else target, cache=cache) if len(plans) > 1 else None
+        library = build(main, target, cache=cache, libs=libs, dump=states)
+        computing = None
+        if len(plans) > 1:
+            with nullcontext() if states is None else states.part("weights") as own_states:
+                if own_states is not None:
+                    own_states.write("lower-main", first)
+                here = "llvm" if elsewhere(target) else target
+                computing = build(first, here, cache=cache, dump=own_states)
     _add(timing, library.timing)
     with timing.clock("weights"):
         weights = bound_weights(compiled, plans, computing)

@@ -8,7 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 
+from mlir import ir
+
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.constants import constants_to_weights
@@ -93,9 +96,11 @@ def compile_graph(
     options: Options | None = None,
     after: str | None = None,
     verify: bool = False,
+    follow: Callable[[str, ir.Module], None] | None = None,
 ) -> Graph:
     """Run the stages in order, up to and including `until` (None: the last), from the one behind `after` (None: the
-    first). verify: compare the graph after each stage with the one before it, exactly.
+    first). verify: compare the graph after each stage with the one before it, exactly. follow: is called after each
+    stage, with its name and the module.
 
     Raises GraphError for an unknown stage and for one that changes what is computed, and what a stage raises.
     """
@@ -106,6 +111,9 @@ def compile_graph(
         if verify and not (found := made.verify(graph)):
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {found.difference}")
         graph = made
+        if follow is not None:
+            with entered():
+                follow(stage.name, graph.module.mlir)
     return graph
 
 

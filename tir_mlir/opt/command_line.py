@@ -95,6 +95,7 @@ def _showing(group: argparse._ArgumentGroup) -> None:
         "--mlir-print-op-generic": "print the generic op form, same as --emit=generic",
         "--timing --mlir-timing": "print the time of each pass to stderr",
     })  # fmt: skip
+    group.add_argument("--dump", metavar="DIR", help="folder for the module after each pass: 00-input.mlir, ...")
 
 
 def _flags(group: argparse._ArgumentGroup, helps: dict[str, str]) -> None:

@@ -26,6 +26,7 @@ from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, collected,
 from tir_mlir.opt.input import InputChunk
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
 from tir_mlir.opt.runner import Runner, Settings
+from tir_mlir.runtime.dump import opened
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -127,7 +128,11 @@ class Driver:
         try:
             runner = Runner(input.module_of(piece, not self.args.no_rules), self._settings())
             runner.before_step = functools.partial(self._remember, piece, runner, before)
-            runner.run(self.steps)
+            with opened(self.args.dump, "tir-opt") as states:
+                if states is not None:
+                    states.write("input", runner.module)
+                    runner.follow = states.write
+                runner.run(self.steps)
             crash_guard.note(f"{piece.name}:1:1: while printing the result", runner.asm())
             return output.text(runner, self.args.emit), []
         except (KeyboardInterrupt, BrokenPipeError):

@@ -38,13 +38,15 @@ class Settings:
 
 @dataclass
 class Runner:
-    """Runs passes on a module. `step`: the number of the current pass; `seconds`: the time of each."""
+    """Runs passes on a module. `step`: the number of the current pass; `seconds`: the time of each; `follow(name,
+    module)` is called after each."""
 
     module: ir.Module
     settings: Settings
     seconds: list[tuple[str, float]] = field(default_factory=list)
     emitted: list[Diagnostic] = field(default_factory=list)
     before_step: Callable[[int], None] = lambda _: None
+    follow: Callable[[str, ir.Module], None] = lambda _, __: None
     step: int = 0
     _schedule: Schedule | None = None
 
@@ -54,7 +56,7 @@ class Runner:
         A pass that rewrites in place may leave the module half rewritten: the driver keeps the text from before.
         """
         for self.step, step in enumerate(steps):
-            self._dump("Before", step, self.settings.print_before)
+            self._print("Before", step, self.settings.print_before)
             self.before_step(self.step)
             start = time.perf_counter()
             try:
@@ -69,7 +71,8 @@ class Runner:
                 raise DriverError(*self._failure(step, error)) from error
             self.emitted += [at_head(str(w.message), "warning") for w in caught]
             self.seconds.append((step.name, time.perf_counter() - start))
-            self._dump("After", step, self.settings.print_after)
+            self._print("After", step, self.settings.print_after)
+            self.follow(step.name, self.module)
         self.leave_schedule()
 
     def leave_schedule(self) -> None:
@@ -126,7 +129,7 @@ class Runner:
             error = TirError(f"{step.name}: not provable: {error}")
         return of_error(error, written_at(culprit, self.module))
 
-    def _dump(self, when: str, step: PassInstance, wanted: bool) -> None:
+    def _print(self, when: str, step: PassInstance, wanted: bool) -> None:
         if wanted:
             print(f"// -----// IR Dump {when} {step.text} //----- //\n{self.asm()}", file=sys.stderr)
 

@@ -15,12 +15,13 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import RECORD, CheckedSite
+from tir_mlir.dialect.diagnostics import RECORD
 from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.tools import files, toolchain
 
@@ -31,18 +32,13 @@ class Aot:
 
     def __init__(
         self,
-        lowered: ir.Module,
+        program: LoweredProgram,
         signatures: Sequence[CallSignature],
         libs: Sequence[str],
-        low_precision: bool,
-        calls_out: bool,
-        sites: Sequence[Sequence[Any]] | None = None,
-        needs: Sequence[Sequence[str]] = (),
     ):
-        cpu_needs.require(needs)
+        cpu_needs.require(program.needs)
         toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'build(..., driver="tools")')
-        self._calls_out = calls_out
-        self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
+        lowered, self._calls_out, self._sites = program.module, program.calls_out, program.sites
         self._folder = files.folder()
         weakref.finalize(self, self._folder.cleanup)  # no ResourceWarning for an unclosed folder
         missing = [name for name in shared_libraries.undefined(lowered) if name not in shared_libraries.SUPPORT]
@@ -53,7 +49,7 @@ class Aot:
         types = function.c_types(lowered, [s.name for s in signatures])
         compile_object(f"{self.llvm_ir}\n{function.text(types, declare=False)}\n", self._object)
         self.objects, self.libs = [self._object], libs
-        for n, data in enumerate([*_support(lowered, low_precision), *permission(needs)]):
+        for n, data in enumerate(_needed_by(lowered, program)):
             self.objects.append(self._path(f"support{n}.o"))
             Path(self.objects[-1]).write_bytes(data)
         self._shared = self._path("module.so")
@@ -78,13 +74,17 @@ class Aot:
         return str(Path(self._folder.name, name))
 
 
-def objects_by_tools(module: ir.Module, low_precision: bool, needs: Sequence[Sequence[str]]) -> list[bytes]:
-    """A module in the llvm dialect -> its object file, and those of what it needs."""
+def objects_by_tools(module: ir.Module, program: LoweredProgram) -> list[bytes]:
+    """The module of a program, with more functions -> its object file, and those of what it needs."""
     toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'export of build(..., driver="tools")')
     with files.folder() as folder:
         result = Path(folder, "module.o")
         compile_object(to_llvm_ir(str(module)), str(result))
-        return [result.read_bytes(), *_support(module, low_precision), *permission(needs)]
+        return [result.read_bytes(), *_needed_by(module, program)]
+
+
+def _needed_by(module: ir.Module, program: LoweredProgram) -> list[bytes]:
+    return [*_support(module, program.low_precision), *permission(program.needs)]
 
 
 def permission(needs: Sequence[Sequence[str]]) -> list[bytes]:

@@ -9,11 +9,12 @@ from typing import Any, NoReturn
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError, CheckedSite
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import vector_length, wasm
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain
@@ -29,23 +30,21 @@ class CrossObject:
 
     def __init__(
         self,
-        lowered: ir.Module,
+        program: LoweredProgram,
         signatures: Sequence[CallSignature],
         cpu: Target,
         target: LLVMTarget,
         hindrance: str,
         clock: Callable[[str], Any],
-        kernels: Sequence[tuple[str, list[str]]] = (),
-        sites: Sequence[Sequence[Any]] | None = None,
     ):
         self._signatures, self._cpu, self._target, self._hindrance = list(signatures), cpu, target, hindrance
-        self._sites = None if sites is None else [CheckedSite(*fields) for fields in sites]
+        lowered, self._sites = program.module, program.sites
         for op in lowered.body.operations:
             defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
             if defined and not ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
         vector_length.guard(lowered, cpu)
-        self._lowered, self._clock, self._link = lowered, clock, partial(link_kernels, kernels=kernels)
+        self._lowered, self._clock, self._link = lowered, clock, partial(link_kernels, kernels=program.kernels)
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
         triple = self._target.triple.decode()

@@ -7,14 +7,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import aot, c_entry, jit, vector_length
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, has_generator, llvm_ir
@@ -28,14 +28,14 @@ SUFFIXES = (".so", ".a", ".o", ".h")
 class Exporter:
     """Writes the files of a library.
 
-    symbols: the `global_symbol` of functions that have one. program: the module in the llvm dialect (for another CPU
-    with the test of the length of its registers), and what `build` knows of it. libs: the shared libraries that the
+    symbols: the `global_symbol` of functions that have one. program: what is compiled (for another CPU with the test of
+    the length of its registers). libs: the shared libraries that the
     code may call. cpu: None for this machine. by_tools: the object file is made by LLVM's tools, as the library was.
     """
 
     signatures: Sequence[CallSignature]
     symbols: Mapping[str, str]
-    program: Callable[[], tuple[ir.Module, dict[str, Any]]]
+    program: Callable[[], LoweredProgram]
     libs: Sequence[str]
     cpu: Target | None = None
     by_tools: bool = False
@@ -50,31 +50,30 @@ class Exporter:
                 f"{path.stem}.o, or a static library, {path.stem}.a, and link that"
             )
         with entered():
-            lowered, facts = self.program()
-            sites = None if facts["sites"] is None else [CheckedSite(*fields) for fields in facts["sites"]]
+            program = self.program()
             made = c_entry.entries(self.signatures, self.symbols, path.stem, name)
             header = path.with_suffix(".h")
             tests = [] if self.cpu is None else [vector_length.c_function(self.cpu, c_entry.identifier(path.stem))]
-            text = c_entry.header(made, path.stem, sites, [test for test in tests if test])
+            text = c_entry.header(made, path.stem, program.sites, [test for test in tests if test])
             contents = {header: text.encode()}
             if path.suffix != ".h":
-                contents = self._code(path, lowered, facts, made, sites) | contents
+                contents = self._code(path, program, made) | contents
         files.write_whole(contents)
         return list(contents)
 
     def needed_libraries(self) -> list[str]:
         """The shared libraries that the code calls."""
         with entered():
-            lowered, facts = self.program()
-            return jit.needed_libraries(lowered, self.libs, facts["kernels"])
+            return self._libraries(self.program())
 
-    def _code(
-        self, path: Path, lowered: ir.Module, facts: dict[str, Any], made: Sequence[c_entry.CEntry], sites: Any
-    ) -> dict[Path, bytes]:
+    def _libraries(self, program: LoweredProgram) -> list[str]:
+        return jit.needed_libraries(program.module, self.libs, program.kernels)
+
+    def _code(self, path: Path, program: LoweredProgram, made: Sequence[c_entry.CEntry]) -> dict[Path, bytes]:
         """The contents of the files of code."""
-        module = clone_module(lowered)
-        names = c_entry.add_entries(module, made, sites)
-        data = self._object(module, facts, names)
+        module = clone_module(program.module)
+        names = c_entry.add_entries(module, made, program.sites)
+        data = self._object(module, program, names)
         if path.suffix == ".o":
             return {path: data}
         toolchain.require(("zig",), f"a library ({path.suffix})")
@@ -84,27 +83,27 @@ class Exporter:
             if path.suffix == ".a":
                 toolchain.run("zig", ["ar", "rcs", str(result), str(obj)])
                 return {path: result.read_bytes()}
-            libs = jit.needed_libraries(lowered, self.libs, facts["kernels"])
-            aot.link_shared([str(obj)], str(result), libs, names)
+            aot.link_shared([str(obj)], str(result), self._libraries(program), names)
             return {path: result.read_bytes(), path.with_suffix(".o"): data}
 
-    def _object(self, module: ir.Module, facts: dict[str, Any], names: Sequence[str]) -> bytes:
+    def _object(self, module: ir.Module, program: LoweredProgram, names: Sequence[str]) -> bytes:
         if self.cpu is not None:
-            return self._for_other_cpu(module, facts, names)
-        precision, kernels = facts["low_precision"], facts["kernels"]
+            return _for_other_cpu(self.cpu, module, program.kernels, names)
         if self.by_tools or llvm_c.llvm() is None:
-            return _merged(aot.objects_by_tools(module, precision, facts["needs"]))
-        data = jit.compile_for_c(module, names, lambda _: nullcontext(), None, precision, kernels)
-        return _merged([data, *aot.permission(facts["needs"])])
+            return _merged(aot.objects_by_tools(module, program))
+        clock = lambda _: nullcontext()  # noqa: E731
+        data = jit.compile_for_c(module, names, clock, None, program.low_precision, program.kernels)
+        return _merged([data, *aot.permission(program.needs)])
 
-    def _for_other_cpu(self, module: ir.Module, facts: dict[str, Any], names: Sequence[str]) -> bytes:
-        assert self.cpu is not None
-        cpu, kernels = self.cpu, facts["kernels"]
-        target = LLVMTarget(cpu.triple.encode(), cpu.cpu.encode(), cpu.llvm_features.encode())
-        if has_generator(target.triple):
-            return jit.compile_for_c(module, names, lambda _: nullcontext(), target, None, kernels)
-        text = llvm_ir(module, partial(link_kernels, kernels=kernels))
-        return clang_codegen.compile_ir(text, cpu.triple, cpu.cpu, cpu.llvm_features)
+
+def _for_other_cpu(
+    cpu: Target, module: ir.Module, kernels: Sequence[tuple[str, list[str]]], names: Sequence[str]
+) -> bytes:
+    target = LLVMTarget(cpu.triple.encode(), cpu.cpu.encode(), cpu.llvm_features.encode())
+    if has_generator(target.triple):
+        return jit.compile_for_c(module, names, lambda _: nullcontext(), target, None, kernels)
+    text = llvm_ir(module, partial(link_kernels, kernels=kernels))
+    return clang_codegen.compile_ir(text, cpu.triple, cpu.cpu, cpu.llvm_features)
 
 
 def _merged(objects: Sequence[bytes]) -> bytes:

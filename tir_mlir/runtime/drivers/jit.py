@@ -6,7 +6,7 @@ import ctypes
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.loader import Code
@@ -67,33 +68,30 @@ class Compiled:
 
 
 def compile_program(
-    lowered: ir.Module,
+    program: LoweredProgram,
     names: Sequence[str],
     libs: Sequence[str],
     clock: Callable[[str], Any],
     wanted: object_code.LLVMTarget | None = None,
     passes: bytes = object_code.OPTIMIZE,
-    low_precision: bool = False,
-    kernels: Sequence[tuple[str, list[str]]] = (),
-    **facts: Any,
 ) -> Compiled:
-    """Compile a module in the llvm dialect to object files. `libs`: all shared libraries that it needs.
-
-    `low_precision`: the program computes in 16-bit floats. `kernels`: texts of LLVM IR, each with the functions that
-    the program calls in it.
-    """
+    """Compile a program to object files. `libs`: all shared libraries that it needs."""
+    lowered = program.module
     extra = function.text(function.c_types(lowered, names), declare=True)
-    if shared_libraries.needs_support(lowered, low_precision):
+    if shared_libraries.needs_support(lowered, program.low_precision):
         extra += "\n" + _support("support.ll")
 
     def link(made: int, context: int) -> None:
-        if low_precision:  # also with F16C, which converts from and to float32 only
+        if program.low_precision:  # also with F16C, which converts from and to float32 only
             object_code.add(made, context, _support("half.ll"))
-        link_kernels(made, context, kernels)
+        link_kernels(made, context, program.kernels)
         keep_single(made, context, PREFIX, names)
 
     made = object_code.compile_module(lowered, extra, clock, wanted, passes, link, parts=True)
-    return Compiled(b"".join(made), [len(part) for part in made], list(libs), **facts)
+    sizes, needs = [len(part) for part in made], [list(each) for each in program.needs]
+    sites = None if program.sites is None else [astuple(site) for site in program.sites]
+    warned = list(program.warned)
+    return Compiled(b"".join(made), sizes, list(libs), program.calls_out, warned, program.scratch, sites, needs)
 
 
 def compile_for_c(
