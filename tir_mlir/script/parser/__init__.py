@@ -17,7 +17,7 @@ from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.modules import call_order
-from tir_mlir.script.parser.source import ParseError, Source, short_traceback
+from tir_mlir.script.parser.source import ParseError, Source, short_traceback, without_collections
 from tir_mlir.script.parser.statements import FunctionParser
 from tir_mlir.script.parser.verify_parsed import verify_source
 
@@ -100,6 +100,7 @@ def _parse_one(
 
 
 @short_traceback
+@without_collections
 def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType, graph: bool = False) -> Any:
     """Implementation of `@T.prim_func` and `@R.function`: the function, or a ClassMember inside a class body."""
     word = "@R.function" if graph else "@T.prim_func"
@@ -126,6 +127,7 @@ def _source_of(func: types.FunctionType, private: bool, check: bool, frame: type
 
 
 @short_traceback
+@without_collections
 def parse_class(cls: type, check: bool = True) -> IRModule:
     """The module of a class decorated with `@I.ir_module`."""
     if not isinstance(cls, type):
@@ -146,6 +148,7 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
 
 
 @short_traceback
+@without_collections
 def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> IRModule:  # noqa: A002
     """Parse TVMScript text (as printed by `script()`), a function, or an undecorated class. Returns a verified module.
 

@@ -159,20 +159,20 @@ class ParserState:
         return self.source.error(node, message)
 
 
+_LEAVES = (int, str, type(None), ast.Constant, ast.Load, ast.Store, float, bytes, bool)
+
+
 def assigned_names(func: ast.FunctionDef) -> dict[str, int]:
     """Every name that the function's body or parameters define, with the first line."""
     found: dict[str, int] = {a.arg: a.lineno for a in func.args.args}
     waiting: list[Any] = [func]
-    while waiting:  # not by ast.walk, which takes four times as long
+    while waiting:  # ast.walk takes longer by half
         node = waiting.pop()
         kind = type(node)
         if kind is ast.Name:
             if type(node.ctx) is ast.Store:
                 found[node.id] = min(found.get(node.id, node.lineno), node.lineno)
-        elif kind is ast.Attribute:
-            waiting.append(node.value)
-        elif kind is list:
-            waiting += node
-        elif kind is not ast.Constant and isinstance(node, ast.AST):
-            waiting += node.__dict__.values()
+        else:
+            parts = node if kind is list else node.__dict__.values()
+            waiting += [part for part in parts if type(part) not in _LEAVES]
     return found

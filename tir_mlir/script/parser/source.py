@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import linecache
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
+from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 from mlir import ir
@@ -20,6 +22,8 @@ from tir_mlir.dialect.ir import annotation_keys
 P = ParamSpec("P")
 R = TypeVar("R")
 FULL_TRACEBACK = "TIR_FULL_TRACEBACK"
+_DEFINITIONS = ("def ", "async def ", "class ")
+_MOST_ENDS = 8  # to try: each takes a parse
 _WORD = re.compile(r"[\w.%]+(\[[^\[\]]*\])?")
 
 
@@ -35,6 +39,7 @@ class Source:
         self.lines = lines
         self.first_line = first_line
         self.indent = indent
+        self._tree: ast.Module | None = None
 
     @staticmethod
     def of_text(text: str, filename: str = "<script>") -> Source:
@@ -54,31 +59,40 @@ class Source:
                 f"the source text of {func.__qualname__} cannot be found ({code.co_filename}); for a function made by "
                 "exec, register the text with linecache, or parse the text with tir_mlir.script.parse"
             )
-        block = inspect.getblock(lines[start - 1 :])
-        indent = len(block[0]) - len(block[0].lstrip())
-        return Source(code.co_filename, block, start, indent)
+        rest = lines[start - 1 :]
+        indent = _indent(rest[0])
+        for end in islice(_ends(rest), _MOST_ENDS):
+            source = Source(code.co_filename, rest[:end], start, indent)
+            try:
+                source._tree = source._parsed()
+            except (SyntaxError, RecursionError, MemoryError, ValueError):
+                continue  # as in the middle of a string
+            return source
+        return Source(code.co_filename, inspect.getblock(rest), start, indent)
+
+    def _parsed(self) -> ast.Module:
+        text = "".join(self.lines)
+        if not self.indent:
+            return ast.parse("\n" * (self.first_line - 1) + text, self.filename)
+        line = max(self.first_line - 1, 1)
+        tree = ast.parse("\n" * (line - 1) + "if True:\n" + text, self.filename)
+        if line == self.first_line:
+            ast.increment_lineno(tree, -1)
+        return ast.Module(body=tree.body[0].body, type_ignores=[])  # type: ignore[attr-defined]
 
     def parse(self) -> ast.Module:
         """The Python AST of the text; a syntax error becomes a ScriptError at its line."""
-        text = "".join(self.lines)
-        if self.indent:
-            text = "if True:\n" + text
+        if self._tree is not None:
+            return self._tree
         try:
-            tree = ast.parse(text, self.filename)
+            return self._parsed()
         except SyntaxError as error:
-            line = (error.lineno or 1) - (1 if self.indent else 0)
-            message = f"not Python: {error.msg}"
-            raise self._error(message, self.first_line - 1 + line, (error.offset or 1) - 1, 1) from None
+            line = (error.lineno or 1) - (1 if self.indent and self.first_line == 1 else 0)
+            raise self._error(f"not Python: {error.msg}", line, (error.offset or 1) - 1, 1) from None
         except (RecursionError, MemoryError):  # MemoryError: raised by older Python parsers
             raise self._error("not Python: the text is nested too deeply", self.first_line, 0, 1) from None
         except ValueError as error:  # a zero byte
             raise self._error(f"not Python: {error}", self.first_line, 0, 1) from None
-        if self.indent:
-            tree = ast.Module(body=tree.body[0].body, type_ignores=[])  # type: ignore[attr-defined]
-            ast.increment_lineno(tree, self.first_line - 2)
-        elif self.first_line != 1:
-            ast.increment_lineno(tree, self.first_line - 1)
-        return tree
 
     def location(self, node: ast.AST) -> ir.Location:
         return ir.Location.file(self.filename, node.lineno, node.col_offset + 1)  # type: ignore[attr-defined]
@@ -122,6 +136,38 @@ class Source:
             width = max(1, min(width, len(shown) - column))
             text += f"\n    {shown.strip()}\n    {' ' * (column - (len(shown) - len(shown.lstrip())))}{'^' * width}"
         return ScriptError(message, self.filename, line, text)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _ends(lines: Sequence[str]) -> Iterator[int]:
+    """Where the definition that lines start with may end: at a line that is not indented more, or after all."""
+    margin, in_body = _indent(lines[0]), False
+    for number, line in enumerate(lines):
+        text = line.strip()
+        if text and not text.startswith("#") and _indent(line) <= margin:
+            if in_body:
+                yield number
+            in_body = in_body or text.startswith(_DEFINITIONS)
+    yield len(lines)
+
+
+def without_collections(run: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: no garbage is collected meanwhile. Of the many objects that a program takes, all are in use."""
+
+    @wraps(run)
+    def entry(*args: P.args, **kwargs: P.kwargs) -> R:
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return run(*args, **kwargs)
+        finally:
+            if enabled:
+                gc.enable()
+
+    return entry
 
 
 def short_traceback(run: Callable[P, R]) -> Callable[P, R]:
