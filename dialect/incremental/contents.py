@@ -92,6 +92,11 @@ class FunctionContents:
     data_loops: int
 
     @cached_property
+    def places(self) -> dict[Nest, int]:
+        """The places of the ops in the body."""
+        return {nest: n for n, nest in enumerate(self.body)}
+
+    @cached_property
     def heads(self) -> int:
         """The number of ops before the first that is no allocation, view, size or constant."""
         return next((n for n, nest in enumerate(self.body) if not nest.is_head), len(self.body))

@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
 from tir_mlir.dialect.incremental import ChangedNests, settled_key
-from tir_mlir.dialect.incremental.versions import remember
+from tir_mlir.dialect.incremental.tables import remember
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.incremental import versions
+from tir_mlir.dialect.incremental import tables
 from tir_mlir.dialect.ir import Block, Func, Loop, is_block
 from tir_mlir.schedule.handles import Handle
 
@@ -48,15 +48,15 @@ class DeadHandles:
     def revive(self, module: ir.Module) -> None:
         """Remove the ids in a module, after an interrupted step recorded them."""
         if self._last is not None and self._last is not module:
-            self.forget(versions.ids_of(module))
+            self.forget(tables.ids_of(module))
 
     def record(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
         """Record the ids that a step consumed, and return them. `step`: its number and call."""
-        lost = versions.lost_ids(before, after)
+        lost = tables.lost_ids(before, after)
         self._last = after
         if not lost:
             return ()
-        results = tuple(h.id for h in outputs if versions.find(after, h.id) is not None)
+        results = tuple(h.id for h in outputs if tables.find(after, h.id) is not None)
         into = f" and returned {', '.join(_shown(after, n) for n in results)}" if results else ""
         for gone in lost:
             self._results[gone] = results
@@ -65,5 +65,5 @@ class DeadHandles:
 
 
 def _shown(module: ir.Module, number: int) -> str:
-    op = versions.find(module, number)
+    op = tables.find(module, number)
     return "?" if op is None else repr(view_of(op))

@@ -18,7 +18,8 @@ from tir_mlir.dialect.diagnostics import (
     TirError,
     VerifyError,
 )
-from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, versions
+from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, tables
+from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.ir import Func, View, attrs, create, entered, frozen, funcs, touch
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
@@ -28,7 +29,6 @@ from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderEr
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
-from tir_mlir.schedule import pickling
 from tir_mlir.schedule.call_text import CallPrinter
 from tir_mlir.schedule.handle_table import HandleTable
 from tir_mlir.schedule.handles import ExprHandle, Handle, register
@@ -71,7 +71,7 @@ class Executor(HandleTable):
 
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
         super().__init__(module)
-        self.original = module
+        self.first = self.version
         self.random = random
         self.working: str | None = None
         self.history: list[Entry] = []
@@ -82,18 +82,24 @@ class Executor(HandleTable):
         self.refused: list[Refusal] = []
         register(self._owner, self)
 
+    @property
+    def original(self) -> ir.Module:
+        """The program before all steps."""
+        return self.first.module
+
     def twin(self) -> Executor:
         """A copy of this executor, RNG state included, without `check` and without a decider."""
+        self.version.shared = True
         other = object.__new__(Executor)
         other.__dict__ |= self._state()
         other.check = other.decider = None
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return pickling.dumped(self.__dict__)
+        return {key: value for key, value in self.__dict__.items() if key not in ("check", "decider")}
 
     def __setstate__(self, data: dict[str, Any]) -> None:
-        self.__dict__ |= pickling.loaded(data)
+        self.__dict__ |= data
         register(self._owner, self)
 
     def _state(self) -> dict[str, Any]:
@@ -139,7 +145,7 @@ class Executor(HandleTable):
 
     def _note(self, error: ScheduleError) -> None:
         """Record a refusal, unless it repeats the previous one, as for errors of a nested lookup."""
-        refusal = Refusal.of(error, len(self.history), user_line(), self.module)
+        refusal = Refusal.of(error, len(self.history), user_line(), self.version)
         if refusal.call and refusal not in self.refused[-1:]:
             self.refused = [*self.refused[1 - MOST_REFUSALS :], refusal]
 
@@ -164,7 +170,7 @@ class Executor(HandleTable):
 
     def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = bound(primitive, args, kwargs)
-        module, steps, state, first = self.module, len(self.trace), self.random.state, len(self.history)
+        version, steps, state, first = self.version, len(self.trace), self.random.state, len(self.history)
         place = user_line()
         try:
             with entered(), entered(_location(place)):
@@ -176,12 +182,12 @@ class Executor(HandleTable):
                 self._known -= {h.serial for h in handles_in(step.outputs)}
             del self.trace.insts[steps:]
             del self.history[first:]
-            self.module, self.random.state = module, state
-            self._dead.revive(module)
+            self.version, self.random.state = version, state
+            self._dead.revive(version.module)
             raise
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
-        module = self.module if primitive.pure else create.clone_module(self.module)
+        module = self.module if primitive.pure else self.version.copy()
         try:
             result = (self._run if primitive.pure else self._ran)(primitive, arguments, module)
         except DeciderError as error:
@@ -206,8 +212,8 @@ class Executor(HandleTable):
     def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
         verified."""
-        verified = versions.known_table(self.module)
-        known = verified or (versions.read(self.module) if self.audit is not None else None)
+        verified = tables.known_table(self.module)
+        known = verified or (tables.read(self.module) if self.audit is not None else None)
         touched = Touched(module, known.functions) if known is not None else None
         with touched or nullcontext():
             call = self._call(primitive, arguments, module)
@@ -227,23 +233,24 @@ class Executor(HandleTable):
         verify(module, before=self.module, changed=changed)
         check_concurrency(step, self.module, module, changed)
         check_aliasing(step, self.module, module)
-        versions.record(module, self.module, changed)
+        tables.record(module, self.module, changed)
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Commit a step: update the module, trace, history and dead handles."""
-        number, before = len(self.trace) + 1, self.module
+        number, version, before = len(self.trace) + 1, self.version, self.module
         printer = CallPrinter(before, self._values)
         call, lost = printer.short(instruction.name, instruction.arguments), ()
         if module is not before:
             lost = self._dead.record(before, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
-        self.module = module
+            self.version = Version(module, version)
+        versions = version, self.version
         self.trace.append(instruction, decision)
         spent = 1e3 * (perf_counter() - user.start)
-        kept = number, call, user.place, spent, instruction, decision, before, module, user.random, user.first, lost
-        self.history.append(Entry(*kept))
+        facts = number, call, user.place, spent, instruction, decision, versions, user.random, user.first, lost
+        self.history.append(Entry(*facts))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
-        known = versions.known_table(module)
+        known = tables.known_table(module)
         with KnownModule(module, known.functions) if known is not None else nullcontext():
             return self._run_with(primitive, self._call(primitive, arguments, module))
 
@@ -290,7 +297,7 @@ class Executor(HandleTable):
         number = culprit_id(culprit)
         asked = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
         known = (n for n in (number, *asked) if n is not None)
-        return next((n for n in known if versions.find(self.module, n) is not None), None)
+        return next((n for n in known if tables.find(self.module, n) is not None), None)
 
     def take_back(self, count: int) -> None:
         """Undo all steps of the history from index `count` on."""
@@ -305,7 +312,7 @@ class Executor(HandleTable):
                 self._known.discard(handle.serial)
                 self._values.pop(handle.serial, None)
                 self._undone[handle.serial] = f"step {entry.number}, {entry.call}, which returned it, was undone"
-        self.module, self.random.state = gone[0].before, gone[0].random
+        self.version, self.random.state = gone[0].versions[0], gone[0].random
         del self.history[count:]
         self.refused = [r for r in self.refused if r.after <= count]
 

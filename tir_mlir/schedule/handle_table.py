@@ -7,7 +7,8 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import HandleError, ScheduleError
-from tir_mlir.dialect.incremental import versions
+from tir_mlir.dialect.incremental import tables
+from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Block, Func, Loop, View, entered, funcs
 from tir_mlir.dialect.symbolic import Formula
@@ -24,12 +25,17 @@ class HandleTable:
     """The valid handles of a schedule of `module`, and the integers behind those of samples."""
 
     def __init__(self, module: ir.Module):
-        self.module = module
+        self.version = Version(module)
         self._owner = new_owner()
         self._dead = DeadHandles()
         self._known: set[int] = set()  # serials of the valid handles
         self._values: dict[int, int] = {}  # the integers behind ExprHandles
         self._undone: dict[int, str] = {}  # serial of a handle -> the undone step that returned it
+
+    @property
+    def module(self) -> ir.Module:
+        """The program as it is now."""
+        return self.version.module
 
     def describe(self, handle: Handle) -> str:
         """One line on what a handle refers to; for a dead handle, the step that consumed it."""
@@ -42,7 +48,7 @@ class HandleTable:
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
         with entered():
-            op = versions.find(self.module, handle.id)
+            op = tables.find(self.module, handle.id)
             return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
     def name(self, handle: Handle) -> str:
@@ -92,10 +98,10 @@ class HandleTable:
         self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return SpecialLocation(handle.id)
-        op = versions.find(module, handle.id, self.module)
+        op = tables.find(module, handle.id, self.module)
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
-            alive = next((n for n in results if versions.find(self.module, n) is not None), None)
+            alive = next((n for n in results if tables.find(self.module, n) is not None), None)
             again = f"look the {handle.word} up again"
             fix = f"use a handle that the step returned, or {again}" if results else again
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)

@@ -7,16 +7,17 @@ import html as _html
 import linecache
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.schedule.trace.instruction import Instruction
 from tir_mlir.script.display import truncate_lines
-from tir_mlir.script.module import IRModule, module_text, parsed_module
+from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer import script
 
 _CSS = {"+": "color:#22863a", "-": "color:#d73a49", "@": "color:#6a737d"}
@@ -46,8 +47,9 @@ class Entry:
     """A step of a schedule.
 
     `number`: its position in the trace, from 1. `call`: with the names of loops and blocks before the step. `ms`: its
-    run time. `decision`: that of a sampling step. `first`: index of the first entry of the same user call, as looking
-    up a block by name is a step of its own. `lost`: ids of the loops and blocks that the step removed.
+    run time. `decision`: that of a sampling step. `versions`: of the program, before and after it. `first`: index of
+    the first entry of the same user call, as looking up a block by name is a step of its own. `lost`: ids of the loops
+    and blocks that the step removed.
     """
 
     number: int
@@ -56,11 +58,18 @@ class Entry:
     ms: float
     instruction: Instruction
     decision: Any
-    before: ir.Module
-    after: ir.Module
+    versions: tuple[Version, Version] = field(repr=False)
     random: int
     first: int
     lost: tuple[int, ...] = ()
+
+    @property
+    def before(self) -> ir.Module:
+        return self.versions[0].shown()
+
+    @property
+    def after(self) -> ir.Module:
+        return self.versions[1].shown()
 
     @property
     def mod(self) -> IRModule:
@@ -81,11 +90,6 @@ class Entry:
     def line(self) -> str:
         """The text of the user's line, if the source is available."""
         return linecache.getline(*self.place).strip() if self.place else ""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        kept = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {key: module_text(kept[key]) for key in ("before", "after")}
-        return _entry, (kept | texts,)
 
     def diff(self) -> Diff:
         """The diff of the printed program before and after the step."""
@@ -120,13 +124,13 @@ class Refusal:
     example: str
     fix: str
     culprit: int | None
-    module: ir.Module = field(repr=False, compare=False)
+    version: Version = field(repr=False, compare=False)
 
     @staticmethod
-    def of(error: ScheduleError, after: int, place: tuple[str, int] | None, module: ir.Module) -> Refusal:
+    def of(error: ScheduleError, after: int, place: tuple[str, int] | None, version: Version) -> Refusal:
         example = str(error.counterexample) if error.counterexample is not None else ""
         culprit = error.culprit if isinstance(error.culprit, int) else None
-        return Refusal(error.call, after, place, error.reason, error.provable, example, error.fix, culprit, module)
+        return Refusal(error.call, after, place, error.reason, error.provable, example, error.fix, culprit, version)
 
     @property
     def source(self) -> str:
@@ -139,12 +143,6 @@ class Refusal:
         return linecache.getline(*self.place).strip() if self.place else ""
 
 
-def _entry(kept: dict[str, Any]) -> Entry:
-    """Unpickle an Entry."""
-    modules: dict[str, Any] = {key: parsed_module(kept[key]) for key in ("before", "after")}
-    return Entry(**(kept | modules))
-
-
 class History(tuple[Entry, ...]):
     """All steps in order. Prints one line per step; in notebooks, a table whose rows expand to the diff of the step.
 
@@ -152,20 +150,21 @@ class History(tuple[Entry, ...]):
     """
 
     refused: tuple[Refusal, ...]
-    start: ir.Module | None
+    _start: Version | None
 
     def __new__(
-        cls, entries: Iterable[Entry] = (), refused: Iterable[Refusal] = (), start: ir.Module | None = None
+        cls, entries: Iterable[Entry] = (), refused: Iterable[Refusal] = (), start: Version | None = None
     ) -> History:
-        made = super().__new__(cls, entries)
-        made.refused, made.start = tuple(refused), start
-        return made
+        history = super().__new__(cls, entries)
+        history.refused, history._start = tuple(refused), start
+        return history
+
+    @property
+    def start(self) -> ir.Module | None:
+        return None if self._start is None else self._start.shown()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        refused = [
-            {f.name: getattr(r, f.name) for f in fields(r)} | {"module": module_text(r.module)} for r in self.refused
-        ]
-        return _history, (tuple(self), refused, module_text(self.start) if self.start is not None else None)
+        return History, (tuple(self), self.refused, self._start)
 
     def html(
         self,
@@ -208,10 +207,3 @@ def _row(entry: Entry) -> str:
     line = _html.escape(entry.line or entry.source)
     cells = (str(entry.number), f"{entry.ms:.1f}", call, f'<code title="{_html.escape(entry.source)}">{line}</code>')
     return "<tr>" + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"
-
-
-def _history(entries: tuple[Entry, ...], refused: list[dict[str, Any]], start: str | None) -> History:
-    """Unpickle a History."""
-    kept: list[dict[str, Any]] = [r | {"module": parsed_module(r["module"])} for r in refused]
-    refusals = [Refusal(**r) for r in kept]
-    return History(entries, refusals, parsed_module(start) if start is not None else None)

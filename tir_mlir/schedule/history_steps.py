@@ -42,8 +42,8 @@ def _refused(refusal: Refusal) -> PageStep:
     name = refusal.call.partition("(")[0]
     summary, rewrite, _ = described(name) if name in PRIMITIVES else ("", "", "")
     facts: dict[str, Any] = {
-        "before": refusal.module,
-        "after": refusal.module,
+        "before": refusal.version.shown(),
+        "after": refusal.version.shown(),
         "source": refusal.source,
         "line": refusal.line,
     }

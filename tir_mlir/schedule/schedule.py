@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning, short_repr
-from tir_mlir.dialect.incremental import versions
+from tir_mlir.dialect.incremental import tables
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -79,8 +79,8 @@ class Schedule(LegalityQueries):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
         with entered():
             copy = create.clone_module(source)
-            if versions.is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
-                versions.read_verified(copy)
+            if tables.is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
+                tables.read_verified(copy)
         super().__init__(Executor(copy, random, error_render_level, debug_mask not in ("none", 0)))
         self._executor.decider = decider
         if verify:
@@ -92,7 +92,7 @@ class Schedule(LegalityQueries):
     @property
     def mod(self) -> IRModule:
         """The current module. Later steps do not modify it, as they rewrite copies."""
-        return IRModule(self._executor.module)
+        return IRModule(self._executor.version.shown())
 
     def verify(self, sizes: str = "auto", *, seed: int = 0) -> Result:
         """Check that the program is equivalent to the original: run both over a prime field, compare exactly.
@@ -111,7 +111,7 @@ class Schedule(LegalityQueries):
         if not diff:
             self.mod.show(**options)
             return
-        last = next((e for e in reversed(self._executor.history) if e.before is not e.after), None)
+        last = next((e for e in reversed(self._executor.history) if e.changed), None)
         display.show_rich(last.diff() if last else Diff("no step has changed the program yet"))
 
     @property
@@ -129,7 +129,7 @@ class Schedule(LegalityQueries):
     @property
     def history(self) -> History:
         """Every step with its call, source location, run time and resulting program."""
-        return History(self._executor.history, self._executor.refused, self._executor.module)
+        return History(self._executor.history, self._executor.refused, self._executor.version)
 
     def __repr__(self) -> str:
         with entered():

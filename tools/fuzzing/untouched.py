@@ -13,6 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
 from tir_mlir.dialect.incremental.contents import read_function
+from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.ir import funcs, ops
 from tir_mlir.schedule.executor import Executor
 
@@ -25,12 +26,13 @@ class NotRecorded(BaseException):
 
 @contextmanager
 def audited() -> Iterator[None]:
-    """Check every step of every schedule."""
-    before = Executor.audit
-    Executor.audit = staticmethod(check_untouched)
+    """Check every step of every schedule. The copies that steps edit are made of modules of before, also small ones."""
+    before, smallest = Executor.audit, Version.smallest
+    Executor.audit, Version.smallest = staticmethod(check_untouched), 0
     try:
         yield
     finally:
+        Version.smallest = smallest
         Executor.audit = staticmethod(before) if before is not None else None
 
 
