@@ -1,10 +1,11 @@
 """What is known of a verified program, and carried over a step so that only what the step changed is looked at again.
 
 Facts: what each op in the body of a function contains (`contents`), where each id is and which modules were verified
-(`versions`), and what depends only on the nest around an op (`structural_keys`). A step makes them stale by an edit of
-an op, of an operand or of a buffer that the op uses: the code that edits tells it by the functions of
+(`tables`), and what depends only on the nest around an op (`structural_keys`). A step makes them stale by an edit of an
+op, of an operand or of a buffer that the op uses: the code that edits tells it by the functions of
 `dialect/ir/touch.py`, `touched` collects it, and `changed_nests` finds what is left as it was. Nothing else invalidates
-them; an edit that is not told goes unverified (`tools/fuzzing/untouched.py` looks for those).
+them; an edit that is not told goes unverified, and is missing in the copy that the next step edits (`versions`).
+`tools/fuzzing/untouched.py` looks for those.
 
 `dialect/ir/touch.py` and `dialect/ir/memo.py`, the cache of a period without edits, are not here: the code that creates
 and edits ops, and the views of them, use these two, and what is here uses that code.

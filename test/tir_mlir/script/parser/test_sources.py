@@ -162,3 +162,44 @@ def test_numbers_of_numpy():
             A[i] = A[i] * scale
 
     assert "memref<32xf32>" in f.module.text() and "5.000000e-01 : f32" in f.module.text()
+
+
+def test_where_the_text_of_a_function_ends():
+    """Lines in a string, or behind a backslash, may be less indented; comments may be anywhere."""
+
+    # fmt: off
+    @T.prim_func
+    def odd(
+        A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")
+    ):
+        """In a program
+of four numbers:
+def not_here(): pass
+        """
+    # a comment
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[vi] + \
+1.0
+    other = "not of the program"
+    # fmt: on
+    assert other and odd.script().count('T.block("B")') == 1
+    line = test_where_the_text_of_a_function_ends.__code__.co_firstlineno
+    assert f"test_sources.py:{line + 16}:" in odd.module.mlir.operation.get_asm(enable_debug_info=True)
+
+
+def test_nothing_is_collected_while_a_program_is_parsed():
+    import gc
+
+    seen = []
+
+    def look():
+        seen.append(gc.isenabled())
+        return 1.0
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32")):
+        A[0] = look()
+
+    assert seen and not any(seen) and gc.isenabled() and f is not None
