@@ -186,7 +186,7 @@ def not_here(): pass
     # fmt: on
     assert other and odd.script().count('T.block("B")') == 1
     line = test_where_the_text_of_a_function_ends.__code__.co_firstlineno
-    assert f"test_sources.py:{line + 16}:" in odd.module.mlir.operation.get_asm(enable_debug_info=True)
+    assert f'test_sources.py":{line + 16}:' in odd.module.mlir.operation.get_asm(enable_debug_info=True)
 
 
 def test_nothing_is_collected_while_a_program_is_parsed():
