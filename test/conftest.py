@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harness.tiers import TIERS, chosen
+from harness.tiers import LEFT_OUT, TIERS, chosen
 
 HERE = Path(__file__).resolve().parent
 SLOW = (
@@ -48,11 +48,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tier", choices=TIERS, default="check", help=about)
 
 
+def _is_in(path: Path, names: tuple[str, ...]) -> bool:
+    return f"{path.relative_to(HERE).as_posix()}/".startswith(tuple(f"{name}/" for name in names))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of which a tier runs nothing are not even imported."""
+    left_out = LEFT_OUT[config.getoption("--tier")]
+    names = (SLOW if "slow" in left_out else ()) + (NIGHTLY if "nightly" in left_out else ())
+    return True if collection_path.is_relative_to(HERE) and _is_in(collection_path, names) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if f"{item.path.relative_to(HERE)}/".startswith(tuple(f"{place}/" for place in SLOW)):
+        if _is_in(item.path, SLOW):
             item.add_marker(pytest.mark.slow)
-        if item.path.relative_to(HERE).as_posix() in NIGHTLY:
+        if _is_in(item.path, NIGHTLY):
             item.add_marker(pytest.mark.nightly)
         few = next((n for place, n in FEW.items() if item.path.relative_to(HERE).as_posix().startswith(place)), None)
         if few is not None and item.get_closest_marker("few") is None:

@@ -79,10 +79,7 @@ def test_the_clock_can_be_replaced():
     assert measure.seconds(lambda: None, 2, clock=lambda: next(ticks)) == 0.5
 
 
-ROOFS = Roofs(
-    {("float32", 1): 100.0},
-    {1: [Point(1 << 10, 64.0, 80.0), Point(1 << 20, 4.0, 5.0)]},
-)
+ROOFS = Roofs({("float32", 1): 100.0}, {1: [Point(1 << 10, 64.0, 80.0), Point(1 << 20, 4.0, 5.0)]})
 
 
 def test_bandwidth_lies_between_the_measured_sizes():

@@ -16,9 +16,7 @@ N, SHAPE, DTYPE, FACTORS = 16, (16, 8), "float32", [4, 2]
 class Matmul:
     @T.prim_func
     def main(
-        A: T.Buffer[(1024, 1024), "float32"],
-        B: T.Buffer[(1024, 1024), "float32"],
-        C: T.Buffer((1024, 1024), "float32"),
+        A: T.Buffer[(1024, 1024), "float32"], B: T.Buffer[(1024, 1024), "float32"], C: T.Buffer((1024, 1024), "float32")
     ) -> None:
         T.func_attr({"global_symbol": "main", "tir.noalias": True})
         for i, j, k in T.grid(1024, 1024, 1024):

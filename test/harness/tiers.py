@@ -2,8 +2,9 @@
 
 quick skips tests marked `slow` and runs a parametrized test at one size; check skips tests marked `nightly` and runs a
 test at two sizes at most; all runs everything. A size is a parameter named in SIZES whose value is a number or a
-tuple of numbers; for quick, any parameter with such a value. For a test marked `few(n)`, quick and check run n of the
-remaining parameter sets, evenly spread.
+tuple of numbers; for quick, any parameter with such a value. Of a product of several parametrizations, quick and check
+run as few combinations as have each value of each parameter. For a test marked `few(n)`, they run n of the remaining
+parameter sets, evenly spread.
 """
 
 from __future__ import annotations
@@ -30,19 +31,49 @@ def chosen(items: Iterable[Any], tier: str) -> tuple[list[Any], list[Any]]:
         groups: dict[tuple, list[Any]] = {}
         for item in kept:
             groups.setdefault(_group(item, tier), []).append(item)
-        kept_ids = _few([item for group in groups.values() for item in spread(group, MOST[tier])])
+        kept_ids = _few(_covering([item for group in groups.values() for item in spread(group, MOST[tier])]))
     else:
         kept_ids = {id(item) for item in kept}
     return [i for i in items if id(i) in kept_ids], [i for i in items if id(i) not in kept_ids]
 
 
-def _few(items: Iterable[Any]) -> set[int]:
-    """Return the ids of the items that the marker `few` selects."""
+def _by_test(items: Iterable[Any]) -> Iterable[list[Any]]:
+    """The items of each test."""
     tests: dict[str, list[Any]] = {}
     for item in items:
         tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return tests.values()
+
+
+def _covering(items: Iterable[Any]) -> list[Any]:
+    """Of each product of parametrizations, a few items that have each value: a x b of 2 x 2 -> (a0, b0), (a1, b1)."""
+    covering = []
+    for group in _by_test(items):
+        markers = list(group[0].iter_markers("parametrize"))
+        if len(markers) < 2:
+            covering += group
+            continue
+        values = {id(item): _values(item, markers) for item in group}
+        missing = set().union(*values.values())
+        while missing:
+            best = max(group, key=lambda item: len(missing & values[id(item)]))
+            missing -= values[id(best)]
+            covering.append(best)
+    return covering
+
+
+def _values(item: Any, markers: Iterable[Any]) -> set[tuple]:
+    """The parameter set of an item, one value for each parametrization."""
+    named = (
+        m.args[0] if isinstance(m.args[0], (tuple, list)) else m.args[0].replace(" ", "").split(",") for m in markers
+    )
+    return {tuple((name, repr(item.callspec.params[name])) for name in names) for names in named}
+
+
+def _few(items: Iterable[Any]) -> set[int]:
+    """Return the ids of the items that the marker `few` selects."""
     kept = set()
-    for group in tests.values():
+    for group in _by_test(items):
         marker = group[0].get_closest_marker("few")
         kept |= {id(item) for item in (group if marker is None else spread(group, marker.args[0]))}
     return kept

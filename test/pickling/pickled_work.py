@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from programs.short import each, program
 
 from tir_mlir import Schedule, build
 from tir_mlir.script import PrimFunc
 from tir_mlir.script import tir as T
 
-
-@T.prim_func
-def zeros(A: T.Buffer((16,), "float32")):
-    for i in range(16):
-        with T.block("A"):
-            vi = T.axis.spatial(16, i)
-            A[vi] = 0.0
+zeros = program("A:16", each("A:16", "A[vi] = 0.0"))
 
 
 def fill() -> tuple[Any, Any]:

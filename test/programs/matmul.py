@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from programs.short import each, program
+
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
@@ -9,18 +11,10 @@ from tir_mlir.script import tir as T
 def matmul(n: int, m: int, p: int):
     """C (n x m) = A (n x p) B (p x m): loops i, j, k around block "C"."""
 
-    @I.ir_module
-    class Matmul:
-        @T.prim_func
-        def main(A: T.Buffer((n, p), "float32"), B: T.Buffer((p, m), "float32"), C: T.Buffer((n, m), "float32")):
-            for i, j, k in T.grid(n, m, p):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                    with T.init():
-                        C[vi, vj] = 0.0
-                    C[vi, vj] += A[vi, vk] * B[vk, vj]
-
-    return Matmul
+    return program(
+        f"A:{n}x{p} B:{p}x{m} C:{n}x{m}",
+        each(f"C i:{n} j:{m} k:{p}R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"),
+    )
 
 
 def matmul_nt(n: int, m: int, k: int, dtype: str = "float32"):

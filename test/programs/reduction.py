@@ -2,102 +2,39 @@
 
 from __future__ import annotations
 
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
+from programs.short import each, nest, program, sblock
 
 
 def row_sums(n: int, m: int):
     """C (n) = the sums of the rows of A (n x m): loops i, k around block "C"."""
 
-    @I.ir_module
-    class RowSums:
-        @T.prim_func
-        def main(A: T.Buffer((n, m), "float32"), C: T.Buffer((n,), "float32")):
-            for i, k in T.grid(n, m):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-
-    return RowSums
+    return program(f"A:{n}x{m} C:{n}", each(f"C i:{n} k:{m}R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
 
 
 def scaled_row_sums(n: int, m: int):
     """A reduction "S" and a block "C" that doubles its result."""
 
-    @I.ir_module
-    class ScaledRowSums:
-        @T.prim_func
-        def main(A: T.Buffer((n, m), "float32"), C: T.Buffer((n,), "float32")):
-            S = T.alloc_buffer((n,), "float32")
-            for i, k in T.grid(n, m):
-                with T.block("S"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        S[vi] = 0.0
-                    S[vi] += A[vi, vk]
-            for i in range(n):
-                with T.block("C"):
-                    vi = T.axis.spatial(n, i)
-                    C[vi] = S[vi] * 2.0
-
-    return ScaledRowSums
+    return program(
+        f"A:{n}x{m} C:{n}; S:{n}",
+        each(f"S i:{n} k:{m}R", "S[vi] += A[vi, vk]", init="S[vi] = 0.0"),
+        each(f"C i:{n}", "C[vi] = S[vi] * 2.0"),
+    )
 
 
 def staged_row_sums(n: int, m: int = 4):
     """P feeds Q elementwise, Q feeds S, a sum over m."""
 
-    @I.ir_module
-    class StagedRowSums:
-        @T.prim_func
-        def main(A: T.Buffer((n, m), "float32"), S: T.Buffer((n,), "float32")):
-            P = T.alloc_buffer((n, m), "float32")
-            Q = T.alloc_buffer((n, m), "float32")
-            for i, j in T.grid(n, m):
-                with T.block("P"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    P[vi, vj] = A[vi, vj] * 2.0
-            for i, j in T.grid(n, m):
-                with T.block("Q"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    Q[vi, vj] = P[vi, vj] + 1.0
-            for i, k in T.grid(n, m):
-                with T.block("S"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        S[vi] = 0.0
-                    S[vi] += Q[vi, vk]
-
-    return StagedRowSums
+    return program(
+        f"A:{n}x{m} S:{n}; P:{n}x{m} Q:{n}x{m}",
+        each(f"P i:{n} j:{m}", "P[vi, vj] = A[vi, vj] * 2.0"),
+        each(f"Q i:{n} j:{m}", "Q[vi, vj] = P[vi, vj] + 1.0"),
+        each(f"S i:{n} k:{m}R", "S[vi] += Q[vi, vk]", init="S[vi] = 0.0"),
+    )
 
 
-@I.ir_module
-class RepeatedRowSums:
-    """Loop t computes each sum twice, each time from its init."""
-
-    @T.prim_func
-    def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
-        for i, t, k in T.grid(8, 2, 4):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk]
-
-
-@I.ir_module
-class SymbolicRowSums:
-    """`row_sums` of n rows of 8."""
-
-    @T.prim_func
-    def main(a: T.handle, c: T.handle):
-        n = T.int32()
-        A = T.match_buffer(a, (n, 8), "float32")
-        C = T.match_buffer(c, (n,), "float32")
-        for i, k in T.grid(n, 8):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk]
+RepeatedRowSums = program(
+    "A:8x4 C:8", nest("i:8 t:2 k:4", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+)
+"""Loop t computes each sum twice, each time from its init."""
+SymbolicRowSums = program("A:nx8 C:n", each("C i:n k:8R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+"""`row_sums` of n rows of 8."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from programs.short import each, program
+
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
@@ -22,22 +24,11 @@ class Matmul:
                 C[vi, vj] += A[vi, vk] * B[vk, vj]
 
 
-@I.ir_module
-class Twice:
-    @T.prim_func
-    def main(a: T.handle, c: T.handle):
-        n = T.int32()
-        A = T.match_buffer(a, (n, 8), "float32")
-        C = T.match_buffer(c, (n, 8), "float32")
-        B = T.alloc_buffer((n, 8), "float32")
-        for i, j in T.grid(n, 8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] + 1.0
-        for i, j in T.grid(n, 8):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = B[vi, vj] * 2.0
+Twice = program(
+    "A:nx8 C:nx8; B:nx8",
+    each("B i:n j:8", "B[vi, vj] = A[vi, vj] + 1.0"),
+    each("C i:n j:8", "C[vi, vj] = B[vi, vj] * 2.0"),
+)
 
 
 @I.ir_module
@@ -81,31 +72,8 @@ class Reads:
 def add_one(m: int):
     """B = A + 1 for n rows of m."""
 
-    @I.ir_module
-    class AddOne:
-        @T.prim_func
-        def main(a: T.handle, b: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n, m), "float32")
-            B = T.match_buffer(b, (n, m), "float32")
-            for i, j in T.grid(n, m):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, vj] + 1.0
-
-    return AddOne
+    return program(f"A:nx{m} B:nx{m}", each(f"B i:n j:{m}", "B[vi, vj] = A[vi, vj] + 1.0"))
 
 
-@I.ir_module
-class Turned:
-    """B (n x 8) from A (8 x n), transposed and reversed."""
-
-    @T.prim_func
-    def main(a: T.handle, b: T.handle):
-        n = T.int32()
-        A = T.match_buffer(a, (8, n), "float32")
-        B = T.match_buffer(b, (n, 8), "float32")
-        for i, j in T.grid(n, 8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, 7 - vj] = A[vj, vi] * 2.0
+Turned = program("A:8xn B:nx8", each("B i:n j:8", "B[vi, 7 - vj] = A[vj, vi] * 2.0"))
+"""B (n x 8) from A (8 x n), transposed and reversed."""

@@ -49,8 +49,7 @@ def tiled(mod, order: str = "ijk", tile: int = 16):
 def copy_intrinsic(intrinsic, impl_facts: str, shape: str = "(4, 16)"):
     """An intrinsic that copies a tile by a call, with facts about the implementation's parameters."""
     desc = func(
-        buffers(A=f'{shape}, "float32"', B=f'{shape}, "float32"'),
-        f"for i, j in T.grid{shape}:\n    B[i, j] = A[i, j]",
+        buffers(A=f'{shape}, "float32"', B=f'{shape}, "float32"'), f"for i, j in T.grid{shape}:\n    B[i, j] = A[i, j]"
     )["main"]
     impl = parse(
         f"""

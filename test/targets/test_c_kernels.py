@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from harness import webassembly
 from harness.emulate import arm, riscv, run
+from programs.short import each, main
 
 from tir_mlir import Schedule, TensorIntrin, build, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError
@@ -28,14 +29,7 @@ DESC = """for i in range(64):
 IMPL = """T.reads(X[0:64], Y[0:64])
         T.writes(Y[0:64])
         T.call_extern("int32", "axpy", Y.access_ptr("rw"), X.access_ptr("r"), T.float32(3), 64)"""
-MAIN = """
-@T.prim_func
-def main(X: T.Buffer((4, 64), "float32"), Y: T.Buffer((4, 64), "float32")):
-    for r, i in T.grid(4, 64):
-        with T.block("Y"):
-            vr, vi = T.axis.remap("SS", [r, i])
-            Y[vr, vi] = Y[vr, vi] + X[vr, vi] * T.float32(3)
-"""
+MAIN = main("X:4x64 Y:4x64", each("Y r:4 i:64", "Y[vr, vi] = Y[vr, vi] + X[vr, vi] * T.float32(3)"))
 PLAIN = """
 int axpy(float *y, const float *x, float a, int n) { for (int i = 0; i < n; ++i) y[i] += a * x[i]; return 0; }
 """

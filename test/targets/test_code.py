@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from programs.products import product, widened
+from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import BuildError
@@ -63,14 +64,7 @@ def test_products(dtype, cpu):
     assert re.search(CODE[dtype, cpu], build(sch, target=cpu).assembly)
 
 
-ADD = """
-@T.prim_func
-def main(X: T.Buffer((64, 64), "float32"), Y: T.Buffer((64, 64), "float32")):
-    for i, j in T.grid(64, 64):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = X[vi, vj] + T.float32(1)
-"""
+ADD = main("X:64x64 Y:64x64", each("Y:64x64", "Y[vi, vj] = X[vi, vj] + T.float32(1)"))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from harness.emulate import arm, riscv, run
 from programs.products import product, widened
 from programs.rowwise import softmax
+from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.script.parser import parse
@@ -28,14 +29,9 @@ MACHINES = {
 }
 ALL = [pytest.param(name, marks=machine.missing) for name, machine in MACHINES.items()]
 
-CHAIN = """
-@T.prim_func
-def main(X: T.Buffer((13, 37), "float32"), Y: T.Buffer((13, 37), "float32"), Z: T.Buffer((13, 37), "float32")):
-    for i, j in T.grid(13, 37):
-        with T.block("Z"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Z[vi, vj] = T.max(X[vi, vj] * Y[vi, vj] + T.float32(1), T.float32(0))
-"""
+CHAIN = main(
+    "X:13x37 Y:13x37 Z:13x37", each("Z:13x37", "Z[vi, vj] = T.max(X[vi, vj] * Y[vi, vj] + T.float32(1), T.float32(0))")
+)
 
 
 @pytest.mark.parametrize("cpu", ALL)

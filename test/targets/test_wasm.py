@@ -11,6 +11,7 @@ import pytest
 from harness import webassembly
 from programs.products import product, widened
 from programs.rowwise import softmax
+from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import BuildError
@@ -120,19 +121,11 @@ def test_wide_products(tmp_path):
 
 def test_memory_grows_and_is_used_again(tmp_path):
     """A buffer of 4 MB that the program allocates, in many calls: the module has only so much memory."""
-    program = """
-@T.prim_func
-def main(X: T.Buffer((1024, 1024), "float32"), Y: T.Buffer((1024, 1024), "float32")):
-    B = T.alloc_buffer((1024, 1024), "float32")
-    for i, j in T.grid(1024, 1024):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = X[vi, vj] * T.float32(2)
-    for i, j in T.grid(1024, 1024):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = B[vj, vi]
-"""
+    program = main(
+        "X:1024x1024 Y:1024x1024; B:1024x1024",
+        each("B:1024x1024", "B[vi, vj] = X[vi, vj] * T.float32(2)"),
+        each("Y:1024x1024", "Y[vi, vj] = B[vj, vi]"),
+    )
     x = RNG.uniform(size=(1024, 1024)).astype("float32")
     runs = webassembly.Module(compiled(program, tmp_path)[0])
     for _ in range(20):
@@ -242,14 +235,7 @@ console.log(JSON.stringify([said(() => lib.main(x)), said(() => lib.main(x, new 
 
 @in_node
 def test_a_checked_module_names_the_access(tmp_path):
-    program = """
-@T.prim_func
-def main(I: T.Buffer((4,), "int32"), X: T.Buffer((8,), "float32"), Y: T.Buffer((4,), "float32")):
-    for i in range(4):
-        with T.block("Y"):
-            vi = T.axis.spatial(4, i)
-            Y[vi] = X[I[vi]]
-"""
+    program = main("I:4:int32 X:8 Y:4", each("Y:4", "Y[vi] = X[I[vi]]"))
     compiled(program, tmp_path, checked=True)
     script = (
         SAY

@@ -6,50 +6,20 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule
-from tir_mlir.script import tir as T  # noqa: N812
 from tir_mlir.visual import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@T.prim_func
-def matmul(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C: T.Buffer((64, 64), "float32")):
-    for i, j, k in T.grid(64, 64, 64):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
-
-
-@T.prim_func
-def scaled(a: T.handle, b: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 64))
-    B = T.match_buffer(b, (n, 64))
-    for i, j in T.grid(n, 64):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * 2.0
-
-
-@T.prim_func
-def triangle(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
-    for i, j in T.grid(8, 8):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            T.where(j <= i)
-            B[vi, vj] = A[vj, vi]
-
-
-@T.prim_func
-def deep(A: T.Buffer((8, 32, 64), "float32"), B: T.Buffer((512,), "float32"), D: T.Buffer((4, 8, 32, 64), "float32")):
-    for i, j, k in T.grid(8, 32, 64):
-        with T.block("A"):
-            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
-            A[vi, vj, vk] = B[vi * 64 + vk] + D[1, vi, vj, vk]
+matmul = program(
+    "A:64x64 B:64x64 C:64x64", each("C i:64 j:64 k:64R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0")
+)
+scaled = program("A:nx64 B:nx64", each("B i:n j:64", "B[vi, vj] = A[vi, vj] * 2.0"))
+triangle = program("A:8x8 B:8x8", each("B:8x8", "B[vi, vj] = A[vj, vi]", where="j <= i"))
+deep = program("A:8x32x64 B:512 D:4x8x32x64", each("A:8x32x64", "A[vi, vj, vk] = B[vi * 64 + vk] + D[1, vi, vj, vk]"))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.ir import entered, funcs
@@ -72,14 +73,7 @@ def test_sizes_stay_symbolic_or_are_given(programs):
 
 
 def test_a_condition_on_data():
-    from tir_mlir.script import tir as T  # noqa: N812
 
-    @T.prim_func
-    def chosen(A: T.Buffer((16,), "int32"), B: T.Buffer((16,), "int32")):
-        for i in range(16):
-            with T.block("B"):
-                vi = T.axis.spatial(16, i)
-                B[vi] = T.if_then_else(A[vi] > 0, A[vi], 0)
-
+    chosen = program("A:16:int32 B:16:int32", each("B:16", "B[vi] = T.if_then_else(A[vi] > 0, A[vi], 0)"))
     found = counted(Schedule(chosen))
     assert found["B"] == ("0", "16") and found["A"][0] == "at most 32"

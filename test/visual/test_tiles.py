@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import entered
@@ -95,15 +96,8 @@ def test_all_buffers_of_a_block(tiled, parsed):
 
 
 def test_an_access_that_is_not_affine(parsed):
-    from tir_mlir.script import tir as T  # noqa: N812
 
-    @T.prim_func
-    def look_up(N: T.Buffer((4,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((4,), "float32")):
-        for i in range(4):
-            with T.block("B"):
-                vi = T.axis.spatial(4, i)
-                B[vi] = A[N[vi]]
-
+    look_up = program("N:4:int32 A:8 B:4", each("B:4", "B[vi] = A[N[vi]]"))
     sch = Schedule(look_up)
     found = answers(sch, "B", "i")["read", "A"]
     assert not found.exact and found.region == "A[0:8]"

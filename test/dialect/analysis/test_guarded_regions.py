@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.script.parser import parse
 
-NESTED = """
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
-    for i in range({outer}):
-        with T.block("outer"):
-            vo = T.axis.spatial({outer}, i)
-            for j in range(16):
-                with T.block("inner"):
-                    vi = T.axis.spatial(16, j)
-                    T.where({holds})
-                    C[vi] = A[vi] + T.float32(1)
-"""
+NESTED = main(
+    "A:16 C:16",
+    nest(
+        "i:{outer}",
+        sblock(
+            "outer",
+            "vo:{outer}=i",
+            nest("j:16", sblock("inner", "vi:16=j", "C[vi] = A[vi] + T.float32(1)", where="{holds}")),
+        ),
+    ),
+)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.analysis import kept_dims
-from tir_mlir.script import tir as T
 
 
 @pytest.mark.parametrize(
@@ -27,22 +27,15 @@ def test_the_dimensions_a_view_keeps(shape, sizes, kept):
 
 
 def test_a_view_that_leaves_a_middle_dimension_out_follows_its_source():
-    @T.prim_func
-    def main(A: T.Buffer((4, 16, 3), "float32"), C: T.Buffer((4, 16, 3), "float32")):
-        B = T.alloc_buffer((4, 16, 3))
-        for i, j, k in T.grid(4, 16, 3):
-            with T.block("B"):
-                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
-                B[vi, vj, vk] = A[vi, vj, vk]
-        for i, k in T.grid(4, 3):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SS", [i, k])
-                V = T.match_buffer(B[vi, 0:16, vk], (1, 16))
-                for j in range(16):
-                    with T.block("row"):
-                        vj = T.axis.spatial(16, j)
-                        C[vi, vj, vk] = V[0, vj] * 2.0
-
+    main = program(
+        "A:4x16x3 C:4x16x3; B:4x16x3",
+        each("B:4x16x3", "B[vi, vj, vk] = A[vi, vj, vk]"),
+        each(
+            "C i:4 k:3",
+            "V = T.match_buffer(B[vi, 0:16, vk], (1, 16))",
+            each("row j:16", "C[vi, vj, vk] = V[0, vj] * 2.0"),
+        ),
+    )
     sch = Schedule(main)
     sch.set_scope("B", 0, "global.fast")
     assert "T.reads(B_global_fast[vi, 0:16, vk])" in sch.mod.script()

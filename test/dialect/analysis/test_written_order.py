@@ -6,6 +6,7 @@ import re
 
 import pytest
 from harness.schedules import reads_back
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.script import parse
@@ -49,20 +50,11 @@ def test_a_buffer_is_chosen_by_its_place_in_the_text():
     assert sch.verify()
 
 
-MERGED = """
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), W: T.Buffer((16,), "float32"), E: T.Buffer((16,), "float32"),
-         D: T.Buffer((16,), "float32")):
-    B = T.alloc_buffer((16,))
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
-            B[vi] = W[vi] * A[vi]
-    for i in range(16):
-        with T.block("D"):
-            vi = T.axis.spatial(16, i)
-            D[vi] = (E[vi] + T.exp(B[vi])) * W[vi]
-"""
+MERGED = main(
+    "A:16 W:16 E:16 D:16; B:16",
+    each("B:16", "B[vi] = W[vi] * A[vi]"),
+    each("D:16", "D[vi] = (E[vi] + T.exp(B[vi])) * W[vi]"),
+)
 
 
 def test_a_merged_consumer_reads_in_the_order_of_its_text():

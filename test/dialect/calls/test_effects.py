@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program
 
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.calls import Effect, callee_of, calls_in, effects_of
@@ -77,16 +78,12 @@ def test_the_accesses_of_a_call():
 
 def regions(target: str, value: str) -> list[tuple[str, int, int, bool]]:
     """Arena bytes that a block touches: kind, start, count, exact, for i = 0."""
-    module = parse(f"""
-@T.prim_func
-def main(x: T.Buffer((4, 8)), arena: T.Buffer((1024,), "int8")):
-    v = T.decl_buffer((4, 8), data=arena.data, byte_offset=64)
-    h = T.decl_buffer((16,), "float16", data=arena.data, byte_offset=256)
-    for i in range(1):
-        with T.block("B"):
-            vi = T.axis.spatial(1, i)
-            {target} = {value}
-""")
+    module = program(
+        "x:4x8 arena:1024:int8;",
+        "v = T.decl_buffer((4, 8), data=arena.data, byte_offset=64)",
+        "h = T.decl_buffer((16,), 'float16', data=arena.data, byte_offset=256)",
+        each("B:1", f"{target} = {value}"),
+    )
     with entered():
         found = [a for a in accesses(funcs(module.mlir)[0].op) if Buffer(a.buffer).name == "arena"]
         zeros = [[i.substitute(dict.fromkeys(i.values, Index.constant(0))) for i in a.indices] for a in found]

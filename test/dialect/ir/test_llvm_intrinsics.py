@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import main
 
 from tir_mlir import build, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.script import parse
 from tir_mlir.target import host
 
-PROGRAM = """
-@T.prim_func
-def main(A: T.Buffer(({a},), "{given}"), B: T.Buffer(({a},), "{other}"), C: T.Buffer(({c},), "{result}")):
-    C[0:{c}] = T.call_llvm_pure_intrin("{result}x{c}", "{name}", {args})
-"""
+PROGRAM = main(
+    "A:{a}:{given} B:{a}:{other} C:{c}:{result}", "C[0:{c}] = T.call_llvm_pure_intrin('{result}x{c}', '{name}', {args})"
+)
 SUMS = ("C[0:{c}], A[0:{a}], B[0:{a}]", "int32")
 # name: the feature that the CPU needs, types of the factors, lanes of them and of the result, arguments, result
 DOTS = {

@@ -30,8 +30,7 @@ def test_a_mixed_radix_number_of_loops_reaches_all(loops, binding, extent):
 
 
 @pytest.mark.parametrize(
-    ("loops", "binding", "extent", "where"),
-    [("i:4 j:8", "i * 8 + j", 30, "i * 8 + j < 30"), ("i:8", "i", 7, "i < 7")],
+    ("loops", "binding", "extent", "where"), [("i:4 j:8", "i * 8 + j", 30, "i * 8 + j < 30"), ("i:8", "i", 7, "i < 7")]
 )
 def test_a_guard_that_cuts_the_end_off(loops, binding, extent, where):
     """A guard that drops the last iterations leaves the rest of the domain full."""

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from harness.nests import nest
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import Constraint, Index
@@ -92,18 +93,7 @@ def test_the_two_sides_are_found_again():
 
 @pytest.mark.parametrize("units", [False, True])
 def test_a_remainder_in_a_guard_is_one_whether_written_as_quotient_or_not(units):
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((8, 7)), B: T.Buffer((8,))):
-    for i, k in T.grid(8, 7):
-        with T.block("B"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                B[vi] = 0.0
-            B[vi] = B[vi] + A[vi, vk]
-""")
-    )
+    sch = Schedule(program("A:8x7 B:8", each("B i:8 k:7R", "B[vi] = B[vi] + A[vi, vk]", init="B[vi] = 0.0")))
     cache = sch.cache_read("B", 0, "global")
     sch.transform_layout(cache, "A_global", lambda i, j: i * 64 + j, pad_value=7)
     sch.reverse_compute_at("B", sch.get_loops(cache)[0], preserve_unit_loops=units)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from mlir import ir
+from programs.short import each, main, nest, sblock
 
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import all_blocks, entered, frozen, ops
@@ -13,21 +14,11 @@ from tir_mlir.dialect.verify import rules, verify
 from tir_mlir.dialect.verify.coverage import _fills_domain
 from tir_mlir.script.parser import parse
 
-TEXT = """
-@T.prim_func
-def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), C: T.Buffer((1,), "float32")):
-    for i in range(64):
-        with T.block("b"):
-            vi = T.axis.spatial(64, i)
-            B[vi] = A[vi] + 1.0
-    for k in range(64):
-        with T.block("c"):
-            v0 = T.axis.spatial(1, 0)
-            vk = T.axis.reduce(64, k)
-            with T.init():
-                C[v0] = 0.0
-            C[v0] = C[v0] + B[vk]
-"""
+TEXT = main(
+    "A:64 B:64 C:1",
+    each("b:64", "B[vi] = A[vi] + 1.0"),
+    nest("k:64", sblock("c", "v0:1=0 vk:64R=k", "C[v0] = C[v0] + B[vk]", init="C[v0] = 0.0")),
+)
 SECOND = ("affine.parallel", 1)  # the second block, whose iter vk is reduce
 
 
@@ -55,11 +46,7 @@ def test_plain_programs_need_no_key(module, monkeypatch):
         (("affine.for", 0), {"upperBoundMap": "() -> (0)"}, "cover"),
         (("affine.load", 0), {"map": "(d0) -> (d0 + 1)"}, "bounds"),
         (("affine.store", 0), {"map": "(d0) -> (d0 - 1)"}, "bounds"),
-        (
-            SECOND,
-            {"lowerBoundsMap": "(d0) -> (0, -d0 + 63)", "upperBoundsMap": "(d0) -> (1, -d0 + 64)"},
-            "init",
-        ),
+        (SECOND, {"lowerBoundsMap": "(d0) -> (0, -d0 + 63)", "upperBoundsMap": "(d0) -> (1, -d0 + 64)"}, "init"),
     ],
 )
 def test_near_misses_are_found(module, place, maps, rule):

@@ -2,28 +2,17 @@
 
 import numpy as np
 import pytest
+from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule, build
 from tir_mlir.errors import ScriptError
 from tir_mlir.script.parser import parse
 
-SUMS = """
-@T.prim_func
-def main(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    C = T.match_buffer(c, (n,), "float32")
-    for i in range(n):
-        with T.block("zero"):
-            vi = T.axis.spatial(n, i)
-            C[vi] = 0.0
-    for i in range(n):
-        for k in range({low}, {high}):
-            with T.block("C"):
-                vi = T.axis.spatial(n, i)
-                vk = T.axis.reduce(n, k)
-                C[vi] = C[vi] + A[vk]
-"""
+SUMS = main(
+    "A:n C:n",
+    each("zero i:n", "C[vi] = 0.0"),
+    nest("i:n k:{low}..{high}", sblock("C", "vi:n=i vk:nR=k", "C[vi] = C[vi] + A[vk]")),
+)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 17])

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScriptError
 from tir_mlir.script.parser import parse
 
-PROGRAM = """
-@T.prim_func
-def main(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 16), "float32")
-    C = T.match_buffer(c, (n, 16), "float32")
-    for i, j in T.grid(n, 16):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            T.reads({reads})
-            T.writes({writes})
-            C[vi, vj] = A[{index}] * 2.0
-"""
+PROGRAM = main(
+    "A:nx16 C:nx16", each("C i:n j:16", "T.reads({reads})", "T.writes({writes})", "C[vi, vj] = A[{index}] * 2.0")
+)
 SMALLER = "T.reads of A is smaller than the region that the block accesses"
 WHOLE = {"reads": "A[0:n, 0:16]", "writes": "C[0:n, 0:16]", "index": "vi, vj"}
 

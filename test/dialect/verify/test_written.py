@@ -1,6 +1,7 @@
 """What nothing wrote is not read: refused in programs that users write."""
 
 import pytest
+from programs.short import nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.equivalence.compare import equivalent
@@ -166,21 +167,11 @@ def test_a_wrong_step_is_still_blamed():
 
 def test_a_sum_over_a_symbolic_size_in_a_loop_is_written():
     """Its init does not run for a size of 0; that alone is no refusal."""
-    parse("""
-@T.prim_func
-def main(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (4, n))
-    C = T.match_buffer(c, (4,))
-    Y = T.alloc_buffer((4,))
-    for i in range(4):
-        for k in range(n):
-            with T.block("Y"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    Y[vi] = 0.0
-                Y[vi] += A[vi, vk]
-        with T.block("C"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = Y[vi]
-""")
+    program(
+        "A:4xn C:4; Y:4",
+        nest(
+            "i:4",
+            nest("k:n", sblock("Y", "SR i k", "Y[vi] += A[vi, vk]", init="Y[vi] = 0.0")),
+            sblock("C", "vi:4=i", "C[vi] = Y[vi]"),
+        ),
+    )

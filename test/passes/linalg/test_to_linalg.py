@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build
 from harness.stock_linalg import generics, ints, stock
+from programs.short import each, main, nest, sblock
 
 from fuzzing.pairs.arrays import same
 from fuzzing.programs import program
@@ -17,16 +18,10 @@ from tir_mlir.interpreter import exactly
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
-MATMUL = """
-@T.prim_func
-def main(A: T.Buffer((17, 15), "float32"), B: T.Buffer((15, 16), "float32"), C: T.Buffer((17, 16), "float32")):
-    for i, j, k in T.grid(17, 16, 15):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.float32(0)
-            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-"""
+MATMUL = main(
+    "A:17x15 B:15x16 C:17x16",
+    each("C i:17 j:16 k:15R", "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]", init="C[vi, vj] = T.float32(0)"),
+)
 
 
 def test_a_reduction_with_its_init():
@@ -121,23 +116,14 @@ def test_round_trips_of_random_programs(seed):
         same(got, expected)
 
 
-STAYS = """
-@T.prim_func
-def main(A: T.Buffer((10,), "float32"), B: T.Buffer((10,), "float32"), C: T.Buffer((10,), "float32")):
-    for i in range(10):
-        with T.block("plain"):
-            vi = T.axis.spatial(10, i)
-            B[vi] = A[vi] * T.float32(2)
-    for i_0, i_1 in T.grid(3, 4):
-        with T.block("tail"):
-            vi = T.axis.spatial(10, i_0 * 4 + i_1)
-            T.where(i_0 * 4 + i_1 < 10)
-            C[vi] = B[vi] + T.float32(1)
-    for i in range(1, 10):
-        with T.block("scan"):
-            vi = T.axis.opaque((1, 10), i)
-            C[vi] = C[vi - 1] + C[vi]
-"""
+STAYS = main(
+    "A:10 B:10 C:10",
+    each("plain:10", "B[vi] = A[vi] * T.float32(2)"),
+    nest(
+        "i_0:3 i_1:4", sblock("tail", "vi:10=i_0 * 4 + i_1", "C[vi] = B[vi] + T.float32(1)", where="i_0 * 4 + i_1 < 10")
+    ),
+    nest("i:1..10", sblock("scan", "vi:(1,10)O=i", "C[vi] = C[vi - 1] + C[vi]")),
+)
 
 
 def test_blocks_that_stay_are_reported():
@@ -154,22 +140,14 @@ def test_blocks_that_stay_are_reported():
 
 
 def test_nests_inside_shared_loops_are_raised_on_views():
-    source = """
-@T.prim_func
-def main(A: T.Buffer((8, 9), "float32"), B: T.Buffer((8,), "float32")):
-    T1 = T.alloc_buffer((8, 9))
-    for i in range(8):
-        for j in range(9):
-            with T.block("T1"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                T1[vi, vj] = A[vi, vj] * T.float32(2)
-        for k in range(9):
-            with T.block("B"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    B[vi] = T.float32(0)
-                B[vi] = B[vi] + T1[vi, vk]
-"""
+    source = main(
+        "A:8x9 B:8; T1:8x9",
+        nest(
+            "i:8",
+            nest("j:9", sblock("T1", "SS i j", "T1[vi, vj] = A[vi, vj] * T.float32(2)")),
+            nest("k:9", sblock("B", "SR i k", "B[vi] = B[vi] + T1[vi, vk]", init="B[vi] = T.float32(0)")),
+        ),
+    )
     raised = to_linalg(parse(source))
     assert raised.stayed == () and "memref.subview" in raised.text()
     for run in (lambda *a: stock(raised.text(), *a), lambda *a: quick_build(from_linalg(raised))["main"](*a)):
@@ -180,21 +158,14 @@ def main(A: T.Buffer((8, 9), "float32"), B: T.Buffer((8,), "float32")):
 
 def test_an_init_that_runs_in_the_first_of_outer_iterations_stays():
     """The nest under k starts C only where k is 0: a fill there would start it every time."""
-    source = """
-@T.prim_func
-def main(A: T.Buffer((8, 9), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8, 9), "float32")):
-    for k in range(9):
-        for i in range(8):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SS", [i, k])
-                C[vi, vk] = A[vi, vk]
-        for i in range(8):
-            with T.block("B"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    B[vi] = T.float32(0)
-                B[vi] = B[vi] + C[vi, vk]
-"""
+    source = main(
+        "A:8x9 B:8 C:8x9",
+        nest(
+            "k:9",
+            nest("i:8", sblock("C", "SS i k", "C[vi, vk] = A[vi, vk]")),
+            nest("i:8", sblock("B", "SR i k", "B[vi] = B[vi] + C[vi, vk]", init="B[vi] = T.float32(0)")),
+        ),
+    )
     raised = to_linalg(parse(source))
     assert [s.block for s in raised.stayed] == ["B"]
     assert "only in some iterations" in raised.stayed[0].reason

@@ -8,6 +8,7 @@ from textwrap import indent
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.passes.lower import LoweringWarning
@@ -196,17 +197,10 @@ def main(A: T.Buffer((6, 40), "float32"), B: T.Buffer((6, 40), "float32")):
 
 @pytest.mark.parametrize("n", [1, 15, 16, 33])
 def test_a_mask_in_a_part_of_a_vector(n):
-    program = """
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    B = T.match_buffer(b, (n,), "float32")
-    for j in T.vectorized(n):
-        with T.block("B"):
-            vj = T.axis.spatial(n, j)
-            B[vj] = T.if_then_else(vj >= 1, A[vj - 1], T.float32(0))
-"""
+    program = main(
+        "A:n B:n",
+        nest("j:n:vectorized", sblock("B", "vj:n=j", "B[vj] = T.if_then_else(vj >= 1, A[vj - 1], T.float32(0))")),
+    )
     assert warned(program) == []
     lib = quick_build(parse(program))
     a, b = RNG.random(n, np.float32), np.zeros(n, np.float32)
@@ -222,29 +216,15 @@ STAYS = {
 
 @pytest.mark.parametrize("value", STAYS)
 def test_what_cannot_run_under_a_mask_stays(value):
-    program = f"""
-@T.prim_func
-def main(A: T.Buffer((32, 32), "int32"), B: T.Buffer((32, 32), "int32")):
-    for i in range(32):
-        for j in T.vectorized(32):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = {value}
-"""
+    program = main(
+        "A:32x32:int32 B:32x32:int32", nest("i:32 j:32:vectorized", sblock("B", "SS i j", f"B[vi, vj] = {value}"))
+    )
     (text,) = warned(program)
     assert f"a condition in it depends on the iteration and guards {STAYS[value]}" in text
 
 
 def test_vectors_in_vectors():
-    program = """
-@T.prim_func
-def main(A: T.Buffer((8, 8), "float32")):
-    for i in T.vectorized(8):
-        for j in T.vectorized(8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                A[vi, vj] = T.float32(1)
-"""
+    program = main("A:8x8", nest("i:8:vectorized j:8:vectorized", sblock("B", "SS i j", "A[vi, vj] = T.float32(1)")))
     assert warned(program) == [
         'vectorized loop "j" runs serially: it is in vectorized loop "i", and vectors have one dimension; vectorize '
         "one of them"
@@ -258,16 +238,7 @@ def test_a_loop_too_long_to_unroll():
 
 
 def test_a_loop_of_unknown_length_is_not_unrolled():
-    program = """
-@T.prim_func
-def main(a: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    for i in T.unroll(n):
-        with T.block("B"):
-            v = T.axis.spatial(n, i)
-            A[v] = T.float32(2)
-"""
+    program = main("A:n", nest("i:n:unroll", sblock("B", "v:n=i", "A[v] = T.float32(2)")))
     assert warned(program) == [
         'unrolled loop "i" is kept as a loop: its extent is not constant; split it by a constant factor and unroll the '
         "inner loop"
@@ -275,15 +246,7 @@ def main(a: T.handle):
 
 
 def test_parallel_in_parallel():
-    program = """
-@T.prim_func
-def main(A: T.Buffer((8, 8), "float32")):
-    for i in T.parallel(8):
-        for j in T.parallel(8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                A[vi, vj] = T.float32(1)
-"""
+    program = main("A:8x8", nest("i:8:parallel j:8:parallel", sblock("B", "SS i j", "A[vi, vj] = T.float32(1)")))
     assert warned(program) == [
         'parallel loop "j" runs serially: it is in parallel loop "i", whose iterations already run on all cores; fuse '
         "them, or parallelize one"
@@ -298,19 +261,12 @@ def test_threads():
     ]
 
 
-COPY = """
-@T.prim_func
-def main(A: T.Buffer(({n},), "float32"), B: T.Buffer(({n},), "float32")):
-    C = T.alloc_buffer(({n},), scope="{scope}")
-    for i in range({n}):
-        with T.block("C"):
-            v = T.axis.spatial({n}, i)
-            C[v] = A[{n} - 1 - v]
-    for i in range({n}):
-        with T.block("B"):
-            v = T.axis.spatial({n}, i)
-            B[v] = C[v]
-"""
+COPY = main(
+    "A:{n} B:{n}",
+    "C = T.alloc_buffer(({n},), scope='{scope}')",
+    nest("i:{n}", sblock("C", "v:{n}=i", "C[v] = A[{n} - 1 - v]")),
+    nest("i:{n}", sblock("B", "v:{n}=i", "B[v] = C[v]")),
+)
 
 
 def test_scopes_that_a_cpu_has():

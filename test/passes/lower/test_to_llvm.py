@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.lowered import passed, run
 from mlir import ir
+from programs.short import main, nest, sblock
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import LoweringError
@@ -205,15 +206,12 @@ def test_bfloat16_needs_no_support_library(op):
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
 def test_reversed_bfloat16_rows(n):
     """LLVM ended the process over lanes that it put together one by one, on a CPU that has them."""
-    program = parse(f"""
-@T.prim_func
-def main(A: T.Buffer((3, {n}), "bfloat16"), B: T.Buffer((3, {n}), "bfloat16")):
-    for i in range(3):
-        for j in T.vectorized({n}):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[2 - vi, {n} - 1 - vj] = A[vi, vj]
-""")
+    program = parse(
+        main(
+            f"A:3x{n}:bfloat16 B:3x{n}:bfloat16",
+            nest(f"i:3 j:{n}:vectorized", sblock("B", "SS i j", f"B[2 - vi, {n} - 1 - vj] = A[vi, vj]")),
+        )
+    )
     a = RNG.integers(0, 1 << 16, (3, n)).astype(np.uint16)
     b = np.zeros_like(a)
     build(program)["main"](a, b)

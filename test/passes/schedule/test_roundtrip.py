@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import reads_back
+from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script.parser import parse
 
-GUARDED = """
-@T.prim_func
-def main(A: T.Buffer((7, 5), "float32"), B: T.Buffer((7, 5), "float32")):
-    for s in range(1):
-        for i_0, i_1, j in T.grid(2, 4, 5):
-            with T.block("B"):
-                vi = T.axis.spatial(7, i_0 * 4 + i_1)
-                vj = T.axis.spatial(5, j)
-                T.where(i_0 * 4 + i_1 < 7)
-                B[vi, vj] = A[vi, vj]
-"""
+GUARDED = main(
+    "A:7x5 B:7x5",
+    nest(
+        "s:1 i_0:2 i_1:4 j:5",
+        sblock("B", "vi:7=i_0 * 4 + i_1 vj:5=j", "B[vi, vj] = A[vi, vj]", where="i_0 * 4 + i_1 < 7"),
+    ),
+)
 
 
 def test_a_guard_prints_as_an_or_only_where_it_reads_back():
@@ -49,19 +46,9 @@ def test_a_choice_that_other_iters_decide_is_taken():
     reads_back(sch)
 
 
-LOWEST = """
-@T.prim_func
-def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
-    C = T.alloc_buffer((4,), "int32")
-    for i in range(4):
-        with T.block("C"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = T.min_value("int32")
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            B[vi] = C[vi] + A[vi]
-"""
+LOWEST = main(
+    "A:4:int32 B:4:int32; C:4:int32", each("C:4", "C[vi] = T.min_value('int32')"), each("B:4", "B[vi] = C[vi] + A[vi]")
+)
 
 
 def test_a_constant_beyond_the_type_that_it_is_converted_to():
@@ -71,17 +58,7 @@ def test_a_constant_beyond_the_type_that_it_is_converted_to():
     reads_back(sch)
 
 
-OWN_INDEX = """
-@T.prim_func
-def main(A: T.handle, C: T.handle):
-    n = T.int32()
-    a = T.match_buffer(A, (n,), "int32")
-    c = T.match_buffer(C, (n,), "int32")
-    for i in range(n):
-        with T.block("C"):
-            vi = T.axis.spatial(n, i)
-            c[vi] = a[vi] + vi * 2
-"""
+OWN_INDEX = main("a:n:int32 c:n:int32;", each("C i:n", "c[vi] = a[vi] + vi * 2"))
 
 
 def test_an_index_from_a_wide_table_keeps_the_type_of_the_value():
@@ -92,19 +69,9 @@ def test_an_index_from_a_wide_table_keeps_the_type_of_the_value():
     assert sch.verify()
 
 
-INDEX_OF_ONE = """
-@T.prim_func
-def main(A: T.Buffer((2,), "float32"), C: T.Buffer((1,), "float32")):
-    B = T.alloc_buffer((1,), "float32")
-    for i in range(1):
-        with T.block("B"):
-            vi = T.axis.spatial(1, i)
-            B[vi] = A[vi * 2 + 1]
-    for i in range(1):
-        with T.block("C"):
-            vi = T.axis.spatial(1, i)
-            C[vi] = B[vi] + T.Cast("float32", vi * 2 + 1)
-"""
+INDEX_OF_ONE = main(
+    "A:2 C:1; B:1", each("B:1", "B[vi] = A[vi * 2 + 1]"), each("C:1", "C[vi] = B[vi] + T.Cast('float32', vi * 2 + 1)")
+)
 
 
 def test_an_index_that_became_constant_is_a_constant():
@@ -114,21 +81,11 @@ def test_an_index_that_became_constant_is_a_constant():
     reads_back(sch)
 
 
-LEAST = """
-@T.prim_func
-def main(A: T.Buffer((4, 3), "float16"), D: T.Buffer((4,), "float16")):
-    C = T.alloc_buffer((4,), "float16")
-    for i, k in T.grid(4, 3):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = T.min_value("float16")
-            C[vi] = T.max(C[vi], A[vi, vk])
-    for i in range(4):
-        with T.block("D"):
-            vi = T.axis.spatial(4, i)
-            D[vi] = C[vi]
-"""
+LEAST = main(
+    "A:4x3:float16 D:4:float16; C:4:float16",
+    each("C i:4 k:3R", "C[vi] = T.max(C[vi], A[vi, vk])", init="C[vi] = T.min_value('float16')"),
+    each("D:4", "D[vi] = C[vi]"),
+)
 
 
 def test_a_constant_that_is_converted_by_way_of_another_type():
@@ -138,41 +95,30 @@ def test_a_constant_that_is_converted_by_way_of_another_type():
     reads_back(sch)
 
 
-SIZED = """
-@T.prim_func
-def main(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "int32")
-    C = T.match_buffer(c, (n,), "int32")
-    for i in range(1):
-        with T.block("o"):
-            vo = T.axis.spatial(1, i)
-            T.reads(A[vo:n])
-            T.writes(C[vo:n])
-            for j in range(n):
-                with T.block("C"):
-                    vi = T.axis.spatial(n, j)
-                    C[vi] = A[vi] + 1
-"""
+SIZED = main(
+    "A:n:int32 C:n:int32",
+    nest(
+        "i:1",
+        sblock(
+            "o",
+            "vo:1=i",
+            "T.reads(A[vo:n])",
+            "T.writes(C[vo:n])",
+            nest("j:n", sblock("C", "vi:n=j", "C[vi] = A[vi] + 1")),
+        ),
+    ),
+)
 
 
 def test_a_size_that_only_both_declared_regions_use():
     assert reads_back(Schedule(parse(SIZED)))
 
 
-GATHERED = """
-@T.prim_func
-def main(A: T.Buffer((9, 7), "float32"), I: T.Buffer((5,), "int32"), C: T.Buffer((5, 7), "float32")):
-    B = T.alloc_buffer((9, 7), "float32")
-    for i, j in T.grid(9, 7):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0))
-    for i, j in T.grid(5, 7):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = B[I[vi], vj]
-"""
+GATHERED = main(
+    "A:9x7 I:5:int32 C:5x7; B:9x7",
+    each("B:9x7", "B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0))"),
+    each("C:5x7", "C[vi, vj] = B[I[vi], vj]"),
+)
 
 
 def test_an_affine_index_next_to_a_loaded_one():
@@ -193,15 +139,7 @@ def test_a_number_added_to_a_loaded_index():
     reads_back(sch)
 
 
-GUARDED_ROW = """
-@T.prim_func
-def main(C: T.Buffer((2, 4), "float32")):
-    for i, j in T.grid(2, 4):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            T.where(i == 1 and j >= 1)
-            C[vi, vj] = T.float32(7)
-"""
+GUARDED_ROW = main("C:2x4", each("C:2x4", "C[vi, vj] = T.float32(7)", where="i == 1 and j >= 1"))
 
 
 def test_a_condition_that_is_decided_by_itself_is_dropped():
@@ -222,14 +160,7 @@ def test_conditions_that_a_loop_of_one_iteration_decides():
     assert sch.verify()
 
 
-SHIFTED = """
-@T.prim_func
-def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
-    for i in range(2):
-        with T.block("B"):
-            vi = T.axis.spatial(2, i)
-            B[vi + 3] = A[vi + 3] + T.float32(1)
-"""
+SHIFTED = main("A:5 B:5", each("B:2", "B[vi + 3] = A[vi + 3] + T.float32(1)"))
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -256,24 +187,12 @@ def test_a_scatter_through_a_table_that_is_filled_in_tiles(factor):
     assert sch.verify()
 
 
-COPIED = """
-@T.prim_func
-def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
-    S = T.alloc_buffer((4,), "int32")
-    X = T.alloc_buffer((4,), "int32")
-    for i in range(4):
-        with T.block("S"):
-            vi = T.axis.spatial(4, i)
-            S[vi] = T.Cast("int32", vi)
-    for i in range(4):
-        with T.block("X"):
-            vi = T.axis.spatial(4, i)
-            X[vi] = S[{at}]
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            B[X[vi]] = A[vi]
-"""
+COPIED = main(
+    "A:4 B:4; S:4:int32 X:4:int32",
+    each("S:4", "S[vi] = T.Cast('int32', vi)"),
+    each("X:4", "X[vi] = S[{at}]"),
+    each("B:4", "B[X[vi]] = A[vi]"),
+)
 
 
 def test_values_of_a_copied_table_are_read_at_their_new_position():
@@ -283,22 +202,11 @@ def test_values_of_a_copied_table_are_read_at_their_new_position():
         parse(COPIED.format(at="vi // 2"))
 
 
-TILED = """
-@T.prim_func
-def main(A: T.Buffer((5, 8), "float32"), B: T.Buffer((453,), "float32")):
-    for i in range(5):
-        with T.block("row"):
-            vi = T.axis.spatial(5, i)
-            for j in range(8):
-                with T.block("element"):
-                    vj = T.axis.spatial(8, j)
-                    B[{at}] = A[vi, vj]
-    for i in range(453):
-        with T.block("rest"):
-            vi = T.axis.spatial(453, i)
-            T.where((i - 5) % 64 < 59)
-            B[vi] = T.float32(0)
-"""
+TILED = main(
+    "A:5x8 B:453",
+    each("row:5", each("element j:8", "B[{at}] = A[vi, vj]")),
+    each("rest:453", "B[vi] = T.float32(0)", where="(i - 5) % 64 < 59"),
+)
 
 
 def test_iters_of_a_block_inside_another_are_compared_for_one_iteration_of_that():
@@ -307,20 +215,9 @@ def test_iters_of_a_block_inside_another_are_compared_for_one_iteration_of_that(
         parse(TILED.format(at="vj // 2 * 64 + vi"))
 
 
-FIRST_ONLY = """
-@T.prim_func
-def main(A: T.Buffer((4,), "float32"), C: T.Buffer((1,), "float32")):
-    B = T.alloc_buffer((1,))
-    for i in range({runs}):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            T.where(i < 2)
-            B[0] = A[vi]
-    for i in range(1):
-        with T.block("C"):
-            vi = T.axis.spatial(1, i)
-            C[vi] = B[vi]
-"""
+FIRST_ONLY = main(
+    "A:4 C:1; B:1", nest("i:{runs}", sblock("B", "vi:4=i", "B[0] = A[vi]", where="i < 2")), each("C:1", "C[vi] = B[vi]")
+)
 
 
 def test_the_kind_of_an_iter_is_checked_on_executed_iterations():
@@ -329,15 +226,10 @@ def test_the_kind_of_an_iter_is_checked_on_executed_iterations():
         parse(FIRST_ONLY.format(runs=4))
 
 
-ROW_OF_15 = """
-@T.prim_func
-def main(A: T.Buffer((15,), "int8"), B: T.Buffer((15,), "int8")):
-    for i_0, i_1, j in T.grid(8, 2, 1):
-        with T.block("B"):
-            vi = T.axis.spatial(15, i_0 * 2 + i_1)
-            T.where(i_0 * 2 + i_1 < 15)
-            B[vi] = A[vi]
-"""
+ROW_OF_15 = main(
+    "A:15:int8 B:15:int8",
+    nest("i_0:8 i_1:2 j:1", sblock("B", "vi:15=i_0 * 2 + i_1", "B[vi] = A[vi]", where="i_0 * 2 + i_1 < 15")),
+)
 
 
 def test_segments_of_copies_that_a_condition_in_them_cuts_off():

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import reads_back
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
-PADDED_SUM = """
-@T.prim_func
-def main(P: T.Buffer((5, 2), "float32"), C: T.Buffer((1,), "float32")):
-    for o, i, k in T.grid(1, 5, 2):
-        with T.block("C"):
-            vo, vi, vk = T.axis.remap("SRR", [o, i, k])
-            with T.init():
-                C[vo] = T.float32(0)
-            C[vo] = C[vo] + P[vi, vk]
-"""
+PADDED_SUM = main("P:5x2 C:1", each("C o:1 i:5R k:2R", "C[vo] = C[vo] + P[vi, vk]", init="C[vo] = T.float32(0)"))
 
 
 def test_the_domain_of_an_iter_shrinks_to_the_use_of_its_epilogue():
@@ -41,16 +33,7 @@ def test_a_quotient_that_is_not_to_be_more_than_0():
     assert sch.verify()
 
 
-PADDED_ROW = """
-@T.prim_func
-def main(P: T.Buffer((15, 2), "float32"), C: T.Buffer((15,), "float32")):
-    for i, k in T.grid(15, 2):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = T.float32(0)
-            C[vi] = C[vi] + P[vi, vk]
-"""
+PADDED_ROW = main("P:15x2 C:15", each("C i:15 k:2R", "C[vi] = C[vi] + P[vi, vk]", init="C[vi] = T.float32(0)"))
 
 
 def test_the_domain_of_an_iter_in_a_where_is_cut_too():
@@ -62,14 +45,7 @@ def test_the_domain_of_an_iter_in_a_where_is_cut_too():
     assert sch.verify()
 
 
-LOOKED_UP = """
-@T.prim_func
-def main(I: T.Buffer((4,), "{dtype}"), A: T.Buffer((64,), "float32"), C: T.Buffer((4, 2), "float32")):
-    for i, j in T.grid(4, 2):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[{index}]
-"""
+LOOKED_UP = main("I:4:{dtype} A:64 C:4x2", each("C:4x2", "C[vi, vj] = A[{index}]"))
 
 
 @pytest.mark.parametrize("index", ["I[vi]", "I[vi] + vj", "(I[vi] * 2 + vj) // 3", "T.min(I[vi], vj)"])

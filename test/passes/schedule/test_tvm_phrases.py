@@ -5,35 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import parse
 
-CHAIN = """
-@T.prim_func
-def main(A: T.Buffer((16, 16), "float32"), D: T.Buffer((16, 16), "float32"), E: T.Buffer((16, 16), "float32")):
-    B = T.alloc_buffer((16, 16))
-    C = T.alloc_buffer((16, 16))
-    for i, j in T.grid(16, 16):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * T.float32(2)
-    for i, j, k in T.grid(16, 16, 16):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.float32(0)
-            C[vi, vj] = C[vi, vj] + B[vi, vk]
-    for i, j in T.grid(16, 16):
-        with T.block("D"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            D[vi, vj] = B[vi, vj] + C[vi, vj]
-    for i, j in T.grid(16, 16):
-        with T.block("E"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            E[vi, vj] = B[vi, vj]
-"""
+CHAIN = main(
+    "A:16x16 D:16x16 E:16x16; B:16x16 C:16x16",
+    each("B:16x16", "B[vi, vj] = A[vi, vj] * T.float32(2)"),
+    each("C i:16 j:16 k:16R", "C[vi, vj] = C[vi, vj] + B[vi, vk]", init="C[vi, vj] = T.float32(0)"),
+    each("D:16x16", "D[vi, vj] = B[vi, vj] + C[vi, vj]"),
+    each("E:16x16", "E[vi, vj] = B[vi, vj]"),
+)
 
 
 def _inner_scope(sch: Schedule) -> None:

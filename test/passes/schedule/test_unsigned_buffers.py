@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from programs.short import each, main, program
 
 from tir_mlir import Schedule, build, te
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -13,29 +14,12 @@ from tir_mlir.dialect.ir import Buffer, entered, walk
 from tir_mlir.script import parse
 
 DTYPES = ("uint8", "uint32")
-STAGES = """
-@T.prim_func
-def main(A: T.Buffer((37, 20), "{dtype}"), C: T.Buffer((37, 20), "{dtype}")):
-    B = T.alloc_buffer((37, 20), "{dtype}")
-    for i, j in T.grid(37, 20):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] // 3 + 200
-    for i, j in T.grid(37, 20):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = T.max(B[vi, vj], A[vi, vj]) >> 1
-"""
-REDUCED = """
-@T.prim_func
-def main(A: T.Buffer((37, 20), "{dtype}"), C: T.Buffer((37,), "{dtype}")):
-    for i, j in T.grid(37, 20):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SR", [i, j])
-            with T.init():
-                C[vi] = {start}
-            C[vi] = {update}
-"""
+STAGES = main(
+    "A:37x20:{dtype} C:37x20:{dtype}; B:37x20:{dtype}",
+    each("B:37x20", "B[vi, vj] = A[vi, vj] // 3 + 200"),
+    each("C:37x20", "C[vi, vj] = T.max(B[vi, vj], A[vi, vj]) >> 1"),
+)
+REDUCED = main("A:37x20:{dtype} C:37:{dtype}", each("C i:37 j:20R", "C[vi] = {update}", init="C[vi] = {start}"))
 
 
 def _allocated(sch: Schedule) -> set[str]:
@@ -193,20 +177,6 @@ def test_a_converted_constant_is_folded_by_its_sign(value: int, folded: str) -> 
 
 
 def test_a_constant_stored_to_a_buffer_that_becomes_unsigned_prints_as_it_reads_back():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(C: T.Buffer((4,), "int32")):
-    Y = T.alloc_buffer((4,), "int32")
-    for i in range(4):
-        with T.block("Y"):
-            vi = T.axis.spatial(4, i)
-            Y[vi] = 3
-    for i in range(4):
-        with T.block("C"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = Y[vi]
-""")
-    )
+    sch = Schedule(program("C:4:int32; Y:4:int32", each("Y:4", "Y[vi] = 3"), each("C:4", "C[vi] = Y[vi]")))
     sch.unsafe_set_dtype("Y", 0, "uint32")
     assert "Y[vi] = T.uint32(3)" in sch.mod.script()

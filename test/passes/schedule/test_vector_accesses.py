@@ -112,11 +112,7 @@ REFUSED: dict[str, tuple[str, Step, str]] = {
         lambda s: s.unsafe_set_dtype("B", 0, "float64"),
         "B is also used by a vector access \\(several elements\\), which cannot be converted",
     ),
-    "tensorize": (
-        CHAIN,
-        lambda s: s.tensorize("B", outer_product(16, 16, 16)),
-        "several elements at once",
-    ),
+    "tensorize": (CHAIN, lambda s: s.tensorize("B", outer_product(16, 16, 16)), "several elements at once"),
     "rfactor": (SUM, lambda s: s.rfactor(s.get_loops("B")[1], 0), 'block "B"'),
     "parallel of the sum": (SUM, lambda s: s.parallel(s.get_loops("B")[1]), "reduce iter vk"),
     "pad_einsum": (SUM, lambda s: s.pad_einsum("B", [1, 4]), "not an einsum|at an index other than iters"),

@@ -6,19 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.equivalence import compare, compile
 from tir_mlir.script.parser import parse
 
-CACHED = """
-@T.prim_func
-def main(A: T.Buffer((33, 40), "float32"), B: T.Buffer((33, 40), "float32")):
-    for i, j in T.grid(33, 40):
-        with T.block("b"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = {value}
-"""
+CACHED = main("A:33x40 B:33x40", each("b:33x40", "B[vi, vj] = {value}"))
 
 
 def cached(value: str) -> Schedule:

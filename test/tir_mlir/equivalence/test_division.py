@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.work import work_of
-from tir_mlir.script.parser import parse
 
 
 def elementwise(value: str, n: int = 24):
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({n},), "float32"), B: T.Buffer(({n},), "float32")):
-    for i in range({n}):
-        with T.block("B"):
-            vi = T.axis.spatial({n}, i)
-            B[vi] = {value}
-""")
+    return program(f"A:{n} B:{n}", each(f"B i:{n}", f"B[vi] = {value}"))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.equivalence import equivalent
@@ -21,14 +22,7 @@ def main(A: T.Buffer((5,), "{source}"), B: T.Buffer((5,), "{result}")):
             vi = T.axis.spatial(5, i)
             B[vi] = T.Cast("{result}", Y[vi])
 """
-COPY = """
-@T.prim_func
-def main(A: T.Buffer((5,), "{source}"), B: T.Buffer((5,), "{result}")):
-    for i in range(5):
-        with T.block("B"):
-            vi = T.axis.spatial(5, i)
-            B[vi] = A[vi]
-"""
+COPY = main("A:5:{source} B:5:{result}", each("B:5", "B[vi] = A[vi]"))
 
 
 def _stages(source, wide, result, more=""):

@@ -3,42 +3,25 @@
 
 import pytest
 from harness.harming import drop_guards, drop_stores, harmful, mark, shift, shorten, swap, swap_iters
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.equivalence import equivalent
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.script.parser import parse
 
 MATMUL = chapter.matmul(17, 16, 16)
-CHAIN = parse("""
-@T.prim_func
-def main(A: T.Buffer((18, 18), "float32"), C: T.Buffer((16, 16), "float32")):
-    B = T.alloc_buffer((18, 18), "float32")
-    for i, j in T.grid(18, 18):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * A[vi, vj]
-    for i, j in T.grid(16, 16):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = B[vi, vj] - B[vi + 1, vj + 2]
-""")
-
-TWICE = parse("""
-@T.prim_func
-def main(A: T.Buffer((17, 16), "float32"), C: T.Buffer((17, 16), "float32")):
-    D = T.alloc_buffer((17, 16), "float32")
-    for i, j in T.grid(17, 16):
-        with T.block("D"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            D[vi, vj] = A[vi, vj] + A[vi, vj]
-    for i, j in T.grid(17, 16):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = D[vi, vj] * 3.0
-""")
+CHAIN = program(
+    "A:18x18 C:16x16; B:18x18",
+    each("B:18x18", "B[vi, vj] = A[vi, vj] * A[vi, vj]"),
+    each("C:16x16", "C[vi, vj] = B[vi, vj] - B[vi + 1, vj + 2]"),
+)
+TWICE = program(
+    "A:17x16 C:17x16; D:17x16",
+    each("D:17x16", "D[vi, vj] = A[vi, vj] + A[vi, vj]"),
+    each("C:17x16", "C[vi, vj] = D[vi, vj] * 3.0"),
+)
 
 
 def swapped(i, j):

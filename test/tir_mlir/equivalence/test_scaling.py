@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import lcm, prod
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import entered, frozen, funcs
@@ -15,17 +16,10 @@ from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.script.parser import parse
 from tir_mlir.target import Target
 
-CUBE = """
-@T.prim_func
-def main(A: T.Buffer((1024, 1024), "float32"), B: T.Buffer((1024, 1024), "float32"),
-         C: T.Buffer((1024, 1024), "float32")):
-    for i, j, k in T.grid(1024, 1024, 1024):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
-"""
+CUBE = main(
+    "A:1024x1024 B:1024x1024 C:1024x1024",
+    each("C i:1024 j:1024 k:1024R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"),
+)
 
 
 def product() -> Schedule:

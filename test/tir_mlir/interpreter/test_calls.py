@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.products import summed_product
+from programs.short import each, main
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError, UnwrittenError
 from tir_mlir.examples.matmul import scheduled
 from tir_mlir.script.parser import parse
 
-EXTERN = """
-@T.prim_func
-def main(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4, 4), "float32")):
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            T.reads(A[vi, 0:4])
-            T.writes(B[vi, 0:4])
-            a = T.match_buffer(A[vi, 0:4], (4,), "float32", offset_factor=1)
-            b = T.match_buffer(B[vi, 0:4], (4,), "float32", offset_factor=1)
-            T.call_extern("int32", "negated", b.access_ptr("w"), a.access_ptr("r"), 4)
-"""
+EXTERN = main(
+    "A:4x4 B:4x4",
+    each(
+        "B:4",
+        "T.reads(A[vi, 0:4])",
+        "T.writes(B[vi, 0:4])",
+        "a = T.match_buffer(A[vi, 0:4], (4,), 'float32', offset_factor=1)",
+        "b = T.match_buffer(B[vi, 0:4], (4,), 'float32', offset_factor=1)",
+        "T.call_extern('int32', 'negated', b.access_ptr('w'), a.access_ptr('r'), 4)",
+    ),
+)
 
 
 def whole(*shape):

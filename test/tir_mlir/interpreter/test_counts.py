@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from programs.products import summed_product
+from programs.short import each, main
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.ir import entered
@@ -11,19 +12,11 @@ from tir_mlir.interpreter import Counts
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.script.parser import parse
 
-STENCIL = """
-@T.prim_func
-def main(A: T.Buffer((18,), "float32"), B: T.Buffer((16,), "float32")):
-    T_ = T.alloc_buffer((17,), "float32")
-    for i in range(17):
-        with T.block("T"):
-            vi = T.axis.spatial(17, i)
-            T_[vi] = A[vi] + A[vi + 1]
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
-            B[vi] = T.max(T_[vi] * T_[vi + 1], T.float32(0)) + T.sqrt(T_[vi])
-"""
+STENCIL = main(
+    "A:18 B:16; T_:17",
+    each("T:17", "T_[vi] = A[vi] + A[vi + 1]"),
+    each("B:16", "B[vi] = T.max(T_[vi] * T_[vi + 1], T.float32(0)) + T.sqrt(T_[vi])"),
+)
 
 
 def f32(*shape):

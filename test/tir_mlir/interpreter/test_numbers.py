@@ -5,20 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.products import summed_product
+from programs.short import each, main
 
 from tir_mlir import build, interpret
 from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError
 from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)
-BINARY = """
-@T.prim_func
-def main(A: T.Buffer(({n},), "{dtype}"), B: T.Buffer(({n},), "{dtype}"), C: T.Buffer(({n},), "{dtype}")):
-    for i in range({n}):
-        with T.block("C"):
-            vi = T.axis.spatial({n}, i)
-            C[vi] = {expr}
-"""
+BINARY = main("A:{n}:{dtype} B:{n}:{dtype} C:{n}:{dtype}", each("C i:{n}", "C[vi] = {expr}"))
 
 
 def numbers(dtype, n):
@@ -111,17 +105,7 @@ def test_exact_numbers_are_rounded_for_the_arrays_only():
 
 
 def test_a_size_known_at_run_time_comes_from_the_arrays():
-    program = parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 2), "float32")
-    B = T.match_buffer(b, (n,), "float32")
-    for i in range(n):
-        with T.block("B"):
-            vi = T.axis.spatial(n, i)
-            B[vi] = A[vi, 0] + A[vi, 1]
-""")
+    program = parse(main("A:nx2 B:n", each("B i:n", "B[vi] = A[vi, 0] + A[vi, 1]")))
     for n in (0, 1, 15, 16, 17):
         a, b = numbers("float32", (n, 2)), np.zeros(n, np.float32)
         interpret(program, a, b)

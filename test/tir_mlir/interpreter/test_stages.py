@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from programs.products import summed_product
+from programs.short import each, main
 
 from tir_mlir import Schedule, interpret, schedules
 from tir_mlir.dialect.diagnostics import NotInterpreted
@@ -87,19 +88,12 @@ def test_dot_products_of_integers():
 
 def test_threads_and_symbolic_sizes():
     program = Schedule(
-        parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 9), "float16")
-    B = T.match_buffer(b, (n,), "float16")
-    for i, k in T.grid(n, 9):
-        with T.block("B"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                B[vi] = T.float16(0)
-            B[vi] = B[vi] + T.exp(A[vi, vk])
-""")
+        parse(
+            main(
+                "A:nx9:float16 B:n:float16",
+                each("B i:n k:9R", "B[vi] = B[vi] + T.exp(A[vi, vk])", init="B[vi] = T.float16(0)"),
+            )
+        )
     )
     program.parallel(program.get_loops("B")[0])
     a = np.random.default_rng(0).integers(-1, 2, (17, 9)).astype(np.float16)

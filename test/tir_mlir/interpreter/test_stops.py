@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.products import summed_product
+from programs.short import each, main
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import (
@@ -18,14 +19,7 @@ from tir_mlir.dialect.diagnostics import (
 )
 from tir_mlir.script.parser import parse
 
-TABLE = """
-@T.prim_func
-def main(I: T.Buffer((4,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((4,), "float32")):
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            B[vi] = A[I[vi]]
-"""
+TABLE = main("I:4:int32 A:8 B:4", each("B:4", "B[vi] = A[I[vi]]"))
 PART = """
 @T.prim_func
 def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule, TensorIntrin, build
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError
@@ -11,14 +12,7 @@ from tir_mlir.script import parse
 from tir_mlir.target import AVX512_VNNI, SAPPHIRE_RAPIDS
 from tir_mlir.target.host import features
 
-COPY = """
-@T.prim_func
-def main(A: T.Buffer(({n}, 16, 64), "int8"), B: T.Buffer(({n}, 16, 64), "int8")):
-    for t, i, j in T.grid({n}, 16, 64):
-        with T.block("B"):
-            vt, vi, vj = T.axis.remap("SSS", [t, i, j])
-            B[vt, vi, vj] = A[vt, vi, vj]
-"""
+COPY = main("A:{n}x16x64:int8 B:{n}x16x64:int8", each("B t:{n} i:16 j:64", "B[vt, vi, vj] = A[vt, vi, vj]"))
 
 
 def through_tiles(n: int) -> Schedule:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness import ROOT
+from programs.short import each, main, nest, sblock
 
 PROGRAM = """func.func @main(%A: memref<16x8xf32> {tir.name = "A"}, %B: memref<16xf32> {tir.name = "B"},
                 %S: memref<?xf32> {tir.name = "S", tir.shape = affine_map<()[s0] -> (s0)>, tir.syms = ["n"]},
@@ -52,27 +53,27 @@ PROGRAM = """func.func @main(%A: memref<16x8xf32> {tir.name = "A"}, %B: memref<1
   return
 }
 """
-SCRIPT = """from tir_mlir.script import tir as T
-
-@T.prim_func
-def main(A: T.Buffer((16, 8), "float32"), B: T.Buffer((16,), "float32")):
-    T.func_attr({"tir.noalias": True})
-    C = T.alloc_buffer((16, 8), "float16", scope="shared")
-    for i, j in T.grid(4, 32):
-        with T.block("C"):
-            vi = T.axis.spatial(16, (i * 32 + j) // 8)
-            vj = T.axis.spatial(8, (i * 32 + j) % 8)
-            T.where(i * 32 + j < 128)
-            C[vi, vj] = T.Cast("float16", T.exp(A[vi, vj]) + T.float32(1))
-    for i, k in T.grid(16, 8):
-        with T.block("B"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            T.reads(C[vi, vk])
-            T.writes(B[vi])
-            with T.init():
-                B[vi] = T.float32(0)
-            B[vi] = B[vi] + T.if_then_else(vk < 4, T.Cast("float32", C[vi, vk]), T.float32(2))
-"""
+SCRIPT = main(
+    "A:16x8 B:16",
+    "T.func_attr({'tir.noalias': True})",
+    "C = T.alloc_buffer((16, 8), 'float16', scope='shared')",
+    nest(
+        "i:4 j:32",
+        sblock(
+            "C",
+            "vi:16=(i * 32 + j) // 8 vj:8=(i * 32 + j) % 8",
+            "C[vi, vj] = T.Cast('float16', T.exp(A[vi, vj]) + T.float32(1))",
+            where="i * 32 + j < 128",
+        ),
+    ),
+    each(
+        "B i:16 k:8R",
+        "T.reads(C[vi, vk])",
+        "T.writes(B[vi])",
+        "B[vi] = B[vi] + T.if_then_else(vk < 4, T.Cast('float32', C[vi, vk]), T.float32(2))",
+        init="B[vi] = T.float32(0)",
+    ),
+)
 TOKEN = re.compile(r"\s+|[\w.%@]+|.", re.DOTALL)
 ODD = ["0", "-1", "3", "99999999999999999999999", "1.5", "true", '"x"', "[]", "{", "}", "(", ")", "%i", "%v", "index",
        "i128", "affine_map<() -> ()>", "tir.block", "tir.init", "é", "\\", "memref<0xf32>", "floordiv 0"]  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir import build
 from tir_mlir.script.parser import parse
@@ -63,12 +64,7 @@ def loaded(array: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def test_the_tools_driver_has_the_conversions_too():
-    source = """@T.prim_func
-def f(X: T.Buffer((8,), "float64"), Y: T.Buffer((8,), "float16")):
-    for i in range(8):
-        with T.block("Y"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = T.Cast("float16", X[vi])"""
+    source = main("X:8:float64 Y:8:float16", each("Y", "Y[vi] = T.Cast('float16', X[vi])"), name="f")
     x, y = np.linspace(-3, 3, 8), np.zeros(8, "float16")
     build(parse(source), driver="tools")(x, y)
     np.testing.assert_array_equal(y, x.astype("float16"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.short import main, sblock
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
@@ -25,14 +26,12 @@ llvm.func @{name}(%a: !llvm.ptr) -> i32 {{
   llvm.return %zero : i32
 }}
 """
-PROGRAM = """
-@T.prim_func
-def main(A: T.Buffer((1,), "float32")):
-    with T.block("root"):
-        T.reads()
-        T.writes(A[0])
-        T.evaluate(T.call_extern("int32", "{name}", A.access_ptr("w")))
-"""
+PROGRAM = main(
+    "A:1",
+    sblock(
+        "root", "", "T.reads()", "T.writes(A[0])", "T.evaluate(T.call_extern('int32', '{name}', A.access_ptr('w')))"
+    ),
+)
 
 
 def program(name: str, *needs: str):

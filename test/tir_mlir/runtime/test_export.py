@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import BuildError
@@ -38,14 +39,7 @@ def add(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buf
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = A[vi, vj] + B[vi, vj]
 """
-NARROW = """
-@T.prim_func
-def narrow(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "bfloat16")):
-    for i in range(64):
-        with T.block("B"):
-            vi = T.axis.spatial(64, i)
-            B[vi] = T.cast(A[vi], "bfloat16")
-"""
+NARROW = main("A:64 B:64:bfloat16", each("B:64", "B[vi] = T.cast(A[vi], 'bfloat16')"), name="narrow")
 
 
 def scheduled(text: str) -> Schedule:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.products import product
+from programs.short import each, program
 
 from tir_mlir import Schedule, build
 from tir_mlir.schedules import gemm
-from tir_mlir.script.parser import parse
 from tir_mlir.target import SSE2
 
 pytestmark = pytest.mark.skipif(SSE2.hindrance is not None, reason="x86-64 only")
@@ -17,17 +17,7 @@ pytestmark = pytest.mark.skipif(SSE2.hindrance is not None, reason="x86-64 only"
 def converted(values: np.ndarray, dtype: str) -> np.ndarray:
     n, source = len(values), values.dtype
     lib = build(
-        parse(
-            f"""
-@T.prim_func
-def main(A: T.Buffer(({n},), "{source}"), B: T.Buffer(({n},), "{dtype}")):
-    for i in range({n}):
-        with T.block("B"):
-            vi = T.axis.spatial({n}, i)
-            B[vi] = T.Cast("{dtype}", A[vi])
-"""
-        ),
-        target=SSE2,
+        program(f"A:{n}:{source} B:{n}:{dtype}", each(f"B i:{n}", f"B[vi] = T.Cast('{dtype}', A[vi])")), target=SSE2
     )
     result = np.empty(n, dtype)
     lib(values, result)

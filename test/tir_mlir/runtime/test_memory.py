@@ -12,18 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness import ROOT
+from programs.short import each, main
 
 from tir_mlir import build
 from tir_mlir.script.parser import parse
 
-TEXT = """
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    for i in range(8):
-        with T.block("b"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = A[vi] + T.float32({value})
-"""
+TEXT = main("A:8 B:8", each("b", "B[vi] = A[vi] + T.float32({value})"))
 
 
 @pytest.mark.parametrize("cache", [True, False])

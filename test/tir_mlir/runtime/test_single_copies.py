@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from programs.short import each, main
 
 from tir_mlir import build
 from tir_mlir.script import parse
 
-SQUARES = """
-@T.prim_func
-def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
-    for i in range(64):
-        with T.block("B"):
-            vi = T.axis.spatial(64, i)
-            B[vi] = T.sqrt(A[vi])
-"""
+SQUARES = main("A:64 B:64", each("B:64", "B[vi] = T.sqrt(A[vi])"), name="f")
 
 
 def test_the_machine_code_has_one_body():

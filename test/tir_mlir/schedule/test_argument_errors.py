@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError, TirError
 from tir_mlir.script.parser import parse
 
-COPY = """
-@T.prim_func
-def main(A: T.Buffer((8,), "int32"), C: T.Buffer((8,), "int32")):
-    B = T.alloc_buffer((8,), "int32")
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = A[vi]
-    for i in range(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = B[vi]
-"""
+COPY = main("A:8:int32 C:8:int32; B:8:int32", each("B", "B[vi] = A[vi]"), each("C", "C[vi] = B[vi]"))
 
 
 def test_arrays_and_half_characters_where_they_do_not_belong():

@@ -9,47 +9,19 @@ from pathlib import Path
 
 import pytest
 from programs.matmul import matmul
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.can import LegalityQueries
-from tir_mlir.script import tir as T
 
 MATMUL = matmul(8, 8, 8)
 
 
-@T.prim_func
-def prefix(A: T.Buffer((8, 8), "float32")):
-    for i, j in T.grid(7, 7):
-        with T.block("A"):
-            vi = T.axis.opaque(7, i)
-            vj = T.axis.opaque(7, j)
-            A[vi + 1, vj] = A[vi, vj + 1]
-
-
-@T.prim_func
-def sized(a: T.handle, b: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    B = T.match_buffer(b, (n,), "float32")
-    for i in range(n):
-        with T.block("B"):
-            vi = T.axis.spatial(n, i)
-            B[vi] = A[vi] * 2.0
-
-
-@T.prim_func
-def mirrored(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    B = T.alloc_buffer((8,), "float32")
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = A[vi] * 2.0
-    for i in range(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = B[vi] + B[7 - vi]
+prefix = program("A:8x8", each("A i:7O j:7O", "A[vi + 1, vj] = A[vi, vj + 1]"))
+sized = program("A:n B:n", each("B i:n", "B[vi] = A[vi] * 2.0"))
+mirrored = program("A:8 C:8; B:8", each("B", "B[vi] = A[vi] * 2.0"), each("C", "C[vi] = B[vi] + B[7 - vi]"))
 
 
 def test_every_primitive_can_be_asked():

@@ -124,10 +124,7 @@ LOOPS = ["GetLoops", ["b0"], [], ["l1", "l2", "l3"]]
         ([[BLOCK, BLOCK], []], "duplicate output name b0"),
         ([[LOOPS], []], "'b0' is not a result of an earlier step"),
         ([[BLOCK, LOOPS, ["GetLoops", ["l1"], [], ["l4"]]], []], '"block" has wrong type'),
-        (
-            [[BLOCK, LOOPS, ["Split", [], [True, False], []]], []],
-            r"0 inputs, expected 1 or more \(loop, \*factors\)",
-        ),
+        ([[BLOCK, LOOPS, ["Split", [], [True, False], []]], []], r"0 inputs, expected 1 or more \(loop, \*factors\)"),
         ([[BLOCK, LOOPS, ["Split", ["l1", "8"], [True, False], []]], []], "'8' is not a result"),
         ([[BLOCK, LOOPS, ["Split", ["l1", 8.5], [True, False], []]], []], '"factors" has wrong type'),
         ([[BLOCK, LOOPS, ["Split", ["l1", "b0"], [True, False], []]], []], '"factors" has wrong type'),

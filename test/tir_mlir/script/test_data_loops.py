@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness import scripts
+from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule, build, interpret
 from tir_mlir.dialect.diagnostics import ScheduleError, ScriptError
@@ -288,15 +289,7 @@ def test_sums_and_multiples_of_extrema_are_loops(extent):
     np.testing.assert_array_equal(y, x + 1)
 
 
-RAGGED = """
-@T.prim_func
-def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
-    for i in range(4):
-        for j in range({extent}):
-            with T.block("B"):
-                vi = T.axis.spatial(127, i * 32 + j)
-                B[vi] = A[vi] + T.float32(1)
-"""
+RAGGED = main("A:127 B:127", nest("i:4 j:{extent}", sblock("B", "vi:127=i * 32 + j", "B[vi] = A[vi] + T.float32(1)")))
 
 
 @pytest.mark.parametrize("extent", ["T.min(32, 127 - i * 32) % 64", "T.max(T.min(32, 127 - i * 32), 1)"])

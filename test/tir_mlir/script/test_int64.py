@@ -127,22 +127,13 @@ COPIES = {
         lambda sch: sch.read_at(sch.get_loops("B")[0], "B", 0, "local"),
         "A_local = T.alloc_buffer((T.int64(16), T.int64(8))",
     ),
-    "reindex": (
-        lambda sch: sch.reindex("B", ("read", 0)),
-        "A_reindex = T.alloc_buffer((T.int64(16), T.int64(8))",
-    ),
+    "reindex": (lambda sch: sch.reindex("B", ("read", 0)), "A_reindex = T.alloc_buffer((T.int64(16), T.int64(8))"),
     "reindex_cache_read": (
         lambda sch: sch.reindex_cache_read("B", 0, "local", lambda i, k: (k, i)),
         "A_local = T.alloc_buffer((T.int64(8), T.int64(16))",
     ),
-    "rfactor": (
-        lambda sch: sch.rfactor(sch.get_loops("B")[1], 0),
-        "B_rf = T.alloc_buffer((T.int64(8), T.int64(16))",
-    ),
-    "pad_einsum": (
-        lambda sch: sch.pad_einsum("B", [5, 1]),
-        "A_pad = T.alloc_buffer((T.int64(20), T.int64(8))",
-    ),
+    "rfactor": (lambda sch: sch.rfactor(sch.get_loops("B")[1], 0), "B_rf = T.alloc_buffer((T.int64(8), T.int64(16))"),
+    "pad_einsum": (lambda sch: sch.pad_einsum("B", [5, 1]), "A_pad = T.alloc_buffer((T.int64(20), T.int64(8))"),
 }
 
 

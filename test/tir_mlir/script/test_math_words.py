@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScriptError
@@ -119,16 +120,17 @@ def main({params}):
 
 
 def test_halves_of_vectors():
-    module = parse("""
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    for i in range(1):
-        with T.block("B"):
-            vi = T.axis.spatial(1, i)
-            low = T.vectorlow("float32x4", A[0:8])
-            high = T.vectorhigh("float32x4", A[0:8])
-            B[0:8] = T.vectorcombine("float32x8", high, low)
-""")
+    module = parse(
+        main(
+            "A:8 B:8",
+            each(
+                "B:1",
+                "low = T.vectorlow('float32x4', A[0:8])",
+                "high = T.vectorhigh('float32x4', A[0:8])",
+                "B[0:8] = T.vectorcombine('float32x8', high, low)",
+            ),
+        )
+    )
     a, b = np.arange(8, dtype="float32"), np.zeros(8, "float32")
     for run in (build(module), lambda *arrays: interpret(module, *arrays)):
         b[:] = 0
@@ -170,11 +172,4 @@ def main(A: T.Buffer((T.vscale(SVE) * 4,), "int32")):
 ])  # fmt: skip
 def test_refused(expression: str, message: str):
     with pytest.raises(ScriptError, match=message):
-        parse(f"""
-@T.prim_func
-def main(A: T.Buffer((4,), "float32"), I: T.Buffer((4,), "int32"), D: T.Buffer((4,), "float32")):
-    for i in range(4):
-        with T.block("D"):
-            vi = T.axis.spatial(4, i)
-            D[vi] = {expression}
-""")
+        parse(main("A:4 I:4:int32 D:4", each("D:4", f"D[vi] = {expression}")))

@@ -2,22 +2,15 @@
 
 import numpy as np
 import pytest
+from programs.short import nest, program, sblock
 
 from tir_mlir import TensorIntrin, create_llvm
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.intrin import outer_products
-from tir_mlir.script import parse
 from tir_mlir.script.module import IRModule
 
-MODULE = parse("""
-@T.prim_func
-def main(A: T.Buffer((4,), "float32")):
-    for i in range(4):
-        with T.block("A"):
-            v = T.axis.spatial(4, i)
-            A[v] = T.float32(1)
-""")
+MODULE = program("A:4", nest("i:4", sblock("A", "v:4=i", "A[v] = T.float32(1)")))
 WRONG = {
     "module": (lambda: IRModule([1]), "takes an MLIR module or functions by name, not list"),
     "function": (lambda: IRModule({"f": 3}), "IRModule maps names to PrimFuncs and graphs; f is 3"),

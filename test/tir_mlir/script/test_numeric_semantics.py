@@ -6,18 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule, build, interpret
 from tir_mlir.script import parse
 
-PROGRAM = """
-@T.prim_func
-def main(A: T.Buffer((16,), "{dtype}"), B: T.Buffer((16,), "float32")):
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
-            B[vi] = {value}
-"""
+PROGRAM = main("A:16:{dtype} B:16", each("B:16", "B[vi] = {value}"))
 INPUTS = np.array(
     [np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.49, 9e4, -7.0, 0.499, 65504.0]
 )

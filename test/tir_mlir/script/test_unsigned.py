@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule, build, interpret
 from tir_mlir.dialect.diagnostics import ArgumentError, ScriptError
@@ -161,14 +162,7 @@ def main(x: T.uint8, C: T.Buffer((4,), "uint8")):
 
 
 def test_an_unsigned_index_is_not_negative() -> None:
-    mod = parse("""
-@T.prim_func
-def main(A: T.Buffer((256,), "float32"), P: T.Buffer((4,), "uint8"), C: T.Buffer((4,), "float32")):
-    for i in range(4):
-        with T.block("C"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = A[P[vi]]
-""")
+    mod = program("A:256 P:4:uint8 C:4", each("C:4", "C[vi] = A[P[vi]]"))
     a, p = np.arange(256, dtype="float32"), np.array([0, 127, 128, 255], "uint8")
     for run in (build(mod), lambda *x: interpret(mod, *x)):
         c = np.zeros(4, "float32")

@@ -23,14 +23,8 @@ WRONG = {
         lambda: te.compute((8,), lambda i: te.sum(te.sum(A[i, K], axis=K), axis=K)),
         r"reduce over several axes at once",
     ),
-    "more than a sum": (
-        lambda: te.compute((8,), lambda i: te.sum(A[i, K], axis=K) + 1),
-        "must be the whole value",
-    ),
-    "one plus a sum": (
-        lambda: te.compute((8,), lambda i: 1 + te.sum(A[i, K], axis=K)),
-        "must be the whole value",
-    ),
+    "more than a sum": (lambda: te.compute((8,), lambda i: te.sum(A[i, K], axis=K) + 1), "must be the whole value"),
+    "one plus a sum": (lambda: te.compute((8,), lambda i: 1 + te.sum(A[i, K], axis=K)), "must be the whole value"),
     "an element plus a sum": (
         lambda: te.compute((8,), lambda i: A[i, 0] + te.sum(A[i, K], axis=K)),
         "must be the whole value",

@@ -5,26 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.rowwise import reduced
+from programs.short import each, main
 
 from tir_mlir import Schedule, build, interpret, te
 from tir_mlir.script.parser import parse
 
-ROWS = """
-@T.prim_func
-def main(A: T.Buffer((5, {m}), "{dtype}"), B: T.Buffer((5,), "{dtype}"), C: T.Buffer((5,), "{dtype}")):
-    for i, k in T.grid(5, {m}):
-        with T.block("B"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                B[vi] = A[vi, 0]
-            B[vi] = T.max(B[vi], A[vi, vk])
-    for i, k in T.grid(5, {m}):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = A[vi, 0]
-            C[vi] = T.min(C[vi], A[vi, vk])
-"""
+ROWS = main(
+    "A:5x{m}:{dtype} B:5:{dtype} C:5:{dtype}",
+    each("B i:5 k:{m}R", "B[vi] = T.max(B[vi], A[vi, vk])", init="B[vi] = A[vi, 0]"),
+    each("C i:5 k:{m}R", "C[vi] = T.min(C[vi], A[vi, vk])", init="C[vi] = A[vi, 0]"),
+)
 
 
 @pytest.mark.parametrize("m", [1, 15, 16, 17, 127])

@@ -2,21 +2,13 @@
 
 import numpy as np
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule, build
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.script import tir as T
 
-
-@T.prim_func
-def scaled(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 33), "float32")
-    C = T.match_buffer(c, (n, 33), "float32")
-    for i, j in T.grid(n, 33):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, vj] * T.float32(2)
+scaled = program("A:nx33 C:nx33", each("C i:n j:33", "C[vi, vj] = A[vi, vj] * T.float32(2)"))
 
 
 def asked(value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir.dialect.ir import attrs, entered, funcs
 from tir_mlir.graph.memory.lower_main import add_scratch
@@ -10,24 +11,12 @@ from tir_mlir.passes.lower.scratch import scratch_of
 from tir_mlir.passes.lower.to_llvm import lower_to_llvm
 from tir_mlir.script.parser import parse
 
-PROGRAM = """
-@T.prim_func
-def main(A: T.Buffer(({n},)), C: T.Buffer(({n},))):
-    B = T.alloc_buffer(({n},))
-    D = T.alloc_buffer(({n},))
-    for i in range({n}):
-        with T.block("B"):
-            vi = T.axis.spatial({n}, i)
-            B[vi] = A[vi] + 1.0
-    for i in range({n}):
-        with T.block("D"):
-            vi = T.axis.spatial({n}, i)
-            D[vi] = B[{n} - 1 - vi] * 2.0
-    for i in range({n}):
-        with T.block("C"):
-            vi = T.axis.spatial({n}, i)
-            C[vi] = D[{n} - 1 - vi] + A[{n} - 1 - vi]
-"""
+PROGRAM = main(
+    "A:{n} C:{n}; B:{n} D:{n}",
+    each("B i:{n}", "B[vi] = A[vi] + 1.0"),
+    each("D i:{n}", "D[vi] = B[{n} - 1 - vi] * 2.0"),
+    each("C i:{n}", "C[vi] = D[{n} - 1 - vi] + A[{n} - 1 - vi]"),
+)
 
 
 @pytest.mark.parametrize(("n", "needed"), [(9001, 2 * 36032), (900, 0)], ids=["heap", "stack"])

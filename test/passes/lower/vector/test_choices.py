@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from harness.lowered import passed, run
 from programs.sequences import cumulative_down
+from programs.short import each, program
 
 from tir_mlir import Schedule, build
 from tir_mlir.passes.lower import LoweringWarning
@@ -122,13 +123,9 @@ def test_a_condition_on_data_around_another(n, nested):
 def test_a_shared_element_that_may_be_outside_is_not_loaded_for_all_lanes():
     """Where no lane runs, S[vi + 1] may be beyond S."""
 
-    @T.prim_func
-    def main(A: T.Buffer((5, 16), "float32"), S: T.Buffer((5,), "float32"), Y: T.Buffer((5, 16), "float32")):
-        for i, j in T.grid(5, 16):
-            with T.block("Y"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                Y[vi, vj] = T.if_then_else(vi < 4 and vi + vj < 9, S[vi + 1], A[vi, vj])
-
+    main = program(
+        "A:5x16 S:5 Y:5x16", each("Y:5x16", "Y[vi, vj] = T.if_then_else(vi < 4 and vi + vj < 9, S[vi + 1], A[vi, vj])")
+    )
     sch = Schedule(main)
     sch.vectorize(sch.get_loops("Y")[-1])
     a, scale, y = RNG.random((5, 16), dtype=np.float32), RNG.random(5, dtype=np.float32), np.empty((5, 16), np.float32)

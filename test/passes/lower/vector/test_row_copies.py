@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule, build
 from tir_mlir.script.parser import parse
@@ -14,15 +15,19 @@ def patches(width: int, gap: int, stride: int, count: int, nr: int, dtype: str):
     pixel = f"(vj * {nr} + vl)"
     size = (-(-count // width) - 1) * (width * stride + gap) + (width - 1) * stride + 1
     program = parse(
-        f"""
-@T.prim_func
-def main(A: T.Buffer(({size},), "{dtype}"), B: T.Buffer(({-(-count // nr)}, {nr}), "{dtype}")):
-    for j, l in T.grid({-(-count // nr)}, {nr}):
-        with T.block("B"):
-            T.where(j * {nr} + l < {count})
-            vj, vl = T.axis.remap("SS", [j, l])
-            B[vj, vl] = A[{pixel} // {width} * {width * stride + gap} + {pixel} % {width} * {stride}]
-"""
+        main(
+            f"A:{size}:{dtype} B:{-(-count // nr)}x{nr}:{dtype}",
+            nest(
+                f"j:{-(-count // nr)} l:{nr}",
+                sblock(
+                    "B",
+                    "",
+                    "vj, vl = T.axis.remap('SS', [j, l])",
+                    f"B[vj, vl] = A[{pixel} // {width} * {width * stride + gap} + {pixel} % {width} * {stride}]",
+                    where=f"j * {nr} + l < {count}",
+                ),
+            ),
+        )
     )
     return program, size
 

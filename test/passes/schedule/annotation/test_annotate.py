@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
-
-@I.ir_module
-class Scale:
-    @T.prim_func
-    def main(A: T.Buffer((8, 16), "float32"), B: T.Buffer((8, 16), "float32")):
-        for i, j in T.grid(8, 16):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * 2.0
-
-
+Scale = program("A:8x16 B:8x16", each("B:8x16", "B[vi, vj] = A[vi, vj] * 2.0"))
 SIZES = ((8, 16), "float32"), ((8, 16), "float32")
 PLAIN = [1, -3, 0, 2.5, True, False, "text", "", 'a "quote" and a \\']
 VALUES = [*PLAIN, [1, 2, 3], [], ["a", 1.5], {"k": 1}, {"a": {"b": [1]}}]

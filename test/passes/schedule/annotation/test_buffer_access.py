@@ -5,23 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
+from programs.short import each, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
 from tir_mlir.script import parse
-from tir_mlir.script import tir as T
 
-
-@I.ir_module
-class Sum:
-    @T.prim_func
-    def main(A: T.Buffer((17, 4), "float32"), B: T.Buffer((17, 4), "float32"), C: T.Buffer((17, 4), "float32")):
-        for i, j in T.grid(17, 4):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = A[vi, vj] + B[vi, vj]
-
-
+Sum = program("A:17x4 B:17x4 C:17x4", each("C:17x4", "C[vi, vj] = A[vi, vj] + B[vi, vj]"))
 SHAPES = [((17, 4), "float32")] * 3
 
 
@@ -61,15 +50,7 @@ def test_the_text_of_a_program_keeps_it():
 def test_no_step_becomes_legal_by_it(hide, refused):
     """Proofs ask the accesses."""
 
-    @I.ir_module
-    class Shift:
-        @T.prim_func
-        def main(A: T.Buffer((17,), "float32")):
-            for i in range(16):
-                with T.block("A"):
-                    vi = T.axis.opaque(16, i)
-                    A[vi + 1] = A[vi]
-
+    Shift = program("A:17", each("A i:16O", "A[vi + 1] = A[vi]"))
     sch = Schedule(Shift)
     if hide:
         sch.unsafe_hide_buffer_access("A", "read", [0])
@@ -127,19 +108,7 @@ def test_refuses_numbers_and_ranges(refused):
 
 
 def test_a_declared_region_over_a_size_that_the_iters_do_not_have():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,))
-    C = T.match_buffer(c, (n,))
-    for i in range(n):
-        with T.block("C"):
-            vi = T.axis.spatial(n, i)
-            C[vi] = A[vi] + 1.0
-""")
-    )
+    sch = Schedule(program("A:n C:n", each("C i:n", "C[vi] = A[vi] + 1.0")))
     outer = sch.blockize(sch.get_loops("C")[0], preserve_unit_iters=False)
     sch.annotate_buffer_access(outer, 0, "read", "lambda v: [(0, 1)]")
     assert "T.reads(A[0])" in reads_back(sch)
@@ -149,21 +118,10 @@ def main(a: T.handle, c: T.handle):
 
 def test_a_declared_region_keeps_other_regions_over_sizes():
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,))
-    B = T.match_buffer(b, (n,))
-    C = T.match_buffer(c, (n,))
-    with T.block("o"):
-        T.reads(A[0:n], B[0:n])
-        T.writes(C[0:n])
-        for i in range(n):
-            with T.block("C"):
-                vi = T.axis.spatial(n, i)
-                C[vi] = A[vi] + B[vi]
-""")
+        program(
+            "A:n B:n C:n",
+            sblock("o", "", "T.reads(A[0:n], B[0:n])", "T.writes(C[0:n])", each("C i:n", "C[vi] = A[vi] + B[vi]")),
+        )
     )
     sch.annotate_buffer_access("o", 0, "read", "lambda: [(0, 1)]")
     text = reads_back(sch)
@@ -177,19 +135,11 @@ NEAREST = "T.floor((T.Cast('float32', vi) + T.float32(0.5)) * T.float32(0.5) - T
 
 def resized(index: str) -> Schedule:
     return Schedule(
-        parse(f"""
-@T.prim_func
-def main(A: T.Buffer((64,), "float32"), I: T.Buffer((128,), "int32"), C: T.Buffer((128,), "float32")):
-    B = T.alloc_buffer((64,), "float32")
-    for i in range(64):
-        with T.block("B"):
-            vi = T.axis.spatial(64, i)
-            B[vi] = A[vi] + T.float32(1)
-    for i in range(128):
-        with T.block("C"):
-            vi = T.axis.spatial(128, i)
-            C[vi] = B[{index}]
-""")
+        program(
+            "A:64 I:128:int32 C:128; B:64",
+            each("B:64", "B[vi] = A[vi] + T.float32(1)"),
+            each("C:128", f"C[vi] = B[{index}]"),
+        )
     )
 
 

@@ -6,12 +6,11 @@ import pytest
 from programs.elementwise import scale
 from programs.matmul import matmul_nt
 from programs.reduction import RepeatedRowSums, SymbolicRowSums
+from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_nt_sizes, square
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
@@ -135,50 +134,19 @@ def test_kinds_and_annotations(same_result):
     same_result(sch, scale(8, 16), *square(8, 16))
 
 
-@I.ir_module
-class Part:
-    """The sums start anew only where the guard holds: the rest of C is of another block."""
-
-    @T.prim_func
-    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
-        C = T.alloc_buffer((4,), "float32")
-        for i in range(4):
-            with T.block("other"):
-                vi = T.axis.spatial(4, i)
-                C[vi] = 5.0
-        for i, k in T.grid(4, 4):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                T.where(i < 2)
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk]
-        for i in range(4):
-            with T.block("D"):
-                vi = T.axis.spatial(4, i)
-                D[vi] = C[vi]
-
-
-@I.ir_module
-class Triangle:
-    @T.prim_func
-    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
-        C = T.alloc_buffer((4,), "float32")
-        for i in range(4):
-            with T.block("other"):
-                vi = T.axis.spatial(4, i)
-                C[vi] = 5.0
-        for i, k in T.grid(4, 4):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                T.where(k < i)
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk]
-        for i in range(4):
-            with T.block("D"):
-                vi = T.axis.spatial(4, i)
-                D[vi] = C[vi]
+Part = program(
+    "A:4x4 D:4; C:4",
+    each("other:4", "C[vi] = 5.0"),
+    each("C i:4 k:4R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0", where="i < 2"),
+    each("D:4", "D[vi] = C[vi]"),
+)
+"""The sums start anew only where the guard holds: the rest of C is of another block."""
+Triangle = program(
+    "A:4x4 D:4; C:4",
+    each("other:4", "C[vi] = 5.0"),
+    each("C i:4 k:4R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0", where="k < i"),
+    each("D:4", "D[vi] = C[vi]"),
+)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -208,18 +176,9 @@ def test_refuses_a_repeated_reduction(refused, same_result):
 
 
 def test_refuses_several_blocks(refused):
-    @I.ir_module
-    class Two:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi]
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = A[vi]
-
+    Two = program(
+        "A:8 B:8 C:8", nest("i:8", sblock("B", "vi:8=i", "B[vi] = A[vi]"), sblock("C", "vi:8=i", "C[vi] = A[vi]"))
+    )
     sch = Schedule(Two)
     message = r'exactly one block under it; loop i has 2 \("B", "C"\)'
     refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[0]))
@@ -233,20 +192,11 @@ def test_refuses_tiles_that_are_no_tiles(refused):
 
 
 def test_refuses_an_inner_part_with_holes(refused):
-    @I.ir_module
-    class Even:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), D: T.Buffer((4,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i, j in T.grid(2, 2):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i * 4 + j * 2)
-                    B[vi] = A[vi]
-            for i in range(4):
-                with T.block("D"):
-                    vi = T.axis.spatial(4, i)
-                    D[vi] = B[vi * 2]
-
+    Even = program(
+        "A:8 D:4; B:8",
+        nest("i:2 j:2", sblock("B", "vi:8=i * 4 + j * 2", "B[vi] = A[vi]")),
+        each("D:4", "D[vi] = B[vi * 2]"),
+    )
     sch = Schedule(Even)
     refused(sch, r"do not cover \[0, 3\) of iter vi", lambda: sch.blockize(sch.get_loops("B")[1]))
 
@@ -260,24 +210,11 @@ def test_refuses_loops_out_of_order(refused, same_result):
 
 
 def test_refuses_bounds_from_outside(refused):
-    @I.ir_module
-    class Triangle:
-        @T.prim_func
-        def main(A: T.Buffer((8, 8), "float32"), D: T.Buffer((8,), "float32")):
-            S = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                for j in range(i + 1):
-                    with T.block("S"):
-                        vi = T.axis.spatial(8, i)
-                        vj = T.axis.reduce(8, j)
-                        with T.init():
-                            S[vi] = 0.0
-                        S[vi] += A[vi, vj]
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = S[vi]
-
+    Triangle = program(
+        "A:8x8 D:8; S:8",
+        nest("i:8 j:i+1", sblock("S", "vi:8=i vj:8R=j", "S[vi] += A[vi, vj]", init="S[vi] = 0.0")),
+        each("D", "D[vi] = S[vi]"),
+    )
     sch = Schedule(Triangle)
     refused(sch, "bounds of loop j depend on loop i, which is outside", lambda: sch.blockize(sch.get_loops("S")[1]))
 
@@ -288,20 +225,10 @@ def test_refuses_wrong_handles(refused):
     refused(sch, "wrong type", lambda: sch.blockize(3), TypeError)
 
 
-@I.ir_module
-class Started:
-    """Rows of which only the start is summed."""
-
-    @T.prim_func
-    def main(A: T.Buffer((5, 9), "float32"), B: T.Buffer((5,), "float32")):
-        for i in range(5):
-            for k in range(i + 1):
-                with T.block("B"):
-                    vi = T.axis.spatial(5, i)
-                    vk = T.axis.reduce(9, k)
-                    with T.init():
-                        B[vi] = 0.0
-                    B[vi] += A[vi, vk]
+Started = program(
+    "A:5x9 B:5", nest("i:5 k:i+1", sblock("B", "vi:5=i vk:9R=k", "B[vi] += A[vi, vk]", init="B[vi] = 0.0"))
+)
+"""Rows of which only the start is summed."""
 
 
 def test_a_domain_that_no_loop_reaches_the_end_of():
@@ -313,26 +240,12 @@ def test_a_domain_that_no_loop_reaches_the_end_of():
     assert sch.verify()
 
 
-NEVER = """
-@T.prim_func
-def main(A: T.Buffer((1, 1), "int8"), B: T.Buffer((1, 1), "int8")):
-    Y = T.alloc_buffer((1, 1), "int8")
-    for i in range(1):
-        for j in range(1):
-            with T.block("low"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                Y[vi, vj] = A[vi, vj]
-    for i in range(1):
-        for j in range(1 - 1 - i):
-            with T.block("high"):
-                vi = T.axis.spatial(1, i)
-                vj = T.axis.spatial(1, i + 1 + j)
-                Y[vi, vj] = T.int8(2)
-    for i, j in T.grid(1, 1):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = Y[vi, vj]
-"""
+NEVER = main(
+    "A:1x1:int8 B:1x1:int8; Y:1x1:int8",
+    each("low:1x1", "Y[vi, vj] = A[vi, vj]"),
+    nest("i:1 j:1-1-i", sblock("high", "vi:1=i vj:1=i + 1 + j", "Y[vi, vj] = T.int8(2)")),
+    each("B:1x1", "B[vi, vj] = Y[vi, vj]"),
+)
 
 
 @pytest.mark.parametrize("what", ["blocks", "loop"])
@@ -343,18 +256,15 @@ def test_a_loop_that_never_runs_has_no_tile(what):
         sch.blockize([low, high] if what == "blocks" else sch.get_loops(high)[0])
 
 
-NESTED = """
-@T.prim_func
-def main(A: T.Buffer((4, 7), "int32"), B: T.Buffer((4, 7), "int32")):
-    for i in range(4):
-        with T.block("B_o"):
-            vo = T.axis.spatial(4, i)
-            for j in range(7):
-                with T.block("B"):
-                    vi = T.axis.spatial(1, 0)
-                    vj = T.axis.spatial(7, j)
-                    B[vo + vi, vj] = A[vo + vi, vj] + T.int32(1)
-"""
+NESTED = main(
+    "A:4x7:int32 B:4x7:int32",
+    nest(
+        "i:4",
+        sblock(
+            "B_o", "vo:4=i", nest("j:7", sblock("B", "vi:1=0 vj:7=j", "B[vo + vi, vj] = A[vo + vi, vj] + T.int32(1)"))
+        ),
+    ),
+)
 
 
 @pytest.mark.parametrize("which", ["inner", "outer", "iters"])
@@ -374,16 +284,18 @@ def test_an_outer_block_keeps_the_declarations_of_inner_ones(which):
     assert sch.verify()
 
 
-WINDOW = """
-@T.prim_func
-def main(A: T.Buffer((7, 4), "float32"), W: T.Buffer((2, 1), "float32"), C: T.Buffer((3, 2), "float32")):
-    for i, j, s, r in T.grid(3, 2, 1, 2):
-        with T.block("C"):
-            vi, vj, vr, vs = T.axis.remap("SSRR", [i, j, r, s])
-            with T.init():
-                C[vi, vj] = T.float32(0)
-            C[vi, vj] = C[vi, vj] + A[vi * 2 + vr, vj * 2 + vs] * W[vr, vs]
-"""
+WINDOW = main(
+    "A:7x4 W:2x1 C:3x2",
+    nest(
+        "i:3 j:2 s:1 r:2",
+        sblock(
+            "C",
+            "SSRR i j r s",
+            "C[vi, vj] = C[vi, vj] + A[vi * 2 + vr, vj * 2 + vs] * W[vr, vs]",
+            init="C[vi, vj] = T.float32(0)",
+        ),
+    ),
+)
 
 
 def test_a_declared_region_may_speak_of_other_iters_than_the_accesses():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule, TensorIntrin, build, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted
@@ -46,14 +47,7 @@ llvm.func @copy_rows(%c: !llvm.ptr, %a: !llvm.ptr, %bytes: i32) -> i32 {
 }
 """
 )
-PROGRAM = """
-@T.prim_func
-def main(A: T.Buffer((8, 24), "float32"), B: T.Buffer((8, 24), "float32")):
-    for i, k in T.grid(8, 24):
-        with T.block("B"):
-            vi, vk = T.axis.remap("SS", [i, k])
-            B[vi, vk] = A[vi, vk] + T.float32(1)
-"""
+PROGRAM = main("A:8x24 B:8x24", each("B i:8 k:24", "B[vi, vk] = A[vi, vk] + T.float32(1)"))
 
 
 def register(argument: str) -> None:

@@ -21,10 +21,7 @@ MISFITS = {
     ),
     "scope": (dict(A='(64, 64), "float32", scope="shared"'), 'needs scope "global", A is in "shared"'),
     "payload": (dict(update="C[vi, vj] - A[vi, vk] * B[vj, vk]"), r"the block computes subf\(C, mulf\(A, B\)\)"),
-    "dtype": (
-        dict.fromkeys("ABC", '(64, 64), "float64"'),
-        "computes addf.* : f32, the block computes addf.* : f64",
-    ),
+    "dtype": (dict.fromkeys("ABC", '(64, 64), "float64"'), "computes addf.* : f32, the block computes addf.* : f64"),
     "order": (dict(update="C[vi, vj] * A[vi, vk] + B[vj, vk]"), "so the order of iterations matters"),
 }
 
@@ -50,13 +47,7 @@ def test_a_single_point(mm16, refused):
 
 
 def test_guard(mm16, refused):
-    sch, loop = tiled(
-        matmul(
-            extents="50, 64, 64",
-            A='(50, 64), "float32"',
-            C='(50, 64), "float32"',
-        )
-    )
+    sch, loop = tiled(matmul(extents="50, 64, 64", A='(50, 64), "float32"', C='(50, 64), "float32"'))
     refused(sch, "guarded by T.where", lambda: sch.tensorize(loop, mm16))
 
 

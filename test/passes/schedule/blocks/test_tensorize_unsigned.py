@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule, TensorIntrin, build, create_llvm
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -25,14 +26,9 @@ SUM = """for i in range(16):
                 v = T.axis.spatial(16, i)
                 C[v] = T.{operation}"""
 CALL = 'T.call_extern("int32", "{name}", A.access_ptr("r"), B.access_ptr("r"), C.access_ptr("w"))'
-PROGRAM = """
-@T.prim_func
-def main(A: T.Buffer((64,), "uint8"), B: T.Buffer((64,), "uint8"), C: T.Buffer((64,), "uint8")):
-    for i, j in T.grid(4, 16):
-        with T.block("C"):
-            v = T.axis.spatial(64, i * 16 + j)
-            C[v] = T.{operation}
-"""
+PROGRAM = main(
+    "A:64:uint8 B:64:uint8 C:64:uint8", nest("i:4 j:16", sblock("C", "v:64=i * 16 + j", "C[v] = T.{operation}"))
+)
 ADD, MAX = "add(A[v], B[v])", "max(A[v], B[v])"
 KERNEL = """
 #include <stdint.h>

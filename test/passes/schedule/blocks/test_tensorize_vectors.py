@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import each, program
 
 from tir_mlir import Schedule, TensorIntrin, build, interpret
 from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScriptError
@@ -188,14 +189,7 @@ def test_rows_of_a_strided_operand_at_odd_offsets() -> None:
     TensorIntrin.register("vectors.rows", desc, impl, override=True)
     assert TensorIntrin.check("vectors.rows")
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(X: T.Buffer((9,), "float32"), Y: T.Buffer((50,), "float32"), Z: T.Buffer((9, 51), "float32")):
-    for i, j in T.grid(8, 48):
-        with T.block("Z"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Z[vi + 1, vj + 3] = Z[vi + 1, vj + 3] + X[vi + 1] * Y[vj + 1]
-""")
+        program("X:9 Y:50 Z:9x51", each("Z:8x48", "Z[vi + 1, vj + 3] = Z[vi + 1, vj + 3] + X[vi + 1] * Y[vj + 1]"))
     )
     i, j = sch.get_loops("Z")
     _, i_1 = sch.split(i, factors=[None, 4])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main, nest, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
@@ -14,36 +15,22 @@ from tir_mlir.script.structural_equal import difference
 
 
 def resize(n: int):
-    @I.ir_module
-    class Resize:
-        @T.prim_func
-        def main(A: T.Buffer((3, n, n), "float32"), B: T.Buffer((3, n * 2, n * 2), "float32")):
-            for c, i, j in T.grid(3, n * 2, n * 2):
-                with T.block("resize"):
-                    vc, vi, vj = T.axis.remap("SSS", [c, i, j])
-                    B[vc, vi, vj] = A[vc, vi // 4 + vj // 4, vj // 2]
-
-    return Resize
+    return program(
+        f"A:3x{n}x{n} B:3x{n * 2}x{n * 2}",
+        each(f"resize c:3 i:{n}*2 j:{n}*2", "B[vc, vi, vj] = A[vc, vi // 4 + vj // 4, vj // 2]"),
+    )
 
 
-@I.ir_module
-class Shared:
-    """Terms that several indices have in common, one with a variable of an inner loop, one used as data."""
-
-    @T.prim_func
-    def main(A: T.Buffer((40, 40), "float32"), B: T.Buffer((16, 16), "float32"), P: T.Buffer((16,), "int32")):
-        for i, j in T.grid(16, 16):
-            with T.block("b"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = 0.0
-                for k in range(3):
-                    B[vi, vj] = B[vi, vj] + A[vi // 2 + 1, vj * 2 + k] * A[vi // 2 + 2, vj * 2]
-        for i in range(16):
-            with T.block("p"):
-                vi = T.axis.spatial(16, i)
-                P[vi] = vi * 3 % 7 - 2
-
-
+Shared = program(
+    "A:40x40 B:16x16 P:16:int32",
+    each(
+        "b:16x16",
+        "B[vi, vj] = 0.0",
+        nest("k:3", "B[vi, vj] = B[vi, vj] + A[vi // 2 + 1, vj * 2 + k] * A[vi // 2 + 2, vj * 2]"),
+    ),
+    each("p:16", "P[vi] = vi * 3 % 7 - 2"),
+)
+"""Terms that several indices have in common, one with a variable of an inner loop, one used as data."""
 SHARED = [((40, 40), "float32"), ((16, 16), "float32"), ((16,), "int32")]
 
 
@@ -126,15 +113,7 @@ def test_an_index_as_data(same_result):
 
 
 def test_places_that_are_written(same_result):
-    @I.ir_module
-    class Written:
-        @T.prim_func
-        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
-            for i, j in T.grid(16, 16):
-                with T.block("b"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[15 - vi, vj] = A[15 - vi, vj]
-
+    Written = program("A:16x16 B:16x16", each("b:16x16", "B[15 - vi, vj] = A[15 - vi, vj]"))
     sch = Schedule(Written)
     sch.split(sch.get_loops("b")[0], [None, 5])
     sch.cache_index("b", "local")
@@ -144,15 +123,7 @@ def test_places_that_are_written(same_result):
 
 
 def test_inside_a_block(same_result):
-    @I.ir_module
-    class Rows:
-        @T.prim_func
-        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
-            for i, j in T.grid(16, 16):
-                with T.block("b"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, (vj + vi) % 16]
-
+    Rows = program("A:16x16 B:16x16", each("b:16x16", "B[vi, vj] = A[vi, (vj + vi) % 16]"))
     sch = Schedule(Rows)
     i, j = sch.get_loops("b")
     j_0, j_1 = sch.split(j, [None, 4])
@@ -162,18 +133,7 @@ def test_inside_a_block(same_result):
 
 
 def test_symbolic_sizes_need_wide_integers(same_result):
-    @I.ir_module
-    class Symbolic:
-        @T.prim_func
-        def main(a: T.handle, b: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n,), "float32")
-            B = T.match_buffer(b, (n,), "float32")
-            for i in range(n):
-                with T.block("b"):
-                    vi = T.axis.spatial(n, i)
-                    B[vi] = A[n - 1 - vi]
-
+    Symbolic = program("A:n B:n", each("b i:n", "B[vi] = A[n - 1 - vi]"))
     sch = Schedule(Symbolic)
     sch.cache_index("b", "local")
     assert 'index_var_0 = T.alloc_buffer((n,), "int64"' in sch.mod.script()
@@ -185,15 +145,7 @@ def test_symbolic_sizes_need_wide_integers(same_result):
 
 
 def test_refusals(refused):
-    @I.ir_module
-    class Plain:
-        @T.prim_func
-        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
-            for i, j in T.grid(16, 16):
-                with T.block("b"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vj, vi]
-
+    Plain = program("A:16x16 B:16x16", each("b:16x16", "B[vi, vj] = A[vj, vi]"))
     sch = Schedule(Plain)
     refused(
         sch,
@@ -224,24 +176,12 @@ def test_a_table_that_leads_out_of_a_buffer():
 
 
 def test_buffers_that_are_not_index_tables_are_unknown():
-    @I.ir_module
-    class Twice:
-        @T.prim_func
-        def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), P: T.Buffer((16,), "int32")):
-            X = T.alloc_buffer((16,), "int32")
-            for i in range(16):
-                with T.block("x"):
-                    vi = T.axis.spatial(16, i)
-                    X[vi] = vi // 2
-            for i in range(16):
-                with T.block("y"):
-                    vi = T.axis.spatial(16, i)
-                    X[vi] = P[vi]
-            for i in range(16):
-                with T.block("b"):
-                    vi = T.axis.spatial(16, i)
-                    B[vi] = A[X[vi]]
-
+    Twice = program(
+        "A:16 B:16 P:16:int32; X:16:int32",
+        each("x:16", "X[vi] = vi // 2"),
+        each("y:16", "X[vi] = P[vi]"),
+        each("b:16", "B[vi] = A[X[vi]]"),
+    )
     assert "A[0:16]" in regions_of(Schedule(Twice), "b")
 
 
@@ -295,14 +235,9 @@ def test_a_weight_computed_from_iters(same_result):
     """Linear interpolation: the index and the weight of the right neighbor."""
     at = "(T.Cast('float32', vj) * T.float32(1.5))"
     below = f"T.Cast('int32', T.floor({at}))"
-    program = parse(f"""
-@T.prim_func
-def main(A: T.Buffer((5, 16), "float32"), C: T.Buffer((5, 9), "float32")):
-    for i, j in T.grid(5, 9):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, {below}] * ({at} - T.floor({at})) + A[vi, {below} + 1]
-""")
+    program = parse(
+        main("A:5x16 C:5x9", each("C:5x9", f"C[vi, vj] = A[vi, {below}] * ({at} - T.floor({at})) + A[vi, {below} + 1]"))
+    )
     sch = Schedule(program)
     assert len(sch.cache_index("C", "global", 0)) == 3
     text = sch.mod.script()
@@ -313,15 +248,16 @@ def main(A: T.Buffer((5, 16), "float32"), C: T.Buffer((5, 9), "float32")):
 
 def test_a_division_by_an_iter_stays_under_its_guard(same_result):
     """At vj = 0 the division would trap, and the block does not run."""
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((8,), "int32"), C: T.Buffer((8,), "int32")):
-    for j in range(8):
-        with T.block("C"):
-            vj = T.axis.spatial(8, j)
-            T.where(j > 0)
-            C[vj] = A[vj // 2] + T.Cast("int32", T.Cast("int64", 7) // T.Cast("int64", vj))
-""")
+    program = parse(
+        main(
+            "A:8:int32 C:8:int32",
+            each(
+                "C j:8",
+                "C[vj] = A[vj // 2] + T.Cast('int32', T.Cast('int64', 7) // T.Cast('int64', vj))",
+                where="j > 0",
+            ),
+        )
+    )
     sch = Schedule(program)
     assert len(sch.cache_index("C", "global", 0)) == 1
     assert "T.int64(7) // T.Cast" in sch.mod.script()

@@ -4,74 +4,48 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
-
-@I.ir_module
-class Opaque:
-    """A block without iters that changes part of a buffer."""
-
-    @T.prim_func
-    def main(A: T.Buffer((64,), "int32")):
-        for i in range(1):
-            with T.block("A"):
-                T.reads(A[0:64])
-                T.writes(A[0:64])
-                for k in range(64):
-                    A[k] = A[k] + 1
+Opaque = program(
+    "A:64:int32", nest("i:1", sblock("A", "", "T.reads(A[0:64])", "T.writes(A[0:64])", nest("k:64", "A[k] = A[k] + 1")))
+)
+"""A block without iters that changes part of a buffer."""
 
 
 def scaled(n: int, m: int):
-    @I.ir_module
-    class Scaled:
-        """B from A, A changed in place, D from A."""
-
-        @T.prim_func
-        def main(A: T.Buffer((n, m), "float32"), B: T.Buffer((n, m), "float32"), D: T.Buffer((n, m), "float32")):
-            for i in range(n):
-                for j in range(m):
-                    with T.block("B"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        B[vi, vj] = D[vi, vj] * 3.0
-                for j in range(m):
-                    with T.block("A"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        A[vi, vj] = A[vi, vj] * 2.0 + B[vi, vj]
-            for i, j in T.grid(n, m):
-                with T.block("D"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    D[vi, vj] = A[vi, vj] + 1.0
-
-    return Scaled
+    return program(
+        f"A:{n}x{m} B:{n}x{m} D:{n}x{m}",
+        nest(
+            f"i:{n}",
+            nest(f"j:{m}", sblock("B", "SS i j", "B[vi, vj] = D[vi, vj] * 3.0")),
+            nest(f"j:{m}", sblock("A", "SS i j", "A[vi, vj] = A[vi, vj] * 2.0 + B[vi, vj]")),
+        ),
+        each(f"D i:{n} j:{m}", "D[vi, vj] = A[vi, vj] + 1.0"),
+    )
 
 
 def test_around_a_block_without_iters(same_result):
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((64,), "int32")):
-            A_local = T.alloc_buffer((64,), "int32", scope="local")
-            for i in range(1):
-                for ax0 in range(64):
-                    with T.block("A_local"):
-                        v0 = T.axis.spatial(64, ax0)
-                        A_local[v0] = A[v0]
-                with T.block("A"):
-                    T.reads(A_local[0:64])
-                    T.writes(A_local[0:64])
-                    for k in range(64):
-                        A_local[k] = A_local[k] + 1
-                for ax0 in range(64):
-                    with T.block("A_local"):
-                        v0 = T.axis.spatial(64, ax0)
-                        A[v0] = A_local[v0]
-
+    Expected = program(
+        "A:64:int32",
+        "A_local = T.alloc_buffer((64,), 'int32', scope='local')",
+        nest(
+            "i:1",
+            nest("ax0:64", sblock("A_local", "v0:64=ax0", "A_local[v0] = A[v0]")),
+            sblock(
+                "A",
+                "",
+                "T.reads(A_local[0:64])",
+                "T.writes(A_local[0:64])",
+                nest("k:64", "A_local[k] = A_local[k] + 1"),
+            ),
+            nest("ax0:64", sblock("A_local", "v0:64=ax0", "A[v0] = A_local[v0]")),
+        ),
+    )
     sch = Schedule(Opaque)
     first, second = sch.cache_inplace("A", 0, "local")
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -80,35 +54,17 @@ def test_around_a_block_without_iters(same_result):
 
 
 def test_in_the_loops_of_the_block():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
-            A_local = T.alloc_buffer((8, 8), scope="local")
-            for i, j in T.grid(8, 8):
-                for ax0, ax1 in T.grid(1, 1):
-                    with T.block("A_local"):
-                        v0 = T.axis.spatial(8, i + ax0)
-                        v1 = T.axis.spatial(8, j + ax1)
-                        A_local[v0, v1] = A[v0, v1]
-                with T.block("A"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    A_local[vi, vj] = A_local[vi, vj] + B[vi, vj]
-                for ax0, ax1 in T.grid(1, 1):
-                    with T.block("A_local"):
-                        v0 = T.axis.spatial(8, i + ax0)
-                        v1 = T.axis.spatial(8, j + ax1)
-                        A[v0, v1] = A_local[v0, v1]
-
-    @I.ir_module
-    class Add:
-        @T.prim_func
-        def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
-            for i, j in T.grid(8, 8):
-                with T.block("A"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    A[vi, vj] = A[vi, vj] + B[vi, vj]
-
+    Expected = program(
+        "A:8x8 B:8x8",
+        "A_local = T.alloc_buffer((8, 8), scope='local')",
+        nest(
+            "i:8 j:8",
+            nest("ax0:1 ax1:1", sblock("A_local", "v0:8=i + ax0 v1:8=j + ax1", "A_local[v0, v1] = A[v0, v1]")),
+            sblock("A", "SS i j", "A_local[vi, vj] = A_local[vi, vj] + B[vi, vj]"),
+            nest("ax0:1 ax1:1", sblock("A_local", "v0:8=i + ax0 v1:8=j + ax1", "A[v0, v1] = A_local[v0, v1]")),
+        ),
+    )
+    Add = program("A:8x8 B:8x8", each("A:8x8", "A[vi, vj] = A[vi, vj] + B[vi, vj]"))
     sch = Schedule(Add)
     sch.cache_inplace("A", "A", "local")
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -135,33 +91,14 @@ def test_an_update_and_its_tile(same_result):
 
 
 def test_part_of_a_buffer(same_result):
-    @I.ir_module
-    class Part:
-        @T.prim_func
-        def main(A: T.Buffer((16, 20), "float32")):
-            for i, j in T.grid(16, 8):
-                with T.block("A"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    A[vi, vj + 4] = A[vi, vj + 4] * 2.0
-
+    Part = program("A:16x20", each("A:16x8", "A[vi, vj + 4] = A[vi, vj + 4] * 2.0"))
     sch = Schedule(Part)
     sch.cache_inplace("A", 0, "local")
     same_result(sch, Part, ((16, 20), "float32"))
 
 
 def test_symbolic(same_result):
-    @I.ir_module
-    class Symbolic:
-        @T.prim_func
-        def main(a: T.handle, b: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n, 8), "float32")
-            B = T.match_buffer(b, (n, 8), "float32")
-            for i, j in T.grid(n, 8):
-                with T.block("A"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    A[vi, vj] = A[vi, vj] + B[vi, vj]
-
+    Symbolic = program("A:nx8 B:nx8", each("A i:n j:8", "A[vi, vj] = A[vi, vj] + B[vi, vj]"))
     sch = Schedule(Symbolic)
     sch.split(sch.get_loops("A")[0], [None, 4])
     sch.cache_inplace("A", 0, "local")
@@ -178,14 +115,7 @@ def test_refusals(refused):
     refused(sch, "reads no buffers named 'C'", lambda: sch.cache_inplace("C", "C", "local"))
 
 
-DIAGONALS = """
-@T.prim_func
-def main(A: T.Buffer((4, 3), "float32"), B: T.Buffer((6, 3), "float32")):
-    for i, j in T.grid(4, 3):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi + vj, vj] = B[vi + vj, vj] + A[vi, vj]
-"""
+DIAGONALS = main("A:4x3 B:6x3", each("B:4x3", "B[vi + vj, vj] = B[vi + vj, vj] + A[vi, vj]"))
 
 
 def test_a_box_that_is_not_filled_is_refused():
@@ -200,41 +130,28 @@ def test_a_box_that_is_not_filled_is_refused():
 
 
 def test_refuses_to_copy_what_nobody_has_written(refused):
-    @T.prim_func
-    def main(A: T.Buffer((3,), "float32"), B: T.Buffer((4,), "float32")):
-        X = T.alloc_buffer((4,), "float32")
-        for i in range(1):
-            with T.block("start"):
-                vi = T.axis.spatial(1, i)
-                X[vi] = T.float32(0)
-        for i in range(3):
-            with T.block("X"):
-                vi = T.axis.opaque(3, i)
-                X[vi + 1] = X[vi] + A[vi]
-        for i in range(4):
-            with T.block("B"):
-                vi = T.axis.spatial(4, i)
-                B[vi] = X[vi]
-
+    main = program(
+        "A:3 B:4; X:4",
+        each("start:1", "X[vi] = T.float32(0)"),
+        each("X i:3O", "X[vi + 1] = X[vi] + A[vi]"),
+        each("B:4", "B[vi] = X[vi]"),
+    )
     sch = Schedule(main)
     text = r"the copy would also take X\[1\], which no block has written"
     refused(sch, text, lambda: sch.cache_inplace("X", 0, "local"))
 
 
 def test_around_a_block_and_its_condition_on_data(same_result):
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
-    for i in range(4):
-        with T.block("C0"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = 0.0
-        for j in range(8):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SR", [i, j])
-                T.where(A[i, j] > T.float32(0.5))
-                C[vi] = C[vi] + A[vi, vj]
-""")
+    program = parse(
+        main(
+            "A:4x8 C:4",
+            nest(
+                "i:4",
+                sblock("C0", "vi:4=i", "C[vi] = 0.0"),
+                nest("j:8", sblock("C", "SR i j", "C[vi] = C[vi] + A[vi, vj]", where="A[i, j] > T.float32(0.5)")),
+            ),
+        )
+    )
     sch = Schedule(program)
     sch.cache_inplace("C", "C", "local")
     text = sch.mod.script()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
+from programs.short import each, main, program, sblock
 from programs.sizes import matmul_sizes
 from programs.stages import FORK, HALVES, Fork, Halves
 from programs.symbolic import Twice
@@ -159,20 +160,9 @@ def test_cache_read_of_blockized_block_reaches_nested_blocks_and_init(same_resul
 
 
 def test_gather_reads_the_copy(same_result):
-    @I.ir_module
-    class Gather:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), P: T.Buffer((8,), "int32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[T.max(T.min(P[vi], 7), 0)]
-
+    Gather = program(
+        "A:8 P:8:int32 C:8; B:8", each("B", "B[vi] = A[vi] + 1.0"), each("C", "C[vi] = B[T.max(T.min(P[vi], 7), 0)]")
+    )
     sch = Schedule(Gather)
     sch.cache_read(sch.get_block("C"), "B", "shared")
     assert "B_shared[T.max(" in sch.mod.script()
@@ -180,17 +170,7 @@ def test_gather_reads_the_copy(same_result):
 
 
 def test_declared_regions_follow(same_result):
-    @I.ir_module
-    class Declared:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    T.reads(A[0:8])
-                    T.writes(C[vi])
-                    C[vi] = A[vi]
-
+    Declared = program("A:8 C:8", each("C", "T.reads(A[0:8])", "T.writes(C[vi])", "C[vi] = A[vi]"))
     sch = Schedule(Declared)
     sch.cache_read(sch.get_block("C"), 0, "shared")
     assert "T.reads(A_shared[0:8])" in sch.mod.script()
@@ -219,18 +199,12 @@ def test_strided_input_through_match_buffer():
 
 
 def test_scalar_buffer(same_result):
-    @I.ir_module
-    class Scalar:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            s = T.alloc_buffer((), "float32")
-            with T.block("s"):
-                s[()] = A[0] * 2.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = A[vi] + s[()]
-
+    Scalar = program(
+        "A:8 C:8",
+        "s = T.alloc_buffer((), 'float32')",
+        sblock("s", "", "s[()] = A[0] * 2.0"),
+        each("C", "C[vi] = A[vi] + s[()]"),
+    )
     sch = Schedule(Scalar)
     sch.cache_read(sch.get_block("C"), "s", "local")
     same_result(sch, Scalar, ((8,), "float32"), ((8,), "float32"))
@@ -243,18 +217,7 @@ def test_handle_of_the_reader_stays():
     assert sch.get(block).name == "C"
 
 
-GROUPED = """
-@T.prim_func
-def main(a: T.handle, b: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 9), "float32")
-    B = T.match_buffer(b, (n,), "float32")
-    C = T.match_buffer(c, (n, 9), "float32")
-    for i, j in T.grid(n, 9):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, vj] + B[vi]
-"""
+GROUPED = main("A:nx9 B:n C:nx9", each("C i:n j:9", "C[vi, vj] = A[vi, vj] + B[vi]"))
 
 
 def test_a_block_that_declares_its_regions_names_the_sizes_in_them():
@@ -305,19 +268,7 @@ def test_readers_before_a_later_write_in_place(same_result):
 
 
 def test_an_input_is_copied_before_it_is_written_in_place():
-    @I.ir_module
-    class Shifted:
-        @T.prim_func
-        def main(A: T.Buffer((17,), "float32"), C: T.Buffer((17,), "float32")):
-            for i in range(17):
-                with T.block("C"):
-                    vi = T.axis.remap("S", [i])
-                    C[vi] = A[vi]
-            for i in range(17):
-                with T.block("A"):
-                    vi = T.axis.remap("S", [i])
-                    A[vi] = A[vi] + 1.0
-
+    Shifted = program("A:17 C:17", each("C:17", "C[vi] = A[vi]"), each("A:17", "A[vi] = A[vi] + 1.0"))
     sch = Schedule(Shifted)
     sch.cache_read("C", "A", "local", consumer_blocks=["C"])
     sch.reindex_cache_read("C", 0, "shared", lambda i: (16 - i,))
@@ -366,16 +317,7 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
 
 @pytest.mark.parametrize("index", ["15 - vi", "vi - 1"])
 def test_a_block_that_reads_what_it_wrote_reads_no_copy(refused, index):
-    sch = Schedule(
-        parse(f"""
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.opaque(16, i)
-            B[vi] = T.if_then_else(vi > 0, B[{index}], A[vi])
-""")
-    )
+    sch = Schedule(program("A:16 B:16", each("B i:16O", f"B[vi] = T.if_then_else(vi > 0, B[{index}], A[vi])")))
     refused(sch, "must see its own writes", lambda: sch.cache_read("B", "B", "local"))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
+from programs.short import each, nest, program, sblock
 from programs.stages import Fork, Running
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 # --- refusals -------------------------------------------------------------------------------------------------------
 
@@ -39,16 +38,7 @@ def test_refuses_several_writers(refused):
 
 
 def test_refuses_cache_read_of_own_writes(refused):
-    @I.ir_module
-    class InPlace:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("A"):
-                    vi = T.axis.spatial(8, i)
-                    A[vi] = A[vi] + 1.0
-                    A[vi] = A[vi] + 1.0
-
+    InPlace = program("A:8", each("A", "A[vi] = A[vi] + 1.0", "A[vi] = A[vi] + 1.0"))
     sch = Schedule(InPlace)
     refused(sch, "must see its own writes", lambda: sch.cache_read("A", 0, "shared"))
     refused(sch, "before it writes it", lambda: sch.cache_write("A", 0, "shared"))
@@ -71,23 +61,9 @@ def test_cache_write_of_values_from_another_iteration(same_result):
 
 
 def test_refuses_a_reader_before_the_writer(refused):
-    @I.ir_module
-    class Overwritten:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = A[vi]
-            for i in range(8):
-                with T.block("A"):
-                    vi = T.axis.spatial(8, i)
-                    A[vi] = 0.0
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = A[vi]
-
+    Overwritten = program(
+        "A:8 C:8 D:8", each("C", "C[vi] = A[vi]"), each("A", "A[vi] = 0.0"), each("D", "D[vi] = A[vi]")
+    )
     sch = Schedule(Overwritten)
     refused(sch, 'reads A before block "A" writes it', lambda: sch.cache_read("C", 0, "shared"))
     sch.cache_read("D", 0, "shared", consumer_blocks=[sch.get_block("D")])
@@ -95,32 +71,15 @@ def test_refuses_a_reader_before_the_writer(refused):
 
 
 def test_refuses_a_reader_ahead_in_the_same_loop(refused):
-    @I.ir_module
-    class Ahead:
-        @T.prim_func
-        def main(A: T.Buffer((9,), "float32"), B: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[vi]
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi + 1] = A[vi]
-
+    Ahead = program(
+        "A:9 B:9 C:9", nest("i:8", sblock("C", "vi:8=i", "C[vi] = B[vi]"), sblock("B", "vi:8=i", "B[vi + 1] = A[vi]"))
+    )
     sch = Schedule(Ahead)
     refused(sch, "would miss the write of the previous iteration", lambda: sch.cache_write("B", 0, "shared"))
 
 
 def test_refuses_holes(refused):
-    @I.ir_module
-    class Holes:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), Y: T.Buffer((16,), "float32")):
-            for i in range(8):
-                with T.block("Y"):
-                    vi = T.axis.spatial(8, i)
-                    Y[vi * 2] = A[vi]
-
+    Holes = program("A:8 Y:16", each("Y", "Y[vi * 2] = A[vi]"))
     sch = Schedule(Holes)
     refused(
         sch,
@@ -131,20 +90,7 @@ def test_refuses_holes(refused):
 
 
 def test_refuses_scattered_writes(refused):
-    @I.ir_module
-    class Scatter:
-        @T.prim_func
-        def main(P: T.Buffer((8,), "int32"), A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.opaque(8, i)
-                    B[P[vi]] = A[vi]
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[vi]
-
+    Scatter = program("P:8:int32 A:8 C:8; B:8", each("B i:8O", "B[P[vi]] = A[vi]"), each("C", "C[vi] = B[vi]"))
     sch = Schedule(Scatter)
     undecided = "every element read of B is written before: undecided, an index of B is computed from data"
     refused(sch, undecided, lambda: sch.cache_read("C", 0, "shared"))
@@ -175,17 +121,8 @@ def test_set_scope_refuses_parameters(refused):
 def test_refuses_a_copy_of_elements_that_nobody_writes(refused):
     """The copy of a padded buffer would read the padding."""
 
-    @T.prim_func
-    def main(A: T.Buffer((15,), "float32"), B: T.Buffer((15,), "float32")):
-        X = T.alloc_buffer((8, 2), "float32")
-        for i in range(15):
-            with T.block("X"):
-                vi = T.axis.spatial(15, i)
-                X[vi // 2, vi % 2] = A[vi]
-        for i in range(15):
-            with T.block("B"):
-                vi = T.axis.spatial(15, i)
-                B[vi] = X[vi // 2, vi % 2]
-
+    main = program(
+        "A:15 B:15; X:8x2", each("X:15", "X[vi // 2, vi % 2] = A[vi]"), each("B:15", "B[vi] = X[vi // 2, vi % 2]")
+    )
     sch = Schedule(main)
     refused(sch, r"does not fill a box: the copy would also take X\[7, 1\]", lambda: sch.cache_read("B", 0, "shared"))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from harness.schedules import block_order
 from programs.matmul import matmul
+from programs.short import each, program
 from programs.sizes import matmul_sizes
 from programs.stages import FORK, HALVES, Fork, Halves, ViewedInTiles
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 # --- cache_write ----------------------------------------------------------------------------------------------------
 
@@ -55,15 +54,7 @@ def test_write_back_inside_a_shared_loop(same_result):
 
 
 def test_partial_writes_are_copied_back_only_where_written(same_result):
-    @I.ir_module
-    class Inner:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), Y: T.Buffer((20,), "float32")):
-            for i in range(8):
-                with T.block("Y"):
-                    vi = T.axis.spatial(8, i)
-                    Y[vi + 6] = A[vi]
-
+    Inner = program("A:8 Y:20", each("Y", "Y[vi + 6] = A[vi]"))
     sch = Schedule(Inner)
     sch.cache_write(sch.get_block("Y"), 0, "local")
     text = sch.mod.script()

@@ -6,40 +6,20 @@ import warnings
 
 import pytest
 from harness.schedules import block_order
+from programs.short import each, main, program
 from programs.stages import FORK, Fork
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
-
-@I.ir_module
-class Total:
-    """A running total in one element, which D reads."""
-
-    @T.prim_func
-    def main(A: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32"), E: T.Buffer((8,), "float32")):
-        B = T.alloc_buffer((8,), "float32")
-        for i, k in T.grid(8, 4):
-            with T.block("B"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                T.reads(B[vi], A[vi])
-                T.writes(B[vi])
-                with T.init():
-                    B[vi] = 0.0
-                B[vi] = B[vi] + A[vi]
-        for i in range(8):
-            with T.block("D"):
-                vi = T.axis.spatial(8, i)
-                D[vi] = B[7 - vi]
-        for i in range(8):
-            with T.block("E"):
-                vi = T.axis.spatial(8, i)
-                E[vi] = B[vi]
-
-
+Total = program(
+    "A:8 D:8 E:8; B:8",
+    each("B i:8 k:4R", "T.reads(B[vi], A[vi])", "T.writes(B[vi])", "B[vi] = B[vi] + A[vi]", init="B[vi] = 0.0"),
+    each("D", "D[vi] = B[7 - vi]"),
+    each("E", "E[vi] = B[vi]"),
+)
+"""A running total in one element, which D reads."""
 TOTAL = [((8,), "float32")] * 3
 
 
@@ -125,18 +105,7 @@ def test_refuses_an_accumulator_that_no_other_block_reads(refused):
         refused(sch, "must see its own writes", lambda: sch.cache_read("B", "B", "shared", consumer_blocks=["B"]))
 
 
-IN_PLACE = """
-@T.prim_func
-def main(X: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
-            B[vi] = X[15 - vi] * 2.0
-    for i in range(16):
-        with T.block("U"):
-            vi = T.axis.spatial(16, i)
-            X[vi] = X[vi] + 5.0
-"""
+IN_PLACE = main("X:16 B:16", each("B:16", "B[vi] = X[15 - vi] * 2.0"), each("U:16", "X[vi] = X[vi] + 5.0"))
 
 
 def test_a_later_write_in_place_is_listed_as_well(same_result):

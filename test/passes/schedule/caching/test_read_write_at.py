@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from harness import scripts
 from programs.matmul import matmul
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -24,26 +25,15 @@ def tiled(n: int, m: int, p: int):
     return sch, sch.get_block("C"), j_0, k_0
 
 
-@I.ir_module
-class Rows:
-    @T.prim_func
-    def main(A: T.Buffer((8, 12), "float32"), C: T.Buffer((8, 12), "float32"), D: T.Buffer((8, 12), "float32")):
-        B = T.alloc_buffer((8, 12), "float32")
-        for i in range(8):
-            for j in range(12):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, vj] * 2.0
-            for j in range(12):
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    C[vi, vj] = B[vi, vj] + A[7 - vi, vj]
-        for i, j in T.grid(8, 12):
-            with T.block("D"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                D[vi, vj] = C[vi, vj] + 1.0
-
-
+Rows = program(
+    "A:8x12 C:8x12 D:8x12; B:8x12",
+    nest(
+        "i:8",
+        nest("j:12", sblock("B", "SS i j", "B[vi, vj] = A[vi, vj] * 2.0")),
+        nest("j:12", sblock("C", "SS i j", "C[vi, vj] = B[vi, vj] + A[7 - vi, vj]")),
+    ),
+    each("D:8x12", "D[vi, vj] = C[vi, vj] + 1.0"),
+)
 ROWS = [((8, 12), "float32")] * 3
 
 
@@ -120,18 +110,7 @@ def test_a_write_at_the_innermost_loop(same_result):
 
 
 def test_symbolic(same_result):
-    @I.ir_module
-    class Symbolic:
-        @T.prim_func
-        def main(a: T.handle, b: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n, 8), "float32")
-            B = T.match_buffer(b, (n, 8), "float32")
-            for i, j in T.grid(n, 8):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, 7 - vj] + 1.0
-
+    Symbolic = program("A:nx8 B:nx8", each("B i:n j:8", "B[vi, vj] = A[vi, 7 - vj] + 1.0"))
     sch = Schedule(Symbolic)
     i_0, _ = sch.split(sch.get_loops("B")[0], [None, 4])
     sch.read_at(i_0, "B", 0, "shared")
@@ -148,18 +127,9 @@ def test_reads_and_writes_out_of_order(refused):
     i = sch.get_loops("B")[0]
     refused(sch, "B is read here after the last write in loop i", lambda: sch.write_at(i, "B", 0, "local"))
 
-    @I.ir_module
-    class Later:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi]
-                with T.block("A"):
-                    vi = T.axis.spatial(8, i)
-                    A[vi] = 0.0
-
+    Later = program(
+        "A:8 B:8", nest("i:8", sblock("B", "vi:8=i", "B[vi] = A[vi]"), sblock("A", "vi:8=i", "A[vi] = 0.0"))
+    )
     sch = Schedule(Later)
     i = sch.get_loops("B")[0]
     refused(sch, "A is written here after it was read in loop i", lambda: sch.read_at(i, "B", 0, "local"))
@@ -174,15 +144,7 @@ def test_a_value_from_elsewhere(refused):
 
 
 def test_what_was_there_before(refused):
-    @I.ir_module
-    class Own:
-        @T.prim_func
-        def main(A: T.Buffer((8, 8), "float32")):
-            for i, j in T.grid(8, 8):
-                with T.block("A"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    A[vi, vj] = A[vi, vj] + 1.0
-
+    Own = program("A:8x8", each("A:8x8", "A[vi, vj] = A[vi, vj] + 1.0"))
     sch = Schedule(Own)
     i = sch.get_loops("A")[0]
     refused(sch, "reads the earlier contents of the buffer", lambda: sch.write_at(i, "A", 0, "local"))
@@ -190,15 +152,7 @@ def test_what_was_there_before(refused):
 
 
 def test_holes_in_the_written_region(refused):
-    @I.ir_module
-    class Holes:
-        @T.prim_func
-        def main(A: T.Buffer((8, 16), "float32")):
-            for i, j in T.grid(8, 8):
-                with T.block("A"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    A[vi, vj * 2] = 1.0
-
+    Holes = program("A:8x16", each("A:8x8", "A[vi, vj * 2] = 1.0"))
     sch = Schedule(Holes)
     i = sch.get_loops("A")[0]
     refused(sch, r"are not a box: A_local\[0, 1\] is left out", lambda: sch.write_at(i, "A", 0, "local"))
@@ -252,34 +206,16 @@ def test_places(refused):
 
 
 def test_ranges_that_depend_on_loops(refused):
-    @I.ir_module
-    class Triangle:
-        @T.prim_func
-        def main(A: T.Buffer((8, 8), "float32")):
-            B = T.alloc_buffer((8, 8))
-            for i in range(8):
-                for j in range(i + 1):
-                    with T.block("B"):
-                        vi = T.axis.spatial(8, i)
-                        vj = T.axis.spatial(8, j)
-                        B[vi, vj] = A[vi, vj]
-
+    Triangle = program("A:8x8; B:8x8", nest("i:8 j:i+1", sblock("B", "vi:8=i vj:8=j", "B[vi, vj] = A[vi, vj]")))
     sch = Schedule(Triangle)
     j = sch.get_loops("B")[1]
     refused(sch, "the range of loop j depends on other loops", lambda: sch.read_at(j, "B", 0, "local"))
 
 
-TILES = """
-@T.prim_func
-def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8, 4), "float32")):
-    for i in range(2):
-        with T.block("O"):
-            vo = T.axis.spatial(2, i)
-            for j, k in T.grid(4, 4):
-                with T.block("C"):
-                    vj, vk = T.axis.remap("SS", [j, k])
-                    C[vo * 4 + vj, vk] = A[vo * 4 + vj, vk] * 2.0
-"""
+TILES = main(
+    "A:8x4 C:8x4",
+    nest("i:2", sblock("O", "vo:2=i", each("C j:4 k:4", "C[vo * 4 + vj, vk] = A[vo * 4 + vj, vk] * 2.0"))),
+)
 
 
 @pytest.mark.parametrize("step", ["read_at", "write_at"])
@@ -292,20 +228,14 @@ def test_a_loop_in_another_scope_than_the_block(step, loop, block, same_result):
     assert sch.verify()
 
 
-SUMS = """
-@T.prim_func
-def main(A: T.Buffer((6, 9), "float32"), C: T.Buffer((6,), "float32")):
-    S = T.alloc_buffer((6,), "float32")
-    for i, k in T.grid(6, 9):
-        with T.block("S"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                S[vi] = 0.0
-            S[vi] += A[vi, vk]
-        with T.block("C"):
-            vi = T.axis.spatial(6, i)
-            C[vi] = S[vi] + 1.0
-"""
+SUMS = main(
+    "A:6x9 C:6; S:6",
+    nest(
+        "i:6 k:9",
+        sblock("S", "SR i k", "S[vi] += A[vi, vk]", init="S[vi] = 0.0"),
+        sblock("C", "vi:6=i", "C[vi] = S[vi] + 1.0"),
+    ),
+)
 
 
 def test_a_reader_after_an_accumulator(same_result):
@@ -320,38 +250,23 @@ def test_a_reader_after_an_accumulator(same_result):
 
 def test_the_block_that_writes_is_refused(refused):
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
-    for i in range(6):
-        with T.block("U"):
-            vi = T.axis.spatial(6, i)
-            A[vi] = A[vi] + 1.0
-        with T.block("C"):
-            vi = T.axis.spatial(6, i)
-            C[vi] = A[vi]
-""")
+        program(
+            "A:6 C:6", nest("i:6", sblock("U", "vi:6=i", "A[vi] = A[vi] + 1.0"), sblock("C", "vi:6=i", "C[vi] = A[vi]"))
+        )
     )
     message = "A is written here after it was read in loop i; the copy would be stale"
     refused(sch, message, lambda: sch.read_at(sch.get_loops("U")[0], "U", 0, "local"))
 
 
-PARTS = """
-@T.prim_func
-def main(A: T.Buffer((8, 9), "float32"), C: T.Buffer((8,), "float32")):
-    for i in range(2):
-        with T.block("first"):
-            vi = T.axis.spatial(2, i)
-            C[vi] = A[vi, 0]
-    for i in range(6):
-        with T.block("start"):
-            vi = T.axis.spatial(6, i)
-            C[vi + 2] = 0.0
-        for k in range({extent}):
-            with T.block("sum"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                C[vi + {shift}] = C[vi + {shift}] + A[vi + 2, vk]
-"""
+PARTS = main(
+    "A:8x9 C:8",
+    each("first:2", "C[vi] = A[vi, 0]"),
+    nest(
+        "i:6",
+        sblock("start", "vi:6=i", "C[vi + 2] = 0.0"),
+        nest("k:{extent}", sblock("sum", "SR i k", "C[vi + {shift}] = C[vi + {shift}] + A[vi + 2, vk]")),
+    ),
+)
 
 
 def test_sums_started_in_the_loop_with_other_writers_elsewhere(same_result):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul
+from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_sizes
 from programs.stages import Diagonals
 from programs.symbolic import Turned
@@ -14,35 +15,16 @@ from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
-
-@I.ir_module
-class Flipped:
-    """Domains that do not start at 0, indices that run backwards, an offset."""
-
-    @T.prim_func
-    def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 20), "float32")):
-        for i, j in T.grid(12, 16):
-            with T.block("A"):
-                vi = T.axis.spatial((4, 16), i + 4)
-                vj = T.axis.spatial(16, j)
-                A[15 - vi, vj] = B[vj, vi + 2]
-
-
+Flipped = program(
+    "A:16x16 B:16x20", nest("i:12 j:16", sblock("A", "vi:(4,16)=i + 4 vj:16=j", "A[15 - vi, vj] = B[vj, vi + 2]"))
+)
+"""Domains that do not start at 0, indices that run backwards, an offset."""
 FLIPPED = [((16, 16), "float32"), ((16, 20), "float32")]
 
 
-@I.ir_module
-class Conv:
-    @T.prim_func
-    def main(A: T.Buffer((1, 18), "float32"), W: T.Buffer((3,), "float32"), Y: T.Buffer((1, 16), "float32")):
-        for n, h, r in T.grid(1, 16, 3):
-            with T.block("Y"):
-                vn, vh, vr = T.axis.remap("SSR", [n, h, r])
-                with T.init():
-                    Y[vn, vh] = 0.0
-                Y[vn, vh] += A[vn, vh + vr] * W[vr]
-
-
+Conv = program(
+    "A:1x18 W:3 Y:1x16", each("Y n:1 h:16 r:3R", "Y[vn, vh] += A[vn, vh + vr] * W[vr]", init="Y[vn, vh] = 0.0")
+)
 CONV = [((1, 18), "float32"), ((3,), "float32"), ((1, 16), "float32")]
 
 
@@ -173,17 +155,9 @@ def test_symbolic_sizes(same_result):
 
 
 def test_a_declared_region_follows(same_result):
-    @I.ir_module
-    class Declared:
-        @T.prim_func
-        def main(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
-            for i, j in T.grid(8, 8):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    T.reads(A[0:8, vi])
-                    T.writes(B[vi, vj])
-                    B[vi, vj] = A[vj, vi]
-
+    Declared = program(
+        "A:8x8 B:8x8", each("B:8x8", "T.reads(A[0:8, vi])", "T.writes(B[vi, vj])", "B[vi, vj] = A[vj, vi]")
+    )
     sch = Schedule(Declared)
     sch.reindex("B", ("read", 0))
     assert "T.reads(A_reindex[vi, vj])" in sch.mod.script()
@@ -194,28 +168,13 @@ def test_a_declared_region_follows(same_result):
 
 
 def test_two_places_one_element_or_none(refused):
-    @I.ir_module
-    class Bad:
-        @T.prim_func
-        def main(A: T.Buffer((17,), "float32"), P: T.Buffer((16,), "int32"), B: T.Buffer((16, 4), "float32")):
-            for i, j in T.grid(16, 4):
-                with T.block("two"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi] + A[vi + 1]
-            for i, j in T.grid(16, 4):
-                with T.block("gather"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[T.max(T.min(P[vi], 15), 0)]
-            for i, j in T.grid(16, 4):
-                with T.block("again"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = B[vi, vj] * 2.0
-            for i in range(16):
-                with T.block("inside"):
-                    vi = T.axis.spatial(16, i)
-                    for k in range(4):
-                        B[vi, k] = 0.0
-
+    Bad = program(
+        "A:17 P:16:int32 B:16x4",
+        each("two:16x4", "B[vi, vj] = A[vi] + A[vi + 1]"),
+        each("gather:16x4", "B[vi, vj] = A[T.max(T.min(P[vi], 15), 0)]"),
+        each("again:16x4", "B[vi, vj] = B[vi, vj] * 2.0"),
+        each("inside:16", nest("k:4", "B[vi, k] = 0.0")),
+    )
     sch = Schedule(Bad)
     refused(sch, r'"two" accesses A at different indices', lambda: sch.reindex("two", ("read", 0)))
     refused(sch, "memref.load, at a non-affine index", lambda: sch.reindex("gather", "A"))
@@ -236,34 +195,13 @@ def test_an_element_with_two_instances(refused):
 
 
 def test_instances_that_do_not_run(refused):
-    @I.ir_module
-    class Half:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,))
-            for i in range(4):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi]
-            for i in range(4):
-                with T.block("C"):
-                    vi = T.axis.spatial(4, i)
-                    C[vi] = B[vi]
-
+    Half = program("A:8 C:8; B:8", nest("i:4", sblock("B", "vi:8=i", "B[vi] = A[vi]")), each("C:4", "C[vi] = B[vi]"))
     sch = Schedule(Half)
     refused(sch, r"the copy would also take B_reindex\[4\]", lambda: sch.reindex("B", ("write", 0)))
 
 
 def test_a_copy_that_would_leave_the_buffer(refused):
-    @I.ir_module
-    class Padded:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), B: T.Buffer((10,), "float32")):
-            for i in range(10):
-                with T.block("B"):
-                    vi = T.axis.spatial(10, i)
-                    B[vi] = T.if_then_else(vi >= 1 and vi < 9, A[vi - 1], T.float32(0))
-
+    Padded = program("A:8 B:10", each("B:10", "B[vi] = T.if_then_else(vi >= 1 and vi < 9, A[vi - 1], T.float32(0))"))
     sch = Schedule(Padded)
     refused(sch, "A is read at index -1", lambda: sch.reindex("B", ("read", 0)))
 
@@ -275,16 +213,10 @@ def test_blocks_inside(refused):
     refused(sch, '"C_init" is in an init region', lambda: sch.reindex("C_init", ("write", 0)))
 
 
-UPDATED = """
-@T.prim_func
-def main(A: T.Buffer((2, 1), "int32"), B: T.Buffer((3, 2), "int32"), C: T.Buffer((3, 1), "int32")):
-    for i, j, k in T.grid(1, 3, 2):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vj, vi] = T.int32(0)
-            C[vj, vi] = C[vj, vi] + A[vk, vi] * B[vj, vk]
-"""
+UPDATED = main(
+    "A:2x1:int32 B:3x2:int32 C:3x1:int32",
+    each("C i:1 j:3 k:2R", "C[vj, vi] = C[vj, vi] + A[vk, vi] * B[vj, vk]", init="C[vj, vi] = T.int32(0)"),
+)
 
 
 def test_the_order_of_regions_that_use_loops_is_not_kept():
@@ -302,14 +234,7 @@ def test_the_order_of_regions_that_use_loops_is_not_kept():
 
 def packed(extent: int):
     """A row of 64 outputs shares one element of the weights, if `extent` is 64."""
-    return parse(f"""
-@T.prim_func
-def main(W: T.Buffer((9, {-(-extent // 64)}), "float32"), Y: T.Buffer((9, {extent}), "float32")):
-    for i, j in T.grid(9, {extent}):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = W[vi, vj // 64]
-""")
+    return program(f"W:9x{-(-extent // 64)} Y:9x{extent}", each(f"Y i:9 j:{extent}", "Y[vi, vj] = W[vi, vj // 64]"))
 
 
 @pytest.mark.parametrize(("extent", "shape"), [(64, "(9,)"), (65, "(9, 65)")])
@@ -322,18 +247,10 @@ def test_an_iter_that_the_index_does_not_depend_on_gives_no_dimension(extent, sh
 
 
 def test_an_accumulator_by_name_is_the_write(same_result):
-    declared = parse("""
-@T.prim_func
-def main(A: T.Buffer((9, 7), "float32"), C: T.Buffer((9,), "float32")):
-    for i, k in T.grid(9, 7):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            T.reads(C[vi], A[vi, vk])
-            T.writes(C[vi])
-            with T.init():
-                C[vi] = 0.0
-            C[vi] += A[vi, vk]
-""")
+    declared = program(
+        "A:9x7 C:9",
+        each("C i:9 k:7R", "T.reads(C[vi], A[vi, vk])", "T.writes(C[vi])", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"),
+    )
     sch = Schedule(declared)
     made = sch.reindex("C", "C")
     assert sch.get(made).name == "C_reindex"

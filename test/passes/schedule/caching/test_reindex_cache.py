@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul
+from programs.short import each, nest, program, sblock
 from programs.sizes import matmul_sizes
 from programs.stages import HALVES, Diagonals, Halves
 from programs.symbolic import Turned
@@ -11,29 +12,14 @@ from programs.symbolic import Turned
 from tir_mlir import IndexMap, Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
-
-@I.ir_module
-class Pool:
-    """A producer and sums of three of its elements."""
-
-    @T.prim_func
-    def main(A: T.Buffer((18, 4), "float32"), D: T.Buffer((4, 16), "float32")):
-        B = T.alloc_buffer((18, 4), "float32")
-        for i, j in T.grid(18, 4):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * 2.0
-        for i, j, r in T.grid(16, 4, 3):
-            with T.block("D"):
-                vi, vj, vr = T.axis.remap("SSR", [i, j, r])
-                with T.init():
-                    D[vj, vi] = 0.0
-                D[vj, vi] += B[vi + vr, vj]
-
-
+Pool = program(
+    "A:18x4 D:4x16; B:18x4",
+    each("B:18x4", "B[vi, vj] = A[vi, vj] * 2.0"),
+    each("D i:16 j:4 r:3R", "D[vj, vi] += B[vi + vr, vj]", init="D[vj, vi] = 0.0"),
+)
+"""A producer and sums of three of its elements."""
 POOL = [((18, 4), "float32"), ((4, 16), "float32")]
 
 
@@ -45,26 +31,23 @@ def assert_same(sch: Schedule, expected) -> None:
 
 
 def test_a_packed_operand():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
-            A_shared = T.alloc_buffer((5, 18, 4), scope="shared")
-            for i, k in T.grid(20, 18):
-                with T.block("A_shared"):
-                    vi, vk = T.axis.remap("SS", [i, k])
-                    T.reads(A[vi, vk])
-                    T.writes(A_shared[vi // 4, vk, vi % 4])
-                    A_shared[vi // 4, vk, vi % 4] = A[vi, vk]
-            for i, j, k in T.grid(20, 24, 18):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                    T.reads(A_shared[vi // 4, vk, vi % 4], B[vk, vj])
-                    T.writes(C[vi, vj])
-                    with T.init():
-                        C[vi, vj] = 0.0
-                    C[vi, vj] += A_shared[vi // 4, vk, vi % 4] * B[vk, vj]
-
+    Expected = program(
+        "A:20x18 B:18x24 C:20x24",
+        "A_shared = T.alloc_buffer((5, 18, 4), scope='shared')",
+        each(
+            "A_shared i:20 k:18",
+            "T.reads(A[vi, vk])",
+            "T.writes(A_shared[vi // 4, vk, vi % 4])",
+            "A_shared[vi // 4, vk, vi % 4] = A[vi, vk]",
+        ),
+        each(
+            "C i:20 j:24 k:18R",
+            "T.reads(A_shared[vi // 4, vk, vi % 4], B[vk, vj])",
+            "T.writes(C[vi, vj])",
+            "C[vi, vj] += A_shared[vi // 4, vk, vi % 4] * B[vk, vj]",
+            init="C[vi, vj] = 0.0",
+        ),
+    )
     sch = Schedule(matmul(20, 24, 18))
     made = sch.reindex_cache_read("C", 0, "shared", lambda i, j, k: (i // 4, k, i % 4))
     assert_same(sch, Expected)
@@ -175,19 +158,7 @@ def test_an_element_with_two_cells(refused):
 
 
 def test_what_was_there_before(refused):
-    @I.ir_module
-    class Own:
-        @T.prim_func
-        def main(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4, 4), "float32")):
-            for i, j in T.grid(4, 4):
-                with T.block("A"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    A[vi, vj] = A[vi, vj] + B[vj, vi]
-            for i, j in T.grid(4, 4):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = 0.0
-
+    Own = program("A:4x4 B:4x4", each("A:4x4", "A[vi, vj] = A[vi, vj] + B[vj, vi]"), each("B:4x4", "B[vi, vj] = 0.0"))
     sch = Schedule(Own)
     turned = lambda i, j: (j, i)  # noqa: E731
     refused(sch, '"A" writes A itself', lambda: sch.reindex_cache_read("A", 0, "local", turned))
@@ -212,19 +183,18 @@ def test_several_writers(refused):
 
 def test_the_source_of_a_view_is_not_transposed(refused):
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
-    with T.block("o"):
-        T.reads(A[0:4])
-        T.writes(C[0:4])
-        X = T.match_buffer(A[0:4], (4,))
-        Y = T.match_buffer(C[0:4], (4,))
-        for i in range(4):
-            with T.block("C"):
-                vi = T.axis.spatial(4, i)
-                Y[vi] = X[vi] + 1.0
-""")
+        program(
+            "A:4 C:4",
+            sblock(
+                "o",
+                "",
+                "T.reads(A[0:4])",
+                "T.writes(C[0:4])",
+                "X = T.match_buffer(A[0:4], (4,))",
+                "Y = T.match_buffer(C[0:4], (4,))",
+                each("C:4", "Y[vi] = X[vi] + 1.0"),
+            ),
+        )
     )
     over = IndexMap.from_text("lambda i: i")
     refused(sch, "A is accessed through the view X", lambda: sch.reindex_cache_read("C", 0, "local", over))
@@ -233,18 +203,10 @@ def main(A: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
 
 
 def test_the_copy_has_the_loops_on_which_its_loops_depend(same_result):
-    module = parse("""
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), C: T.Buffer((6,), "float32")):
-    for i in range(6):
-        for k in range(T.max(0, i - 3), T.min(8, i + 4)):
-            with T.block("C"):
-                vi = T.axis.spatial(6, i)
-                vk = T.axis.reduce(8, k)
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vk]
-""")
+    module = program(
+        "A:8 C:6",
+        nest("i:6 k:T.max(0,i-3)..T.min(8,i+4)", sblock("C", "vi:6=i vk:8R=k", "C[vi] += A[vk]", init="C[vi] = 0.0")),
+    )
     sch = Schedule(module)
     copy = sch.reindex_cache_read("C", 0, "global", lambda i, k: k)
     assert [sch.get(lp).name for lp in sch.get_loops(copy)] == ["i", "k"]
@@ -254,15 +216,12 @@ def main(A: T.Buffer((8,), "float32"), C: T.Buffer((6,), "float32")):
 
 def in_a_unit_loop(extent: int = 1):
     """Blocks with a loop inside, as read_at and write_at leave them."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8, 4), "float32")):
-    for i, j in T.grid(8, {4 // extent}):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            for k in range({extent}):
-                B[vi, vj * {extent} + k] = A[vi, vj * {extent} + k] * 2.0
-""")
+    return program(
+        "A:8x4 B:8x4",
+        each(
+            f"B i:8 j:{4 // extent}", nest(f"k:{extent}", f"B[vi, vj * {extent} + k] = A[vi, vj * {extent} + k] * 2.0")
+        ),
+    )
 
 
 @pytest.mark.parametrize("step", ["reindex_cache_read", "reindex_cache_write"])

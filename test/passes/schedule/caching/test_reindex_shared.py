@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import block_order
+from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
@@ -86,39 +87,27 @@ def test_a_tile_that_may_leave_the_domain_is_guarded(key, same_result):
 
 
 def test_refuses_values_that_are_no_interval(refused):
-    text = """
-@T.prim_func
-def main(A: T.Buffer((6,), "float32"), C: T.Buffer((2, 6), "float32"), D: T.Buffer((2,), "float32")):
-    for t in range(2):
-        for j in range(6):
-            with T.block("C"):
-                vt = T.axis.spatial(2, t)
-                vj = T.axis.spatial(6, (t * 3 + j) % 6)
-                C[vt, vj] = A[5 - vj]
-        with T.block("D"):
-            vt = T.axis.spatial(2, t)
-            D[vt] = 1.0
-"""
+    text = main(
+        "A:6 C:2x6 D:2",
+        nest(
+            "t:2",
+            nest("j:6", sblock("C", "vt:2=t vj:6=(t * 3 + j) % 6", "C[vt, vj] = A[5 - vj]")),
+            sblock("D", "vt:2=t", "D[vt] = 1.0"),
+        ),
+    )
     sch = Schedule(parse(text))
     message = "loop t contains more than block .C., and what iter vj is in one iteration of it is not an interval"
     refused(sch, message, lambda: sch.reindex("C", ("read", 0)))
 
 
-SUMS = """
-@T.prim_func
-def main(A: T.Buffer((4, 6), "float32"), C: T.Buffer((6,), "float32"), D: T.Buffer((4, 6), "float32")):
-    for k in range(4):
-        for i in range(6):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] = C[vi] + A[vk, vi]
-        for i in range(6):
-            with T.block("D"):
-                vk, vi = T.axis.remap("SS", [k, i])
-                D[vk, vi] = {value}
-"""
+SUMS = main(
+    "A:4x6 C:6 D:4x6",
+    nest(
+        "k:4",
+        nest("i:6", sblock("C", "SR i k", "C[vi] = C[vi] + A[vk, vi]", init="C[vi] = 0.0")),
+        nest("i:6", sblock("D", "SS k i", "D[vk, vi] = {value}")),
+    ),
+)
 SUM_SHAPES = [((4, 6), "float32"), ((6,), "float32"), ((4, 6), "float32")]
 
 
@@ -146,18 +135,10 @@ def test_refuses_a_sum_that_another_block_changes(refused):
     refused(sch, message, lambda: sch.reindex("C", ("write", 0)))
 
 
-SCALES = """
-@T.prim_func
-def main(W: T.Buffer((6,), "float32"), C: T.Buffer((4, 6), "float32"), D: T.Buffer((4,), "float32")):
-    for i in range(4):
-        for j in range(6):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = W[5 - vj]
-        with T.block("D"):
-            vi = T.axis.spatial(4, i)
-            D[vi] = 1.0
-"""
+SCALES = main(
+    "W:6 C:4x6 D:4",
+    nest("i:4", nest("j:6", sblock("C", "SS i j", "C[vi, vj] = W[5 - vj]")), sblock("D", "vi:4=i", "D[vi] = 1.0")),
+)
 
 
 def test_a_copy_in_each_iteration_of_a_parallel_loop(same_result):

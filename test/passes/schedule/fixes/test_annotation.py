@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import BIASED, PAIR, block, main, nest
+from programs.short import BIASED, PAIR, main, nest, sblock
 
 ROWS = [
     Row(
@@ -22,7 +22,7 @@ ROWS = [
     ),
     Row(
         "parallel: a loop whose iterations meet",
-        main("A:9 B:9", nest("i:8 j:2", block("B", "vi:8=i vj:2O=j", "B[vi] = A[vi + vj]"))),
+        main("A:9 B:9", nest("i:8 j:2", sblock("B", "vi:8=i vj:2O=j", "B[vi] = A[vi + vj]"))),
         lambda s: s.parallel(loop(s, "B", 1)),
         "use a loop whose iterations access distinct elements",
         lambda s: s.parallel(loop(s, "B")),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import CUT_SQUARE, ONE, PAIR, TRIANGLE, block, each, followed, main, nest, under
+from programs.short import CUT_SQUARE, ONE, PAIR, TRIANGLE, each, followed, main, nest, sblock, under
 
 ROWS = [
     Row(
         "blockize: a loop around two blocks",
-        main("A:8 C:8 b:8", nest("i:8", block("B", "vi:8=i", "b[vi] = A[vi]"), block("C", "vi:8=i", "C[vi] = b[vi]"))),
+        main(
+            "A:8 C:8 b:8", nest("i:8", sblock("B", "vi:8=i", "b[vi] = A[vi]"), sblock("C", "vi:8=i", "C[vi] = b[vi]"))
+        ),
         lambda s: s.blockize(loop(s, "B")),
         "or a list of the blocks",
         lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
@@ -17,7 +19,7 @@ ROWS = [
         "blockize: an init and an opaque iter",
         main(
             "A:8x4 c:8 D:8",
-            nest("i:8 k:4", block("C", "vi:8O=i vk:4R=k", "c[vi] = c[vi] + A[vi, vk]", init="c[vi] = 0.0")),
+            nest("i:8 k:4", sblock("C", "vi:8O=i vk:4R=k", "c[vi] = c[vi] + A[vi, vk]", init="c[vi] = 0.0")),
             each("D", "D[vi] = c[vi]"),
         ),
         lambda s: s.blockize(loop(s, "C", 1)),
@@ -58,7 +60,7 @@ ROWS = [
         main(
             "A:8 C:8 b:8",
             each("B", "b[vi] = A[vi]"),
-            nest("i:4", block("o", "vo:4=i", nest("j:2", block("C", "vj:2=j", "C[vo * 2 + vj] = b[vo * 2 + vj]")))),
+            nest("i:4", sblock("o", "vo:4=i", nest("j:2", sblock("C", "vj:2=j", "C[vo * 2 + vj] = b[vo * 2 + vj]")))),
         ),
         lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
         "the blocks of each parent separately",
@@ -70,8 +72,8 @@ ROWS = [
             "A:7 C:8 D:8",
             nest(
                 "i:8",
-                nest("j:1", block("C", "vi:7=i", "C[vi] = A[vi]", where="i < 7")),
-                nest("j:1", block("D", "vi:7=i", "D[vi] = A[vi]", where="i < 6")),
+                nest("j:1", sblock("C", "vi:7=i", "C[vi] = A[vi]", where="i < 7")),
+                nest("j:1", sblock("D", "vi:7=i", "D[vi] = A[vi]", where="i < 6")),
             ),
         ),
         lambda s: s.blockize([s.get_block("C"), s.get_block("D")]),
@@ -81,8 +83,8 @@ ROWS = [
             "A:7 C:8 D:8",
             nest(
                 "i:7",
-                nest("j:1", block("C", "vi:7=i", "C[vi] = A[vi]")),
-                nest("j:1", block("D", "vi:7=i", "D[vi] = A[vi]")),
+                nest("j:1", sblock("C", "vi:7=i", "C[vi] = A[vi]")),
+                nest("j:1", sblock("D", "vi:7=i", "D[vi] = A[vi]")),
             ),
         ),
     ),
@@ -92,8 +94,8 @@ ROWS = [
             "A:4x4 B:4x4 C:4x4",
             nest(
                 "i:4 j:4",
-                block("B", "vi:4=i vj:4=j", "B[vi, vj] = A[vi, vj]"),
-                block("C", "vj:4=j vi:4=i", "C[vi, vj] = A[vi, vj]"),
+                sblock("B", "vi:4=i vj:4=j", "B[vi, vj] = A[vi, vj]"),
+                sblock("C", "vj:4=j vi:4=i", "C[vi, vj] = A[vi, vj]"),
             ),
         ),
         lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
@@ -102,7 +104,7 @@ ROWS = [
     ),
     Row(
         "blockize: statements beside the nest",
-        main("A:8 C:8 D:8", nest("i:2", "D[i] = 1.0", nest("j:4", block("C", "vi:8=i * 4 + j", "C[vi] = A[vi]")))),
+        main("A:8 C:8 D:8", nest("i:2", "D[i] = 1.0", nest("j:4", sblock("C", "vi:8=i * 4 + j", "C[vi] = A[vi]")))),
         lambda s: s.blockize(loop(s, "C")),
         "pass an inner loop",
         lambda s: s.blockize(loop(s, "C", 1)),
@@ -142,15 +144,15 @@ ROWS = [
     ),
     Row(
         "blockize: an iter that steps over points",
-        main("A:8 C:8", nest("i:2 j:2", block("C", "vi:8=i * 4 + j * 2", "C[vi] = A[vi]"))),
+        main("A:8 C:8", nest("i:2 j:2", sblock("C", "vi:8=i * 4 + j * 2", "C[vi] = A[vi]"))),
         lambda s: s.blockize(loop(s, "C", 1)),
         "let the iter count the points",
         lambda s: s.blockize(loop(s, "C", 1)),
-        instead=main("A:8 C:8", nest("i:2 j:2", block("C", "vi:4=i * 2 + j", "C[vi * 2] = A[vi * 2]"))),
+        instead=main("A:8 C:8", nest("i:2 j:2", sblock("C", "vi:4=i * 2 + j", "C[vi * 2] = A[vi * 2]"))),
     ),
     Row(
         "blockize: a guard over two loops",
-        main("A:4x4 C:4x4", nest("i:4 j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]", where="i + j < 6"))),
+        main("A:4x4 C:4x4", nest("i:4 j:4", sblock("C", "vi:4=i vj:4=j", "C[vi, vj] = A[vi, vj]", where="i + j < 6"))),
         lambda s: s.blockize(loop(s, "C", 1)),
         "pass a loop around all loops that it uses",
         lambda s: s.blockize(loop(s, "C")),
@@ -161,7 +163,7 @@ ROWS = [
             "A:4x4 C:4",
             nest(
                 "i:4 j:4",
-                block("C", "vi:4=i vj:4R=j", "C[vi] = C[vi] + A[vi, vj]", init="C[vi] = 0.0", where="i + j < 6"),
+                sblock("C", "vi:4=i vj:4R=j", "C[vi] = C[vi] + A[vi, vj]", init="C[vi] = 0.0", where="i + j < 6"),
             ),
         ),
         lambda s: s.blockize(loop(s, "C")),
@@ -170,7 +172,7 @@ ROWS = [
     ),
     Row(
         "blockize: a remainder of inner and outer loops",
-        main("A:4x4 C:4x4", nest("i:4 j:4", block("C", "vi:4=j vj:4=(i + j) % 4", "C[vi, vj] = A[vi, vj]"))),
+        main("A:4x4 C:4x4", nest("i:4 j:4", sblock("C", "vi:4=j vj:4=(i + j) % 4", "C[vi, vj] = A[vi, vj]"))),
         lambda s: s.blockize(loop(s, "C", 1)),
         "pass a loop around all loops that it uses",
         lambda s: s.blockize(loop(s, "C")),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import CUT_SQUARE, HALVES, PAIR, TRIANGLE, block, each, main, nest, total, under
+from programs.short import CUT_SQUARE, HALVES, PAIR, TRIANGLE, each, main, nest, sblock, total, under
 
 COND = "if A[0] > 0.0:"
 BRANCHES = main(
     "A:8 B:8 C:8",
     nest(
         "i:8",
-        under(COND, block("B", "vi:8=i", "B[vi] = A[vi]")),
-        under("else:", block("C", "vi:8=i", "C[vi] = B[vi]")),
+        under(COND, sblock("B", "vi:8=i", "B[vi] = A[vi]")),
+        under("else:", sblock("C", "vi:8=i", "C[vi] = B[vi]")),
     ),
 )
 
@@ -37,8 +37,8 @@ ROWS = [
             "A:9 C:9 b:9",
             nest(
                 "i:9",
-                block("B", "vi:9=i", "b[vi] = A[vi]"),
-                block("C", "vi:9=i", "C[vi] = T.if_then_else(vi > 0, b[vi - 1], T.float32(0))"),
+                sblock("B", "vi:9=i", "b[vi] = A[vi]"),
+                sblock("C", "vi:9=i", "C[vi] = T.if_then_else(vi > 0, b[vi - 1], T.float32(0))"),
             ),
         ),
         lambda s: s.cache_read("C", 0, "local"),
@@ -56,7 +56,7 @@ ROWS = [
         "cache_read: a writer that may not run",
         main(
             "A:8 B:8 C:8",
-            nest("i:8", under(COND, block("B", "vi:8=i", "B[vi] = A[vi]")), block("C", "vi:8=i", "C[vi] = B[vi]")),
+            nest("i:8", under(COND, sblock("B", "vi:8=i", "B[vi] = A[vi]")), sblock("C", "vi:8=i", "C[vi] = B[vi]")),
         ),
         lambda s: s.cache_read("C", 0, "local"),
         "read_at copies the current contents",
@@ -75,8 +75,8 @@ ROWS = [
             "A:8 B:8 C:8 D:8",
             nest(
                 "i:8",
-                under(COND, block("B", "vi:8=i", "B[vi] = A[vi]"), block("D", "vi:8=i", "D[vi] = B[vi]")),
-                under("else:", block("C", "vi:8=i", "C[vi] = B[vi]")),
+                under(COND, sblock("B", "vi:8=i", "B[vi] = A[vi]"), sblock("D", "vi:8=i", "D[vi] = B[vi]")),
+                under("else:", sblock("C", "vi:8=i", "C[vi] = B[vi]")),
             ),
         ),
         lambda s: s.cache_read("C", 0, "local"),
@@ -123,7 +123,8 @@ ROWS = [
     Row(
         "cache_write: a reader ahead in the loop",
         main(
-            "A:9 B:9 C:9", nest("i:8", block("C", "vi:8=i", "C[vi] = B[vi]"), block("B", "vi:8=i", "B[vi + 1] = A[vi]"))
+            "A:9 B:9 C:9",
+            nest("i:8", sblock("C", "vi:8=i", "C[vi] = B[vi]"), sblock("B", "vi:8=i", "B[vi + 1] = A[vi]")),
         ),
         lambda s: s.cache_write("B", 0, "local"),
         "write_at a loop around the writer alone",
@@ -138,7 +139,7 @@ ROWS = [
     ),
     Row(
         "read_at: written after it was read",
-        main("A:8 B:8", nest("i:8", block("B", "vi:8=i", "B[vi] = A[vi]"), block("A", "vi:8=i", "A[vi] = 0.0"))),
+        main("A:8 B:8", nest("i:8", sblock("B", "vi:8=i", "B[vi] = A[vi]"), sblock("A", "vi:8=i", "A[vi] = 0.0"))),
         lambda s: s.read_at(loop(s, "B"), "B", 0, "local"),
         "pass an inner loop",
         lambda s: s.read_at(s.add_unit_loop("B"), "B", 0, "local"),

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import PAIR, block, main, nest
+from programs.short import PAIR, main, nest, sblock
 
 DEEP = main(
     "A:8x4 C:8x4 b:8x4",
     nest(
         "i:8 j:4",
-        block("B", "vi:8=i vj:4=j", "b[vi, vj] = A[vi, vj]"),
-        block("C", "vi:8=i vj:4=j", "C[vi, vj] = b[vi, vj]"),
+        sblock("B", "vi:8=i vj:4=j", "b[vi, vj] = A[vi, vj]"),
+        sblock("C", "vi:8=i vj:4=j", "C[vi, vj] = b[vi, vj]"),
     ),
 )
 ONE_ELEMENT = main(
-    "A:8 C:8 b:1", nest("i:8", block("B", "vi:8O=i", "b[0] = A[vi]"), block("C", "vi:8=i", "C[vi] = b[0]"))
+    "A:8 C:8 b:1", nest("i:8", sblock("B", "vi:8O=i", "b[0] = A[vi]"), sblock("C", "vi:8=i", "C[vi] = b[0]"))
 )
 EIGHT_ELEMENTS = main(
-    "A:8 C:8 b:8", nest("i:8", block("B", "vi:8=i", "b[vi] = A[vi]"), block("C", "vi:8=i", "C[vi] = b[vi]"))
+    "A:8 C:8 b:8", nest("i:8", sblock("B", "vi:8=i", "b[vi] = A[vi]"), sblock("C", "vi:8=i", "C[vi] = b[vi]"))
 )
 NEXT_ROW = main(
     "A:9x4 C:8x4",
     nest(
         "j:4 i:8",
-        block("B", "vi:8O=i vj:4=j", "A[vi, vj] = 1.0"),
-        block("C", "vi:8=i vj:4=j", "C[vi, vj] = A[vi + 1, vj]"),
+        sblock("B", "vi:8O=i vj:4=j", "A[vi, vj] = 1.0"),
+        sblock("C", "vi:8=i vj:4=j", "C[vi, vj] = A[vi + 1, vj]"),
     ),
 )
 

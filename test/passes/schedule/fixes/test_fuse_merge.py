@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import CUT_SQUARE, PAIR, TRIANGLE, block, each, main, nest
+from programs.short import CUT_SQUARE, PAIR, TRIANGLE, each, main, nest, sblock
 
 SHARED = main(
     "A:4x4 C:4x4 b:4x4",
     nest(
         "i:4",
-        nest("j:4", block("B", "vi:4=i vj:4=j", "b[vi, vj] = A[vi, vj]")),
-        nest("k:4", block("C", "vi:4=i vj:4=k", "C[vi, vj] = b[vi, vj]")),
+        nest("j:4", sblock("B", "vi:4=i vj:4=j", "b[vi, vj] = A[vi, vj]")),
+        nest("k:4", sblock("C", "vi:4=i vj:4=k", "C[vi, vj] = b[vi, vj]")),
     ),
 )
 
 
 def cut(name: str, end: str, where: str = "") -> str:
     """A loop j over rows of 6."""
-    return nest(f"j:{end}", block(name, "vi:8=i vj:6=j", f"{name}[vi, vj] = A[vi, vj]", where=where))
+    return nest(f"j:{end}", sblock(name, "vi:8=i vj:6=j", f"{name}[vi, vj] = A[vi, vj]", where=where))
 
 
 ROWS = [
     Row(
         "fuse: a loop from 2",
-        main("A:8x4 C:8x4", nest("i:2..8 j:4", block("C", "vi:6=i - 2 vj:4=j", "C[vi, vj] = A[vi, vj]"))),
+        main("A:8x4 C:8x4", nest("i:2..8 j:4", sblock("C", "vi:6=i - 2 vj:4=j", "C[vi, vj] = A[vi, vj]"))),
         lambda s: s.fuse(*s.get_loops("C")),
         "run i from 0",
         lambda s: s.fuse(*s.get_loops("C")),
@@ -31,12 +31,12 @@ ROWS = [
     ),
     Row(
         "fuse: a loop with two ends",
-        main("A:8x8 C:8x8", nest("i:8 j:T.min(6,i+1)", block("C", "vi:8=i vj:6=j", "C[vi, vj] = A[vi, vj]"))),
+        main("A:8x8 C:8x8", nest("i:8 j:T.min(6,i+1)", sblock("C", "vi:8=i vj:6=j", "C[vi, vj] = A[vi, vj]"))),
         lambda s: s.fuse(*s.get_loops("C")),
         "let it run to one of them",
         lambda s: s.fuse(*s.get_loops("C")),
         instead=main(
-            "A:8x8 C:8x8", nest("i:8 j:6", block("C", "vi:8=i vj:6=j", "C[vi, vj] = A[vi, vj]", where="j < i + 1"))
+            "A:8x8 C:8x8", nest("i:8 j:6", sblock("C", "vi:8=i vj:6=j", "C[vi, vj] = A[vi, vj]", where="j < i + 1"))
         ),
     ),
     Row(
@@ -72,13 +72,13 @@ ROWS = [
         "merge: a loop from 2",
         main(
             "A:8 B:8 C:8",
-            nest("i:2..8", block("B", "vi:6=i - 2", "B[vi] = A[vi]")),
-            nest("j:2..8", block("C", "vi:6=j - 2", "C[vi] = A[vi]")),
+            nest("i:2..8", sblock("B", "vi:6=i - 2", "B[vi] = A[vi]")),
+            nest("j:2..8", sblock("C", "vi:6=j - 2", "C[vi] = A[vi]")),
         ),
         lambda s: s.merge(loop(s, "B"), loop(s, "C")),
         "run i from 0",
         lambda s: s.merge(loop(s, "B"), loop(s, "C")),
-        instead=main("A:8 B:8 C:8", each("B:6", "B[vi] = A[vi]"), nest("j:6", block("C", "vi:6=j", "C[vi] = A[vi]"))),
+        instead=main("A:8 B:8 C:8", each("B:6", "B[vi] = A[vi]"), nest("j:6", sblock("C", "vi:6=j", "C[vi] = A[vi]"))),
     ),
     Row(
         "merge: loops in blocks",
@@ -94,8 +94,8 @@ ROWS = [
             "A:4x4 B:4x4 C:4x4 D:4x4 b:4x4",
             nest(
                 "i:4",
-                nest("j:4", block("B", "vi:4=i vj:4=j", "b[vi, vj] = A[vi, vj]")),
-                nest("j:4", block("C", "vi:4=i vj:4=j", "C[vi, vj] = b[vi, vj]")),
+                nest("j:4", sblock("B", "vi:4=i vj:4=j", "b[vi, vj] = A[vi, vj]")),
+                nest("j:4", sblock("C", "vi:4=i vj:4=j", "C[vi, vj] = b[vi, vj]")),
             ),
             each("D:4x4", "D[vi, vj] = A[vi, vj]"),
         ),
@@ -108,7 +108,7 @@ ROWS = [
         main(
             "A:4x4 B:4x4 C:4",
             each("B:4x4", "B[vi, vj] = A[vi, vj]"),
-            nest("k:4", block("C", "vi:4=k", "C[vi] = A[vi, 0]")),
+            nest("k:4", sblock("C", "vi:4=k", "C[vi] = A[vi, 0]")),
         ),
         lambda s: s.merge(loop(s, "B", 1), loop(s, "C")),
         "pass loop i instead of j",
@@ -133,7 +133,7 @@ ROWS = [
         main(
             "A:n C:n b:n",
             each("B:n", "b[vi] = A[vi]"),
-            nest("i:(n+7)//8 j:8", block("C", "vi:n=i * 8 + j", "C[vi] = b[vi]", where="i * 8 + j < n")),
+            nest("i:(n+7)//8 j:8", sblock("C", "vi:n=i * 8 + j", "C[vi] = b[vi]", where="i * 8 + j < n")),
         ),
         lambda s: s.merge(loop(s, "B"), loop(s, "C")),
         "compute_at or reverse_compute_at",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import BIASED, block, each, followed, main, nest, total
+from programs.short import BIASED, each, followed, main, nest, sblock, total
 
 ROWS = [
     Row(
@@ -18,7 +18,7 @@ ROWS = [
         main(
             "A:8x4 D:1 c:8",
             total(to="c"),
-            nest("i:8", block("D", "vo:1=0 vi:8R=i", "D[vo] = D[vo] + c[vi]", init="D[vo] = 0.0")),
+            nest("i:8", sblock("D", "vo:1=0 vi:8R=i", "D[vo] = D[vo] + c[vi]", init="D[vo] = 0.0")),
         ),
         lambda s: s.fuse_reduction_epilogue("C", "D"),
         "compute_at or reverse_compute_at",
@@ -39,7 +39,7 @@ ROWS = [
             "A:8x4 D:8 c:8 d:8",
             nest(
                 "i:8 k:4",
-                block(
+                sblock(
                     "C",
                     "vi:8=i vk:4R=k",
                     "c[vi] = c[vi] + A[vi, vk]",

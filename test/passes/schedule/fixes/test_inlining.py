@@ -13,11 +13,11 @@ from programs.short import (
     SUMS,
     TWO_RESULTS,
     VIEWED,
-    block,
     each,
     followed,
     main,
     nest,
+    sblock,
 )
 
 ROWS = [
@@ -45,8 +45,8 @@ ROWS = [
             "A:9 C:9 b:9",
             nest(
                 "i:9",
-                block("B", "vi:9=i", "b[vi] = A[vi]"),
-                block("C", "vi:9=i", "C[vi] = T.if_then_else(vi > 0, b[vi - 1], T.float32(0))"),
+                sblock("B", "vi:9=i", "b[vi] = A[vi]"),
+                sblock("C", "vi:9=i", "C[vi] = T.if_then_else(vi > 0, b[vi - 1], T.float32(0))"),
             ),
         ),
         lambda s: s.compute_inline("B"),
@@ -69,7 +69,7 @@ ROWS = [
         "compute_inline: an index that is loaded, of what is not laid out by its iters",
         main(
             "A:8 C:8 E:8 b:8",
-            nest("i:4 j:2", block("B", "vo:4=i vj:2=j", "b[vo * 2 + vj] = A[vo * 2 + vj]")),
+            nest("i:4 j:2", sblock("B", "vo:4=i vj:2=j", "b[vo * 2 + vj] = A[vo * 2 + vj]")),
             each("C", "C[vi] = b[T.max(0, T.min(7, T.cast(E[vi], 'int32')))]"),
         ),
         lambda s: s.compute_inline("B"),
@@ -226,8 +226,8 @@ ROWS = [
             "A:10 C:8 b:10",
             nest(
                 "i:2",
-                nest("j:6", block("B", "vi:10=i * 4 + j", "b[vi] = A[vi] + 1.0")),
-                nest("j:4", block("C", "vi:8=i * 4 + j", "C[vi] = b[vi + 1]")),
+                nest("j:6", sblock("B", "vi:10=i * 4 + j", "b[vi] = A[vi] + 1.0")),
+                nest("j:4", sblock("C", "vi:8=i * 4 + j", "C[vi] = b[vi + 1]")),
             ),
         ),
         lambda s: s.reverse_compute_inline("C"),

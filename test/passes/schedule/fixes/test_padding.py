@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import block, each, main, nest, shorter, total, under
+from programs.short import each, main, nest, sblock, shorter, total, under
 
 PADDED = "T.if_then_else(vi < 8, A[vi], T.float32(0))"
 PADDED_RESULT = main("A:8 C:10", each("C:10", f"C[vi] = {PADDED}"))
@@ -12,7 +12,7 @@ CUT_BY_SIZE = each("C:n", "C[vi] = T.if_then_else(vi < m, A[vi], T.float32(0))")
 
 
 def sum_of_ten(added: str) -> str:
-    return nest("k:10", block("C", "vo:1=0 vk:10R=k", f"C[vo] = C[vo] + {added}", init="C[vo] = 0.0"))
+    return nest("k:10", sblock("C", "vo:1=0 vk:10R=k", f"C[vo] = C[vo] + {added}", init="C[vo] = 0.0"))
 
 
 ROWS = [
@@ -29,8 +29,8 @@ ROWS = [
             "A:8 C:10 D:10",
             nest(
                 "i:10",
-                nest("j:1", block("B", "vi:10=i", f"C[vi] = {PADDED}")),
-                block("D", "vi:10=i", "D[vi] = C[9 - vi]"),
+                nest("j:1", sblock("B", "vi:10=i", f"C[vi] = {PADDED}")),
+                sblock("D", "vi:10=i", "D[vi] = C[9 - vi]"),
             ),
         ),
         lambda s: s.decompose_padding("B", loop(s, "B")),
@@ -42,9 +42,9 @@ ROWS = [
         main(
             "A:8x8 b:8x8 C:8x8",
             nest(
-                "i:8 j:i+1", block("B", "vi:8=i vj:8=j", "b[vi, vj] = T.if_then_else(vj < 3, A[vi, vj], T.float32(0))")
+                "i:8 j:i+1", sblock("B", "vi:8=i vj:8=j", "b[vi, vj] = T.if_then_else(vj < 3, A[vi, vj], T.float32(0))")
             ),
-            nest("i:8 j:i+1", block("C", "vi:8=i vj:8=j", "C[vi, vj] = b[vi, vj]")),
+            nest("i:8 j:i+1", sblock("C", "vi:8=i vj:8=j", "C[vi, vj] = b[vi, vj]")),
         ),
         lambda s: s.decompose_padding("B", loop(s, "B")),
         "pass loop j",
@@ -103,7 +103,7 @@ ROWS = [
     ),
     Row(
         "pad_einsum: an iter that starts at 3",
-        main("A:8 C:8", nest("i:5", block("C", "vi:(3,8)=i + 3", "C[vi] = A[vi]"))),
+        main("A:8 C:8", nest("i:5", sblock("C", "vi:(3,8)=i + 3", "C[vi] = A[vi]"))),
         lambda s: s.pad_einsum("C", [4]),
         "leave vi unpadded (padding 1)",
         lambda s: s.pad_einsum("C", [1]),
@@ -125,14 +125,16 @@ ROWS = [
     ),
     Row(
         "pad_einsum: another block in the loop",
-        main("A:7 C:7 b:7", nest("i:7", block("B", "vi:7=i", "b[vi] = A[vi]"), block("C", "vi:7=i", "C[vi] = b[vi]"))),
+        main(
+            "A:7 C:7 b:7", nest("i:7", sblock("B", "vi:7=i", "b[vi] = A[vi]"), sblock("C", "vi:7=i", "C[vi] = b[vi]"))
+        ),
         lambda s: s.pad_einsum("C", [4]),
         "or inline that one",
         lambda s: (s.compute_inline("B"), s.pad_einsum("C", [4])),
     ),
     Row(
         "pad_einsum: a loop of two iters",
-        main("A:7x7 C:7x7", nest("i:7 j:7", block("C", "vi:7=i vj:7=(i + j) % 7", "C[vi, vj] = A[vi, vj]"))),
+        main("A:7x7 C:7x7", nest("i:7 j:7", sblock("C", "vi:7=i vj:7=(i + j) % 7", "C[vi, vj] = A[vi, vj]"))),
         lambda s: s.pad_einsum("C", [4, 4]),
         "leave vi, vj unpadded (padding 1)",
         lambda s: s.pad_einsum("C", [1, 1]),
@@ -158,7 +160,7 @@ ROWS = [
             "A:8x4 C:8",
             nest(
                 "i:8 k:4",
-                block("C", "vi:8=i vk:4R=k", "C[vi] = T.max(C[vi], A[vi, vk])", init='C[vi] = T.min_value("float32")'),
+                sblock("C", "vi:8=i vk:4R=k", "C[vi] = T.max(C[vi], A[vi, vk])", init='C[vi] = T.min_value("float32")'),
             ),
         ),
         lambda s: s.pad_einsum("C", [1, 3]),

@@ -12,25 +12,25 @@ from programs.short import (
     SUMS,
     SUMS_OF_A_TRIANGLE,
     SUMS_OF_WHOLE_ROWS,
-    block,
     each,
     main,
     nest,
+    sblock,
     under,
 )
 
 OVERWRITTEN = main("A:8 C:8 b:8", each("B", "b[vi] = A[vi]"), each("reset", "A[vi] = 1.0"), each("C", "C[vi] = b[vi]"))
-FROM_B = block("D", "vi:8=i", "d[vi] = b[vi]")
-FROM_D = nest("i:8 j:1", block("C", "vi:8=i", "C[vi] = d[vi]"))
-FIRST_COLUMN = nest("j:1", block("w", "vi:8=i vj:1=j", "B[vi, vj] = A[vi, vj]"))
+FROM_B = sblock("D", "vi:8=i", "d[vi] = b[vi]")
+FROM_D = nest("i:8 j:1", sblock("C", "vi:8=i", "C[vi] = d[vi]"))
+FIRST_COLUMN = nest("j:1", sblock("w", "vi:8=i vj:1=j", "B[vi, vj] = A[vi, vj]"))
 
 
-BOTH_COLUMNS = nest("i:8 j:1", block("C", "vi:8=i", "C[vi] = b[vi, 0] + b[vi, 1]"))
+BOTH_COLUMNS = nest("i:8 j:1", sblock("C", "vi:8=i", "C[vi] = b[vi, 0] + b[vi, 1]"))
 
 
 def columns(value: str) -> str:
     """Two columns of b."""
-    return nest("j:2", block("b", "vi:8=i vj:2=j", f"b[vi, vj] = {value}"))
+    return nest("j:2", sblock("b", "vi:8=i vj:2=j", f"b[vi, vj] = {value}"))
 
 
 ROWS = [
@@ -60,8 +60,8 @@ ROWS = [
             "A:10 D:8 p:10 c:8",
             under(
                 "for i in T.vectorized(8):",
-                nest("j:3", block("P", "vi:10=i + j", "p[vi] = A[vi]")),
-                block("C", "vi:8=i", "c[vi] = p[vi] + p[vi + 2]"),
+                nest("j:3", sblock("P", "vi:10=i + j", "p[vi] = A[vi]")),
+                sblock("C", "vi:8=i", "c[vi] = p[vi] + p[vi + 2]"),
             ),
             each("D", "D[vi] = c[vi]"),
         ),
@@ -75,11 +75,11 @@ ROWS = [
             "A:8x8 C:8x8 b:8x8 d:8x8",
             nest(
                 "i:8",
-                nest("j:4", block("L", "vo:8=i vi:4=j", "b[vo, vi] = A[vo, vi]")),
-                nest("j:4", block("H", "vo:8=i vi:4=j", "b[vo, vi + 4] = A[vo, vi + 4]")),
-                nest("j:8", block("D", "vi:8=i vj:8=j", "d[vi, vj] = b[vi, vj]")),
+                nest("j:4", sblock("L", "vo:8=i vi:4=j", "b[vo, vi] = A[vo, vi]")),
+                nest("j:4", sblock("H", "vo:8=i vi:4=j", "b[vo, vi + 4] = A[vo, vi + 4]")),
+                nest("j:8", sblock("D", "vi:8=i vj:8=j", "d[vi, vj] = b[vi, vj]")),
             ),
-            nest("i:8 j:8", block("C", "vi:8=i vj:8=j", "C[vi, vj] = d[vi, vj]")),
+            nest("i:8 j:8", sblock("C", "vi:8=i vj:8=j", "C[vi, vj] = d[vi, vj]")),
         ),
         lambda s: s.compute_at("D", loop(s, "C", 1)),
         "blockize the writers into one block first",
@@ -91,7 +91,7 @@ ROWS = [
         lambda s: s.compute_at("D", loop(s, "C", 1)),
         "put that statement into a block",
         lambda s: s.compute_at("D", loop(s, "C", 1)),
-        instead=main("A:8 C:8 b:8 d:8", nest("i:8", block("B", "vi:8=i", "b[vi] = A[vi]"), FROM_B), FROM_D),
+        instead=main("A:8 C:8 b:8 d:8", nest("i:8", sblock("B", "vi:8=i", "b[vi] = A[vi]"), FROM_B), FROM_D),
     ),
     Row(
         "compute_at: an input overwritten",
@@ -133,8 +133,8 @@ ROWS = [
             "A:8 C:8 p:8 t:1",
             nest(
                 "k:8",
-                block("S", "vo:1=0 vk:8R=k", "t[vo] = t[vo] + A[vk]", init="t[vo] = 0.0"),
-                block("P", "vk:8=k", "p[vk] = t[0]"),
+                sblock("S", "vo:1=0 vk:8R=k", "t[vo] = t[vo] + A[vk]", init="t[vo] = 0.0"),
+                sblock("P", "vk:8=k", "p[vk] = t[0]"),
             ),
             each("C", "C[vi] = p[vi]"),
         ),
@@ -185,8 +185,8 @@ ROWS = [
         "compute_at: a recurrence",
         main(
             "A:8 C:8 b:9",
-            nest("i:1", block("Z", "vi:1=i", "b[vi] = 0.0")),
-            nest("i:8", block("B", "vi:8O=i", "b[vi + 1] = b[vi] + A[vi]")),
+            nest("i:1", sblock("Z", "vi:1=i", "b[vi] = 0.0")),
+            nest("i:8", sblock("B", "vi:8O=i", "b[vi + 1] = b[vi] + A[vi]")),
             each("C", "C[vi] = b[vi + 1]"),
         ),
         lambda s: s.compute_at("B", loop(s, "C")),
@@ -221,7 +221,7 @@ ROWS = [
             each("B:4x2x4", "b[vi, vj, vk] = A[vi, vj, vk] * 2.0"),
             nest(
                 "i:4 l:4 k:2",
-                block("C", "vi:4=i vk:2R=k vl:4R=l", "C[vi] = C[vi] * 0.5 + b[vi, vk, vl]", init="C[vi] = 0.0"),
+                sblock("C", "vi:4=i vk:2R=k vl:4R=l", "C[vi] = C[vi] * 0.5 + b[vi, vk, vl]", init="C[vi] = 0.0"),
             ),
         ),
         lambda s: s.reverse_compute_at("C", loop(s, "B")),

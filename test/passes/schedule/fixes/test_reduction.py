@@ -9,27 +9,27 @@ from programs.short import (
     SUMS,
     SUMS_OF_A_TRIANGLE,
     SUMS_OF_WHOLE_ROWS,
-    block,
     main,
     nest,
+    sblock,
     total,
     under,
 )
 
-WITHOUT_INIT = main("A:8x4 C:8", nest("i:8 k:4", block("C", "vi:8=i vk:4R=k", "C[vi] = C[vi] + A[vi, vk]")))
+WITHOUT_INIT = main("A:8x4 C:8", nest("i:8 k:4", sblock("C", "vi:8=i vk:4R=k", "C[vi] = C[vi] + A[vi, vk]")))
 NEVER_BEGUN = main("A:8x4 C:8", total(where="k >= 2"))
 BEGUN = main("A:8x4 C:8", total("T.if_then_else(vk >= 2, A[vi, vk], 0.0)"))
-ROWS_OF_ANY_LENGTH = nest("i:8 k:m", block("C", "vi:8=i vk:mR=k", "C[vi] = C[vi] + A[vi, vk]", init="C[vi] = 0.0"))
+ROWS_OF_ANY_LENGTH = nest("i:8 k:m", sblock("C", "vi:8=i vk:mR=k", "C[vi] = C[vi] + A[vi, vk]", init="C[vi] = 0.0"))
 
 
 def summed(*body: str) -> str:
-    return main("A:8x4 C:8", nest("i:8 k:4", block("C", "vi:8=i vk:4R=k", *body, init="C[vi] = 0.0")))
+    return main("A:8x4 C:8", nest("i:8 k:4", sblock("C", "vi:8=i vk:4R=k", *body, init="C[vi] = 0.0")))
 
 
 def cube(inner: str, added: str) -> str:
     """A sum over two loops, `inner` where the inner one ends."""
     update = f"C[vi] = C[vi] + {added}"
-    body = block("C", "vi:8=i vk:4R=k vl:4R=l", update, init="C[vi] = 0.0")
+    body = sblock("C", "vi:8=i vk:4R=k vl:4R=l", update, init="C[vi] = 0.0")
     return main("A:8x4x4 C:8", nest(f"i:8 k:4 l:{inner}", body))
 
 
@@ -113,7 +113,7 @@ ROWS = [
                 "i:8",
                 under(
                     "if i < 4:",
-                    nest("k:4", block("C", "vi:8=i vk:4R=k", "C[vi] = C[vi] + A[vi, vk]", init="C[vi] = 0.0")),
+                    nest("k:4", sblock("C", "vi:8=i vk:4R=k", "C[vi] = C[vi] + A[vi, vk]", init="C[vi] = 0.0")),
                 ),
             ),
         ),
@@ -186,7 +186,7 @@ ROWS = [
             "A:8x4 C:8 D:8x2",
             nest(
                 "i:8 k:4",
-                block(
+                sblock(
                     "C",
                     "vi:8=i vk:4R=k",
                     "C[vi] = C[vi] + A[vi, vk]",

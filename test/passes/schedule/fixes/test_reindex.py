@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.fix_rows import Row, each_of
-from programs.short import GATHER, PAIR_2D, STENCIL, VIEWS, block, each, main, nest, shorter
+from programs.short import GATHER, PAIR_2D, STENCIL, VIEWS, each, main, nest, sblock, shorter
 
 from tir_mlir import Schedule
 
@@ -12,15 +12,15 @@ PRODUCT = main(
     "A:8x4 B:4x8 C:8x8",
     nest(
         "i:8 j:8 k:4",
-        block("C", "vi:8=i vj:8=j vk:4R=k", "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"),
+        sblock("C", "vi:8=i vj:8=j vk:4R=k", "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"),
     ),
 )
 SHIFTED_ROWS = main(
     "A:6 C:2x6 D:2",
     nest(
         "t:2",
-        nest("j:6", block("C", "vt:2=t vj:6=(t * 3 + j) % 6", "C[vt, vj] = A[5 - vj]")),
-        block("D", "vt:2=t", "D[vt] = 1.0"),
+        nest("j:6", sblock("C", "vt:2=t vj:6=(t * 3 + j) % 6", "C[vt, vj] = A[5 - vj]")),
+        sblock("D", "vt:2=t", "D[vt] = 1.0"),
     ),
 )
 
@@ -44,7 +44,7 @@ ROWS = [
         "reindex: a block inside",
         main(
             "A:4x4 C:4x4",
-            nest("i:4", block("O", "vo:4=i", nest("j:4", block("I", "vj:4=j", "C[vo, vj] = A[vj, vo] + 1.0")))),
+            nest("i:4", sblock("O", "vo:4=i", nest("j:4", sblock("I", "vj:4=j", "C[vo, vj] = A[vj, vo] + 1.0")))),
         ),
         lambda s: s.reindex("O", "A"),
         'pass block "I"',
@@ -83,7 +83,7 @@ ROWS = [
     ),
     Row(
         "reindex: an element with two cells",
-        main("A:4x4 C:7", nest("i:4 j:4", block("C", "vi:4O=i vj:4O=j", "C[vi + vj] = A[vi, vj]"))),
+        main("A:4x4 C:7", nest("i:4 j:4", sblock("C", "vi:4O=i vj:4O=j", "C[vi + vj] = A[vi, vj]"))),
         lambda s: s.reindex("C", "C"),
         "cache_read or cache_write copies C",
         lambda s: s.cache_write("C", "C", "local"),

@@ -11,11 +11,11 @@ from programs.short import (
     PAIR_2D,
     SUMS,
     SUMS_OF_A_TRIANGLE,
-    block,
     each,
     main,
     nest,
     row_sums,
+    sblock,
 )
 
 ROWS = [
@@ -50,15 +50,15 @@ ROWS = [
     ),
     Row(
         "split: a loop with two ends",
-        main("B:6", nest("k:8 i:T.min(k+1,6)", block("B", "vi:6O=i", "B[vi] = 0.0"))),
+        main("B:6", nest("k:8 i:T.min(k+1,6)", sblock("B", "vi:6O=i", "B[vi] = 0.0"))),
         lambda s: s.split(loop(s, "B", 1), [None, 4]),
         "T.where for the others",
         lambda s: s.split(loop(s, "B", 1), [None, 4]),
-        instead=main("B:6", nest("k:8 i:6", block("B", "vi:6O=i", "B[vi] = 0.0", where="i < k + 1"))),
+        instead=main("B:6", nest("k:8 i:6", sblock("B", "vi:6O=i", "B[vi] = 0.0", where="i < k + 1"))),
     ),
     Row(
         "split: statements outside blocks",
-        main("A:16 C:16 D:16", nest("i:16", "D[i] = A[i]", block("C", "vi:16=i", "C[vi] = A[vi] + 1.0"))),
+        main("A:16 C:16 D:16", nest("i:16", "D[i] = A[i]", sblock("C", "vi:16=i", "C[vi] = A[vi] + 1.0"))),
         lambda s: s.split(loop(s, "C"), [None, 5]),
         "factors that divide 16",
         lambda s: s.split(loop(s, "C"), [None, 4]),

@@ -18,12 +18,11 @@ from programs.inlining import (
     Padded,
     Straight,
 )
+from programs.short import each, program
 from programs.sizes import square
 from programs.symbolic import Twice
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
 # --- compute_inline -------------------------------------------------------------------------------------------------
@@ -96,29 +95,13 @@ def test_mixed_radix_index(same_result):
 
 
 def test_several_consumers_and_chains(same_result):
-    @I.ir_module
-    class Several:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((4, 2), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            E = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("E"):
-                    vi = T.axis.spatial(8, i)
-                    E[vi] = A[vi] - 1.0
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = E[vi] * E[7 - vi]
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[vi]
-            for i, j in T.grid(4, 2):
-                with T.block("D"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    D[vi, vj] = B[vi * 2 + vj] + E[vi]
-
+    Several = program(
+        "A:8 C:8 D:4x2; B:8 E:8",
+        each("E", "E[vi] = A[vi] - 1.0"),
+        each("B", "B[vi] = E[vi] * E[7 - vi]"),
+        each("C", "C[vi] = B[vi]"),
+        each("D:4x2", "D[vi, vj] = B[vi * 2 + vj] + E[vi]"),
+    )
     arrays = [((8,), F32), ((8,), F32), ((4, 2), F32)]
     for order in (["B", "E"], ["E", "B"]):
         sch = Schedule(Several)
@@ -129,25 +112,12 @@ def test_several_consumers_and_chains(same_result):
 
 
 def test_unit_dimensions_and_constants(same_result):
-    @I.ir_module
-    class Units:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((1, 8), "float32")
-            Z = T.alloc_buffer((8,), "float32")
-            for u, i in T.grid(1, 8):
-                with T.block("B"):
-                    vu, vi = T.axis.remap("SS", [u, i])
-                    B[vu, vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("Z"):
-                    vi = T.axis.spatial(8, i)
-                    Z[vi] = T.float32(3)
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[0, vi] * Z[vi]
-
+    Units = program(
+        "A:8 C:8; B:1x8 Z:8",
+        each("B u:1 i:8", "B[vu, vi] = A[vi] + 1.0"),
+        each("Z", "Z[vi] = T.float32(3)"),
+        each("C", "C[vi] = B[0, vi] * Z[vi]"),
+    )
     sch = Schedule(Units)
     sch.compute_inline("B")
     sch.compute_inline("Z")
@@ -155,42 +125,18 @@ def test_unit_dimensions_and_constants(same_result):
 
 
 def test_a_block_without_readers_is_erased():
-    @I.ir_module
-    class Dead:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi]
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = A[vi]
-
+    Dead = program("A:8 C:8; B:8", each("B", "B[vi] = A[vi]"), each("C", "C[vi] = A[vi]"))
     sch = Schedule(Dead)
     sch.compute_inline("B")
     assert "B" not in [line.strip()[:1] for line in sch.mod.script().split("\n")]
 
 
 def test_declared_regions_are_dropped(same_result):
-    @I.ir_module
-    class Declared:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    T.reads(B[0:8])
-                    T.writes(C[vi])
-                    C[vi] = B[vi]
-
+    Declared = program(
+        "A:8 C:8; B:8",
+        each("B", "B[vi] = A[vi] + 1.0"),
+        each("C", "T.reads(B[0:8])", "T.writes(C[vi])", "C[vi] = B[vi]"),
+    )
     sch = Schedule(Declared)
     sch.compute_inline("B")
     assert "T.reads(A[vi])" in sch.mod.script()

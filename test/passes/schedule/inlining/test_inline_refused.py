@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from programs.inlining import F32, Padded, Straight
+from programs.short import each, nest, program, sblock
 from programs.stages import ViewedInTiles
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 # --- refusals -------------------------------------------------------------------------------------------------------
 
@@ -21,23 +20,9 @@ def test_refuses_outputs_and_reductions(refused):
     refused(sch, "exactly one buffer that the scope computes; it reads none", lambda: sch.reverse_compute_inline("B"))
 
 
-@I.ir_module
-class Overwritten:
-    @T.prim_func
-    def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-        B = T.alloc_buffer((8,), "float32")
-        for i in range(8):
-            with T.block("B"):
-                vi = T.axis.spatial(8, i)
-                B[vi] = A[vi] + 1.0
-        for i in range(8):
-            with T.block("A"):
-                vi = T.axis.spatial(8, i)
-                A[vi] = 0.0
-        for i in range(8):
-            with T.block("C"):
-                vi = T.axis.spatial(8, i)
-                C[vi] = B[vi] * 2.0
+Overwritten = program(
+    "A:8 C:8; B:8", each("B", "B[vi] = A[vi] + 1.0"), each("A", "A[vi] = 0.0"), each("C", "C[vi] = B[vi] * 2.0")
+)
 
 
 def test_refuses_inputs_written_in_between(refused, same_result):
@@ -48,19 +33,14 @@ def test_refuses_inputs_written_in_between(refused, same_result):
 
 
 def test_refuses_values_from_another_iteration(refused):
-    @I.ir_module
-    class Running:
-        @T.prim_func
-        def main(A: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
-            B = T.alloc_buffer((9,), "float32")
-            for i in range(9):
-                with T.block("B"):
-                    vi = T.axis.spatial(9, i)
-                    B[vi] = A[vi] + 1.0
-                with T.block("C"):
-                    vi = T.axis.spatial(9, i)
-                    C[vi] = T.if_then_else(vi > 0, B[vi - 1], T.float32(0))
-
+    Running = program(
+        "A:9 C:9; B:9",
+        nest(
+            "i:9",
+            sblock("B", "vi:9=i", "B[vi] = A[vi] + 1.0"),
+            sblock("C", "vi:9=i", "C[vi] = T.if_then_else(vi > 0, B[vi - 1], T.float32(0))"),
+        ),
+    )
     sch = Schedule(Running)
     refused(
         sch,
@@ -72,21 +52,9 @@ def test_refuses_values_from_another_iteration(refused):
 
 
 def test_refuses_uncomputed_elements(refused):
-    @I.ir_module
-    class Half:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    T.where(i < 8)
-                    B[vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[vi // 2] + B[vi]
-
+    Half = program(
+        "A:8 C:8; B:8", each("B", "B[vi] = A[vi] + 1.0", where="i < 8"), each("C", "C[vi] = B[vi // 2] + B[vi]")
+    )
     sch = Schedule(Half)
     refused(sch, "at several indices", lambda: sch.reverse_compute_inline("C"))
     sch.compute_inline("B")
@@ -99,16 +67,7 @@ def test_refuses_bodies_that_are_not_one_store(refused):
 
 
 def test_refuses_the_only_block(refused):
-    @I.ir_module
-    class Only:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi]
-
+    Only = program("A:8; B:8", each("B", "B[vi] = A[vi]"))
     sch = Schedule(Only)
     refused(sch, "the only one in its scope", lambda: sch.compute_inline("B"))
 

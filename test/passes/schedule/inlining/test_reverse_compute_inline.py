@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from programs.inlining import F32, STRAIGHT, Cropped, Straight
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 # --- reverse_compute_inline -----------------------------------------------------------------------------------------
 
@@ -23,40 +22,20 @@ def test_consumer_is_merged(same_result):
 
 
 def test_permuted_and_shifted_consumer(same_result):
-    @I.ir_module
-    class Permuted:
-        @T.prim_func
-        def main(A: T.Buffer((8, 12), "float32"), C: T.Buffer((12, 8), "float32")):
-            B = T.alloc_buffer((8, 12), "float32")
-            for i, j in T.grid(8, 12):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, vj] * 2.0
-            for i, j in T.grid(12, 8):
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    C[vi, vj] = B[7 - vj, vi] + T.cast(vi * 10 + vj, "float32")
-
+    Permuted = program(
+        "A:8x12 C:12x8; B:8x12",
+        each("B:8x12", "B[vi, vj] = A[vi, vj] * 2.0"),
+        each("C:12x8", "C[vi, vj] = B[7 - vj, vi] + T.cast(vi * 10 + vj, 'float32')"),
+    )
     sch = Schedule(Permuted)
     sch.reverse_compute_inline("C")
     same_result(sch, Permuted, ((8, 12), F32), ((12, 8), F32))
 
 
 def test_packed_consumer(same_result):
-    @I.ir_module
-    class Unpack:
-        @T.prim_func
-        def main(A: T.Buffer((32,), "float32"), C: T.Buffer((8, 4), "float32")):
-            B = T.alloc_buffer((32,), "float32")
-            for i in range(32):
-                with T.block("B"):
-                    vi = T.axis.spatial(32, i)
-                    B[vi] = A[vi] + 1.0
-            for i, j in T.grid(8, 4):
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    C[vi, vj] = B[vi * 4 + vj] * 2.0
-
+    Unpack = program(
+        "A:32 C:8x4; B:32", each("B:32", "B[vi] = A[vi] + 1.0"), each("C:8x4", "C[vi, vj] = B[vi * 4 + vj] * 2.0")
+    )
     sch = Schedule(Unpack)
     sch.reverse_compute_inline("C")
     assert "C[vi // 4, vi % 4]" in sch.mod.script()
@@ -73,33 +52,26 @@ def test_part_of_the_producer_gets_a_guard(same_result):
 
 
 def test_a_guard_joins_the_one_of_the_producer(same_result):
-    @I.ir_module
-    class Ragged:
-        @T.prim_func
-        def main(A: T.Buffer((16, 4), "float32"), C: T.Buffer((8, 3), "float32")):
-            B = T.alloc_buffer((16, 4), "float32")
-            for i_0, i_1, j in T.grid(4, 5, 4):
-                with T.block("B"):
-                    vi = T.axis.spatial(16, i_0 * 5 + i_1)
-                    vj = T.axis.spatial(4, j)
-                    T.where(i_0 * 5 + i_1 < 16)
-                    B[vi, vj] = A[vi, vj] + 1.0
-            for i, j in T.grid(8, 3):
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    C[vi, vj] = B[vi + 5, vj + 1] * 2.0
-
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((16, 4), "float32"), C: T.Buffer((8, 3), "float32")):
-            for i_0, i_1, j in T.grid(4, 5, 4):
-                with T.block("B"):
-                    vi = T.axis.spatial(16, i_0 * 5 + i_1)
-                    vj = T.axis.spatial(4, j)
-                    T.where(i_0 * 5 + i_1 < 16 and i_0 * 5 + i_1 >= 5 and i_0 * 5 + i_1 < 13 and j >= 1)
-                    C[vi - 5, vj - 1] = (A[vi, vj] + 1.0) * 2.0
-
+    Ragged = program(
+        "A:16x4 C:8x3; B:16x4",
+        nest(
+            "i_0:4 i_1:5 j:4",
+            sblock("B", "vi:16=i_0 * 5 + i_1 vj:4=j", "B[vi, vj] = A[vi, vj] + 1.0", where="i_0 * 5 + i_1 < 16"),
+        ),
+        each("C:8x3", "C[vi, vj] = B[vi + 5, vj + 1] * 2.0"),
+    )
+    Expected = program(
+        "A:16x4 C:8x3",
+        nest(
+            "i_0:4 i_1:5 j:4",
+            sblock(
+                "B",
+                "vi:16=i_0 * 5 + i_1 vj:4=j",
+                "C[vi - 5, vj - 1] = (A[vi, vj] + 1.0) * 2.0",
+                where="i_0 * 5 + i_1 < 16 and i_0 * 5 + i_1 >= 5 and (i_0 * 5 + i_1 < 13) and (j >= 1)",
+            ),
+        ),
+    )
     sch = Schedule(Ragged)
     sch.reverse_compute_inline("C")
     assert sch.mod.equal(Expected)
@@ -107,20 +79,11 @@ def test_a_guard_joins_the_one_of_the_producer(same_result):
 
 
 def test_condition_in_the_consumer(same_result):
-    @I.ir_module
-    class Choice:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), E: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = T.if_then_else(vi > 2, B[vi] + E[vi - 3], T.float32(5))
-
+    Choice = program(
+        "A:8 E:8 C:8; B:8",
+        each("B", "B[vi] = A[vi] + 1.0"),
+        each("C", "C[vi] = T.if_then_else(vi > 2, B[vi] + E[vi - 3], T.float32(5))"),
+    )
     sch = Schedule(Choice)
     sch.reverse_compute_inline("C")
     assert "alloc_buffer" not in sch.mod.script()
@@ -138,88 +101,36 @@ def test_merge_inside_a_shared_loop(same_result):
 
 
 def test_reverse_refuses_inputs_and_results_touched_in_between(refused):
-    @I.ir_module
-    class Between:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), E: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("E"):
-                    vi = T.axis.spatial(8, i)
-                    E[vi] = C[vi]
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[vi] + 1.0
-
+    Between = program(
+        "A:8 E:8 C:8; B:8",
+        each("B", "B[vi] = A[vi] + 1.0"),
+        each("E", "E[vi] = C[vi]"),
+        each("C", "C[vi] = B[vi] + 1.0"),
+    )
     sch = Schedule(Between)
     refused(sch, 'C, which block "C" writes, is used between', lambda: sch.reverse_compute_inline("C"))
 
-    @I.ir_module
-    class Input:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), E: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("A"):
-                    vi = T.axis.spatial(8, i)
-                    A[vi] = E[vi]
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[vi] + A[vi]
-
+    Input = program(
+        "A:8 E:8 C:8; B:8",
+        each("B", "B[vi] = A[vi] + 1.0"),
+        each("A", "A[vi] = E[vi]"),
+        each("C", "C[vi] = B[vi] + A[vi]"),
+    )
     sch = Schedule(Input)
     refused(sch, "exactly one buffer that the scope computes; it reads B, A", lambda: sch.reverse_compute_inline("C"))
     refused(sch, 'A is written between block "B"', lambda: sch.compute_inline("B"))
 
 
 def test_refuses_shared_elements(refused):
-    @I.ir_module
-    class Shared:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((16,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
-            for i in range(16):
-                with T.block("C"):
-                    vi = T.axis.spatial(16, i)
-                    C[vi] = B[vi // 2]
-
+    Shared = program("A:8 C:16; B:8", each("B", "B[vi] = A[vi] + 1.0"), each("C:16", "C[vi] = B[vi // 2]"))
     sch = Schedule(Shared)
     refused(sch, 'two iterations of block "C" access the same element', lambda: sch.reverse_compute_inline("C"))
 
 
 def test_refuses_other_readers_when_merging(refused):
-    @I.ir_module
-    class Two:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[vi] + 1.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = B[vi]
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = B[vi]
-
+    Two = program(
+        "A:8 C:8 D:8; B:8", each("B", "B[vi] = A[vi] + 1.0"), each("C", "C[vi] = B[vi]"), each("D", "D[vi] = B[vi]")
+    )
     sch = Schedule(Two)
     refused(sch, 'also read outside block "C"', lambda: sch.reverse_compute_inline("C"))
 
@@ -234,21 +145,14 @@ def test_merge_into_tiles_that_compute_only_the_used_elements(same_result):
 
 
 def test_refuses_tiles_that_compute_more_than_is_used(refused):
-    @I.ir_module
-    class Halo:
-        @T.prim_func
-        def main(A: T.Buffer((10,), "float32"), C: T.Buffer((8,), "float32")):
-            B = T.alloc_buffer((10,), "float32")
-            for i in range(2):
-                for j in range(6):
-                    with T.block("B"):
-                        vi = T.axis.spatial(10, i * 4 + j)
-                        B[vi] = A[vi] + 1.0
-                for j in range(4):
-                    with T.block("C"):
-                        vi = T.axis.spatial(8, i * 4 + j)
-                        C[vi] = B[vi + 1]
-
+    Halo = program(
+        "A:10 C:8; B:10",
+        nest(
+            "i:2",
+            nest("j:6", sblock("B", "vi:10=i * 4 + j", "B[vi] = A[vi] + 1.0")),
+            nest("j:4", sblock("C", "vi:8=i * 4 + j", "C[vi] = B[vi + 1]")),
+        ),
+    )
     sch = Schedule(Halo)
     refused(sch, r'block "B" also computes B\[\d+\]', lambda: sch.reverse_compute_inline("C"))
     sch.compute_inline("B")

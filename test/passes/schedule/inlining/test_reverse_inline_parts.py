@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
@@ -11,19 +12,11 @@ from tir_mlir.script.parser import parse
 
 
 def flattened(size: int, index: str):
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((4, 16), "float32"), C: T.Buffer(({size},), "float32")):
-    B = T.alloc_buffer((4, 16), "float32")
-    for i, j in T.grid(4, 16):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * 2.0
-    for i in range({size}):
-        with T.block("C"):
-            vi = T.axis.remap("S", [i])
-            C[vi] = B[{index}] + 1.0
-""")
+    return program(
+        f"A:4x16 C:{size}; B:4x16",
+        each("B:4x16", "B[vi, vj] = A[vi, vj] * 2.0"),
+        each(f"C i:{size}", f"C[vi] = B[{index}] + 1.0"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,52 +97,33 @@ def test_a_copy_of_a_part_is_refused(refused):
 
 def test_a_result_with_another_writer_in_a_common_loop_is_refused(refused):
     """Block D doubles the row before the next part of the sum is added to it."""
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((5, 9), "float32"), C: T.Buffer((5,), "float32"), D: T.Buffer((9, 5), "float32")):
-    B = T.alloc_buffer((5,), "float32")
-    for k in range(9):
-        for i in range(5):
-            with T.block("B"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    B[vi] = 0.0
-                B[vi] += A[vi, vk]
-        for i in range(5):
-            with T.block("C"):
-                vi = T.axis.remap("S", [i])
-                C[vi] = B[vi]
-        for i in range(5):
-            with T.block("D"):
-                vk, vi = T.axis.remap("OS", [k, i])
-                D[vk, vi] = C[vi]
-                C[vi] = C[vi] * 2.0
-""")
+    program = parse(
+        main(
+            "A:5x9 C:5 D:9x5; B:5",
+            nest(
+                "k:9",
+                nest("i:5", sblock("B", "SR i k", "B[vi] += A[vi, vk]", init="B[vi] = 0.0")),
+                each("C:5", "C[vi] = B[vi]"),
+                nest("i:5", sblock("D", "OS k i", "D[vk, vi] = C[vi]", "C[vi] = C[vi] * 2.0")),
+            ),
+        )
+    )
     sch = Schedule(program)
     refused(sch, r'C is written by several blocks \("C", "D"\)', lambda: sch.reverse_compute_inline("C"))
 
 
 def test_partial_sums_may_be_read_in_a_common_loop(same_result):
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((5, 9), "float32"), C: T.Buffer((5,), "float32"), D: T.Buffer((9, 5), "float32")):
-    B = T.alloc_buffer((5,), "float32")
-    for k in range(9):
-        for i in range(5):
-            with T.block("B"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    B[vi] = 0.0
-                B[vi] += A[vi, vk]
-        for i in range(5):
-            with T.block("C"):
-                vi = T.axis.remap("S", [i])
-                C[vi] = B[vi]
-        for i in range(5):
-            with T.block("D"):
-                vk, vi = T.axis.remap("SS", [k, i])
-                D[vk, vi] = C[vi]
-""")
+    program = parse(
+        main(
+            "A:5x9 C:5 D:9x5; B:5",
+            nest(
+                "k:9",
+                nest("i:5", sblock("B", "SR i k", "B[vi] += A[vi, vk]", init="B[vi] = 0.0")),
+                each("C:5", "C[vi] = B[vi]"),
+                nest("i:5", sblock("D", "SS k i", "D[vk, vi] = C[vi]")),
+            ),
+        )
+    )
     sch = Schedule(program)
     sch.reverse_compute_inline("C")
     same_result(sch, program, ((5, 9), "float32"), ((5,), "float32"), ((9, 5), "float32"))

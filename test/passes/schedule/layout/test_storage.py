@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
 from programs.inlining import FILLED
+from programs.short import each, main, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.passes.lower import LoweringWarning
@@ -108,20 +109,11 @@ WIDENED = [
 
 @pytest.mark.parametrize(("kept", "cached", "wide"), WIDENED)
 def test_widening_casts_follow_a_wider_type(kept, cached, wide):
-    program = f"""
-@T.prim_func
-def main(A: T.Buffer((16,), "{kept}"), B: T.Buffer((16,), "{wide}"), C: T.Buffer((16,), "{kept}")):
-    Y = T.alloc_buffer((16,), "{kept}")
-    for i in range(16):
-        with T.block("Y"):
-            vi = T.axis.spatial(16, i)
-            Y[vi] = A[vi]
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
-            B[vi] = T.Cast("{wide}", Y[vi])
-            C[vi] = Y[vi]
-"""
+    program = main(
+        f"A:16:{kept} B:16:{wide} C:16:{kept}; Y:16:{kept}",
+        each("Y:16", "Y[vi] = A[vi]"),
+        each("B:16", f"B[vi] = T.Cast('{wide}', Y[vi])", "C[vi] = Y[vi]"),
+    )
     sch = Schedule(parse(program))
     sch.unsafe_set_dtype("Y", 0, cached)
     text = sch.mod.script()
@@ -137,21 +129,13 @@ def main(A: T.Buffer((16,), "{kept}"), B: T.Buffer((16,), "{wide}"), C: T.Buffer
 
 
 def test_a_sum_keeps_its_order_once_it_is_rounded():
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4,), "float32")):
-    Y = T.alloc_buffer((4,), "float32")
-    for i, k in T.grid(4, 16):
-        with T.block("Y"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                Y[vi] = T.float32(0)
-            Y[vi] = Y[vi] + A[vi, vk]
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            B[vi] = Y[vi]
-""")
+    program = parse(
+        main(
+            "A:4x16 B:4; Y:4",
+            each("Y i:4 k:16R", "Y[vi] = Y[vi] + A[vi, vk]", init="Y[vi] = T.float32(0)"),
+            each("B:4", "B[vi] = Y[vi]"),
+        )
+    )
     sch = Schedule(program)
     sch.unsafe_set_dtype("Y", 0, "float16")
     with pytest.raises(RuntimeError):
@@ -173,27 +157,19 @@ def test_refuses_types(refused):
     refused(sch, "has no buffer number 2 among those it writes", lambda: sch.unsafe_set_dtype("Y", 2, "float16"))
 
 
-VIEWS = """
-@T.prim_func
-def main(A: T.Buffer((16,), "{dtype}"), B: T.Buffer((16,), "{dtype}")):
-    Y = T.alloc_buffer((16,), "{dtype}")
-    for i in range(4):
-        with T.block("Y"):
-            vi = T.axis.spatial(4, i)
-            W = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,), "{dtype}", offset_factor=1)
-            for j in range(4):
-                with T.block("outer"):
-                    vj = T.axis.spatial(4, j)
-                    W[vj] = A[vi * 4 + vj]
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,), "{dtype}", offset_factor=1)
-            for j in range(4):
-                with T.block("inner"):
-                    vj = T.axis.spatial(4, j)
-                    B[vi * 4 + vj] = V[vj]
-"""
+VIEWS = main(
+    "A:16:{dtype} B:16:{dtype}; Y:16:{dtype}",
+    each(
+        "Y:4",
+        "W = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,), '{dtype}', offset_factor=1)",
+        each("outer j:4", "W[vj] = A[vi * 4 + vj]"),
+    ),
+    each(
+        "B:4",
+        "V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,), '{dtype}', offset_factor=1)",
+        each("inner j:4", "B[vi * 4 + vj] = V[vj]"),
+    ),
+)
 
 
 @pytest.mark.parametrize(("dtype", "kept"), [("int8", "int32"), ("uint8", "uint16"), ("float16", "float32")])
@@ -210,20 +186,20 @@ def test_views_follow(dtype, kept, same_result):
 
 
 def test_refuses_pointers(refused):
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    Y = T.alloc_buffer((16,), "float32")
-    for i in range(16):
-        with T.block("Y"):
-            vi = T.axis.spatial(16, i)
-            Y[vi] = A[vi]
-    with T.block("B"):
-        T.reads(Y[0:16])
-        T.writes(B[0:16])
-        V = T.match_buffer(Y[0:16], (16,), offset_factor=1)
-        T.evaluate(T.call_extern("int32", "copy", B.access_ptr("w"), V.access_ptr("r")))
-""")
+    program = parse(
+        main(
+            "A:16 B:16; Y:16",
+            each("Y:16", "Y[vi] = A[vi]"),
+            sblock(
+                "B",
+                "",
+                "T.reads(Y[0:16])",
+                "T.writes(B[0:16])",
+                "V = T.match_buffer(Y[0:16], (16,), offset_factor=1)",
+                "T.evaluate(T.call_extern('int32', 'copy', B.access_ptr('w'), V.access_ptr('r')))",
+            ),
+        )
+    )
     sch = Schedule(program)
     refused(sch, "Y is also used by a pointer into it, which cannot be converted",
             lambda: sch.unsafe_set_dtype("Y", 0, "float16"))  # fmt: skip
@@ -242,19 +218,13 @@ def test_a_constant_that_another_type_cannot_hold_is_converted_where_it_runs():
 
 
 def test_an_alignment_that_lost_its_buffer_is_left_out():
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((4, 1), "float32"), C: T.Buffer((4, 1), "float32")):
-    B = T.alloc_buffer((4, 1), "float32")
-    for i, j in T.grid(4, 1):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] + 2.0
-    for i, j in T.grid(4, 1):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = B[vi, vj] * 2.0
-""")
+    program = parse(
+        main(
+            "A:4x1 C:4x1; B:4x1",
+            each("B:4x1", "B[vi, vj] = A[vi, vj] + 2.0"),
+            each("C:4x1", "C[vi, vj] = B[vi, vj] * 2.0"),
+        )
+    )
     sch = Schedule(program)
     sch.storage_align("B", 0, 0, 16, 1)
     sch.reverse_compute_inline("C")

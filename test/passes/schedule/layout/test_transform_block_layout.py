@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
 from programs.matmul import matmul
+from programs.short import each, program, sblock
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
@@ -33,15 +34,14 @@ def test_results_are_the_same(same_result, name, n):
 
 
 def test_the_nest_is_new():
-    @T.prim_func
-    def after(A: T.Buffer((6, 15), "float32"), B: T.Buffer((15, 16), "float32"), C: T.Buffer((6, 16), "float32")):
-        for a, b, c in T.grid(96, 3, 5):
-            with T.block("C"):
-                va, vb, vc = T.axis.remap("SRR", [a, b, c])
-                with T.init():
-                    C[va // 16, va % 16] = 0.0
-                C[va // 16, va % 16] += A[va // 16, vb * 5 + vc] * B[vb * 5 + vc, va % 16]
-
+    after = program(
+        "A:6x15 B:15x16 C:6x16",
+        each(
+            "C a:96 b:3R c:5R",
+            "C[va // 16, va % 16] += A[va // 16, vb * 5 + vc] * B[vb * 5 + vc, va % 16]",
+            init="C[va // 16, va % 16] = 0.0",
+        ),
+    )
     sch = Schedule(matmul(6, 16, 15))
     block = sch.get_block("C")
     sch.transform_block_layout(block, lambda i, j, k: (i * 16 + j, k // 5, k % 5))
@@ -50,52 +50,28 @@ def test_the_nest_is_new():
 
 
 def test_a_digit_is_a_remainder_divided():
-    @T.prim_func
-    def windows(A: T.Buffer((20, 9, 3), "float32"), C: T.Buffer((14,), "float32")):
-        for i, j, k, m in T.grid(14, 7, 3, 3):
-            with T.block("C"):
-                vi, vj, vk, vm = T.axis.remap("SRRR", [i, j, k, m])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi + vj, vk * 2, vm]
-
+    windows = program(
+        "A:20x9x3 C:14", each("C i:14 j:7R k:3R m:3R", "C[vi] += A[vi + vj, vk * 2, vm]", init="C[vi] = 0.0")
+    )
     sch = Schedule(windows)
     sch.transform_block_layout("C", lambda i, j, k, m: (i, j * 9 + k * 3 + m))
     assert "A[v0 + v1 // 9, v1 % 9 // 3 * 2, v1 % 3]" in sch.mod.script()
 
 
 def test_any_number_of_digits():
-    @T.prim_func
-    def box(A: T.Buffer((8, 3, 3, 3), "float32"), C: T.Buffer((1,), "float32")):
-        for i, j, k, m in T.grid(8, 3, 3, 3):
-            with T.block("C"):
-                vi, vj, vk, vm = T.axis.remap("RRRR", [i, j, k, m])
-                with T.init():
-                    C[0] = 0.0
-                C[0] += A[vi, vj, vk, vm]
-
+    box = program("A:8x3x3x3 C:1", each("C i:8R j:3R k:3R m:3R", "C[0] += A[vi, vj, vk, vm]", init="C[0] = 0.0"))
     sch = Schedule(box)
     sch.transform_block_layout("C", lambda i, j, k, m: ((i * 3 + j) * 9 + k * 3 + m,))
     assert "A[v0 // 27, v0 % 27 // 9, v0 // 3 % 3, v0 % 3]" in sch.mod.script()
 
 
-@T.prim_func
-def rows(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 8), "float32")
-    C = T.match_buffer(c, (n, 8), "float32")
-    for i, j in T.grid(n, 8):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, vj] * 2.0
+rows = program("A:nx8 C:nx8", each("C i:n j:8", "C[vi, vj] = A[vi, vj] * 2.0"))
 
 
 def test_sizes_that_are_not_known(same_result, refused):
     sch = Schedule(rows)
     refused(
-        sch,
-        "it holds only where n % 4 == 0",
-        lambda: sch.transform_block_layout("C", lambda i, j: (i // 4, i % 4, j)),
+        sch, "it holds only where n % 4 == 0", lambda: sch.transform_block_layout("C", lambda i, j: (i // 4, i % 4, j))
     )
     sch.transform_block_layout("C", lambda i, j: i * 8 + j)
     assert "for ax0 in range(n * 8):" in sch.mod.script()
@@ -125,15 +101,7 @@ def test_handles_that_are_not_blocks(refused, block):
 
 
 def test_an_order_that_counts(refused):
-    @T.prim_func
-    def main(A: T.Buffer((8, 15), "float32"), C: T.Buffer((8,), "float32")):
-        for i, k in T.grid(8, 15):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] = C[vi] * 0.5 + A[vi, vk]
-
+    main = program("A:8x15 C:8", each("C i:8 k:15R", "C[vi] = C[vi] * 0.5 + A[vi, vk]", init="C[vi] = 0.0"))
     sch = Schedule(main)
     message = r"a dependence would run backwards: C\(i=0, k=0\) and C\(i=0, k=1\) touch C\[0\]"
     refused(sch, message, lambda: sch.transform_block_layout("C", lambda i, k: (i, 14 - k)))
@@ -156,18 +124,15 @@ def test_iters_in_another_order(same_result, refused):
 
 
 def test_declared_regions_follow_the_iters():
-    @T.prim_func
-    def main(A: T.Buffer((4, 6), "float32")):
-        for i, j in T.grid(4, 6):
-            with T.block("outer"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                T.reads(A[vi, 0:6])
-                T.writes(A[vi, vj])
-                with T.block("inner"):
-                    T.reads(A[vi, 0:6])
-                    T.writes(A[vi, vj])
-                    A[vi, vj] = 1.0
-
+    main = program(
+        "A:4x6",
+        each(
+            "outer:4x6",
+            "T.reads(A[vi, 0:6])",
+            "T.writes(A[vi, vj])",
+            sblock("inner", "", "T.reads(A[vi, 0:6])", "T.writes(A[vi, vj])", "A[vi, vj] = 1.0"),
+        ),
+    )
     sch = Schedule(main)
     sch.reorder_block_iter_var("outer", [1, 0])
     assert sch.mod.script().count("T.reads(A[vi, 0:6])") == 2
@@ -177,31 +142,13 @@ def test_declared_regions_follow_the_iters():
 
 
 def test_a_position_that_is_one_number_reads_back():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((1,), "int8"), B: T.Buffer((1,), "int8")):
-    for i in range(1):
-        with T.block("B"):
-            vi = T.axis.spatial(1, i)
-            B[vi] = A[vi] + T.Cast("int8", vi * 2 + 1)
-""")
-    )
+    sch = Schedule(program("A:1:int8 B:1:int8", each("B:1", "B[vi] = A[vi] + T.Cast('int8', vi * 2 + 1)")))
     sch.transform_block_layout("B", lambda i: (i % 2, i // 2))
     assert "A[0] + T.int8(1)" in reads_back(sch)
 
 
 def test_annotations_of_the_old_loops_end_with_them():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32")):
-    for i, j in T.grid(6, 8):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj]
-""")
-    )
+    sch = Schedule(program("A:6x8 B:6x8", each("B:6x8", "B[vi, vj] = A[vi, vj]")))
     sch.annotate(sch.get_loops("B")[0], "my.note", 1)
     with pytest.warns(ScheduleWarning, match=r"replaces loop i and drops its annotations \(my.note\)"):
         sch.transform_block_layout("B", lambda i, j: (j, i))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import IndexMap, Schedule
 from tir_mlir.compat.constants import const
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
@@ -22,21 +22,11 @@ def same_as(sch: Schedule, expected) -> None:
 def chain(n: int, m: int):
     """B from A, C from B and W by a sum."""
 
-    @T.prim_func
-    def main(A: T.Buffer((n, m), "float32"), W: T.Buffer((m, n), "float32"), C: T.Buffer((n, n), "float32")):
-        B = T.alloc_buffer((n, m), "float32")
-        for i, j in T.grid(n, m):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * 2.0
-        for i, j, k in T.grid(n, n, m):
-            with T.block("C"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    C[vi, vj] = 0.0
-                C[vi, vj] += B[vi, vk] * W[vk, vj]
-
-    return main
+    return program(
+        f"A:{n}x{m} W:{m}x{n} C:{n}x{n}; B:{n}x{m}",
+        each(f"B i:{n} j:{m}", "B[vi, vj] = A[vi, vj] * 2.0"),
+        each(f"C i:{n} j:{n} k:{m}R", "C[vi, vj] += B[vi, vk] * W[vk, vj]", init="C[vi, vj] = 0.0"),
+    )
 
 
 MAPS = {
@@ -84,30 +74,16 @@ def test_after_other_steps(n):
 
 
 def test_the_least_that_changes():
-    @T.prim_func
-    def before(A: T.Buffer((64, 128), "float32"), C: T.Buffer((64, 128), "float32")):
-        B = T.alloc_buffer((64, 128), "float32")
-        for i, j in T.grid(64, 128):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * 2.0
-        for i, j0, j1 in T.grid(64, 8, 16):
-            with T.block("C"):
-                vi, vj0, vj1 = T.axis.remap("SSS", [i, j0, j1])
-                C[vi, vj0 * 16 + vj1] = B[vi, vj0 * 16 + vj1] + 1.0
-
-    @T.prim_func
-    def after(A: T.Buffer((64, 128), "float32"), C: T.Buffer((128, 64), "float32")):
-        B = T.alloc_buffer((4, 8, 16, 16), "float32")
-        for i, j in T.grid(64, 128):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi // 16, vj // 16, vi % 16, vj % 16] = A[vi, vj] * 2.0
-        for i, j0, j1 in T.grid(64, 8, 16):
-            with T.block("C"):
-                vi, vj0, vj1 = T.axis.remap("SSS", [i, j0, j1])
-                C[vj0 * 16 + vj1, vi] = B[vi // 16, vj0, vi % 16, vj1] + 1.0
-
+    before = program(
+        "A:64x128 C:64x128; B:64x128",
+        each("B:64x128", "B[vi, vj] = A[vi, vj] * 2.0"),
+        each("C i:64 j0:8 j1:16", "C[vi, vj0 * 16 + vj1] = B[vi, vj0 * 16 + vj1] + 1.0"),
+    )
+    after = program(
+        "A:64x128 C:128x64; B:4x8x16x16",
+        each("B:64x128", "B[vi // 16, vj // 16, vi % 16, vj % 16] = A[vi, vj] * 2.0"),
+        each("C i:64 j0:8 j1:16", "C[vj0 * 16 + vj1, vi] = B[vi // 16, vj0, vi % 16, vj1] + 1.0"),
+    )
     sch = Schedule(before)
     sch.transform_layout("B", ("write", 0), lambda i, j: (i // 16, j // 16, i % 16, j % 16))
     sch.transform_layout("C", "C", lambda *indices: indices[::-1])
@@ -115,55 +91,24 @@ def test_the_least_that_changes():
 
 
 def line(n: int):
-    @T.prim_func
-    def main(A: T.Buffer((n,), "float32"), C: T.Buffer((n,), "float32")):
-        B = T.alloc_buffer((n,), "float32")
-        for i in range(n):
-            with T.block("B"):
-                vi = T.axis.spatial(n, i)
-                B[vi] = A[vi] * 2.0
-        for i in range(n):
-            with T.block("C"):
-                vi = T.axis.spatial(n, i)
-                C[vi] = B[vi] + 1.0
-
-    return main
+    return program(
+        f"A:{n} C:{n}; B:{n}", each(f"B i:{n}", "B[vi] = A[vi] * 2.0"), each(f"C i:{n}", "C[vi] = B[vi] + 1.0")
+    )
 
 
 def test_padding_in_all_three_ways():
-    @T.prim_func
-    def after(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4, 4), "float32")):
-        B = T.alloc_buffer((4, 4), "float32")
-        for a, b in T.grid(4, 4):
-            with T.block("buffer_A_assumptions"):
-                va, vb = T.axis.remap("SS", [a, b])
-                T.assume(not (va == 3 and vb >= 2) or A[va, vb] == T.float32(0.5))
-        for a, b in T.grid(4, 4):
-            with T.block("B"):
-                va, vb = T.axis.remap("SS", [a, b])
-                B[va, vb] = T.if_then_else(va == 3 and vb >= 2, 0.0, A[va, vb] * 2.0)
-        for i in range(14):
-            with T.block("C"):
-                vi = T.axis.spatial(14, 13 - i)
-                C[vi // 4, vi % 4] = B[vi // 4, vi % 4] + 1.0
-        for a, b in T.grid(4, 4):
-            with T.block("buffer_C_padding"):
-                va, vb = T.axis.remap("SS", [a, b])
-                T.where(a == 3 and b >= 2)
-                C[va, vb] = T.Cast("float32", va + vb)
-
-    @T.prim_func
-    def before(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
-        B = T.alloc_buffer((14,), "float32")
-        for i in range(14):
-            with T.block("B"):
-                vi = T.axis.spatial(14, i)
-                B[vi] = A[vi] * 2.0
-        for i in range(14):
-            with T.block("C"):
-                vi = T.axis.spatial(14, 13 - i)
-                C[vi] = B[vi] + 1.0
-
+    after = program(
+        "A:4x4 C:4x4; B:4x4",
+        each("buffer_A_assumptions a:4 b:4", "T.assume(not (va == 3 and vb >= 2) or A[va, vb] == T.float32(0.5))"),
+        each("B a:4 b:4", "B[va, vb] = T.if_then_else(va == 3 and vb >= 2, 0.0, A[va, vb] * 2.0)"),
+        nest("i:14", sblock("C", "vi:14=13 - i", "C[vi // 4, vi % 4] = B[vi // 4, vi % 4] + 1.0")),
+        each("buffer_C_padding a:4 b:4", "C[va, vb] = T.Cast('float32', va + vb)", where="a == 3 and b >= 2"),
+    )
+    before = program(
+        "A:14 C:14; B:14",
+        each("B:14", "B[vi] = A[vi] * 2.0"),
+        nest("i:14", sblock("C", "vi:14=13 - i", "C[vi] = B[vi] + 1.0")),
+    )
     rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
     sch = Schedule(before)
     sch.transform_layout("B", "B", rows, pad_value=0)
@@ -178,13 +123,7 @@ def test_padding_in_all_three_ways():
 
 
 def test_a_computed_index_and_other_types():
-    @T.prim_func
-    def main(A: T.Buffer((10,), "int32"), P: T.Buffer((10,), "int32"), C: T.Buffer((10,), "int32")):
-        for i in range(10):
-            with T.block("C"):
-                vi = T.axis.spatial(10, i)
-                C[vi] = A[P[vi]] + 1
-
+    main = program("A:10:int32 P:10:int32 C:10:int32", each("C:10", "C[vi] = A[P[vi]] + 1"))
     rows = IndexMap.from_func(lambda i: (i % 3, i // 3))
     sch = Schedule(main)
     sch.transform_layout("C", "A", rows, pad_value=-1)
@@ -202,20 +141,15 @@ def test_padding_may_be_left_open():
 
 
 def test_declared_regions_follow():
-    @T.prim_func
-    def main(A: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
-        for i in range(16):
-            with T.block("outer"):
-                vi = T.axis.spatial(16, i)
-                T.reads(A[vi, 0:16])
-                T.writes(C[vi, 0:16])
-                for j in range(16):
-                    with T.block("C"):
-                        vj = T.axis.spatial(16, j)
-                        T.reads(A[vi, 0:16])
-                        T.writes(C[vi, vj])
-                        C[vi, vj] = A[vi, vj] + 1.0
-
+    main = program(
+        "A:16x16 C:16x16",
+        each(
+            "outer:16",
+            "T.reads(A[vi, 0:16])",
+            "T.writes(C[vi, 0:16])",
+            each("C j:16", "T.reads(A[vi, 0:16])", "T.writes(C[vi, vj])", "C[vi, vj] = A[vi, vj] + 1.0"),
+        ),
+    )
     sch = Schedule(main)
     sch.transform_layout("C", "A", lambda i, j: (j // 4, i, j % 4))
     text = sch.mod.script()
@@ -255,13 +189,7 @@ def test_refusals(refused):
 
 
 def test_padding_fits_the_type(refused):
-    @T.prim_func
-    def main(B: T.Buffer((14,), "int8")):
-        for i in range(14):
-            with T.block("B"):
-                vi = T.axis.spatial(14, i)
-                B[vi] = T.int8(1)
-
+    main = program("B:14:int8", each("B:14", "B[vi] = T.int8(1)"))
     sch = Schedule(main)
     rows = IndexMap.from_func(lambda i: (i // 4, i % 4))
     refused(sch, "0.5 as its padding value is a float", lambda: sch.transform_layout("B", "B", rows, 0.5))
@@ -275,19 +203,7 @@ def test_padding_fits_the_type(refused):
 
 
 def test_an_index_that_is_one_number_at_a_gathered_element():
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((5,), "float32"), P: T.Buffer((3,), "int32"), C: T.Buffer((3,), "float32")):
-    B = T.alloc_buffer((5,), "float32")
-    for i in range(5):
-        with T.block("B"):
-            vi = T.axis.spatial(5, i)
-            B[vi] = A[vi]
-    for i in range(3):
-        with T.block("C"):
-            vi = T.axis.spatial(3, i)
-            C[vi] = B[P[vi]]
-""")
+    program = parse(main("A:5 P:3:int32 C:3; B:5", each("B:5", "B[vi] = A[vi]"), each("C:3", "C[vi] = B[P[vi]]")))
     sch = Schedule(program)
     sch.transform_layout("B", ("write", 0), IndexMap.from_text("lambda i: (0, i)"))
     assert "C[vi] = B[0, P[vi]]" in reads_back(sch)
@@ -312,18 +228,9 @@ def main(A: T.Buffer((1,), "float32"), C: T.Buffer((1,), "float32")):
 
 
 def test_padding_of_a_block_without_iters_that_holds_loops(same_result):
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
-    B = T.alloc_buffer((14,), "float32")
-    with T.block("B"):
-        for i in range(14):
-            B[i] = A[i] * 2.0
-    for i in range(14):
-        with T.block("C"):
-            vi = T.axis.remap("S", [i])
-            C[vi] = B[vi]
-""")
+    program = parse(
+        main("A:14 C:14; B:14", sblock("B", "", nest("i:14", "B[i] = A[i] * 2.0")), each("C:14", "C[vi] = B[vi]"))
+    )
     sch = Schedule(program)
     sch.transform_layout("B", ("write", 0), lambda i: (i // 4, i % 4), pad_value=0.0)
     same_result(sch, program, ((14,), "float32"), ((14,), "float32"))
@@ -331,35 +238,14 @@ def main(A: T.Buffer((14,), "float32"), C: T.Buffer((14,), "float32")):
 
 
 def test_a_constant_beside_an_index_from_data_is_folded():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((4,), "float32"), P: T.Buffer((4,), "int32")):
-    C = T.alloc_buffer((2, 1))
-    for i in range(4):
-        with T.block("C"):
-            vi = T.axis.opaque(4, i)
-            C[P[vi], 0] = A[vi]
-""")
-    )
+    sch = Schedule(program("A:4 P:4:int32; C:2x1", each("C i:4O", "C[P[vi], 0] = A[vi]")))
     sch.transform_layout("C", ("write", 0), lambda i, j: (i, j + 1), pad_value=7)
     assert "C[P[vi], 1] = A[vi]" in sch.mod.script()
 
 
 def test_refuses_a_sum_with_an_index_from_data_that_spatial_iters_store_through(refused):
     """Of C[P[vi] * 64 + vj] it is not known that no two vj meet: the text would not parse."""
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((4, 8), "float32"), P: T.Buffer((4,), "int32")):
-    C = T.alloc_buffer((2, 8))
-    for i, j in T.grid(4, 8):
-        with T.block("C"):
-            vi = T.axis.opaque(4, i)
-            vj = T.axis.spatial(8, j)
-            C[P[vi], vj] = A[vi, vj]
-""")
-    )
+    sch = Schedule(program("A:4x8 P:4:int32; C:2x8", each("C i:4O j:8", "C[P[vi], vj] = A[vi, vj]")))
     message = 'iter vj of block "C" is declared spatial, but it is not provable'
     refused(sch, message, lambda: sch.transform_layout("C", ("write", 0), lambda i, j: i * 64 + j, pad_value=0))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.short import each, program
 
 from tir_mlir import IndexMap, Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -15,22 +16,11 @@ from tir_mlir.script.parser import parse
 SIZES = [1, 15, 16, 17, 127]
 
 
-@T.prim_func
-def rows(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, 8), "float32")
-    C = T.match_buffer(c, (n, 8), "float32")
-    B = T.alloc_buffer((n, 8), "float32")
-    for i, j in T.grid(n, 8):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * 2.0
-    for i, j in T.grid(n, 8):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = B[vi, vj] + 1.0
-
-
+rows = program(
+    "A:nx8 C:nx8; B:nx8",
+    each("B i:n j:8", "B[vi, vj] = A[vi, vj] * 2.0"),
+    each("C i:n j:8", "C[vi, vj] = B[vi, vj] + 1.0"),
+)
 TILED = IndexMap.from_func(lambda i, j: (i // 16, j, i % 16))
 
 
@@ -65,37 +55,21 @@ def test_tiles_without_padding_need_a_condition(refused):
     sch = Schedule(rows)
     message = r"pass a pad_value for it; it holds only where n % 16 == 0"
     refused(sch, message, lambda: sch.transform_layout("B", "B", TILED))
-    refused(
-        sch,
-        r"both map to \(0, 0\) \(for n = 9\)",
-        lambda: sch.transform_layout("B", "B", lambda i, j: (i % 8, j)),
-    )
+    refused(sch, r"both map to \(0, 0\) \(for n = 9\)", lambda: sch.transform_layout("B", "B", lambda i, j: (i % 8, j)))
 
 
-@T.prim_func
-def promised(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    C = T.match_buffer(c, (n,), "float32")
-    T.assume(n % 16 == 0)
-    B = T.alloc_buffer((n,), "float32")
-    for i in range(n):
-        with T.block("B"):
-            vi = T.axis.spatial(n, i)
-            B[vi] = A[vi] * 2.0
-    for i in range(n):
-        with T.block("C"):
-            vi = T.axis.spatial(n, i)
-            C[vi] = B[vi] + 1.0
+promised = program(
+    "A:n C:n",
+    "T.assume(n % 16 == 0)",
+    "B = T.alloc_buffer((n,), 'float32')",
+    each("B i:n", "B[vi] = A[vi] * 2.0"),
+    each("C i:n", "C[vi] = B[vi] + 1.0"),
+)
 
 
 def test_assumptions_of_the_function_are_used(refused):
     sch = Schedule(promised)
-    refused(
-        sch,
-        "it holds only where n % 32 == 0",
-        lambda: sch.transform_layout("B", "B", lambda i: (i // 32, i % 32)),
-    )
+    refused(sch, "it holds only where n % 32 == 0", lambda: sch.transform_layout("B", "B", lambda i: (i // 32, i % 32)))
     sch.transform_layout("B", "B", lambda i: (i // 16, i % 16))
     assert "T.alloc_buffer((n // 16, 16))" in sch.mod.script()
     a, c = np.arange(48, dtype=np.float32), np.empty(48, np.float32)

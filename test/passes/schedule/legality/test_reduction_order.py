@@ -20,10 +20,7 @@ def main(A: T.Buffer((16,), "float32"), C: T.Buffer((1,), "float32"), D: T.Buffe
 """
 
 
-@pytest.mark.parametrize(
-    "value, total, seen",
-    [("C[0] + A[vk]", "x", "x"), ("C[0]", "x + A[vk]", "x")],
-)
+@pytest.mark.parametrize("value, total, seen", [("C[0] + A[vk]", "x", "x"), ("C[0]", "x + A[vk]", "x")])
 def test_a_sum_of_running_sums_keeps_its_order(value, total, seen):
     sch = Schedule(parse(SUMS.format(value=value, sum=total, seen=seen)))
     k_0, k_1 = sch.split(sch.get_loops("C")[0], factors=[4, 4])

@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+from programs.short import each, main, nest, program, sblock
+
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
-
-@I.ir_module
-class Rows:
-    @T.prim_func
-    def main(A: T.Buffer((5, 3), "float32"), B: T.Buffer((5, 3), "float32")):
-        for i in range(8):
-            for j in range(3):
-                with T.block("B"):
-                    T.where(i < 5)
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, vj] + T.float32(1)
-
-
+Rows = program(
+    "A:5x3 B:5x3",
+    nest(
+        "i:8 j:3",
+        sblock("B", "", "vi, vj = T.axis.remap('SS', [i, j])", "B[vi, vj] = A[vi, vj] + T.float32(1)", where="i < 5"),
+    ),
+)
 SHAPES = ((5, 3), "float32"), ((5, 3), "float32")
 
 
 def test_around_a_block(same_result):
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((5, 3), "float32"), B: T.Buffer((5, 3), "float32")):
-            for i, j, u in T.grid(8, 3, 1):
-                with T.block("B"):
-                    T.where(i < 5)
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    T.reads(A[vi, vj])
-                    T.writes(B[vi, vj])
-                    B[vi, vj] = A[vi, vj] + T.float32(1)
-
+    Expected = program(
+        "A:5x3 B:5x3",
+        nest(
+            "i:8 j:3 u:1",
+            sblock(
+                "B",
+                "",
+                "vi, vj = T.axis.remap('SS', [i, j])",
+                "T.reads(A[vi, vj])",
+                "T.writes(B[vi, vj])",
+                "B[vi, vj] = A[vi, vj] + T.float32(1)",
+                where="i < 5",
+            ),
+        ),
+    )
     sch = Schedule(Rows)
     loop = sch.add_unit_loop("B")
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -73,15 +72,7 @@ def test_refuses_the_root(refused):
 
 
 def test_around_a_block_and_its_condition_on_data():
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((9,), "float32"), B: T.Buffer((9,), "float32")):
-    for i in range(9):
-        with T.block("B"):
-            vi = T.axis.spatial(9, i)
-            T.where(A[i] > T.float32(0.5))
-            B[vi] = A[vi] + 1.0
-""")
+    program = parse(main("A:9 B:9", each("B:9", "B[vi] = A[vi] + 1.0", where="A[i] > T.float32(0.5)")))
     sch = Schedule(program)
     sch.add_unit_loop("B")
     assert [sch.get(lp).name for lp in sch.get_loops("B")] == ["i", "u"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.schedule.trace import Trace
@@ -12,26 +13,15 @@ from tir_mlir.script.structural_equal import difference
 
 def pair(n: int, m: int = 3, read: str = "vi, vj", write: str = "vi, vj", size: int = 0):
     """Two blocks in one nest, the second of which reads what the first writes."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({n}, {m}), "float32"), C: T.Buffer(({n}, {m}), "float32")):
-    B = T.alloc_buffer(({size or n + 1}, {m + 1}))
-    for i in range({n + 1}):
-        for j in range({m + 1}):
-            with T.block("Z"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = 0.0
-    for i in range({n}):
-        for j in range({m}):
-            with T.block("B"):
-                vi = T.axis.opaque({n}, i)
-                vj = T.axis.opaque({m}, j)
-                B[{write}] = A[vi, vj] + 1.0
-            with T.block("C"):
-                vi = T.axis.opaque({n}, i)
-                vj = T.axis.opaque({m}, j)
-                C[vi, vj] = B[{read}] * 2.0
-""")
+    return program(
+        f"A:{n}x{m} C:{n}x{m}; B:{size or n + 1}x{m + 1}",
+        each(f"Z i:{n + 1} j:{m + 1}", "B[vi, vj] = 0.0"),
+        nest(
+            f"i:{n} j:{m}",
+            sblock("B", f"vi:{n}O=i vj:{m}O=j", f"B[{write}] = A[vi, vj] + 1.0"),
+            sblock("C", f"vi:{n}O=i vj:{m}O=j", f"C[vi, vj] = B[{read}] * 2.0"),
+        ),
+    )
 
 
 def both_loops(sch: Schedule):
@@ -95,17 +85,10 @@ def main(A: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
 def test_a_later_iteration_of_the_first_part_may_not_overwrite(refused):
     """The second part writes what the first part of the next iteration reads."""
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((10,), "float32"), C: T.Buffer((9,), "float32")):
-    for i in range(9):
-        with T.block("C"):
-            vi = T.axis.opaque(9, i)
-            C[vi] = A[vi]
-        with T.block("A"):
-            vi = T.axis.opaque(9, i)
-            A[vi + 1] = C[vi] * 2.0
-""")
+        program(
+            "A:10 C:9",
+            nest("i:9", sblock("C", "vi:9O=i", "C[vi] = A[vi]"), sblock("A", "vi:9O=i", "A[vi + 1] = C[vi] * 2.0")),
+        )
     )
     refused(sch, "A.i=0. and C.i=1. touch A.1.", lambda: sch.fission(sch.get_loops("C")[0], after="C"))
     refused(sch, "stays around both", lambda: sch.fission(sch.get_loops("C")[0], after="C"))
@@ -152,21 +135,10 @@ def test_can_fission_leaves_the_program():
 
 def test_a_symbolic_size():
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(a: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,))
-    C = T.match_buffer(c, (n,))
-    B = T.alloc_buffer((n,))
-    for i in range(n):
-        with T.block("B"):
-            vi = T.axis.spatial(n, i)
-            B[vi] = A[vi] * 2.0
-        with T.block("C"):
-            vi = T.axis.spatial(n, i)
-            C[vi] = B[vi] + 1.0
-""")
+        program(
+            "A:n C:n; B:n",
+            nest("i:n", sblock("B", "vi:n=i", "B[vi] = A[vi] * 2.0"), sblock("C", "vi:n=i", "C[vi] = B[vi] + 1.0")),
+        )
     )
     sch.fission(sch.get_loops("B")[0], after="B")
     assert sch.verify()
@@ -174,35 +146,24 @@ def main(a: T.handle, c: T.handle):
 
 def test_a_private_buffer_of_a_parallel_loop_is_no_longer_private(refused):
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((9,), "float32"), C: T.Buffer((9,), "float32")):
-    S = T.alloc_buffer((1,))
-    for i in T.parallel(9):
-        with T.block("S"):
-            vi = T.axis.opaque(9, i)
-            S[0] = A[vi] * 2.0
-        with T.block("C"):
-            vi = T.axis.opaque(9, i)
-            C[vi] = S[0] + 1.0
-""")
+        program(
+            "A:9 C:9; S:1",
+            nest(
+                "i:9:parallel",
+                sblock("S", "vi:9O=i", "S[0] = A[vi] * 2.0"),
+                sblock("C", "vi:9O=i", "C[vi] = S[0] + 1.0"),
+            ),
+        )
     )
     refused(sch, "backwards", lambda: sch.fission(sch.get_loops("S")[0], after="S"))
 
 
 def scatter(at: str, kind: str = "opaque"):
     """Two blocks in one loop: a scatter, and a reader of the element `at`."""
-    return parse(f"""
-@T.prim_func
-def main(X: T.Buffer((9,), "int32"), A: T.Buffer((9,)), H: T.Buffer((9, 4)), C: T.Buffer((9,))):
-    for i in range(9):
-        with T.block("H"):
-            vi = T.axis.opaque(9, i)
-            H[vi, X[vi]] = A[vi]
-        with T.block("C"):
-            vi = T.axis.opaque(9, i)
-            C[vi] = H[{at}, 0]
-""")
+    return program(
+        "X:9:int32 A:9 H:9x4 C:9",
+        nest("i:9", sblock("H", "vi:9O=i", "H[vi, X[vi]] = A[vi]"), sblock("C", "vi:9O=i", f"C[vi] = H[{at}, 0]")),
+    )
 
 
 def test_a_scatter_in_a_row_of_its_own():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from programs.elementwise import rows, scale
 from programs.matmul import matmul_nt
+from programs.short import each, nest, program, sblock
 from programs.sizes import matmul_nt_sizes, square
 from programs.stages import Fork
 from programs.symbolic import add_one
@@ -104,18 +105,9 @@ def test_a_single_iteration_loop_may_be_of_any_kind(same_result):
 
 
 def test_a_race_of_the_user_is_not_the_fault_of_a_step():
-    @I.ir_module
-    class Racy:
-        @T.prim_func
-        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
-            for i in range(8):
-                for k in T.parallel(4):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-
+    Racy = program(
+        "A:8x4 C:8", nest("i:8 k:4:parallel", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+    )
     sch = Schedule(Racy)
     sch.split(sch.get_loops("C")[0], [None, 4])
 
@@ -182,28 +174,16 @@ def test_a_sum_that_ends_outside_the_loop_is_refused(refused):
 
 
 def test_a_shared_row_is_refused_unless_each_iteration_refills_it(refused):
-    @I.ir_module
-    class Kept:
-        """R keeps what the iteration before left in it."""
-
-        @T.prim_func
-        def main(A: T.Buffer((9, 5), "float32"), C: T.Buffer((9, 5), "float32")):
-            R = T.alloc_buffer((5,), "float32")
-            for j in range(5):
-                with T.block("zero"):
-                    vj = T.axis.spatial(5, j)
-                    R[vj] = 0.0
-            for i in range(9):
-                for j in range(5):
-                    with T.block("C"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        C[vi, vj] = R[vj]
-                for j in range(5):
-                    with T.block("R"):
-                        vi = T.axis.opaque(9, i)
-                        vj = T.axis.spatial(5, j)
-                        R[vj] = A[vi, vj]
-
+    # R keeps what the iteration before left in it.
+    Kept = program(
+        "A:9x5 C:9x5; R:5",
+        each("zero j:5", "R[vj] = 0.0"),
+        nest(
+            "i:9",
+            nest("j:5", sblock("C", "SS i j", "C[vi, vj] = R[vj]")),
+            nest("j:5", sblock("R", "vi:9O=i vj:5=j", "R[vj] = A[vi, vj]")),
+        ),
+    )
     sch = Schedule(Kept)
     i, j = sch.get_loops("R")
     refused(sch, r"C\(i=0, j=0\) and R\(i=1, j=0\) touch R\[0\]", lambda: sch.parallel(i))
@@ -211,21 +191,7 @@ def test_a_shared_row_is_refused_unless_each_iteration_refills_it(refused):
 
 
 def test_a_shared_row_is_refused_where_it_is_read_afterwards(refused):
-    @I.ir_module
-    class Last:
-        @T.prim_func
-        def main(A: T.Buffer((9, 5), "float32"), C: T.Buffer((5,), "float32")):
-            R = T.alloc_buffer((5,), "float32")
-            for i, j in T.grid(9, 5):
-                with T.block("R"):
-                    vi = T.axis.opaque(9, i)
-                    vj = T.axis.spatial(5, j)
-                    R[vj] = A[vi, vj]
-            for j in range(5):
-                with T.block("C"):
-                    vj = T.axis.spatial(5, j)
-                    C[vj] = R[vj]
-
+    Last = program("A:9x5 C:5; R:5", each("R i:9O j:5", "R[vj] = A[vi, vj]"), each("C j:5", "C[vj] = R[vj]"))
     sch = Schedule(Last)
     i, j = sch.get_loops("R")
     refused(sch, r"R\(i=0, j=0\) and R\(i=1, j=0\) touch R\[0\]", lambda: sch.parallel(i))
@@ -233,16 +199,7 @@ def test_a_shared_row_is_refused_where_it_is_read_afterwards(refused):
 
 
 def test_a_sweep_is_refused(refused, same_result):
-    @I.ir_module
-    class Sweep:
-        @T.prim_func
-        def main(A: T.Buffer((9, 8), "float32")):
-            for i, j in T.grid(8, 8):
-                with T.block("A"):
-                    vi = T.axis.opaque(8, i)
-                    vj = T.axis.spatial(8, j)
-                    A[vi + 1, vj] = A[vi, vj] + 1.0
-
+    Sweep = program("A:9x8", each("A i:8O j:8", "A[vi + 1, vj] = A[vi, vj] + 1.0"))
     sch = Schedule(Sweep)
     i, j = sch.get_loops("A")
     refused(sch, r"A\(i=0, j=0\) and A\(i=1, j=0\) touch A\[1, 0\]", lambda: sch.parallel(i))
@@ -251,24 +208,8 @@ def test_a_sweep_is_refused(refused, same_result):
 
 
 def test_a_gather_may_be_parallel_a_scatter_may_not(refused):
-    @I.ir_module
-    class Gather:
-        @T.prim_func
-        def main(I0: T.Buffer((8,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.spatial(8, i)
-                    B[vi] = A[I0[vi]]
-
-    @I.ir_module
-    class Scatter:
-        @T.prim_func
-        def main(I0: T.Buffer((8,), "int32"), A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("B"):
-                    vi = T.axis.opaque(8, i)
-                    B[I0[vi]] = A[vi]
-
+    Gather = program("I0:8:int32 A:8 B:8", each("B", "B[vi] = A[I0[vi]]"))
+    Scatter = program("I0:8:int32 A:8 B:8", each("B i:8O", "B[I0[vi]] = A[vi]"))
     sch = Schedule(Gather)
     sch.parallel(sch.get_loops("B")[0])
     sch = Schedule(Scatter)
@@ -277,20 +218,7 @@ def test_a_gather_may_be_parallel_a_scatter_may_not(refused):
 
 
 def test_the_halo_of_a_parallel_tile(same_result):
-    @I.ir_module
-    class Blur:
-        @T.prim_func
-        def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
-            P = T.alloc_buffer((18,), "float32")
-            for i in range(18):
-                with T.block("P"):
-                    vi = T.axis.spatial(18, i)
-                    P[vi] = A[vi] * 2.0
-            for i in range(16):
-                with T.block("C"):
-                    vi = T.axis.spatial(16, i)
-                    C[vi] = P[vi] + P[vi + 2]
-
+    Blur = program("A:18 C:16; P:18", each("P:18", "P[vi] = A[vi] * 2.0"), each("C:16", "C[vi] = P[vi] + P[vi + 2]"))
     sch = Schedule(Blur)
     i_0, i_1 = sch.split(sch.get_loops("C")[0], [4, 4])
     sch.compute_at("P", i_0)

@@ -6,24 +6,18 @@ import numpy as np
 import pytest
 from harness.schedules import reads_back
 from programs.inlining import FILLED
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import ir as I
 from tir_mlir.script import parse
-from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 
 
 def rows(n: int, m: int = 4):
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({m}, {n}), "float32"), B: T.Buffer(({m}, {n}), "float32")):
-    for i, j in T.grid({m}, {n}):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * T.float32(2) + T.Cast("float32", vj)
-""")
+    return program(
+        f"A:{m}x{n} B:{m}x{n}", each(f"B i:{m} j:{n}", "B[vi, vj] = A[vi, vj] * T.float32(2) + T.Cast('float32', vj)")
+    )
 
 
 def extents(sch: Schedule, loops) -> list[tuple[int, int]]:
@@ -33,15 +27,7 @@ def extents(sch: Schedule, loops) -> list[tuple[int, int]]:
 def test_a_segment_that_a_condition_cuts_off(same_result):
     """The domains of the iters end where the condition ends them, as a constant index in place of one asks."""
 
-    @I.ir_module
-    class Row:
-        @T.prim_func
-        def main(A: T.Buffer((4, 1), "float32"), B: T.Buffer((4, 1), "float32")):
-            for i, j in T.grid(4, 1):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, 0] = A[vi, vj]
-
+    Row = program("A:4x1 B:4x1", each("B:4x1", "B[vi, 0] = A[vi, vj]"))
     sch = Schedule(Row)
     loop = sch.split(sch.get_loops("B")[1], [None, 4])[1]
     first, second = sch.loop_partition(loop, [1])
@@ -53,44 +39,51 @@ def test_a_segment_that_a_condition_cuts_off(same_result):
 
 
 def test_segments_have_blocks_of_their_own():
-    @I.ir_module
-    class Before:
-        @T.prim_func
-        def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
-            for i, j in T.grid(4, 16):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = A[vi, vj]
-
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
-            for i in range(4):
-                with T.block("B_j_common"):
-                    T.reads()
-                    T.writes()
-                    with T.block("B_j0_partition"):
-                        T.reads()
-                        T.writes()
-                        for j0 in range(5):
-                            with T.block("B_j0"):
-                                vi = T.axis.spatial(4, i)
-                                vj = T.axis.spatial(5, j0)
-                                T.reads(A[0:4, 0:5])
-                                T.writes(B[0:4, 0:5])
-                                B[vi, vj] = A[vi, vj]
-                    with T.block("B_j1_partition"):
-                        T.reads()
-                        T.writes()
-                        for j1 in range(5, 16):
-                            with T.block("B_j1"):
-                                vi = T.axis.spatial(4, i)
-                                vj = T.axis.spatial((5, 16), j1)
-                                T.reads(A[0:4, 5:16])
-                                T.writes(B[0:4, 5:16])
-                                B[vi, vj] = A[vi, vj]
-
+    Before = program("A:4x16 B:4x16", each("B:4x16", "B[vi, vj] = A[vi, vj]"))
+    Expected = program(
+        "A:4x16 B:4x16",
+        nest(
+            "i:4",
+            sblock(
+                "B_j_common",
+                "",
+                "T.reads()",
+                "T.writes()",
+                sblock(
+                    "B_j0_partition",
+                    "",
+                    "T.reads()",
+                    "T.writes()",
+                    nest(
+                        "j0:5",
+                        sblock(
+                            "B_j0",
+                            "vi:4=i vj:5=j0",
+                            "T.reads(A[0:4, 0:5])",
+                            "T.writes(B[0:4, 0:5])",
+                            "B[vi, vj] = A[vi, vj]",
+                        ),
+                    ),
+                ),
+                sblock(
+                    "B_j1_partition",
+                    "",
+                    "T.reads()",
+                    "T.writes()",
+                    nest(
+                        "j1:5..16",
+                        sblock(
+                            "B_j1",
+                            "vi:4=i vj:(5,16)=j1",
+                            "T.reads(A[0:4, 5:16])",
+                            "T.writes(B[0:4, 5:16])",
+                            "B[vi, vj] = A[vi, vj]",
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    )
     sch = Schedule(Before)
     made = sch.loop_partition(sch.get_loops("B")[1], [5, None])
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -132,16 +125,7 @@ def test_unit_segments_stay_bound_by_default():
 
 
 def test_summands_keep_their_order_in_an_update(same_result):
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((4, 17), "float32"), B: T.Buffer((4,), "float32")):
-    for i, k in T.grid(4, 17):
-        with T.block("B"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                B[vi] = T.float32(0)
-            B[vi] = B[vi] + A[vi, vk]
-""")
+    program = parse(main("A:4x17 B:4", each("B i:4 k:17R", "B[vi] = B[vi] + A[vi, vk]", init="B[vi] = T.float32(0)")))
     sch = Schedule(program)
     _, k = sch.get_loops("B")
     sch.decompose_reduction("B", k)
@@ -173,45 +157,20 @@ def test_refuses_loops(refused):
     sch.bind(i, "threadIdx.x")
     refused(sch, "is bound to threadIdx.x", lambda: sch.loop_partition(i, [2]))
 
-    symbolic = parse("""
-@T.prim_func
-def main(a: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    for i in range(n):
-        with T.block("A"):
-            vi = T.axis.spatial(n, i)
-            A[vi] = T.float32(0)
-""")
+    symbolic = program("A:n", each("A i:n", "A[vi] = T.float32(0)"))
     sch = Schedule(symbolic)
     refused(sch, "loop i has symbolic bounds", lambda: sch.loop_partition(sch.get_loops("A")[0], [4]))
 
 
 def test_refuses_a_statement_next_to_the_blocks(refused):
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32")):
-    for i in range(4):
-        B[i] = A[i]
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            B[vi] = B[vi] + A[vi]
-""")
+        program("A:4:int32 B:4:int32", nest("i:4", "B[i] = A[i]", sblock("B", "vi:4=i", "B[vi] = B[vi] + A[vi]")))
     )
     text = "B is accessed in loop i outside any block"
     refused(sch, text, lambda: sch.loop_partition(sch.get_loops("B")[0], [1]))
 
 
-MASKED = """
-@T.prim_func
-def main(A: T.Buffer((14,), "int32"), M: T.Buffer((14,), "int32"), B: T.Buffer((14,), "int32")):
-    for i in range(14):
-        with T.block("B"):
-            vi = T.axis.spatial(14, i)
-            T.where(M[i] > 0)
-            B[vi] = A[vi] + 1
-"""
+MASKED = main("A:14:int32 M:14:int32 B:14:int32", each("B:14", "B[vi] = A[vi] + 1", where="M[i] > 0"))
 
 
 def test_a_partition_of_a_block_under_a_mask_declares_what_the_mask_reads():
@@ -229,14 +188,7 @@ def test_a_partition_of_blocks_that_only_write_or_only_read_reads_back():
     assert "B_i_common" in reads_back(sch)
 
 
-SCATTER = """
-@T.prim_func
-def main(A: T.Buffer((5,), "int8"), I: T.Buffer((5,), "int32"), B: T.Buffer((3,), "int8")):
-    for i in range(5):
-        with T.block("B"):
-            vi = T.axis.opaque(5, i)
-            B[I[vi]] = B[I[vi]] + A[vi]
-"""
+SCATTER = main("A:5:int8 I:5:int32 B:3:int8", each("B i:5O", "B[I[vi]] = B[I[vi]] + A[vi]"))
 
 
 def test_pieces_of_a_scatter_are_not_known_to_write_all():

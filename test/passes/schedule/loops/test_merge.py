@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
 from tir_mlir.script import parse
-from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 
 
 def chain(n: int, m: int = 3, read: str = "vi, vj"):
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({n}, {m}), "float32"), B: T.Buffer(({n}, {m}), "float32"), C: T.Buffer(({n}, {m}), "float32")):
-    for i, j in T.grid({n}, {m}):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] + T.float32(1)
-    for i, j in T.grid({n}, {m}):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = B[{read}] * T.float32(2)
-""")
+    return program(
+        f"A:{n}x{m} B:{n}x{m} C:{n}x{m}",
+        each(f"B i:{n} j:{m}", "B[vi, vj] = A[vi, vj] + T.float32(1)"),
+        each(f"C i:{n} j:{m}", f"C[vi, vj] = B[{read}] * T.float32(2)"),
+    )
 
 
 def shapes(n: int, m: int = 3):
@@ -39,22 +31,14 @@ def outer(sch: Schedule, *blocks: str):
 
 
 def test_whole_nests():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((5, 3), "float32"), B: T.Buffer((5, 3), "float32"), C: T.Buffer((5, 3), "float32")):
-            for i, j in T.grid(5, 3):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    T.reads(A[vi, vj])
-                    T.writes(B[vi, vj])
-                    B[vi, vj] = A[vi, vj] + T.float32(1)
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    T.reads(B[vi, vj])
-                    T.writes(C[vi, vj])
-                    C[vi, vj] = B[vi, vj] * T.float32(2)
-
+    Expected = program(
+        "A:5x3 B:5x3 C:5x3",
+        nest(
+            "i:5 j:3",
+            sblock("B", "SS i j", "T.reads(A[vi, vj])", "T.writes(B[vi, vj])", "B[vi, vj] = A[vi, vj] + T.float32(1)"),
+            sblock("C", "SS i j", "T.reads(B[vi, vj])", "T.writes(C[vi, vj])", "C[vi, vj] = B[vi, vj] * T.float32(2)"),
+        ),
+    )
     sch = Schedule(chain(5))
     loop = sch.merge(*inner(sch, "B", "C"))
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -78,22 +62,7 @@ def test_beneath_a_shared_loop(same_result):
 
 
 def test_a_symbolic_size(same_result):
-    program = parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle, c: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    B = T.match_buffer(b, (n,), "float32")
-    C = T.match_buffer(c, (n,), "float32")
-    for i in range(n):
-        with T.block("B"):
-            vi = T.axis.spatial(n, i)
-            B[vi] = A[vi]
-    for i in range(n):
-        with T.block("C"):
-            vi = T.axis.spatial(n, i)
-            C[vi] = B[vi]
-""")
+    program = parse(main("A:n B:n C:n", each("B i:n", "B[vi] = A[vi]"), each("C i:n", "C[vi] = B[vi]")))
     sch = Schedule(program)
     sch.merge(*outer(sch, "B", "C"))
     for n in (0, 1, 17):
@@ -101,18 +70,7 @@ def main(a: T.handle, b: T.handle, c: T.handle):
 
 
 def test_the_order_of_the_arguments_is_that_of_the_bodies(same_result):
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = A[vi]
-    for i in range(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = A[vi]
-""")
+    program = parse(main("A:8 B:8 C:8", each("B", "B[vi] = A[vi]"), each("C", "C[vi] = A[vi]")))
     sch = Schedule(program)
     sch.merge(*outer(sch, "C", "B"))
     assert [sch.get(b).name for b in sch.get_child_blocks(outer(sch, "B")[0])] == ["C", "B"]

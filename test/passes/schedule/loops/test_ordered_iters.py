@@ -16,10 +16,10 @@ from programs.sequences import (
     two_planes,
     two_planes_in_numpy,
 )
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScriptError
-from tir_mlir.script import tir as T
 
 
 @pytest.fixture
@@ -230,20 +230,19 @@ def test_the_advice_names_the_kind(program, advice):
 def bubbles(n: int, columns: int):
     """Columns sorted by exchanges at computed places, in loops over a triangle."""
 
-    @T.prim_func
-    def main(A: T.Buffer((n, columns), "int32"), S: T.Buffer((n, columns), "int32")):
-        for i, c in T.grid(n, columns):
-            with T.block("copy"):
-                vi, vc = T.axis.remap("SS", [i, c])
-                S[vi, vc] = A[vi, vc]
-        for i in range(n):
-            for j, c in T.grid(i, columns):
-                with T.block("swap"):
-                    vi, vj, vc = T.axis.remap("OOS", [i, j, c])
-                    at = (vi - vj) << 1 >> 1
-                    S[at - 1, vc], S[at, vc] = T.min(S[at - 1, vc], S[at, vc]), T.max(S[at - 1, vc], S[at, vc])
-
-    return main
+    return program(
+        f"A:{n}x{columns}:int32 S:{n}x{columns}:int32",
+        each(f"copy i:{n} c:{columns}", "S[vi, vc] = A[vi, vc]"),
+        nest(
+            f"i:{n} j:i c:{columns}",
+            sblock(
+                "swap",
+                "OOS i j c",
+                "at = (vi - vj) << 1 >> 1",
+                "S[at - 1, vc], S[at, vc] = T.min(S[at - 1, vc], S[at, vc]), T.max(S[at - 1, vc], S[at, vc])",
+            ),
+        ),
+    )
 
 
 def test_a_scatter_in_loops_over_a_triangle_can_be_scheduled(rng):

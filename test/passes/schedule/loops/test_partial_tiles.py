@@ -4,86 +4,28 @@ from __future__ import annotations
 
 import pytest
 from programs.reduction import row_sums
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 
 def flipped(n: int):
-    @I.ir_module
-    class Flipped:
-        @T.prim_func
-        def main(A: T.Buffer((n,), "float32"), C: T.Buffer((n,), "float32")):
-            for i in range(n):
-                with T.block("C"):
-                    vi = T.axis.spatial(n, i)
-                    C[vi] = A[n - 1 - vi]
-
-    return Flipped
+    return program(f"A:{n} C:{n}", each(f"C i:{n}", f"C[vi] = A[{n} - 1 - vi]"))
 
 
-@I.ir_module
-class Symbolic:
-    @T.prim_func
-    def main(a: T.handle, b: T.handle):
-        n = T.int32()
-        A = T.match_buffer(a, (n, 6), "float32")
-        B = T.match_buffer(b, (n, 6), "float32")
-        for i, j in T.grid(n, 6):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] + 1.0
-
-
-@I.ir_module
-class SymbolicSums:
-    @T.prim_func
-    def main(a: T.handle, C: T.Buffer((3,), "float32")):
-        n = T.int32()
-        A = T.match_buffer(a, (3, n, 6), "float32")
-        for i, k, j in T.grid(3, n, 6):
-            with T.block("C"):
-                vi, vk, vj = T.axis.remap("SRR", [i, k, j])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk, vj]
-
-
-@I.ir_module
-class OneColumn:
-    """Padding of a single column: both neighbors are always outside."""
-
-    @T.prim_func
-    def main(A: T.Buffer((6, 1), "float32"), B: T.Buffer((6, 1), "float32")):
-        for i, j in T.grid(6, 1):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0)) + A[vi, vj]
-
-
-@I.ir_module
-class LateStart:
-    """The guard leaves k = 0 out: the init never runs, and X keeps the ones."""
-
-    @T.prim_func
-    def main(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4,), "float32")):
-        X = T.alloc_buffer((4,), "float32")
-        for i in range(4):
-            with T.block("ones"):
-                vi = T.axis.spatial(4, i)
-                X[vi] = 1.0
-        for i, k in T.grid(4, 8):
-            with T.block("X"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                T.where(1 <= k)
-                with T.init():
-                    X[vi] = 0.0
-                X[vi] += A[vi, vk]
-        for i in range(4):
-            with T.block("C"):
-                vi = T.axis.spatial(4, i)
-                C[vi] = X[vi]
+Symbolic = program("A:nx6 B:nx6", each("B i:n j:6", "B[vi, vj] = A[vi, vj] + 1.0"))
+SymbolicSums = program("A:3xnx6 C:3", each("C i:3 k:nR j:6R", "C[vi] += A[vi, vk, vj]", init="C[vi] = 0.0"))
+OneColumn = program(
+    "A:6x1 B:6x1", each("B:6x1", "B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0)) + A[vi, vj]")
+)
+"""Padding of a single column: both neighbors are always outside."""
+LateStart = program(
+    "A:4x8 C:4; X:4",
+    each("ones:4", "X[vi] = 1.0"),
+    each("X i:4 k:8R", "X[vi] += A[vi, vk]", init="X[vi] = 0.0", where="1 <= k"),
+    each("C:4", "C[vi] = X[vi]"),
+)
+"""The guard leaves k = 0 out: the init never runs, and X keeps the ones."""
 
 
 @pytest.mark.parametrize("depth", [0, 1])
@@ -153,15 +95,7 @@ def test_blockize_of_a_tile_of_a_fused_symbolic_sum(n, same_result):
 
 
 def test_blockize_of_a_loop_that_starts_late(same_result):
-    @I.ir_module
-    class Middle:
-        @T.prim_func
-        def main(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
-            for i in range(4, 12):
-                with T.block("C"):
-                    vi = T.axis.spatial((4, 12), i)
-                    C[vi] = A[vi] + 1.0
-
+    Middle = program("A:16 C:16", nest("i:4..12", sblock("C", "vi:(4,12)=i", "C[vi] = A[vi] + 1.0")))
     sch = Schedule(Middle)
     sch.blockize(sch.get_loops("C")[0])
     assert "vi_i = T.axis.spatial(8, i - 4)" in sch.mod.script()
@@ -199,21 +133,14 @@ def test_a_consumer_moved_into_tiles_beyond_the_end_is_guarded(factors, depth, k
 def test_reverse_compute_inline_of_a_copied_row(same_result):
     """The copy holds just the row of the iteration, so the merged block writes X once an iteration."""
 
-    @I.ir_module
-    class RowAtATime:
-        @T.prim_func
-        def main(A: T.Buffer((3, 9), "float32"), C: T.Buffer((3, 9), "float32")):
-            X = T.alloc_buffer((9,), "float32")
-            for i in range(3):
-                for j in range(9):
-                    with T.block("X"):
-                        vi, vj = T.axis.remap("RS", [i, j])
-                        X[vj] = A[vi, vj] + 1.0
-                for j in range(9):
-                    with T.block("C"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        C[vi, vj] = X[8 - vj] + X[vj]
-
+    RowAtATime = program(
+        "A:3x9 C:3x9; X:9",
+        nest(
+            "i:3",
+            nest("j:9", sblock("X", "RS i j", "X[vj] = A[vi, vj] + 1.0")),
+            nest("j:9", sblock("C", "SS i j", "C[vi, vj] = X[8 - vj] + X[vj]")),
+        ),
+    )
     sch = Schedule(RowAtATime)
     sch.blockize(sch.get_loops("X")[1])
     sch.cache_read("X", 0, "global.x")
@@ -222,20 +149,11 @@ def test_reverse_compute_inline_of_a_copied_row(same_result):
 
 
 def test_compute_inline_takes_the_side_of_a_choice_that_became_constant(same_result):
-    @I.ir_module
-    class FirstColumn:
-        @T.prim_func
-        def main(A: T.Buffer((6, 1), "float32"), C: T.Buffer((6,), "float32")):
-            B = T.alloc_buffer((6, 1), "float32")
-            for i, j in T.grid(6, 1):
-                with T.block("B"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0)) + A[vi, vj]
-            for i in range(6):
-                with T.block("C"):
-                    vi = T.axis.spatial(6, i)
-                    C[vi] = B[vi, 0]
-
+    FirstColumn = program(
+        "A:6x1 C:6; B:6x1",
+        each("B:6x1", "B[vi, vj] = T.if_then_else(vj >= 1, A[vi, vj - 1], T.float32(0)) + A[vi, vj]"),
+        each("C:6", "C[vi] = B[vi, 0]"),
+    )
     sch = Schedule(FirstColumn)
     sch.compute_inline("B")
     assert "C[vi] = T.float32(0.0) + A[vi, 0]" in sch.mod.script()

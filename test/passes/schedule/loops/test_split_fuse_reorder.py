@@ -6,28 +6,17 @@ import numpy as np
 import pytest
 from programs.elementwise import scale
 from programs.matmul import matmul_nt
+from programs.short import each, nest, program, sblock
 from programs.sizes import matmul_nt_sizes
 from programs.symbolic import add_one
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleWarning
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
-
-@I.ir_module
-class Skewed:
-    """A sweep in which row i needs the element up and to the right of it."""
-
-    @T.prim_func
-    def main(A: T.Buffer((18, 20), "float32")):
-        for i, j in T.grid(16, 18):
-            with T.block("A"):
-                vi = T.axis.opaque(16, i)
-                vj = T.axis.opaque(18, j)
-                A[vi + 1, vj] = A[vi, vj + 1]
+Skewed = program("A:18x20", each("A i:16O j:18O", "A[vi + 1, vj] = A[vi, vj + 1]"))
+"""A sweep in which row i needs the element up and to the right of it."""
 
 
 def test_split_that_divides_needs_no_guard(same_result):
@@ -55,18 +44,14 @@ def test_split_of_any_size(n, same_result):
 def blocked_sums(n, block):
     """Row i sums up to the first row of its block."""
 
-    @T.prim_func
-    def main(A: T.Buffer((n,), "float32"), B: T.Buffer((n,), "float32")):
-        for i in range(n):
-            with T.block("zero"):
-                vi = T.axis.spatial(n, i)
-                B[vi] = 0.0
-            for k in range(i // block * block):
-                with T.block("B"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    B[vi] = B[vi] + A[vk]
-
-    return main
+    return program(
+        f"A:{n} B:{n}",
+        nest(
+            f"i:{n}",
+            sblock("zero", f"vi:{n}=i", "B[vi] = 0.0"),
+            nest(f"k:i//{block}*{block}", sblock("B", "SR i k", "B[vi] = B[vi] + A[vk]")),
+        ),
+    )
 
 
 @pytest.mark.parametrize("n", [24, 29])
@@ -152,15 +137,9 @@ def test_split_refuses_a_guard_it_may_not_add(refused):
 
 def guarded(guard: str, n: int = 10, step: int = 4):
     """A loop of 10 iterations, of which the guard leaves some."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({n},), "float32"), B: T.Buffer(({n},), "float32")):
-    for i, j in T.grid(3, 10):
-        with T.block("B"):
-            vi = T.axis.spatial({n}, i * {step} + j)
-            T.where({guard})
-            B[vi] = A[vi] + 1.0
-""")
+    return program(
+        f"A:{n} B:{n}", nest("i:3 j:10", sblock("B", f"vi:{n}=i * {step} + j", "B[vi] = A[vi] + 1.0", where=f"{guard}"))
+    )
 
 
 @pytest.mark.parametrize("factors", [[None, 4], [3, 4], [16, None]], ids=repr)
@@ -175,15 +154,7 @@ def test_split_without_a_guard_where_one_excludes_the_rest(factors, same_result)
 
 def beyond(guard: str):
     """A loop of 3 iterations; the guard, with other numbers, would leave one beyond them."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((3,), "float32")):
-    for i in range(3):
-        with T.block("A"):
-            vi = T.axis.spatial(3, i)
-            T.where({guard})
-            A[vi] = A[vi] + 1.0
-""")
+    return program("A:3", each("A:3", "A[vi] = A[vi] + 1.0", where=f"{guard}"))
 
 
 def test_split_without_a_guard_where_the_factors_do_not_reach_what_one_leaves():
@@ -313,19 +284,8 @@ def test_reorder_refuses(refused):
 
 
 def test_reorder_refuses_to_reverse_a_dependence(refused, same_result):
-    @I.ir_module
-    class Horner:
-        """The order of k matters: every step scales what came before it."""
-
-        @T.prim_func
-        def main(A: T.Buffer((4, 16), "float32"), C: T.Buffer((4,), "float32")):
-            for i, k in T.grid(4, 16):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] = C[vi] * 2.0 + A[vi, vk]
-
+    # The order of k matters: every step scales what came before it.
+    Horner = program("A:4x16 C:4", each("C i:4 k:16R", "C[vi] = C[vi] * 2.0 + A[vi, vk]", init="C[vi] = 0.0"))
     sch = Schedule(Horner)
     i, k = sch.get_loops("C")
     k_0, k_1 = sch.split(k, [4, 4])
@@ -384,13 +344,7 @@ def test_mod_is_a_snapshot():
 
 
 def test_unit_loops_around_go_from_bindings_too():
-    @T.prim_func
-    def shifted(A: T.Buffer((16,), "float32")):
-        for i, u in T.grid(16, 1):
-            with T.block("A"):
-                vi = T.axis.spatial(16, i + u)
-                A[vi] = 0.0
-
+    shifted = program("A:16", nest("i:16 u:1", sblock("A", "vi:16=i + u", "A[vi] = 0.0")))
     kept, dropped = Schedule(shifted), Schedule(shifted)
     for sch, preserve in ((kept, True), (dropped, False)):
         sch.split(sch.get_loops("A")[0], [1, 17], preserve_unit_iters=preserve)
@@ -400,23 +354,11 @@ def test_unit_loops_around_go_from_bindings_too():
 
 def test_conditions_and_bounds_that_a_unit_loop_decides_are_folded():
     """Without the loop variable `if i < 1` holds and `max(0, i - 1)` is 0: what is printed reads back as the same."""
-    module = parse("""
-@T.prim_func
-def main(A: T.Buffer((3,), "float32"), P: T.Buffer((1,), "int32"), C: T.Buffer((1,), "float32")):
-    for i in range(1):
-        for k in range(T.max(0, i - 1), T.min(3, i + 4)):
-            with T.block("C"):
-                vi = T.axis.spatial(1, i)
-                vk = T.axis.reduce(3, k)
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vk]
-    for i in range(1):
-        with T.block("D"):
-            vi = T.axis.spatial(1, i)
-            T.where(P[i] > 0 and i < 1)
-            C[vi] += 1.0
-""")
+    module = program(
+        "A:3 P:1:int32 C:1",
+        nest("i:1 k:T.max(0,i-1)..T.min(3,i+4)", sblock("C", "vi:1=i vk:3R=k", "C[vi] += A[vk]", init="C[vi] = 0.0")),
+        each("D:1", "C[vi] += 1.0", where="P[i] > 0 and i < 1"),
+    )
     sch = Schedule(module)
     for name in "CD":
         sch.fuse(sch.get_loops(name)[0])

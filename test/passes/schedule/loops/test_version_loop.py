@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import reads_back
 from programs.products import product
+from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -13,22 +14,11 @@ from tir_mlir.script import parse
 
 SIZES = (0, 1, 2, 3, 16, 17, 40)
 
-ROWS = """
-@T.prim_func
-def main(a: T.handle, c: T.handle):
-    m = T.int32()
-    A = T.match_buffer(a, (m, 12), "float32")
-    C = T.match_buffer(c, (m, 12), "float32")
-    B = T.alloc_buffer((m, 12), "float32")
-    for i, j in T.grid(m, 12):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * 2.0
-    for i, j in T.grid(m, 12):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = B[vi, vj] + 1.0
-"""
+ROWS = main(
+    "A:mx12 C:mx12; B:mx12",
+    each("B i:m j:12", "B[vi, vj] = A[vi, vj] * 2.0"),
+    each("C i:m j:12", "C[vi, vj] = B[vi, vj] + 1.0"),
+)
 TRIANGLE = """
 @T.prim_func
 def main(a: T.handle):

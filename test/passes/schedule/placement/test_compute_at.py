@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from programs.elementwise import chain
 from programs.reduction import scaled_row_sums
+from programs.short import each, main, nest, program, sblock
 from programs.sizes import vectors
 from programs.stencil import blur
 from programs.symbolic import Twice
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
 # --- what it does -----------------------------------------------------------------------------------------------------
@@ -143,25 +142,15 @@ def test_the_kinds_of_the_old_loops_are_dropped():
 
 
 def test_two_consumers_under_one_loop(same_result):
-    @I.ir_module
-    class Two:
-        @T.prim_func
-        def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((8, 6), "float32"), D: T.Buffer((8, 6), "float32")):
-            P = T.alloc_buffer((8, 6), "float32")
-            for i, j in T.grid(8, 6):
-                with T.block("P"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    P[vi, vj] = A[vi, vj] + 1.0
-            for i in range(8):
-                for j in range(6):
-                    with T.block("C"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        C[vi, vj] = P[vi, vj]
-                for j in range(6):
-                    with T.block("D"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        D[vi, vj] = P[vi, 5 - vj]
-
+    Two = program(
+        "A:8x6 C:8x6 D:8x6; P:8x6",
+        each("P:8x6", "P[vi, vj] = A[vi, vj] + 1.0"),
+        nest(
+            "i:8",
+            nest("j:6", sblock("C", "SS i j", "C[vi, vj] = P[vi, vj]")),
+            nest("j:6", sblock("D", "SS i j", "D[vi, vj] = P[vi, 5 - vj]")),
+        ),
+    )
     sch = Schedule(Two)
     i, j = sch.get_loops("C")
     with pytest.raises(Exception, match='consumer "D" of block "P" is not under loop j'):
@@ -172,20 +161,9 @@ def test_two_consumers_under_one_loop(same_result):
 
 
 def test_a_transposed_reader(same_result):
-    @I.ir_module
-    class Turned:
-        @T.prim_func
-        def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((7, 5), "float32")):
-            P = T.alloc_buffer((5, 7), "float32")
-            for i, j in T.grid(5, 7):
-                with T.block("P"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    P[vi, vj] = A[vi, vj] + 1.0
-            for i, j in T.grid(7, 5):
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    C[vi, vj] = P[vj, vi]
-
+    Turned = program(
+        "A:5x7 C:7x5; P:5x7", each("P:5x7", "P[vi, vj] = A[vi, vj] + 1.0"), each("C:7x5", "C[vi, vj] = P[vj, vi]")
+    )
     sch = Schedule(Turned)
     sch.compute_at("P", sch.get_loops("C")[0])
     assert 'vi, vj = T.axis.remap("SS", [ax0, i])' in sch.mod.script()
@@ -193,20 +171,7 @@ def test_a_transposed_reader(same_result):
 
 
 def test_a_reader_through_a_remainder(same_result):
-    @I.ir_module
-    class Around:
-        @T.prim_func
-        def main(A: T.Buffer((6,), "float32"), C: T.Buffer((20,), "float32")):
-            P = T.alloc_buffer((6,), "float32")
-            for i in range(6):
-                with T.block("P"):
-                    vi = T.axis.spatial(6, i)
-                    P[vi] = A[vi] + 1.0
-            for i in range(20):
-                with T.block("C"):
-                    vi = T.axis.spatial(20, i)
-                    C[vi] = P[vi % 6]
-
+    Around = program("A:6 C:20; P:6", each("P:6", "P[vi] = A[vi] + 1.0"), each("C:20", "C[vi] = P[vi % 6]"))
     sch = Schedule(Around)
     i_0, _ = sch.split(sch.get_loops("C")[0], [None, 4])
     sch.compute_at("P", i_0)
@@ -216,20 +181,9 @@ def test_a_reader_through_a_remainder(same_result):
 # --- declared regions -------------------------------------------------------------------------------------------------
 
 
-ROWS_OF_FOUR = """
-@T.prim_func
-def main(A: T.Buffer((64,), "float32"), C: T.Buffer((64,), "float32")):
-    B = T.alloc_buffer((64,), "float32")
-    for i in range(64):
-        with T.block("B"):
-            vi = T.axis.remap("S", [i])
-            B[vi] = A[vi] * 2.0
-    for i in range(16):
-        with T.block("C"):
-            vi = T.axis.remap("S", [i])
-            for j in range(4):
-                C[vi * 4 + j] = B[vi * 4 + j]
-"""
+ROWS_OF_FOUR = main(
+    "A:64 C:64; B:64", each("B:64", "B[vi] = A[vi] * 2.0"), each("C:16", nest("j:4", "C[vi * 4 + j] = B[vi * 4 + j]"))
+)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from programs.elementwise import chain
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
 # --- what it refuses --------------------------------------------------------------------------------------------------
@@ -27,53 +26,25 @@ def test_refuses_another_scope(refused):
 
 
 def test_refuses_an_input_that_is_overwritten(refused, same_result):
-    @I.ir_module
-    class Overwritten:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            P = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("P"):
-                    vi = T.axis.spatial(8, i)
-                    P[vi] = A[vi] * 2.0
-            for i in range(8):
-                with T.block("reset"):
-                    vi = T.axis.spatial(8, i)
-                    A[vi] = 1.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = P[vi]
-
+    Overwritten = program(
+        "A:8 C:8; P:8", each("P", "P[vi] = A[vi] * 2.0"), each("reset", "A[vi] = 1.0"), each("C", "C[vi] = P[vi]")
+    )
     sch = Schedule(Overwritten)
     (i,) = sch.get_loops("C")
     refused(sch, 'block "reset" writes A after block "P" has read it', lambda: sch.compute_at("P", i))
 
 
 def test_refuses_an_input_that_one_row_of_memory_holds_in_turn(refused):
-    @I.ir_module
-    class Rows:
-        """R is one row for all i: what it held for row i is gone when the loop is over."""
-
-        @T.prim_func
-        def main(A: T.Buffer((8, 3), "float32"), C: T.Buffer((8, 3), "float32")):
-            R = T.alloc_buffer((3,), "float32")
-            P = T.alloc_buffer((8, 3), "float32")
-            for i in range(8):
-                for j in range(3):
-                    with T.block("R"):
-                        vi = T.axis.opaque(8, i)
-                        vj = T.axis.spatial(3, j)
-                        R[vj] = A[vi, vj] * 2.0
-                for j in range(3):
-                    with T.block("P"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        P[vi, vj] = R[vj] + R[2 - vj]
-            for i, j in T.grid(8, 3):
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    C[vi, vj] = P[vi, vj]
-
+    # R is one row for all i: what it held for row i is gone when the loop is over.
+    Rows = program(
+        "A:8x3 C:8x3; R:3 P:8x3",
+        nest(
+            "i:8",
+            nest("j:3", sblock("R", "vi:8O=i vj:3=j", "R[vj] = A[vi, vj] * 2.0")),
+            nest("j:3", sblock("P", "SS i j", "P[vi, vj] = R[vj] + R[2 - vj]")),
+        ),
+        each("C:8x3", "C[vi, vj] = P[vi, vj]"),
+    )
     sch = Schedule(Rows)
     i, j = sch.get_loops("C")
     refused(sch, 'block "R" has the ordered iter vi', lambda: sch.compute_at("P", i))
@@ -82,56 +53,28 @@ def test_refuses_an_input_that_one_row_of_memory_holds_in_turn(refused):
 
 
 def test_refuses_sums_that_are_read_half_way(refused):
-    @I.ir_module
-    class Prefix:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            S = T.alloc_buffer((1,), "float32")
-            P = T.alloc_buffer((8,), "float32")
-            for k in range(8):
-                with T.block("S"):
-                    vo = T.axis.spatial(1, 0)
-                    vk = T.axis.reduce(8, k)
-                    with T.init():
-                        S[vo] = 0.0
-                    S[vo] += A[vk]
-                with T.block("P"):
-                    vk = T.axis.spatial(8, k)
-                    P[vk] = S[0]
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = P[vi]
-
+    Prefix = program(
+        "A:8 C:8; S:1 P:8",
+        nest(
+            "k:8",
+            sblock("S", "vo:1=0 vk:8R=k", "S[vo] += A[vk]", init="S[vo] = 0.0"),
+            sblock("P", "vk:8=k", "P[vk] = S[0]"),
+        ),
+        each("C", "C[vi] = P[vi]"),
+    )
     sch = Schedule(Prefix)
     (i,) = sch.get_loops("C")
     refused(sch, 'during the reduction of block "S" over loop k', lambda: sch.compute_at("P", i))
 
 
 def test_a_final_input_may_have_several_writers(same_result):
-    @I.ir_module
-    class Halves:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-            H = T.alloc_buffer((8,), "float32")
-            P = T.alloc_buffer((8,), "float32")
-            for i in range(4):
-                with T.block("H_0"):
-                    vi = T.axis.spatial(4, i)
-                    H[vi] = A[vi]
-            for i in range(4):
-                with T.block("H_1"):
-                    vi = T.axis.spatial(4, i)
-                    H[vi + 4] = A[vi] * 2.0
-            for i in range(8):
-                with T.block("P"):
-                    vi = T.axis.spatial(8, i)
-                    P[vi] = H[vi] + 1.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = P[7 - vi]
-
+    Halves = program(
+        "A:8 C:8; H:8 P:8",
+        each("H_0:4", "H[vi] = A[vi]"),
+        each("H_1:4", "H[vi + 4] = A[vi] * 2.0"),
+        each("P", "P[vi] = H[vi] + 1.0"),
+        each("C", "C[vi] = P[7 - vi]"),
+    )
     sch = Schedule(Halves)
     sch.compute_at("P", sch.get_loops("C")[0])
     same_result(sch, Halves, ((8,), "float32"), ((8,), "float32"))
@@ -147,25 +90,15 @@ def test_refuses_the_root_and_wrong_handles(refused):
     refused(sch, 'a block with the name "Z"', lambda: sch.compute_at("Z", i))
 
 
-@I.ir_module
-class Horner:
-    """The update depends on the order, and the loops run r1 outside r0."""
-
-    @T.prim_func
-    def main(A: T.Buffer((4, 4), "float32"), D: T.Buffer((4,), "float32")):
-        C = T.alloc_buffer((4,), "float32")
-        for i, k1, k0 in T.grid(4, 2, 2):
-            with T.block("C"):
-                vi = T.axis.spatial(4, i)
-                r0 = T.axis.reduce(2, k0)
-                r1 = T.axis.reduce(2, k1)
-                with T.init():
-                    C[vi] = 1.0
-                C[vi] = C[vi] * 2.0 + A[vi, r0 * 2 + r1]
-        for i in range(4):
-            with T.block("D"):
-                vi = T.axis.spatial(4, i)
-                D[vi] = C[vi]
+Horner = program(
+    "A:4x4 D:4; C:4",
+    nest(
+        "i:4 k1:2 k0:2",
+        sblock("C", "vi:4=i r0:2R=k0 r1:2R=k1", "C[vi] = C[vi] * 2.0 + A[vi, r0 * 2 + r1]", init="C[vi] = 1.0"),
+    ),
+    each("D:4", "D[vi] = C[vi]"),
+)
+"""The update depends on the order, and the loops run r1 outside r0."""
 
 
 def test_refuses_to_turn_an_order_that_counts(refused):
@@ -175,22 +108,11 @@ def test_refuses_to_turn_an_order_that_counts(refused):
 
 
 def test_an_order_that_counts_and_stays(same_result):
-    @I.ir_module
-    class InOrder:
-        @T.prim_func
-        def main(A: T.Buffer((4, 9), "float32"), D: T.Buffer((4,), "float32")):
-            C = T.alloc_buffer((4,), "float32")
-            for i, k in T.grid(4, 9):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 1.0
-                    C[vi] = 3.0 - C[vi] + A[vi, vk]
-            for i in range(4):
-                with T.block("D"):
-                    vi = T.axis.spatial(4, i)
-                    D[vi] = C[vi]
-
+    InOrder = program(
+        "A:4x9 D:4; C:4",
+        each("C i:4 k:9R", "C[vi] = 3.0 - C[vi] + A[vi, vk]", init="C[vi] = 1.0"),
+        each("D:4", "D[vi] = C[vi]"),
+    )
     for split in (False, True):
         sch = Schedule(InOrder)
         if split:
@@ -200,19 +122,7 @@ def test_an_order_that_counts_and_stays(same_result):
 
 
 def test_refuses_a_block_that_uses_its_loops_itself(refused):
-    @I.ir_module
-    class NoIters:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
-            C = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("C"):
-                    C[i] = A[i] * 2.0
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = C[vi]
-
+    NoIters = program("A:8 D:8; C:8", nest("i:8", sblock("C", "", "C[i] = A[i] * 2.0")), each("D", "D[vi] = C[vi]"))
     sch = Schedule(NoIters)
     (i,) = sch.get_loops("D")
     refused(sch, 'block "C" has no iters and uses loop i itself', lambda: sch.compute_at("C", i))
@@ -221,25 +131,15 @@ def test_refuses_a_block_that_uses_its_loops_itself(refused):
 def test_refuses_to_leave_a_shared_halo_behind(refused):
     """While reader and halo stand in one vectorized loop, each lane has its own copy; apart, the lanes would race."""
 
-    @I.ir_module
-    class Lanes:
-        @T.prim_func
-        def main(A: T.Buffer((10,), "float32"), D: T.Buffer((8,), "float32")):
-            P = T.alloc_buffer((10,), "float32")
-            C = T.alloc_buffer((8,), "float32")
-            for i in T.vectorized(8):
-                for j in range(3):
-                    with T.block("P"):
-                        vi = T.axis.spatial(10, i + j)
-                        P[vi] = A[vi] * 2.0
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = P[vi] + P[vi + 2]
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = C[vi]
-
+    Lanes = program(
+        "A:10 D:8; P:10 C:8",
+        nest(
+            "i:8:vectorized",
+            nest("j:3", sblock("P", "vi:10=i + j", "P[vi] = A[vi] * 2.0")),
+            sblock("C", "vi:8=i", "C[vi] = P[vi] + P[vi + 2]"),
+        ),
+        each("D", "D[vi] = C[vi]"),
+    )
     sch = Schedule(Lanes)
     message = r"iterations of the vectorized loop i would depend on each other: P\(i=0, j=1\) and P\(i=1, j=0\)"
     refused(sch, message, lambda: sch.compute_at("C", sch.get_loops("D")[0]))

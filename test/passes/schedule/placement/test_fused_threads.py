@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleError
 from tir_mlir.examples.matmul import matmul
 from tir_mlir.script import IRModule
-from tir_mlir.script.parser import parse
 
 ORDERS = ((0, 1, 2), (2, 1, 0), (1, 2, 0))
 
@@ -69,16 +69,8 @@ def test_a_fused_tile_with_an_element_missing_is_refused(offset):
 
 
 def shifted(offset: int) -> IRModule:
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer(({64 - offset}, 64), "float32")):
-    X = T.alloc_buffer((64, 64), "float32")
-    for i, j in T.grid(64, 64):
-        with T.block("T"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            X[vi, vj] = A[vi, vj] + 1.0
-    for i, j in T.grid({64 - offset}, 64):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = X[vi, vj] + X[vi + {offset}, vj]
-""")
+    return program(
+        f"A:64x64 B:{64 - offset}x64; X:64x64",
+        each("T:64x64", "X[vi, vj] = A[vi, vj] + 1.0"),
+        each(f"B i:{64 - offset} j:64", f"B[vi, vj] = X[vi, vj] + X[vi + {offset}, vj]"),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
@@ -65,27 +66,15 @@ def test_early_values_are_no_divisors(refused):
 
 def softmax_rows():
     """T is computed from the maximum M, which the loop k is still accumulating."""
-    return parse("""
-@T.prim_func
-def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
-    M = T.alloc_buffer((5,), "float32")
-    S = T.alloc_buffer((5, 7), "float32")
-    for i in range(5):
-        for k in range(7):
-            with T.block("M"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    M[vi] = T.min_value("float32")
-                M[vi] = T.max(M[vi], A[vi, vk])
-            for j in range(7):
-                with T.block("S"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    S[vi, vj] = A[vi, vj] - M[vi]
-    for i, j in T.grid(5, 7):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = S[vi, vj] * 2.0
-""")
+    return program(
+        "A:5x7 C:5x7; M:5 S:5x7",
+        nest(
+            "i:5 k:7",
+            sblock("M", "SR i k", "M[vi] = T.max(M[vi], A[vi, vk])", init="M[vi] = T.min_value('float32')"),
+            nest("j:7", sblock("S", "SS i j", "S[vi, vj] = A[vi, vj] - M[vi]")),
+        ),
+        each("C:5x7", "C[vi, vj] = S[vi, vj] * 2.0"),
+    )
 
 
 @pytest.mark.parametrize("level", [1, 2])

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
+from programs.short import main, nest, sblock
+
 from tir_mlir import Schedule
 from tir_mlir.script import parse
 
-PARTS_READ = """
-@T.prim_func
-def main(A: T.Buffer((4, 5), "float32"), D: T.Buffer((4, 5), "float32")):
-    P = T.alloc_buffer((4,))
-    C = T.alloc_buffer((4,))
-    for i, k in T.grid(4, 5):
-        for u in range(1):
-            with T.block("P"):
-                vi = T.axis.spatial(4, i)
-                P[vi] = A[vi, 0] * 2.0
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = 0.0
-            C[vi] += A[vi, vk] * P[vi]
-        for w in range(1):
-            with T.block("D"):
-                vi, vk = T.axis.remap("SS", [i, k])
-                D[vi, vk] = C[vi]
-"""
-SUM_READ = """
-@T.prim_func
-def main(A: T.Buffer((4, 5), "float32"), D: T.Buffer((4,), "float32")):
-    C = T.alloc_buffer((4,))
-    for i in range(4):
-        for k in range(5):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk]
-        for w in range(1):
-            with T.block("D"):
-                vi = T.axis.spatial(4, i)
-                D[vi] = C[vi]
-"""
+PARTS_READ = main(
+    "A:4x5 D:4x5; P:4 C:4",
+    nest(
+        "i:4 k:5",
+        nest("u:1", sblock("P", "vi:4=i", "P[vi] = A[vi, 0] * 2.0")),
+        sblock("C", "SR i k", "C[vi] += A[vi, vk] * P[vi]", init="C[vi] = 0.0"),
+        nest("w:1", sblock("D", "SS i k", "D[vi, vk] = C[vi]")),
+    ),
+)
+SUM_READ = main(
+    "A:4x5 D:4; C:4",
+    nest(
+        "i:4",
+        nest("k:5", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")),
+        nest("w:1", sblock("D", "vi:4=i", "D[vi] = C[vi]")),
+    ),
+)
 
 
 def test_a_sum_whose_parts_are_read_does_not_move_to_their_reader(refused):

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
+from programs.short import nest, program, sblock
 
-ROWS = parse("""
-@T.prim_func
-def main(A: T.Buffer((2, 9), "float32"), C: T.Buffer((2,), "float32")):
-    B = T.alloc_buffer((2, 9), "float32")
-    for i, ko in T.grid(2, 3):
-        for kk, ii in T.grid(4, 2):
-            with T.block("B"):
-                vi = T.axis.spatial(2, ii)
-                vk = T.axis.spatial(9, ko * 4 + kk)
-                T.where(ko * 4 + kk < 9)
-                B[vi, vk] = A[vi, vk] + 1.0
-        for ki in range(4):
-            with T.block("C"):
-                vi = T.axis.spatial(2, i)
-                vk = T.axis.reduce(9, ko * 4 + ki)
-                T.where(ko * 4 + ki < 9)
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += B[vi, vk]
-""")
+from tir_mlir import Schedule
+
+ROWS = program(
+    "A:2x9 C:2; B:2x9",
+    nest(
+        "i:2 ko:3",
+        nest(
+            "kk:4 ii:2", sblock("B", "vi:2=ii vk:9=ko * 4 + kk", "B[vi, vk] = A[vi, vk] + 1.0", where="ko * 4 + kk < 9")
+        ),
+        nest(
+            "ki:4",
+            sblock("C", "vi:2=i vk:9R=ko * 4 + ki", "C[vi] += B[vi, vk]", init="C[vi] = 0.0", where="ko * 4 + ki < 9"),
+        ),
+    ),
+)
 
 
 def test_only_the_part_of_the_common_loops_moves(same_result):

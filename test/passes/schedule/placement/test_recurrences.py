@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script import parse
@@ -66,19 +67,14 @@ def test_an_order_that_the_block_does_not_list(refused):
     refused(sch, "depends on the order of vj, vi", lambda: sch.compute_at("C", sch.get_loops("D")[0]))
 
 
-PLANES = """
-@T.prim_func
-def main(D: T.Buffer((8,), "float32")):
-    P = T.alloc_buffer((2, 10))
-    for t, i in T.grid(4, 8):
-        with T.block("P"):
-            vt, vi = T.axis.remap("OS", [t, i])
-            P[vt % 2, vi] = T.if_then_else(vt == 0 or vi == 0, T.float32(1), P[(vt + 1) % 2, T.max(vi - 1, 0)] * 2.0)
-    for i in range(8):
-        with T.block("D"):
-            vi = T.axis.spatial(8, i)
-            D[vi] = P[1, vi]
-"""
+PLANES = main(
+    "D:8; P:2x10",
+    each(
+        "P t:4O i:8",
+        "P[vt % 2, vi] = T.if_then_else(vt == 0 or vi == 0, T.float32(1), P[(vt + 1) % 2, T.max(vi - 1, 0)] * 2.0)",
+    ),
+    each("D", "D[vi] = P[1, vi]"),
+)
 
 
 def test_points_that_need_their_neighbors_do_not_move_alone(refused):
@@ -90,23 +86,12 @@ def test_points_that_need_their_neighbors_do_not_move_alone(refused):
 
 def test_a_recurrence_that_another_block_starts(refused):
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((6, 7), "float32"), D: T.Buffer((6, 7), "float32")):
-    C = T.alloc_buffer((6, 8))
-    for i in range(6):
-        with T.block("Z"):
-            vi = T.axis.spatial(6, i)
-            C[vi, 0] = 1.0
-    for i, j in T.grid(6, 7):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SO", [i, j])
-            C[vi, vj + 1] = C[vi, vj] + A[vi, vj]
-    for i, j in T.grid(6, 7):
-        with T.block("D"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            D[vi, vj] = C[vi, vj]
-""")
+        program(
+            "A:6x7 D:6x7; C:6x8",
+            each("Z:6", "C[vi, 0] = 1.0"),
+            each("C i:6 j:7O", "C[vi, vj + 1] = C[vi, vj] + A[vi, vj]"),
+            each("D:6x7", "D[vi, vj] = C[vi, vj]"),
+        )
     )
     refused(sch, 'also written by block "Z"', lambda: sch.compute_at("C", sch.get_loops("D")[0]))
     z, c, d = (sch.get_loops(b)[0] for b in "ZCD")
@@ -116,36 +101,23 @@ def main(A: T.Buffer((6, 7), "float32"), D: T.Buffer((6, 7), "float32")):
 
 def test_a_recurrence_from_what_the_caller_passed(refused):
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((6, 7), "float32"), D: T.Buffer((6,), "float32")):
-    C = T.alloc_buffer((6, 7))
-    for i, j in T.grid(6, 7):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, vj] * 2.0
-    for i, j in T.grid(6, 7):
-        with T.block("D"):
-            vi, vj = T.axis.remap("SO", [i, j])
-            D[vi] = D[vi] * 0.5 + C[vi, vj]
-""")
+        program(
+            "A:6x7 D:6; C:6x7",
+            each("C:6x7", "C[vi, vj] = A[vi, vj] * 2.0"),
+            each("D i:6 j:7O", "D[vi] = D[vi] * 0.5 + C[vi, vj]"),
+        )
     )
     refused(sch, "starts from elements of D", lambda: sch.reverse_compute_at("D", sch.get_loops("C")[0]))
 
 
 def test_values_read_while_the_recurrence_runs(refused):
-    text = """
-@T.prim_func
-def main(A: T.Buffer((6, 7), "float32"), D: T.Buffer((6, 7), "float32")):
-    C = T.alloc_buffer((6,))
-    for i, j in T.grid(6, 7):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SO", [i, j])
-            C[vi] = T.if_then_else(vj == 0, T.float32(0), C[vi]) * 0.5 + A[vi, vj]
-        for u in range(1):
-            with T.block("D"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                D[vi, vj] = C[vi]
-"""
+    text = main(
+        "A:6x7 D:6x7; C:6",
+        nest(
+            "i:6 j:7",
+            sblock("C", "SO i j", "C[vi] = T.if_then_else(vj == 0, T.float32(0), C[vi]) * 0.5 + A[vi, vj]"),
+            nest("u:1", sblock("D", "SS i j", "D[vi, vj] = C[vi]")),
+        ),
+    )
     sch = Schedule(parse(text))
     refused(sch, "part by part", lambda: sch.compute_at("C", sch.get_loops("D")[2]))

@@ -6,12 +6,11 @@ import pytest
 from programs.elementwise import pair
 from programs.matmul import matmul
 from programs.reduction import scaled_row_sums
+from programs.short import each, nest, program, sblock
 from programs.sizes import square
 from programs.symbolic import Twice
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 # --- what it does -----------------------------------------------------------------------------------------------------
 
@@ -75,24 +74,12 @@ def test_unit_loops():
 
 
 def test_places_in_the_body(refused):
-    @I.ir_module
-    class Fan:
-        @T.prim_func
-        def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
-            P = T.alloc_buffer((8,), "float32")
-            for i in range(8):
-                with T.block("P"):
-                    vi = T.axis.spatial(8, i)
-                    P[vi] = A[vi] * 2.0
-            for i in range(8):
-                with T.block("C"):
-                    vi = T.axis.spatial(8, i)
-                    C[vi] = P[vi] + 1.0
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = P[vi] - 1.0
-
+    Fan = program(
+        "A:8 C:8 D:8; P:8",
+        each("P", "P[vi] = A[vi] * 2.0"),
+        each("C", "C[vi] = P[vi] + 1.0"),
+        each("D", "D[vi] = P[vi] - 1.0"),
+    )
     for index, order in ((-1, "PCD"), (-2, "PDC"), (1, "PDC"), (2, "PCD")):
         sch = Schedule(Fan)
         (i,) = sch.get_loops("P")
@@ -108,22 +95,11 @@ def test_places_in_the_body(refused):
 
 
 def test_a_consumer_that_is_a_reduction(same_result):
-    @I.ir_module
-    class SumOfScaled:
-        @T.prim_func
-        def main(A: T.Buffer((9, 7), "float32"), C: T.Buffer((9,), "float32")):
-            P = T.alloc_buffer((9, 7), "float32")
-            for i, j in T.grid(9, 7):
-                with T.block("P"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    P[vi, vj] = A[vi, vj] * 2.0
-            for i, k in T.grid(9, 7):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += P[vi, vk]
-
+    SumOfScaled = program(
+        "A:9x7 C:9; P:9x7",
+        each("P:9x7", "P[vi, vj] = A[vi, vj] * 2.0"),
+        each("C i:9 k:7R", "C[vi] += P[vi, vk]", init="C[vi] = 0.0"),
+    )
     for level in (0, 1):  # the whole sum; each part as it is there
         sch = Schedule(SumOfScaled)
         sch.reverse_compute_at("C", sch.get_loops("P")[level])
@@ -145,21 +121,11 @@ def test_parts_of_a_sum_under_the_loop_that_computes_them(n, same_result):
 
 
 def test_parts_of_a_sum_in_another_order(refused):
-    @T.prim_func
-    def backwards(A: T.Buffer((9, 7), "float32"), C: T.Buffer((9,), "float32")):
-        P = T.alloc_buffer((9, 7), "float32")
-        for i, j in T.grid(9, 7):
-            with T.block("P"):
-                vi = T.axis.spatial(9, i)
-                vj = T.axis.spatial(7, 6 - j)
-                P[vi, vj] = A[vi, vj] * 2.0
-        for i, k in T.grid(9, 7):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += P[vi, vk]
-
+    backwards = program(
+        "A:9x7 C:9; P:9x7",
+        nest("i:9 j:7", sblock("P", "vi:9=i vj:7=6 - j", "P[vi, vj] = A[vi, vj] * 2.0")),
+        each("C i:9 k:7R", "C[vi] += P[vi, vk]", init="C[vi] = 0.0"),
+    )
     sch = Schedule(backwards)
     refused(
         sch,

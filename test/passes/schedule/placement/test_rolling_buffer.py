@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
 from tir_mlir.script import parse
-from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 
 
 def blur(n: int, taps: int = 3):
     total = " + ".join(f"B[vi + {t}]" for t in range(taps))
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({n + taps - 1},), "float32"), C: T.Buffer(({n},), "float32")):
-    B = T.alloc_buffer(({n + taps - 1},), "float32")
-    for i in range({n + taps - 1}):
-        with T.block("B"):
-            vi = T.axis.spatial({n + taps - 1}, i)
-            B[vi] = A[vi] * T.float32(2)
-    for i in range({n}):
-        with T.block("C"):
-            vi = T.axis.spatial({n}, i)
-            C[vi] = {total}
-""")
+    return program(
+        f"A:{n + taps - 1} C:{n}; B:{n + taps - 1}",
+        each(f"B i:{n + taps - 1}", "B[vi] = A[vi] * T.float32(2)"),
+        each(f"C i:{n}", f"C[vi] = {total}"),
+    )
 
 
 def shapes(n: int, taps: int = 3):
     return ((n + taps - 1,), "float32"), ((n,), "float32")
 
 
-IMAGE = """
-@T.prim_func
-def main(A: T.Buffer((18, 14), "float32"), C: T.Buffer((16, 12), "float32")):
-    B = T.alloc_buffer((18, 14), "float32")
-    for h, w in T.grid(18, 14):
-        with T.block("B"):
-            vh, vw = T.axis.remap("SS", [h, w])
-            B[vh, vw] = A[vh, vw] + T.float32(1)
-    for h, w, rh, rw in T.grid(16, 12, 3, 3):
-        with T.block("C"):
-            vh, vw, vrh, vrw = T.axis.remap("SSRR", [h, w, rh, rw])
-            with T.init():
-                C[vh, vw] = T.float32(0)
-            C[vh, vw] = C[vh, vw] + B[vh + vrh, vw + vrw]
-"""
+IMAGE = main(
+    "A:18x14 C:16x12; B:18x14",
+    each("B h:18 w:14", "B[vh, vw] = A[vh, vw] + T.float32(1)"),
+    each("C h:16 w:12 rh:3R rw:3R", "C[vh, vw] = C[vh, vw] + B[vh + vrh, vw + vrw]", init="C[vh, vw] = T.float32(0)"),
+)
 IMAGE_SHAPES = ((18, 14), "float32"), ((16, 12), "float32")
 
 
@@ -57,25 +38,30 @@ def at_consumer(program, loop: int = 0) -> Schedule:
 
 
 def test_the_part_needed_at_a_time():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
-            B = T.alloc_buffer((3,), "float32")
-            for i in range(16):
-                for ax0 in range(3):
-                    with T.block("B"):
-                        vi = T.axis.opaque(18, i + ax0)
-                        T.where(i < 1 or ax0 >= 2)
-                        T.reads(A[vi])
-                        T.writes(B[vi % 3])
-                        B[vi % 3] = A[vi] * T.float32(2)
-                with T.block("C"):
-                    vi = T.axis.opaque(16, i)
-                    T.reads(B[0:3])
-                    T.writes(C[vi])
-                    C[vi] = B[vi % 3] + B[(vi + 1) % 3] + B[(vi + 2) % 3]
-
+    Expected = program(
+        "A:18 C:16; B:3",
+        nest(
+            "i:16",
+            nest(
+                "ax0:3",
+                sblock(
+                    "B",
+                    "vi:18O=i + ax0",
+                    "T.reads(A[vi])",
+                    "T.writes(B[vi % 3])",
+                    "B[vi % 3] = A[vi] * T.float32(2)",
+                    where="i < 1 or ax0 >= 2",
+                ),
+            ),
+            sblock(
+                "C",
+                "vi:16O=i",
+                "T.reads(B[0:3])",
+                "T.writes(C[vi])",
+                "C[vi] = B[vi % 3] + B[(vi + 1) % 3] + B[(vi + 2) % 3]",
+            ),
+        ),
+    )
     sch = at_consumer(blur(16))
     sch.rolling_buffer("B", 0)
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -114,24 +100,14 @@ def test_two_dimensions(loop, same_result):
 
 
 def test_stages_that_roll_one_after_the_other(same_result):
-    program = parse("""
-@T.prim_func
-def main(A: T.Buffer((20,), "float32"), D: T.Buffer((16,), "float32")):
-    B = T.alloc_buffer((20,), "float32")
-    C = T.alloc_buffer((18,), "float32")
-    for i in range(20):
-        with T.block("B"):
-            vi = T.axis.spatial(20, i)
-            B[vi] = A[vi] + T.float32(1)
-    for i in range(18):
-        with T.block("C"):
-            vi = T.axis.spatial(18, i)
-            C[vi] = B[vi] + B[vi + 2]
-    for i in range(16):
-        with T.block("D"):
-            vi = T.axis.spatial(16, i)
-            D[vi] = C[vi] - C[vi + 2]
-""")
+    program = parse(
+        main(
+            "A:20 D:16; B:20 C:18",
+            each("B:20", "B[vi] = A[vi] + T.float32(1)"),
+            each("C:18", "C[vi] = B[vi] + B[vi + 2]"),
+            each("D:16", "D[vi] = C[vi] - C[vi + 2]"),
+        )
+    )
     sch = Schedule(program)
     loop = sch.get_loops("D")[0]
     sch.compute_at("C", loop)
@@ -177,19 +153,11 @@ def main(a: T.handle, c: T.handle):
 def windows(low: str, width: int, rows: int, size: int):
     """Row i of the consumer reads `width` rows of B from `low` on."""
     terms = " + ".join(f"B[{low} + {k}, vj]" for k in range(width))
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({size}, 6), "float32"), C: T.Buffer(({rows}, 6), "float32")):
-    B = T.alloc_buffer(({size}, 6), "float32")
-    for i, j in T.grid({size}, 6):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * 2.0
-    for i, j in T.grid({rows}, 6):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = {terms}
-""")
+    return program(
+        f"A:{size}x6 C:{rows}x6; B:{size}x6",
+        each(f"B i:{size} j:6", "B[vi, vj] = A[vi, vj] * 2.0"),
+        each(f"C i:{rows} j:6", f"C[vi, vj] = {terms}"),
+    )
 
 
 def computed_at_rows(program, loop: int = 0) -> Schedule:

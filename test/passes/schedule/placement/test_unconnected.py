@@ -5,43 +5,19 @@ from __future__ import annotations
 import pytest
 from harness.schedules import block_order
 from programs.elementwise import scale
+from programs.short import each, main, program, under
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
-
-@I.ir_module
-class Apart:
-    """P is read by nobody; B needs no other block, D reads it; Q is between them."""
-
-    @T.prim_func
-    def main(
-        A: T.Buffer((4, 6), "float32"),
-        B: T.Buffer((6,), "float32"),
-        D: T.Buffer((6,), "float32"),
-        Q: T.Buffer((4, 6), "float32"),
-    ):
-        P = T.alloc_buffer((4, 6), "float32")
-        for i, j in T.grid(4, 6):
-            with T.block("P"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                P[vi, vj] = A[vi, vj] * 2.0
-        for j in range(6):
-            with T.block("B"):
-                vj = T.axis.spatial(6, j)
-                B[vj] = A[0, vj] + 1.0
-        for i, j in T.grid(4, 6):
-            with T.block("Q"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                Q[vi, vj] = A[vi, vj] * 3.0
-        for j in range(6):
-            with T.block("D"):
-                vj = T.axis.spatial(6, j)
-                D[vj] = B[5 - vj]
-
-
+Apart = program(
+    "A:4x6 B:6 D:6 Q:4x6; P:4x6",
+    each("P:4x6", "P[vi, vj] = A[vi, vj] * 2.0"),
+    each("B j:6", "B[vj] = A[0, vj] + 1.0"),
+    each("Q:4x6", "Q[vi, vj] = A[vi, vj] * 3.0"),
+    each("D j:6", "D[vj] = B[5 - vj]"),
+)
+"""P is read by nobody; B needs no other block, D reads it; Q is between them."""
 SHAPES = [((4, 6), "float32"), ((6,), "float32"), ((6,), "float32"), ((4, 6), "float32")]
 
 
@@ -78,22 +54,9 @@ def test_refuses_a_loop_after_the_consumer(refused):
     refused(sch, message, lambda: sch.reverse_compute_at("B", sch.get_loops("Q")[0]))
 
 
-CLASH = """
-@T.prim_func
-def main(A: T.Buffer((6,), "float32"), B: T.Buffer((6,), "float32"), E: T.Buffer((6,), "float32")):
-    for j in range(6):
-        with T.block("B"):
-            vj = T.axis.spatial(6, j)
-            B[vj] = A[vj] + 1.0
-    for j in range(6):
-        with T.block("A"):
-            vj = T.axis.spatial(6, j)
-            A[vj] = 2.0
-    for j in range(6):
-        with T.block("E"):
-            vj = T.axis.spatial(6, j)
-            E[vj] = 3.0
-"""
+CLASH = main(
+    "A:6 B:6 E:6", each("B j:6", "B[vj] = A[vj] + 1.0"), each("A j:6", "A[vj] = 2.0"), each("E j:6", "E[vj] = 3.0")
+)
 
 
 def test_refuses_to_pass_a_writer_of_an_input(refused):
@@ -136,24 +99,12 @@ def test_a_loop_that_always_runs(n, same_result):
     same_result(sch, module, ((n,), "float32"), ((n,), "float32"), ((6,), "float32"))
 
 
-LATE = """
-@T.prim_func
-def main(A: T.Buffer((6,), "float32"), B: T.Buffer((6,), "float32"), C: T.Buffer((6,), "float32")):
-    P = T.alloc_buffer((6,), "float32")
-    Q = T.alloc_buffer((6,), "float32")
-    for j in range(6):
-        with T.block("B"):
-            vj = T.axis.spatial(6, j)
-            B[vj] = A[vj]
-    for j in range(6):
-        with T.block("P"):
-            vj = T.axis.spatial(6, j)
-            P[vj] = A[vj]
-    for j in range(6):
-        with T.block("Q"):
-            vj = T.axis.spatial(6, j)
-            Q[vj] = P[vj]
-"""
+LATE = main(
+    "A:6 B:6 C:6; P:6 Q:6",
+    each("B j:6", "B[vj] = A[vj]"),
+    each("P j:6", "P[vj] = A[vj]"),
+    each("Q j:6", "Q[vj] = P[vj]"),
+)
 
 
 def test_refuses_a_loop_before_the_inputs(refused):
@@ -161,20 +112,11 @@ def test_refuses_a_loop_before_the_inputs(refused):
     refused(sch, 'producer "P" of block "Q" runs after loop j', lambda: sch.compute_at("Q", sch.get_loops("B")[0]))
 
 
-ON_DATA = """
-@T.prim_func
-def main(A: T.Buffer((4, 6), "float32"), C: T.Buffer((4, 6), "float32"), K: T.Buffer((1,), "int32")):
-    B = T.alloc_buffer((4, 6), "float32")
-    if K[0] >= 0 and K[0] < 4:
-        for i, j in T.grid(4, 6):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[K[0], vj]
-    for i, j in T.grid(4, 6):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = T.if_then_else(K[0] >= 0 and K[0] < 4, B[vi, vj], T.float32(0))
-"""
+ON_DATA = main(
+    "A:4x6 C:4x6 K:1:int32; B:4x6",
+    under("if K[0] >= 0 and K[0] < 4:", each("B:4x6", "B[vi, vj] = A[K[0], vj]")),
+    each("C:4x6", "C[vi, vj] = T.if_then_else(K[0] >= 0 and K[0] < 4, B[vi, vj], T.float32(0))"),
+)
 
 
 def test_refuses_to_leave_a_condition_on_data(refused):
@@ -197,20 +139,11 @@ def test_an_assumption_on_data_moves():
 def test_refuses_a_loop_in_which_a_producer_computes_a_part(refused):
     """All of P would be read after the first row of it."""
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((4, 6), "float32")):
-    P = T.alloc_buffer((4, 6))
-    R = T.alloc_buffer((4, 6))
-    for i, j in T.grid(4, 6):
-        with T.block("P"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            P[vi, vj] = A[vi, vj] * 2.0
-    for i, j in T.grid(4, 6):
-        with T.block("R"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            R[vi, vj] = P[vi, vj] + 1.0
-""")
+        program(
+            "A:4x6; P:4x6 R:4x6",
+            each("P:4x6", "P[vi, vj] = A[vi, vj] * 2.0"),
+            each("R:4x6", "R[vi, vj] = P[vi, vj] + 1.0"),
+        )
     )
     message = 'the producer "P" of block "R" has computed only a part in one iteration of loop i'
     refused(sch, message, lambda: sch.compute_at("R", sch.get_loops("P")[0]))

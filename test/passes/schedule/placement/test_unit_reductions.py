@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 
 def stages(extent: int = 1):
     """B is left over from a reduction of extent 1: it has no init, and stores each element once."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({extent}, 8), "float32"), C: T.Buffer((8,), "float32")):
-    B = T.alloc_buffer((8,), "float32")
-    D = T.alloc_buffer((8,), "float32")
-    for i in range({extent}):
-        for j in range(8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("RS", [i, j])
-                B[vj] = A[vi, vj] + 1.0
-        for j in range(8):
-            with T.block("D"):
-                vj = T.axis.spatial(8, j)
-                D[vj] = B[7 - vj] + B[vj]
-    for i in range(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = D[vi] * 2.0
-""")
+    return program(
+        f"A:{extent}x8 C:8; B:8 D:8",
+        nest(
+            f"i:{extent}",
+            nest("j:8", sblock("B", "RS i j", "B[vj] = A[vi, vj] + 1.0")),
+            each("D j:8", "D[vj] = B[7 - vj] + B[vj]"),
+        ),
+        each("C", "C[vi] = D[vi] * 2.0"),
+    )
 
 
 SHAPES = [((1, 8), "float32"), ((8,), "float32")]
@@ -69,27 +59,18 @@ def test_longer_reductions_without_init_are_refused(step, refused):
 
 def with_unit_loop(extent: int = 1):
     """The outer loop of a split sum, k_0, is around the sum and what reads it."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((4, 6), "float32"), D: T.Buffer((4,), "float32")):
-    P = T.alloc_buffer((4,))
-    C = T.alloc_buffer((4,))
-    for i, k_0 in T.grid(4, {extent}):
-        for k_1 in range({6 // extent}):
-            with T.block("P"):
-                vi = T.axis.spatial(4, i)
-                vk = T.axis.reduce(6, k_0 * {6 // extent} + k_1)
-                with T.init():
-                    P[vi] = 0.0
-                P[vi] += A[vi, vk]
-        with T.block("C"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = P[vi] * 2.0
-    for i in range(4):
-        with T.block("D"):
-            vi = T.axis.spatial(4, i)
-            D[vi] = C[vi] + 1.0
-""")
+    return program(
+        "A:4x6 D:4; P:4 C:4",
+        nest(
+            f"i:4 k_0:{extent}",
+            nest(
+                f"k_1:{6 // extent}",
+                sblock("P", f"vi:4=i vk:6R=k_0 * {6 // extent} + k_1", "P[vi] += A[vi, vk]", init="P[vi] = 0.0"),
+            ),
+            sblock("C", "vi:4=i", "C[vi] = P[vi] * 2.0"),
+        ),
+        each("D:4", "D[vi] = C[vi] + 1.0"),
+    )
 
 
 STEPS = {

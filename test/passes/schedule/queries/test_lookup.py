@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
-
-@I.ir_module
-class Diamond:
-    """B feeds C and D, which feed E; C is an output too."""
-
-    @T.prim_func
-    def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((8, 6), "float32"), E: T.Buffer((8,), "float32")):
-        B = T.alloc_buffer((8, 6), "float32")
-        D = T.alloc_buffer((8, 6), "float32")
-        for i, j in T.grid(8, 6):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] + 1.0
-        for i in range(8):
-            for j in range(6):
-                with T.block("C"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    C[vi, vj] = B[vi, vj] * 2.0
-            for j in range(6):
-                with T.block("D"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    D[vi, vj] = B[vi, vj] - 1.0
-        for i, k in T.grid(8, 6):
-            with T.block("E"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    E[vi] = 0.0
-                E[vi] += C[vi, vk] * D[vi, vk]
+Diamond = program(
+    "A:8x6 C:8x6 E:8; B:8x6 D:8x6",
+    each("B:8x6", "B[vi, vj] = A[vi, vj] + 1.0"),
+    nest(
+        "i:8",
+        nest("j:6", sblock("C", "SS i j", "C[vi, vj] = B[vi, vj] * 2.0")),
+        nest("j:6", sblock("D", "SS i j", "D[vi, vj] = B[vi, vj] - 1.0")),
+    ),
+    each("E i:8 k:6R", "E[vi] += C[vi, vk] * D[vi, vk]", init="E[vi] = 0.0"),
+)
+"""B feeds C and D, which feed E; C is an output too."""
 
 
 @I.ir_module
@@ -153,19 +137,7 @@ def test_blocks_of_an_init_are_not_found(refused):
 
 
 def test_a_name_that_two_blocks_have(refused):
-    @I.ir_module
-    class Twins:
-        @T.prim_func
-        def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
-            for i in range(4):
-                with T.block("X"):
-                    vi = T.axis.spatial(4, i)
-                    B[vi] = A[vi]
-            for i in range(4):
-                with T.block("X"):
-                    vi = T.axis.spatial(4, i)
-                    C[vi] = A[vi]
-
+    Twins = program("A:4 B:4 C:4", each("X:4", "B[vi] = A[vi]"), each("X:4", "C[vi] = A[vi]"))
     sch = Schedule(Twins)
     refused(sch, '2 blocks of main are called "X"', lambda: sch.get_block("X"))
     assert names(sch, sch.get_child_blocks("root")) == ["X", "X"]

@@ -5,34 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import tir as T
 
 
 def joined():
     """The time steps with the sums of a step in a buffer of their own."""
 
-    @T.prim_func
-    def main(X: T.Buffer((5,), "float32"), U: T.Buffer((5, 5), "float32"), H: T.Buffer((4, 5), "float32")):
-        Z = T.alloc_buffer((3, 5))
-        for i in range(5):
-            with T.block("start"):
-                vi = T.axis.spatial(5, i)
-                H[0, vi] = X[vi]
-        for t in range(3):
-            for i, k in T.grid(5, 5):
-                with T.block("Z"):
-                    vt, vi, vk = T.axis.remap("OSR", [t, i, k])
-                    with T.init():
-                        Z[vt, vi] = 0.0
-                    Z[vt, vi] += H[vt, vk] * U[vk, vi]
-            for i in range(5):
-                with T.block("H"):
-                    vt, vi = T.axis.remap("OS", [t, i])
-                    H[vt + 1, vi] = Z[vt, vi]
-
-    return main
+    return program(
+        "X:5 U:5x5 H:4x5; Z:3x5",
+        each("start:5", "H[0, vi] = X[vi]"),
+        nest(
+            "t:3",
+            nest("i:5 k:5", sblock("Z", "OSR t i k", "Z[vt, vi] += H[vt, vk] * U[vk, vi]", init="Z[vt, vi] = 0.0")),
+            nest("i:5", sblock("H", "OS t i", "H[vt + 1, vi] = Z[vt, vi]")),
+        ),
+    )
 
 
 @pytest.mark.parametrize("number", [1, 2])

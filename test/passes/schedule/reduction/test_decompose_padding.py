@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, nest, program, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -12,28 +13,16 @@ from tir_mlir.script.structural_equal import difference
 
 
 def padded(value: str, size: int = 20, source: int = 24, dtype: str = "float32"):
-    return parse(f"""
-@T.prim_func
-def main(X: T.Buffer(({source},), "{dtype}"), Y: T.Buffer(({size},), "{dtype}")):
-    for i in range({size}):
-        with T.block("Y"):
-            vi = T.axis.spatial({size}, i)
-            Y[vi] = {value}
-""")
+    return program(f"X:{source}:{dtype} Y:{size}:{dtype}", each(f"Y i:{size}", f"Y[vi] = {value}"))
 
 
-@I.ir_module
-class Image:
-    @T.prim_func
-    def main(X: T.Buffer((3, 13, 9), "float32"), Y: T.Buffer((3, 16, 12), "float32")):
-        for c, h, w in T.grid(3, 16, 12):
-            with T.block("Y"):
-                vc, vh, vw = T.axis.remap("SSS", [c, h, w])
-                Y[vc, vh, vw] = T.if_then_else(
-                    vh >= 1 and vh < 14 and 2 <= vw and vw < 11, X[vc, vh - 1, vw - 2], T.float32(0.5)
-                )
-
-
+Image = program(
+    "X:3x13x9 Y:3x16x12",
+    each(
+        "Y c:3 h:16 w:12",
+        "Y[vc, vh, vw] = T.if_then_else(1 <= vh < 14 and 2 <= vw < 11, X[vc, vh - 1, vw - 2], T.float32(0.5))",
+    ),
+)
 SIZES = ((3, 13, 9), "float32"), ((3, 16, 12), "float32")
 
 
@@ -41,23 +30,11 @@ SIZES = ((3, 13, 9), "float32"), ((3, 16, 12), "float32")
 
 
 def test_one_dimension():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(X: T.Buffer((128,), "int32"), Y: T.Buffer((140,), "int32")):
-            for i in range(140):
-                with T.block("Y_pad_const"):
-                    vi = T.axis.spatial(140, i)
-                    T.reads()
-                    T.writes(Y[vi])
-                    Y[vi] = 0
-            for i in range(128):
-                with T.block("Y"):
-                    vi = T.axis.spatial(128, i)
-                    T.reads(X[vi])
-                    T.writes(Y[vi + 6])
-                    Y[vi + 6] = X[vi]
-
+    Expected = program(
+        "X:128:int32 Y:140:int32",
+        each("Y_pad_const:140", "T.reads()", "T.writes(Y[vi])", "Y[vi] = 0"),
+        each("Y:128", "T.reads(X[vi])", "T.writes(Y[vi + 6])", "Y[vi + 6] = X[vi]"),
+    )
     sch = Schedule(padded("T.if_then_else(vi >= 6 and vi < 134, X[vi - 6], 0)", 140, 128, "int32"))
     block = sch.get_block("Y")
     made = sch.decompose_padding(block, sch.get_loops(block)[0])
@@ -66,23 +43,19 @@ def test_one_dimension():
 
 
 def test_beneath_an_outer_loop(same_result):
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(X: T.Buffer((3, 13, 9), "float32"), Y: T.Buffer((3, 16, 12), "float32")):
-            for c, h in T.grid(3, 16):
-                for w in range(12):
-                    with T.block("Y_pad_const"):
-                        vc, vh, vw = T.axis.remap("SSS", [c, h, w])
-                        Y[vc, vh, vw] = T.float32(0.5)
-                for w in range(9):
-                    with T.block("Y"):
-                        vc = T.axis.spatial(3, c)
-                        vh = T.axis.spatial(13, h - 1)
-                        vw = T.axis.spatial(9, w)
-                        T.where(1 <= h and h < 14)
-                        Y[vc, vh + 1, vw + 2] = X[vc, vh, vw]
-
+    Expected = program(
+        "X:3x13x9 Y:3x16x12",
+        nest(
+            "c:3 h:16",
+            nest("w:12", sblock("Y_pad_const", "SSS c h w", "Y[vc, vh, vw] = T.float32(0.5)")),
+            nest(
+                "w:9",
+                sblock(
+                    "Y", "vc:3=c vh:13=h - 1 vw:9=w", "Y[vc, vh + 1, vw + 2] = X[vc, vh, vw]", where="1 <= h and h < 14"
+                ),
+            ),
+        ),
+    )
     sch = Schedule(Image)
     sch.decompose_padding("Y", sch.get_loops("Y")[2])
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -183,31 +156,13 @@ def test_refuses_other_bodies(value, match, refused):
 
 
 def test_refuses_a_triangle(refused):
-    @I.ir_module
-    class Triangle:
-        @T.prim_func
-        def main(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8, 8), "float32")):
-            for i, j in T.grid(8, 8):
-                with T.block("Y"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    Y[vi, vj] = T.if_then_else(vj <= vi, X[vi, vj], T.float32(0))
-
+    Triangle = program("X:8x8 Y:8x8", each("Y:8x8", "Y[vi, vj] = T.if_then_else(vj <= vi, X[vi, vj], T.float32(0))"))
     sch = Schedule(Triangle)
     refused(sch, r"are not a box: \(vi = 0, vj = 1\)", lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
 
 
 def test_refuses_blocks_that_are_not_complete(refused):
-    @I.ir_module
-    class Sum:
-        @T.prim_func
-        def main(X: T.Buffer((8, 4), "float32"), Y: T.Buffer((8,), "float32")):
-            for i, k in T.grid(8, 4):
-                with T.block("Y"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        Y[vi] = 0.0
-                    Y[vi] = Y[vi] + X[vi, vk]
-
+    Sum = program("X:8x4 Y:8", each("Y i:8 k:4R", "Y[vi] = Y[vi] + X[vi, vk]", init="Y[vi] = 0.0"))
     sch = Schedule(Sum)
     i, _ = sch.get_loops("Y")
     refused(
@@ -223,22 +178,15 @@ def test_refuses_blocks_that_are_not_complete(refused):
 
 
 def test_refuses_loops(refused):
-    @I.ir_module
-    class Shared:
-        @T.prim_func
-        def main(X: T.Buffer((20,), "float32"), Y: T.Buffer((20,), "float32"), Z: T.Buffer((20,), "float32")):
-            for i in range(20):
-                with T.block("Y"):
-                    vi = T.axis.spatial(20, i)
-                    Y[vi] = T.if_then_else(vi < 15, X[vi], T.float32(0))
-                with T.block("Z"):
-                    vi = T.axis.spatial(20, i)
-                    Z[vi] = Y[vi]
-            for j in range(20):
-                with T.block("W"):
-                    vj = T.axis.spatial(20, j)
-                    X[vj] = Y[vj]
-
+    Shared = program(
+        "X:20 Y:20 Z:20",
+        nest(
+            "i:20",
+            sblock("Y", "vi:20=i", "Y[vi] = T.if_then_else(vi < 15, X[vi], T.float32(0))"),
+            sblock("Z", "vi:20=i", "Z[vi] = Y[vi]"),
+        ),
+        each("W j:20", "X[vj] = Y[vj]"),
+    )
     sch = Schedule(Shared)
     assert sch.can_decompose_padding("Y", sch.get_loops("Y")[0])
     j = sch.get_loops("W")[0]
@@ -306,16 +254,16 @@ def test_a_block_that_sees_the_padding_early_is_refused(other, where, match, ref
 def test_a_loop_around_an_if_is_refused(refused):
     """Without the condition the fill would write rows that nobody wrote."""
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(X: T.Buffer((5, 10), "float32"), Y: T.Buffer((5, 13), "float32")):
-    for i in range(5):
-        if i < 3:
-            for j in range(13):
-                with T.block("Y"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    Y[vi, vj] = T.if_then_else(vj < 10, X[vi, vj], 0.0)
-""")
+        program(
+            "X:5x10 Y:5x13",
+            nest(
+                "i:5",
+                under(
+                    "if i < 3:",
+                    nest("j:13", sblock("Y", "SS i j", "Y[vi, vj] = T.if_then_else(vj < 10, X[vi, vj], 0.0)")),
+                ),
+            ),
+        )
     )
     refused(sch, 'block "Y" is under an if in loop i', lambda: sch.decompose_padding("Y", sch.get_loops("Y")[0]))
     sch.decompose_padding("Y", sch.get_loops("Y")[1])

@@ -7,12 +7,11 @@ import pytest
 from harness.schedules import quick_build
 from programs.matmul import matmul_nt
 from programs.reduction import RepeatedRowSums, SymbolicRowSums
+from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_nt_sizes
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
 # --- what it does -----------------------------------------------------------------------------------------------------
@@ -63,19 +62,7 @@ def test_a_symbolic_size(n, number, same_result):
 def test_an_empty_reduction_gives_its_init(m, split, number):
     """Compiled code writes the init of a reduction over nothing, as written and decomposed."""
 
-    @I.ir_module
-    class Long:
-        @T.prim_func
-        def main(a: T.handle, C: T.Buffer((3,), "float32")):
-            m = T.int32()
-            A = T.match_buffer(a, (3, m), "float32")
-            for i, k in T.grid(3, m):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 2.0
-                    C[vi] += A[vi, vk]
-
+    Long = program("A:3xm C:3", each("C i:3 k:mR", "C[vi] += A[vi, vk]", init="C[vi] = 2.0"))
     sch = Schedule(Long)
     if split:
         sch.split(sch.get_loops("C")[1], [None, 16])
@@ -141,19 +128,15 @@ def test_fused_spatial_loops(same_result):
 
 
 def test_a_maximum_and_two_results(same_result):
-    @I.ir_module
-    class Extremes:
-        @T.prim_func
-        def main(A: T.Buffer((7, 9), "int32"), C: T.Buffer((7,), "int32"), D: T.Buffer((7,), "int32")):
-            for i, k in T.grid(7, 9):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = -100
-                        D[vi] = 100
-                    C[vi] = T.max(C[vi], A[vi, vk])
-                    D[vi] = T.min(D[vi], A[vi, vk])
-
+    Extremes = program(
+        "A:7x9:int32 C:7:int32 D:7:int32",
+        each(
+            "C i:7 k:9R",
+            "C[vi] = T.max(C[vi], A[vi, vk])",
+            "D[vi] = T.min(D[vi], A[vi, vk])",
+            init="C[vi] = -100; D[vi] = 100",
+        ),
+    )
     sch = Schedule(Extremes)
     sch.decompose_reduction("C", sch.get_loops("C")[0])
     same_result(sch, Extremes, ((7, 9), "int32"), ((7,), "int32"), ((7,), "int32"))
@@ -201,20 +184,14 @@ def test_refuses_a_block_without_a_reduction(refused):
     refused(sch, "this is the root block", lambda: sch.decompose_reduction("root", loop))
 
 
-PREFIXES = """
-@T.prim_func
-def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8, 4), "float32")):
-    for i in range(8):
-        for k in range(4):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 1.0
-                C[vi] = C[vi] + A[vi, vk]
-            with T.block("D"):
-                vi, vk = T.axis.remap("SS", [i, k])
-                D[vi, vk] = C[vi] * 2.0
-"""
+PREFIXES = main(
+    "A:8x4 C:8 D:8x4",
+    nest(
+        "i:8 k:4",
+        sblock("C", "SR i k", "C[vi] = C[vi] + A[vi, vk]", init="C[vi] = 1.0"),
+        sblock("D", "SS i k", "D[vi, vk] = C[vi] * 2.0"),
+    ),
+)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -241,21 +218,14 @@ def test_refuses_others_that_write_the_result(refused):
 
 
 def test_refuses_where_others_would_see_the_init(refused, same_result):
-    @I.ir_module
-    class Used:
-        @T.prim_func
-        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
-            for i in range(8):
-                for k in range(4):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = C[vi] + C[7 - vi]
-
+    Used = program(
+        "A:8x4 C:8 D:8",
+        nest(
+            "i:8",
+            nest("k:4", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")),
+            sblock("D", "vi:8=i", "D[vi] = C[vi] + C[7 - vi]"),
+        ),
+    )
     sch = Schedule(Used)
     i, k = sch.get_loops("C")
     message = "an element of C is read that no iteration of loop i has written yet, but the init of block .C. would be"
@@ -274,18 +244,9 @@ def test_refuses_an_init_ahead_of_a_repetition(refused, same_result):
 
 
 def test_refuses_points_that_are_met_twice(refused, same_result):
-    @I.ir_module
-    class Around:
-        @T.prim_func
-        def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
-            for i, k in T.grid(8, 4):
-                with T.block("C"):
-                    vi = T.axis.spatial(4, i % 4)
-                    vk = T.axis.reduce(4, k)
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-
+    Around = program(
+        "A:4x4 C:4", nest("i:8 k:4", sblock("C", "vi:4=i % 4 vk:4R=k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+    )
     sch = Schedule(Around)
     i, k = sch.get_loops("C")
     refused(sch, 'two iterations of block "C" are the same point', lambda: sch.decompose_reduction("C", i))
@@ -300,17 +261,10 @@ def test_a_guard_that_relates_spatial_and_reduce_loops(same_result):
     sch.decompose_reduction("C", sch.get_loops("C")[0])
     same_result(sch, matmul_nt(3, 4, 5), ((3, 5), "float32"), ((4, 5), "float32"), ((3, 4), "float32"))
 
-    @T.prim_func
-    def main(A: T.Buffer((9, 9), "float32"), C: T.Buffer((9,), "float32")):
-        for i, k in T.grid(12, 9):
-            with T.block("C"):
-                vi = T.axis.spatial(9, i)
-                vk = T.axis.reduce(9, k)
-                T.where(i + k < 9)
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk]
-
+    main = program(
+        "A:9x9 C:9",
+        nest("i:12 k:9", sblock("C", "vi:9=i vk:9R=k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0", where="i + k < 9")),
+    )
     sch = Schedule(main)
     sch.decompose_reduction("C", sch.get_loops("C")[1])
     assert "T.where(i < 9)" in sch.mod.script()
@@ -342,19 +296,10 @@ def test_refuses_wrong_handles(refused):
     refused(sch, 'a block with the name "Z"', lambda: sch.decompose_reduction("Z", sch.get_loops("C")[0]))
 
 
-@I.ir_module
-class Biased:
-    """A sum that begins with a bias."""
-
-    @T.prim_func
-    def main(A: T.Buffer((5, 4), "float32"), B: T.Buffer((5,), "float32"), C: T.Buffer((5,), "float32")):
-        for g in range(1):
-            for i, k in T.grid(5, 4):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = B[vi]
-                    C[vi] += A[vi, vk]
+Biased = program(
+    "A:5x4 B:5 C:5", nest("g:1 i:5 k:4", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = B[vi]"))
+)
+"""A sum that begins with a bias."""
 
 
 def test_inputs_of_the_init_are_computed_before_the_loop(refused):
@@ -373,16 +318,9 @@ def test_inputs_of_the_init_are_computed_before_the_loop(refused):
     np.testing.assert_array_equal(c, b + 4)
 
 
-SUMMED = """
-@T.prim_func
-def main(A: T.Buffer((9, 9), "int32"), C: T.Buffer((9,), "int32")):
-    for k, i in T.grid(9, 9):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = 0
-            C[vi] = C[vi] + A[vi, vk]
-"""
+SUMMED = main(
+    "A:9x9:int32 C:9:int32", nest("k:9 i:9", sblock("C", "SR i k", "C[vi] = C[vi] + A[vi, vk]", init="C[vi] = 0"))
+)
 
 
 def test_an_init_is_not_moved_into_a_sum_around_a_group():
@@ -394,18 +332,15 @@ def test_an_init_is_not_moved_into_a_sum_around_a_group():
     assert sch.verify()
 
 
-TILED_SUM = """
-@T.prim_func
-def main(A: T.Buffer((3, 3), "int32"), C: T.Buffer((3,), "int32")):
-    for i, k_0, k_1 in T.grid(3, 2, 2):
-        with T.block("C"):
-            vi = T.axis.spatial(3, i)
-            vk = T.axis.reduce(3, k_0 * 2 + k_1)
-            T.where(k_0 * 2 + k_1 < 3)
-            with T.init():
-                C[vi] = 0
-            C[vi] = C[vi] + A[vi, vk]
-"""
+TILED_SUM = main(
+    "A:3x3:int32 C:3:int32",
+    nest(
+        "i:3 k_0:2 k_1:2",
+        sblock(
+            "C", "vi:3=i vk:3R=k_0 * 2 + k_1", "C[vi] = C[vi] + A[vi, vk]", init="C[vi] = 0", where="k_0 * 2 + k_1 < 3"
+        ),
+    ),
+)
 
 
 def test_a_continued_partial_sum_gets_no_init():

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import reads_back
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
 from tir_mlir.script import parse
-from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 
 
 def followed(epilogue: str, update: str = "C[vi] + A[vi, vk]", start: str = "0.0", dtype: str = "float32"):
     """A reduction of 6 rows of 5 into C, and D computed from C, B (6) and E (6)."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((6, 5), "{dtype}"), B: T.Buffer((6,), "{dtype}"), E: T.Buffer((6,), "{dtype}"), D: T.Buffer((6,), "{dtype}")):
-    C = T.alloc_buffer((6,), "{dtype}")
-    for i, k in T.grid(6, 5):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = {start}
-            C[vi] = {update}
-    for i in range(6):
-        with T.block("D"):
-            vi = T.axis.spatial(6, i)
-            D[vi] = {epilogue}
-""")  # noqa: E501
+    return program(
+        f"A:6x5:{dtype} B:6:{dtype} E:6:{dtype} D:6:{dtype}; C:6:{dtype}",
+        each("C i:6 k:5R", f"C[vi] = {update}", init=f"C[vi] = {start}"),
+        each("D:6", f"D[vi] = {epilogue}"),
+    )  # noqa: E501
 
 
 def sizes(dtype: str = "float32"):
@@ -38,47 +27,24 @@ def sizes(dtype: str = "float32"):
 # --- what it makes ----------------------------------------------------------------------------------------------------
 
 
-@I.ir_module
-class Biased:
-    @T.prim_func
-    def main(
-        A: T.Buffer((8, 16), "float32"),
-        B: T.Buffer((12, 16), "float32"),
-        bias: T.Buffer((12,), "float32"),
-        D: T.Buffer((8, 12), "float32"),
-    ):
-        C = T.alloc_buffer((8, 12))
-        for i, j, k in T.grid(8, 12, 16):
-            with T.block("C"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    C[vi, vj] = 0.0
-                C[vi, vj] += A[vi, vk] * B[vj, vk]
-        for i, j in T.grid(8, 12):
-            with T.block("D"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                D[vi, vj] = C[vi, vj] + bias[vj]
+Biased = program(
+    "A:8x16 B:12x16 bias:12 D:8x12; C:8x12",
+    each("C i:8 j:12 k:16R", "C[vi, vj] += A[vi, vk] * B[vj, vk]", init="C[vi, vj] = 0.0"),
+    each("D:8x12", "D[vi, vj] = C[vi, vj] + bias[vj]"),
+)
 
 
 def test_a_bias():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(
-            A: T.Buffer((8, 16), "float32"),
-            B: T.Buffer((12, 16), "float32"),
-            bias: T.Buffer((12,), "float32"),
-            D: T.Buffer((8, 12), "float32"),
-        ):
-            for i, j, k in T.grid(8, 12, 16):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                    T.reads(bias[vj], A[vi, vk], B[vj, vk])
-                    T.writes(D[vi, vj])
-                    with T.init():
-                        D[vi, vj] = bias[vj]
-                    D[vi, vj] = D[vi, vj] + A[vi, vk] * B[vj, vk]
-
+    Expected = program(
+        "A:8x16 B:12x16 bias:12 D:8x12;",
+        each(
+            "C i:8 j:12 k:16R",
+            "T.reads(bias[vj], A[vi, vk], B[vj, vk])",
+            "T.writes(D[vi, vj])",
+            "D[vi, vj] = D[vi, vj] + A[vi, vk] * B[vj, vk]",
+            init="D[vi, vj] = bias[vj]",
+        ),
+    )
     sch = Schedule(Biased)
     block = sch.get_block("C")
     assert sch.fuse_reduction_epilogue(block, "D") is None
@@ -87,22 +53,9 @@ def test_a_bias():
 
 
 def test_a_clipped_maximum():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(
-            A: T.Buffer((6, 5), "float32"),
-            B: T.Buffer((6,), "float32"),
-            E: T.Buffer((6,), "float32"),
-            D: T.Buffer((6,), "float32"),
-        ):
-            for i, k in T.grid(6, 5):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        D[vi] = B[vi]
-                    D[vi] = T.max(T.max(D[vi], A[vi, vk]), B[vi])
-
+    Expected = program(
+        "A:6x5 B:6 E:6 D:6", each("C i:6 k:5R", "D[vi] = T.max(T.max(D[vi], A[vi, vk]), B[vi])", init="D[vi] = B[vi]")
+    )
     sch = Schedule(followed("T.max(C[vi], B[vi])", "T.max(C[vi], A[vi, vk])", "T.min_value('float32')"))
     sch.fuse_reduction_epilogue("C", "D")
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
@@ -140,22 +93,11 @@ def test_clips_of_a_maximum(epilogue, best, start, dtype, same_result):
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 127)])
 def test_scheduled_before_and_after(n, m, same_result):
-    @I.ir_module
-    class Turned:
-        @T.prim_func
-        def main(A: T.Buffer((n, m), "float32"), B: T.Buffer((n,), "float32"), D: T.Buffer((1, n), "float32")):
-            C = T.alloc_buffer((n,))
-            for i, k in T.grid(n, m):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-            for i in range(n):
-                with T.block("D"):
-                    vi = T.axis.spatial(n, i)
-                    D[0, n - 1 - vi] = C[n - 1 - vi] + B[vi]
-
+    Turned = program(
+        f"A:{n}x{m} B:{n} D:1x{n}; C:{n}",
+        each(f"C i:{n} k:{m}R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"),
+        each(f"D i:{n}", f"D[0, {n} - 1 - vi] = C[{n} - 1 - vi] + B[vi]"),
+    )
     sch = Schedule(Turned)
     i, k = sch.get_loops("C")
     i_0, i_1 = sch.split(i, [None, 4])
@@ -168,26 +110,14 @@ def test_scheduled_before_and_after(n, m, same_result):
 
 @pytest.mark.parametrize("n", [0, 1, 17])
 def test_a_symbolic_size_in_a_shared_loop(n, same_result):
-    @I.ir_module
-    class Symbolic:
-        @T.prim_func
-        def main(a: T.handle, b: T.handle, d: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n, 8), "float32")
-            B = T.match_buffer(b, (n,), "float32")
-            D = T.match_buffer(d, (n,), "float32")
-            C = T.alloc_buffer((n,))
-            for i in range(n):
-                for k in range(8):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-                with T.block("D"):
-                    vi = T.axis.spatial(n, i)
-                    D[vi] = C[vi] + B[vi]
-
+    Symbolic = program(
+        "A:nx8 B:n D:n; C:n",
+        nest(
+            "i:n",
+            nest("k:8", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")),
+            sblock("D", "vi:n=i", "D[vi] = C[vi] + B[vi]"),
+        ),
+    )
     sch = Schedule(Symbolic)
     sch.fuse_reduction_epilogue("C", "D")
     same_result(sch, Symbolic, ((n, 8), "float32"), ((n,), "float32"), ((n,), "float32"))
@@ -264,35 +194,13 @@ def test_refuses_a_part_of_the_elements(refused):
 
 
 def test_refuses_a_result_that_is_used_between(refused):
-    @I.ir_module
-    class Used:
-        @T.prim_func
-        def main(
-            A: T.Buffer((6, 5), "float32"),
-            B: T.Buffer((6,), "float32"),
-            D: T.Buffer((6,), "float32"),
-            F: T.Buffer((6,), "float32"),
-        ):
-            C = T.alloc_buffer((6,))
-            for i, k in T.grid(6, 5):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-            for i in range(6):
-                with T.block("F"):
-                    vi = T.axis.spatial(6, i)
-                    F[vi] = D[vi]
-            for i in range(6):
-                with T.block("B"):
-                    vi = T.axis.spatial(6, i)
-                    B[vi] = 1.0
-            for i in range(6):
-                with T.block("D"):
-                    vi = T.axis.spatial(6, i)
-                    D[vi] = C[vi] + B[vi]
-
+    Used = program(
+        "A:6x5 B:6 D:6 F:6; C:6",
+        each("C i:6 k:5R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"),
+        each("F:6", "F[vi] = D[vi]"),
+        each("B:6", "B[vi] = 1.0"),
+        each("D:6", "D[vi] = C[vi] + B[vi]"),
+    )
     sch = Schedule(Used)
     refused(sch, 'B, which block "D" reads, is written between', lambda: sch.fuse_reduction_epilogue("C", "D"))
     text = Used.script().replace("C[vi] + B[vi]", "C[vi] + T.float32(1)")
@@ -388,42 +296,25 @@ def test_refuses_a_reader_in_iterations_that_a_guard_excludes(refused):
 
 
 def test_refuses_an_element_for_each_term(refused):
-    @I.ir_module
-    class Running:
-        @T.prim_func
-        def main(A: T.Buffer((6, 5), "float32"), D: T.Buffer((6, 5), "float32")):
-            C = T.alloc_buffer((6,))
-            for i, k in T.grid(6, 5):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-                with T.block("D"):
-                    vi, vk = T.axis.remap("SS", [i, k])
-                    D[vi, vk] = C[vi] + A[vi, vk]
-
+    Running = program(
+        "A:6x5 D:6x5; C:6",
+        nest(
+            "i:6 k:5",
+            sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"),
+            sblock("D", "SS i k", "D[vi, vk] = C[vi] + A[vi, vk]"),
+        ),
+    )
     sch = Schedule(Running)
     refused(sch, 'two iterations of block "D" access', lambda: sch.fuse_reduction_epilogue("C", "D"))
 
 
 def test_constants_that_meet_are_computed():
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((3, 4), "float32"), D: T.Buffer((3,), "float32")):
-    C = T.alloc_buffer((3,), "float32")
-    for i, k in T.grid(3, 4):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = -1.0
-            C[vi] = T.max(C[vi], A[vi, vk])
-    for i in range(3):
-        with T.block("D"):
-            vi = T.axis.spatial(3, i)
-            D[vi] = T.max(C[vi], 0.0)
-""")
+        program(
+            "A:3x4 D:3; C:3",
+            each("C i:3 k:4R", "C[vi] = T.max(C[vi], A[vi, vk])", init="C[vi] = -1.0"),
+            each("D:3", "D[vi] = T.max(C[vi], 0.0)"),
+        )
     )
     sch.fuse_reduction_epilogue("C", "D")
     assert "D[vi] = T.float32(0.0)\n" in reads_back(sch)

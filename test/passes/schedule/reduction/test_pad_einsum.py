@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul_nt
+from programs.short import each, nest, program, sblock
 from programs.sizes import matmul_nt_sizes
 
 from tir_mlir import Schedule
@@ -90,20 +91,9 @@ def test_types(dtype, same_result):
 
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17])
 def test_a_symbolic_size(n, same_result):
-    @I.ir_module
-    class Symbolic:
-        @T.prim_func
-        def main(a: T.handle, B: T.Buffer((9, 8), "float32"), c: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n, 8), "float32")
-            C = T.match_buffer(c, (n, 9), "float32")
-            for i, j, k in T.grid(n, 9, 8):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                    with T.init():
-                        C[vi, vj] = 0.0
-                    C[vi, vj] += A[vi, vk] * B[vj, vk]
-
+    Symbolic = program(
+        "A:nx8 B:9x8 C:nx9", each("C i:n j:9 k:8R", "C[vi, vj] += A[vi, vk] * B[vj, vk]", init="C[vi, vj] = 0.0")
+    )
     sch = Schedule(Symbolic)
     sch.pad_einsum("C", [16, 4, 4])
     assert "A_pad = T.alloc_buffer(((n + 15) // 16 * 16, 8))" in sch.mod.script()
@@ -153,20 +143,7 @@ def test_an_iter_whose_loops_cannot_grow_is_left_unpadded(axis, factors, padding
 def test_loops_that_stay_run_the_added_part_for_all_sizes(refused):
     """Fused, the loops make n * 2 pairs: vk of n is not run up to the next even number where n is odd."""
 
-    @I.ir_module
-    class Rows:
-        @T.prim_func
-        def main(a: T.handle, b: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n, 2), "float32")
-            B = T.match_buffer(b, (2,), "float32")
-            for k, j in T.grid(n, 2):
-                with T.block("B"):
-                    vk, vj = T.axis.remap("RS", [k, j])
-                    with T.init():
-                        B[vj] = 0.0
-                    B[vj] += A[vk, vj]
-
+    Rows = program("A:nx2 B:2", each("B k:nR j:2", "B[vj] += A[vk, vj]", init="B[vj] = 0.0"))
     sch = Schedule(Rows)
     sch.fuse(*sch.get_loops("B"))
     with pytest.warns(ScheduleWarning, match='iter vk of block "B" is left unpadded'):
@@ -177,37 +154,16 @@ def test_loops_that_stay_run_the_added_part_for_all_sizes(refused):
 
 
 def test_an_index_that_is_a_constant(same_result):
-    @I.ir_module
-    class Row:
-        @T.prim_func
-        def main(A: T.Buffer((2, 5), "float32"), C: T.Buffer((3, 5), "float32"), D: T.Buffer((3, 5), "float32")):
-            Y = T.alloc_buffer((3, 5))
-            for i in range(5):
-                with T.block("Y"):
-                    vi = T.axis.spatial(5, i)
-                    Y[2, vi] = A[1, vi] + C[0, vi]
-            for i, j in T.grid(3, 5):
-                with T.block("D"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    D[vi, vj] = Y[2, vj]
-
+    Row = program(
+        "A:2x5 C:3x5 D:3x5; Y:3x5", each("Y:5", "Y[2, vi] = A[1, vi] + C[0, vi]"), each("D:3x5", "D[vi, vj] = Y[2, vj]")
+    )
     sch = Schedule(Row)
     sch.pad_einsum("Y", [4])
     same_result(sch, Row, ((2, 5), "float32"), ((3, 5), "float32"), ((3, 5), "float32"))
 
 
 def test_an_iter_of_one_value_that_no_loop_moves_is_left_unpadded():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((1, 5), "float32"), C: T.Buffer((1, 5), "float32")):
-    for j in range(5):
-        with T.block("C"):
-            vi = T.axis.spatial(1, 0)
-            vj = T.axis.spatial(5, j)
-            C[vi, vj] = A[0, vj]
-""")
-    )
+    sch = Schedule(program("A:1x5 C:1x5", nest("j:5", sblock("C", "vi:1=0 vj:5=j", "C[vi, vj] = A[0, vj]"))))
     with pytest.warns(ScheduleWarning, match='iter vi of block "C" is left unpadded'):
         sch.pad_einsum("C", [2, 4])
     assert sch.verify()
@@ -216,17 +172,7 @@ def main(A: T.Buffer((1, 5), "float32"), C: T.Buffer((1, 5), "float32")):
 def test_a_domain_shorter_than_its_buffer(same_result):
     """Beyond the old end of an iter the copy holds zeros, whatever the buffer has there."""
 
-    @I.ir_module
-    class Part:
-        @T.prim_func
-        def main(A: T.Buffer((7, 9), "float32"), C: T.Buffer((7,), "float32")):
-            for i, k in T.grid(7, 5):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-
+    Part = program("A:7x9 C:7", each("C i:7 k:5R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
     sch = Schedule(Part)
     sch.pad_einsum("C", [1, 8])
     same_result(sch, Part, ((7, 9), "float32"), ((7,), "float32"))
@@ -253,17 +199,9 @@ def test_terms_that_may_be_padded(body, padding, same_result):
 
 
 def test_an_integer_term(same_result):
-    @I.ir_module
-    class Scaled:
-        @T.prim_func
-        def main(A: T.Buffer((7, 5), "int32"), B: T.Buffer((7,), "int32"), C: T.Buffer((7,), "int32")):
-            for i, k in T.grid(7, 5):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0
-                    C[vi] += A[vi, vk] * B[vi]
-
+    Scaled = program(
+        "A:7x5:int32 B:7:int32 C:7:int32", each("C i:7 k:5R", "C[vi] += A[vi, vk] * B[vi]", init="C[vi] = 0")
+    )
     sch = Schedule(Scaled)
     sch.pad_einsum("C", [4, 4])
     same_result(sch, Scaled, ((7, 5), "int32"), ((7,), "int32"), ((7,), "int32"))
@@ -297,86 +235,45 @@ def test_refuses_arguments(refused):
 
 
 def test_refuses_a_division(refused):
-    @I.ir_module
-    class Quotient:
-        @T.prim_func
-        def main(A: T.Buffer((7,), "int32"), B: T.Buffer((7,), "int32"), C: T.Buffer((7,), "int32")):
-            for i in range(7):
-                with T.block("C"):
-                    vi = T.axis.spatial(7, i)
-                    C[vi] = A[vi] // B[vi]
-
+    Quotient = program("A:7:int32 B:7:int32 C:7:int32", each("C:7", "C[vi] = A[vi] // B[vi]"))
     sch = Schedule(Quotient)
     refused(sch, "computes arith.floordivsi, which may trap on the zeros", lambda: sch.pad_einsum("C", [4]))
 
 
 def test_refuses_other_statements_in_the_nest(refused):
-    @I.ir_module
-    class Two:
-        @T.prim_func
-        def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32"), D: T.Buffer((7,), "float32")):
-            for i in range(7):
-                with T.block("C"):
-                    vi = T.axis.spatial(7, i)
-                    C[vi] = A[vi]
-                with T.block("D"):
-                    vi = T.axis.spatial(7, i)
-                    D[vi] = A[vi]
-
+    Two = program(
+        "A:7 C:7 D:7", nest("i:7", sblock("C", "vi:7=i", "C[vi] = A[vi]"), sblock("D", "vi:7=i", "D[vi] = A[vi]"))
+    )
     sch = Schedule(Two)
     refused(sch, 'loop i contains more than the loops of block "C"', lambda: sch.pad_einsum("C", [4]))
 
 
 def test_refuses_a_loop_that_cannot_grow(refused):
-    @I.ir_module
-    class Start:
-        @T.prim_func
-        def main(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
-            C = T.alloc_buffer((9,))
-            for i in range(5):
-                with T.block("C"):
-                    vi = T.axis.spatial(9, i)
-                    C[vi] = A[vi]
-            for i in range(9):
-                with T.block("D"):
-                    vi = T.axis.spatial(9, i)
-                    D[vi] = T.if_then_else(vi < 5, C[vi], A[vi])
-
+    Start = program(
+        "A:9 D:9; C:9",
+        nest("i:5", sblock("C", "vi:9=i", "C[vi] = A[vi]")),
+        each("D:9", "D[vi] = T.if_then_else(vi < 5, C[vi], A[vi])"),
+    )
     sch = Schedule(Start)
     refused(sch, "the range of loop i is not the domain of iter vi", lambda: sch.pad_einsum("C", [4]))
 
 
 def test_refuses_a_start_other_than_0(refused):
-    @I.ir_module
-    class Late:
-        @T.prim_func
-        def main(A: T.Buffer((9,), "float32"), D: T.Buffer((9,), "float32")):
-            C = T.alloc_buffer((9,))
-            for i in range(2, 9):
-                with T.block("C"):
-                    vi = T.axis.spatial((2, 9), i)
-                    C[vi] = A[vi]
-            for i in range(9):
-                with T.block("D"):
-                    vi = T.axis.spatial(9, i)
-                    D[vi] = T.if_then_else(vi < 2, A[vi], C[vi])
-
+    Late = program(
+        "A:9 D:9; C:9",
+        nest("i:2..9", sblock("C", "vi:(2,9)=i", "C[vi] = A[vi]")),
+        each("D:9", "D[vi] = T.if_then_else(vi < 2, A[vi], C[vi])"),
+    )
     sch = Schedule(Late)
     refused(sch, "iter vi does not start at 0", lambda: sch.pad_einsum("C", [4]))
 
 
 def longer_domain(outside: str = "T.float32(0)"):
     """A domain longer than the input, which a condition keeps inside."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((6, 9), "float32"), B: T.Buffer((8,), "float32")):
-    for i, k in T.grid(8, 10):
-        with T.block("B"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                B[vi] = 0.0
-            B[vi] += T.if_then_else(vi < 6 and vk < 9, A[vi, vk], {outside})
-""")
+    return program(
+        "A:6x9 B:8",
+        each("B i:8 k:10R", f"B[vi] += T.if_then_else(vi < 6 and vk < 9, A[vi, vk], {outside})", init="B[vi] = 0.0"),
+    )
 
 
 @pytest.mark.parametrize("padding", [[16, 1], [1, 4], [5, 4]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
+from programs.short import main, nest, sblock
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
@@ -48,26 +49,15 @@ def test_a_padding_that_changes_nothing_asks_nothing():
     assert sch.mod.script() == before
 
 
-SUMS = """
-@T.prim_func
-def main(A: T.Buffer((5, {m}), "float32"), B: T.Buffer((5, {m}), "float32"), C: T.Buffer((5,), "float32")):
-    P = T.alloc_buffer((5, {m}), "float32")
-    for i in range(5):
-        for j in range({m}):
-            with T.block("P"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                P[vi, vj] = A[vi, vj] * 2.0
-        for k in range({m}):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] = C[vi] + P[vi, vk] * A[vi, vk]
-        for j in range({m}):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = C[vi] + P[vi, vj]
-"""
+SUMS = main(
+    "A:5x{m} B:5x{m} C:5; P:5x{m}",
+    nest(
+        "i:5",
+        nest("j:{m}", sblock("P", "SS i j", "P[vi, vj] = A[vi, vj] * 2.0")),
+        nest("k:{m}", sblock("C", "SR i k", "C[vi] = C[vi] + P[vi, vk] * A[vi, vk]", init="C[vi] = 0.0")),
+        nest("j:{m}", sblock("B", "SS i j", "B[vi, vj] = C[vi] + P[vi, vj]")),
+    ),
+)
 
 
 def sums(m: int):

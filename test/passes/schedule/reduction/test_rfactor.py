@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build
 from programs.reduction import SymbolicRowSums, row_sums
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -22,28 +23,31 @@ def assert_same(sch: Schedule, expected) -> None:
 
 
 def test_a_split_sum():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((4, 32), "float32"), C: T.Buffer((4,), "float32")):
-            C_rf = T.alloc_buffer((8, 4))
-            for i, k_0, k_1 in T.grid(4, 4, 8):
-                with T.block("C_rf"):
-                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
-                    T.reads(A[vi, vk_0 * 8 + vk_1])
-                    T.writes(C_rf[vk_1, vi])
-                    with T.init():
-                        C_rf[vk_1, vi] = 0.0
-                    C_rf[vk_1, vi] = C_rf[vk_1, vi] + A[vi, vk_0 * 8 + vk_1]
-            for i, k_1 in T.grid(4, 8):
-                with T.block("C"):
-                    vk_1, vi = T.axis.remap("RS", [k_1, i])
-                    T.reads(C_rf[vk_1, vi])
-                    T.writes(C[vi])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] = C[vi] + C_rf[vk_1, vi]
-
+    Expected = program(
+        "A:4x32 C:4; C_rf:8x4",
+        nest(
+            "i:4 k_0:4 k_1:8",
+            sblock(
+                "C_rf",
+                "SSR k_1 i k_0",
+                "T.reads(A[vi, vk_0 * 8 + vk_1])",
+                "T.writes(C_rf[vk_1, vi])",
+                "C_rf[vk_1, vi] = C_rf[vk_1, vi] + A[vi, vk_0 * 8 + vk_1]",
+                init="C_rf[vk_1, vi] = 0.0",
+            ),
+        ),
+        nest(
+            "i:4 k_1:8",
+            sblock(
+                "C",
+                "RS k_1 i",
+                "T.reads(C_rf[vk_1, vi])",
+                "T.writes(C[vi])",
+                "C[vi] = C[vi] + C_rf[vk_1, vi]",
+                init="C[vi] = 0.0",
+            ),
+        ),
+    )
     sch = Schedule(row_sums(4, 32))
     block = sch.get_block("C")
     _, k = sch.get_loops(block)
@@ -55,39 +59,21 @@ def test_a_split_sum():
 
 
 def test_a_whole_reduction_has_no_init():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((4, 32), "float32"), C: T.Buffer((4,), "float32")):
-            C_rf = T.alloc_buffer((4, 32))
-            for i, k in T.grid(4, 32):
-                with T.block("C_rf"):
-                    vk, vi = T.axis.remap("SS", [k, i])
-                    C_rf[vi, vk] = A[vi, vk]
-            for i, k in T.grid(4, 32):
-                with T.block("C"):
-                    vk, vi = T.axis.remap("RS", [k, i])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] = C[vi] + C_rf[vi, vk]
-
+    Expected = program(
+        "A:4x32 C:4; C_rf:4x32",
+        nest("i:4 k:32", sblock("C_rf", "SS k i", "C_rf[vi, vk] = A[vi, vk]")),
+        nest("i:4 k:32", sblock("C", "RS k i", "C[vi] = C[vi] + C_rf[vi, vk]", init="C[vi] = 0.0")),
+    )
     sch = Schedule(row_sums(4, 32))
     sch.rfactor(sch.get_loops("C")[1], -1)
     assert_same(sch, Expected)
 
 
 def test_other_reduce_iters_kinds_and_annotations_stay():
-    @I.ir_module
-    class Planes:
-        @T.prim_func
-        def main(A: T.Buffer((4, 3, 6), "float32"), C: T.Buffer((4,), "float32")):
-            for i, j, k in T.grid(4, 3, 6):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SRR", [i, j, k])
-                    T.block_attr({"mark": 1})
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vj, vk]
+    Planes = program(
+        "A:4x3x6 C:4",
+        each("C i:4 j:3R k:6R", "T.block_attr({'mark': 1})", "C[vi] += A[vi, vj, vk]", init="C[vi] = 0.0"),
+    )
 
     @I.ir_module
     class Expected:
@@ -121,22 +107,14 @@ def test_other_reduce_iters_kinds_and_annotations_stay():
 
 
 def test_later_statements_in_the_nest_stay(same_result):
-    @I.ir_module
-    class Normalized:
-        @T.prim_func
-        def main(A: T.Buffer((5, 8), "float32"), C: T.Buffer((5,), "float32"), D: T.Buffer((5, 8), "float32")):
-            for i in range(5):
-                for k in range(8):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-                for j in range(8):
-                    with T.block("D"):
-                        vi, vj = T.axis.remap("SS", [i, j])
-                        D[vi, vj] = A[vi, vj] - C[vi]
-
+    Normalized = program(
+        "A:5x8 C:5 D:5x8",
+        nest(
+            "i:5",
+            nest("k:8", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")),
+            nest("j:8", sblock("D", "SS i j", "D[vi, vj] = A[vi, vj] - C[vi]")),
+        ),
+    )
     sch = Schedule(Normalized)
     made = sch.rfactor(sch.get_loops("C")[1], 0)
     assert sch.get_loops("C")[0] == sch.get_loops("D")[0] != sch.get_loops(made)[0]
@@ -158,27 +136,23 @@ def test_every_loop_of_a_ragged_reduction(m, factors, axis, same_result):
 
 
 def test_parts_that_are_not_computed_are_not_combined():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((4, 17), "float32"), C: T.Buffer((4,), "float32")):
-            C_rf = T.alloc_buffer((4, 32))
-            for i, k_0, k_1 in T.grid(4, 1, 32):
-                with T.block("C_rf"):
-                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
-                    T.where(k_0 * 32 + k_1 < 17)
-                    with T.init():
-                        C_rf[vi, vk_1] = 0.0
-                    C_rf[vi, vk_1] = C_rf[vi, vk_1] + A[vi, vk_0 * 32 + vk_1]
-            for i, k_1 in T.grid(4, 32):
-                with T.block("C"):
-                    vk_1 = T.axis.reduce(17, k_1)
-                    vi = T.axis.spatial(4, i)
-                    T.where(k_1 < 17)
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] = C[vi] + C_rf[vi, vk_1]
-
+    Expected = program(
+        "A:4x17 C:4; C_rf:4x32",
+        nest(
+            "i:4 k_0:1 k_1:32",
+            sblock(
+                "C_rf",
+                "SSR k_1 i k_0",
+                "C_rf[vi, vk_1] = C_rf[vi, vk_1] + A[vi, vk_0 * 32 + vk_1]",
+                init="C_rf[vi, vk_1] = 0.0",
+                where="k_0 * 32 + k_1 < 17",
+            ),
+        ),
+        nest(
+            "i:4 k_1:32",
+            sblock("C", "vk_1:17R=k_1 vi:4=i", "C[vi] = C[vi] + C_rf[vi, vk_1]", init="C[vi] = 0.0", where="k_1 < 17"),
+        ),
+    )
     sch = Schedule(row_sums(4, 17))
     _, k_1 = sch.split(sch.get_loops("C")[1], [None, 32])
     sch.rfactor(k_1, 1)
@@ -206,18 +180,7 @@ def test_a_symbolic_spatial_size(n, same_result):
     same_result(sch, SymbolicRowSums, ((n, 8), "float32"), ((n,), "float32"))
 
 
-@I.ir_module
-class Long:
-    @T.prim_func
-    def main(a: T.handle, C: T.Buffer((3,), "float32")):
-        m = T.int32()
-        A = T.match_buffer(a, (3, m), "float32")
-        for i, k in T.grid(3, m):
-            with T.block("C"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    C[vi] = 0.0
-                C[vi] += A[vi, vk]
+Long = program("A:3xm C:3", each("C i:3 k:mR", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
 
 
 @pytest.mark.parametrize("m", [1, 15, 16, 17, 100])
@@ -235,20 +198,7 @@ def test_a_part_that_may_be_empty(refused, same_result):
     k_0, k_1 = sch.split(sch.get_loops("C")[1], [None, 16])
     refused(sch, "the reduce loop k_0 may be empty, .*; it holds only where m >= 1", lambda: sch.rfactor(k_1, 0))
 
-    @I.ir_module
-    class Some:
-        @T.prim_func
-        def main(a: T.handle, C: T.Buffer((3,), "float32")):
-            m = T.int32()
-            A = T.match_buffer(a, (3, m), "float32")
-            T.assume(m >= 5)
-            for i, k in T.grid(3, m):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-
+    Some = program("A:3xm C:3", "T.assume(m >= 5)", each("C i:3 k:mR", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
     sch = Schedule(Some)
     refused_loop = sch.split(sch.get_loops("C")[1], [None, 16])[1]
     refused(sch, "excludes some parts of loop k_1.* only where m >= 16", lambda: sch.rfactor(refused_loop, 0))
@@ -273,17 +223,7 @@ def test_parallel_over_the_loop():
 
 
 def test_a_unit_loop_that_no_iter_uses_is_one_part(same_result):
-    @I.ir_module
-    class Rows:
-        @T.prim_func
-        def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5,), "float32")):
-            for i, k, u in T.grid(5, 7, 1):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-
+    Rows = program("A:5x7 C:5", nest("i:5 k:7 u:1", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")))
     for number in (1, 2):  # k, and u
         sch = Schedule(Rows)
         sch.rfactor(sch.get_loops("C")[number], 1)
@@ -291,16 +231,6 @@ def test_a_unit_loop_that_no_iter_uses_is_one_part(same_result):
 
 
 def test_a_unit_loop_of_a_spatial_iter_is_refused(refused):
-    @I.ir_module
-    class Rows:
-        @T.prim_func
-        def main(A: T.Buffer((1, 7), "float32"), C: T.Buffer((1,), "float32")):
-            for i, k in T.grid(1, 7):
-                with T.block("C"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-
+    Rows = program("A:1x7 C:1", each("C i:1 k:7R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
     sch = Schedule(Rows)
     refused(sch, "loop i drives no reduce iter", lambda: sch.rfactor(sch.get_loops("C")[0], 1))

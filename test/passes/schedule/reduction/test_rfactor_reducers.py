@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -15,16 +16,7 @@ from tir_mlir.script.structural_equal import difference
 
 def one(update: str, start: str, dtype: str = "float32"):
     """A reduction of 3 rows of 6 with the given update of C[vi]."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((3, 6), "{dtype}"), C: T.Buffer((3,), "{dtype}")):
-    for i, k in T.grid(3, 6):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = {start}
-            C[vi] = {update}
-""")
+    return program(f"A:3x6:{dtype} C:3:{dtype}", each("C i:3 k:6R", f"C[vi] = {update}", init=f"C[vi] = {start}"))
 
 
 def factored(program) -> Schedule:
@@ -310,20 +302,17 @@ def main(A: T.Buffer((3, 6), "float32"), C: T.Buffer((3, 2), "float32"), D: T.Bu
 
 def test_a_tuple_of_a_position_and_a_value_reads_back():
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((3, 4), "int32"), P: T.Buffer((3,), "int32"), V: T.Buffer((3,), "int32")):
-    for i, k in T.grid(3, 4):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                P[vi] = -1
-                V[vi] = T.min_value("int32")
-            p = T.Select(V[vi] >= A[vi, vk], P[vi], vk)
-            v = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])
-            P[vi] = p
-            V[vi] = v
-""")
+        program(
+            "A:3x4:int32 P:3:int32 V:3:int32",
+            each(
+                "C i:3 k:4R",
+                "p = T.Select(V[vi] >= A[vi, vk], P[vi], vk)",
+                "v = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])",
+                "P[vi] = p",
+                "V[vi] = v",
+                init="P[vi] = -1; V[vi] = T.min_value('int32')",
+            ),
+        )
     )
     sch.rfactor(sch.get_loops("C")[1], 0)
     assert "P_rf[vk, vi] = vk\n" in reads_back(sch)

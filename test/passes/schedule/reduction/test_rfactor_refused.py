@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul
+from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
@@ -45,21 +46,14 @@ def test_no_reduction_block(refused):
 
 
 def test_more_than_the_block_beneath(refused):
-    @I.ir_module
-    class Two:
-        @T.prim_func
-        def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32"), D: T.Buffer((8,), "float32")):
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = 1.0
-                for k in range(4):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-
+    Two = program(
+        "A:8x4 C:8 D:8",
+        nest(
+            "i:8",
+            sblock("D", "vi:8=i", "D[vi] = 1.0"),
+            nest("k:4", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")),
+        ),
+    )
     sch = Schedule(Two)
     i, k = sch.get_loops("C")
     refused(sch, 'exactly one block under it; loop i has "D", "C"', lambda: sch.rfactor(i, 0))
@@ -67,21 +61,14 @@ def test_more_than_the_block_beneath(refused):
 
 
 def test_an_input_written_later_in_the_nest(refused):
-    @I.ir_module
-    class Feedback:
-        @T.prim_func
-        def main(A: T.Buffer((9, 4), "float32"), C: T.Buffer((8,), "float32")):
-            for i in range(8):
-                for k in range(4):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-                with T.block("A"):
-                    vi = T.axis.opaque(8, i)
-                    A[vi + 1, 0] = C[vi]
-
+    Feedback = program(
+        "A:9x4 C:8",
+        nest(
+            "i:8",
+            nest("k:4", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")),
+            sblock("A", "vi:8O=i", "A[vi + 1, 0] = C[vi]"),
+        ),
+    )
     sch = Schedule(Feedback)
     refused(sch, 'A, which block "C" reads, is also written by block "A" under loop i',
             lambda: sch.rfactor(sch.get_loops("C")[1], 0))  # fmt: skip
@@ -89,28 +76,12 @@ def test_an_input_written_later_in_the_nest(refused):
 
 def test_repetitions(refused, same_result):
     def repeated(inside: bool):
-        @I.ir_module
-        class Inside:
-            @T.prim_func
-            def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
-                for i, k, t in T.grid(8, 4, 2):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-
-        @I.ir_module
-        class Outside:
-            @T.prim_func
-            def main(A: T.Buffer((8, 4), "float32"), C: T.Buffer((8,), "float32")):
-                for t, i, k in T.grid(2, 8, 4):
-                    with T.block("C"):
-                        vi, vk = T.axis.remap("SR", [i, k])
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-
+        Inside = program(
+            "A:8x4 C:8", nest("i:8 k:4 t:2", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+        )
+        Outside = program(
+            "A:8x4 C:8", nest("t:2 i:8 k:4", sblock("C", "SR i k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+        )
         return Inside if inside else Outside
 
     sch = Schedule(repeated(True))
@@ -121,18 +92,9 @@ def test_repetitions(refused, same_result):
 
 
 def test_points_met_twice(refused):
-    @I.ir_module
-    class Around:
-        @T.prim_func
-        def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4,), "float32")):
-            for i, k in T.grid(4, 7):
-                with T.block("C"):
-                    vi = T.axis.spatial(4, i)
-                    vk = T.axis.reduce(4, (k + 1) // 2)
-                    with T.init():
-                        C[vi] = 0.0
-                    C[vi] += A[vi, vk]
-
+    Around = program(
+        "A:4x4 C:4", nest("i:4 k:7", sblock("C", "vi:4=i vk:4R=(k + 1) // 2", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+    )
     sch = Schedule(Around)
     refused(sch, 'two iterations of block "C" are the same point', lambda: sch.rfactor(sch.get_loops("C")[1], 0))
 
@@ -158,24 +120,11 @@ def test_an_init_that_never_runs(refused):
 
 
 def test_bounds_that_change(refused):
-    @I.ir_module
-    class Triangle:
-        @T.prim_func
-        def main(A: T.Buffer((8, 8), "float32"), D: T.Buffer((8,), "float32")):
-            C = T.alloc_buffer((8,))
-            for i in range(8):
-                for k in range(i + 1):
-                    with T.block("C"):
-                        vi = T.axis.spatial(8, i)
-                        vk = T.axis.reduce(8, k)
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-            for i in range(8):
-                with T.block("D"):
-                    vi = T.axis.spatial(8, i)
-                    D[vi] = C[vi]
-
+    Triangle = program(
+        "A:8x8 D:8; C:8",
+        nest("i:8 k:i+1", sblock("C", "vi:8=i vk:8R=k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")),
+        each("D", "D[vi] = C[vi]"),
+    )
     sch = Schedule(Triangle)
     refused(sch, "the bounds of reduce loop k vary", lambda: sch.rfactor(sch.get_loops("C")[1], 0))
 
@@ -222,19 +171,9 @@ def test_a_scalar_result(same_result):
 
 
 def test_a_loop_that_starts_elsewhere(same_result):
-    @I.ir_module
-    class Shifted:
-        @T.prim_func
-        def main(A: T.Buffer((3, 9), "float32"), C: T.Buffer((3,), "float32")):
-            for i in range(3):
-                for k in range(2, 9):
-                    with T.block("C"):
-                        vi = T.axis.spatial(3, i)
-                        vk = T.axis.reduce((2, 9), k)
-                        with T.init():
-                            C[vi] = 0.0
-                        C[vi] += A[vi, vk]
-
+    Shifted = program(
+        "A:3x9 C:3", nest("i:3 k:2..9", sblock("C", "vi:3=i vk:(2,9)R=k", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
+    )
     sch = Schedule(Shifted)
     sch.rfactor(sch.get_loops("C")[1], 1)
     assert "C_rf = T.alloc_buffer((3, 7))" in sch.mod.script()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ArgumentError, ScriptError, VerifyError
@@ -12,20 +13,12 @@ from tir_mlir.script import ir as I
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 
-
-@I.ir_module
-class Promised:
-    @T.prim_func
-    def main(a: T.handle, c: T.handle):
-        n, m = T.int32(), T.int32()
-        A = T.match_buffer(a, (n, m), "float32")
-        C = T.match_buffer(c, (n, m), "float32")
-        T.assume(n % 16 == 0 and m >= 3)
-        T.assume(n <= m)
-        for i, j in T.grid(n, m):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = A[vi, vj] * 2.0
+Promised = program(
+    "A:nxm C:nxm",
+    "T.assume(n % 16 == 0 and m >= 3)",
+    "T.assume(n <= m)",
+    each("C i:n j:m", "C[vi, vj] = A[vi, vj] * 2.0"),
+)
 
 
 @I.ir_module

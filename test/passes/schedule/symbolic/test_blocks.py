@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program, sblock
 from programs.symbolic import Matmul, Twice
 
 from tir_mlir import Schedule, TensorIntrin
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 
 def matmul_shapes(n):
@@ -57,56 +56,11 @@ def test_blockize_refuses_a_tile_across_rows(refused):
     refused(sch, "the binding of iter vi mixes .* it holds only where n <= 1", lambda: sch.blockize(inner))
 
 
-@T.prim_func
-def double16_desc(a: T.handle, c: T.handle):
-    A = T.match_buffer(a, (16,))
-    C = T.match_buffer(c, (16,))
-    with T.block("root"):
-        for i in range(16):
-            with T.block("double"):
-                vi = T.axis.spatial(16, i)
-                C[vi] = A[vi] * 2.0
-
-
-@T.prim_func
-def double16_impl(a: T.handle, c: T.handle):
-    A = T.match_buffer(a, (16,))
-    C = T.match_buffer(c, (16,))
-    with T.block("root"):
-        for i in range(16):
-            with T.block("fast"):
-                vi = T.axis.spatial(16, i)
-                C[vi] = A[vi] + A[vi]
-
-
+double16_desc = program("A:16 C:16", sblock("root", "", each("double:16", "C[vi] = A[vi] * 2.0")))
+double16_impl = program("A:16 C:16", sblock("root", "", each("fast:16", "C[vi] = A[vi] + A[vi]")))
 TensorIntrin.register("test.symbolic.double16", double16_desc, double16_impl, override=True)
-
-
-@I.ir_module
-class AnySize:
-    @T.prim_func
-    def main(a: T.handle, c: T.handle):
-        n = T.int32()
-        A = T.match_buffer(a, (n,), "float32")
-        C = T.match_buffer(c, (n,), "float32")
-        for i in range(n):
-            with T.block("C"):
-                vi = T.axis.spatial(n, i)
-                C[vi] = A[vi] * 2.0
-
-
-@I.ir_module
-class FullTiles:
-    @T.prim_func
-    def main(a: T.handle, c: T.handle):
-        n = T.int32()
-        A = T.match_buffer(a, (n,), "float32")
-        C = T.match_buffer(c, (n,), "float32")
-        T.assume(n % 16 == 0)
-        for i in range(n):
-            with T.block("C"):
-                vi = T.axis.spatial(n, i)
-                C[vi] = A[vi] * 2.0
+AnySize = program("A:n C:n", each("C i:n", "C[vi] = A[vi] * 2.0"))
+FullTiles = program("A:n C:n", "T.assume(n % 16 == 0)", each("C i:n", "C[vi] = A[vi] * 2.0"))
 
 
 def tensorized(program) -> Schedule:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
+from programs.short import each, program
 from programs.symbolic import Matmul
 
 from tir_mlir import Schedule
@@ -39,11 +40,7 @@ def test_split_by_factors_that_need_not_reach(refused):
     sch = Schedule(Matmul)
     i, _, k = sch.get_loops("C")
     refused(sch, "it holds only where k <= 16; pass None", lambda: sch.split(k, [4, 4]))
-    refused(
-        sch,
-        r"a guard is needed \(unless n % 8 == 0\)",
-        lambda: sch.split(i, [None, 8], disable_predication=True),
-    )
+    refused(sch, r"a guard is needed \(unless n % 8 == 0\)", lambda: sch.split(i, [None, 8], disable_predication=True))
 
 
 def test_parallel_reduction(refused):
@@ -76,12 +73,6 @@ def test_programs_that_hold_at_some_sizes_only():
 
 
 def test_a_constant_program_has_no_condition(refused):
-    @T.prim_func
-    def main(A: T.Buffer((16,), "float32")):
-        for i in range(15):
-            with T.block("A"):
-                vi = T.axis.opaque(15, i)
-                A[vi + 1] = A[vi]
-
+    main = program("A:16", each("A i:15O", "A[vi + 1] = A[vi]"))
     sch = Schedule(main)
     refused(sch, r"touch A\[1\]$", lambda: sch.parallel(sch.get_loops("A")[0]))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program
 from programs.symbolic import Matmul, Twice
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 
 def matmul_shapes(n):
@@ -69,18 +68,7 @@ def test_a_guard_on_inner_loops_alone_stays(right_at):
 
 
 def test_fuse_passes_over_loops_that_run_once(right_at):
-    @I.ir_module
-    class Units:
-        @T.prim_func
-        def main(a: T.handle, c: T.handle):
-            n = T.int32()
-            A = T.match_buffer(a, (n, 8), "float32")
-            C = T.match_buffer(c, (n, 8), "float32")
-            for u, i, j in T.grid(1, n, 8):
-                with T.block("C"):
-                    vu, vi, vj = T.axis.remap("SSS", [u, i, j])
-                    C[vi, vj] = A[vi, vj] * 2.0
-
+    Units = program("A:nx8 C:nx8", each("C u:1 i:n j:8", "C[vi, vj] = A[vi, vj] * 2.0"))
     sch = Schedule(Units)
     sch.fuse(*sch.get_loops("C"))
     assert "vi = T.axis.spatial(n, u_i_j_fused // 8)" in sch.mod.script()

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from programs.short import each, program
 from programs.symbolic import Matmul
 
 from tir_mlir import Schedule
@@ -14,18 +15,7 @@ from tir_mlir.script import IRModule, parse
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
-
-@I.ir_module
-class Scaled:
-    @T.prim_func
-    def main(a: T.handle, b: T.handle):
-        n, m = T.int32(), T.int32()
-        A = T.match_buffer(a, (n, m), "float32")
-        B = T.match_buffer(b, (n, m), "float32")
-        for i, j in T.grid(n, m):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * 2.0
+Scaled = program("A:nxm B:nxm", each("B i:n j:m", "B[vi, vj] = A[vi, vj] * 2.0"))
 
 
 @I.ir_module
@@ -44,17 +34,7 @@ class Shifted:
                 B[vi, vj] = T.if_then_else(vj == 0, T.float32(0), B[vi, vj - 1] + A[vi, vj - 1])
 
 
-@I.ir_module
-class Cube:
-    @T.prim_func
-    def main(a: T.handle, b: T.handle):
-        n, m, k = T.int32(), T.int32(), T.int32()
-        A = T.match_buffer(a, (n, m, k), "float32")
-        B = T.match_buffer(b, (n, m, k), "float32")
-        for i, j, p in T.grid(n, m, k):
-            with T.block("B"):
-                vi, vj, vp = T.axis.remap("SSS", [i, j, p])
-                B[vi, vj, vp] = A[vi, vj, vp] + 1.0
+Cube = program("A:nxmxk B:nxmxk", each("B i:n j:m p:k", "B[vi, vj, vp] = A[vi, vj, vp] + 1.0"))
 
 
 def flat(n):
@@ -323,16 +303,7 @@ def test_quotients_that_a_recurrence_runs_along_stay_serial(refused):
 
 
 def test_a_quotient_that_may_be_negative_is_no_factor(refused):
-    @T.prim_func
-    def main(a: T.handle):
-        n, m = T.int32(), T.int32()
-        A = T.match_buffer(a, (n, m), "float32")
-        for i in range((n - 3) // 4):
-            for j in range(m):
-                with T.block("A"):
-                    vi, vj = T.axis.remap("OO", [i, j])
-                    A[vi, vj] = T.float32(0)
-
+    main = program("A:nxm", each("A i:(n-3)//4O j:mO", "A[vi, vj] = T.float32(0)"))
     sch = Schedule(main)
     refused(sch, "neither affine nor a product of sizes", lambda: sch.fuse(*sch.get_loops("A")))
 

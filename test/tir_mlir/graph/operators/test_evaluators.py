@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from harness.operator_cases import CASES, MIXED
+from programs.short import each, program
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import GraphError, NotChecked
@@ -14,7 +15,6 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OPERATORS
-from tir_mlir.script import tir as T
 
 TYPES = ("float32", "float64", "float16", "int32", "int8", "uint8", "int64", "bool")
 EVERY = [
@@ -91,12 +91,7 @@ def test_some_operators(name):
     check(name, [(shape, "float32") for shape in shapes], attributes)
 
 
-@T.prim_func
-def before(A: T.Buffer((4,), "bool"), B: T.Buffer((4,), "bool"), C: T.Buffer((4,), "bool")):
-    for i in range(4):
-        with T.block("C"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = A[vi] < B[vi]
+before = program("A:4:bool B:4:bool C:4:bool", each("C:4", "C[vi] = A[vi] < B[vi]"))
 
 
 def test_false_is_less_than_true():

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of
+from programs.short import each, main
 
 from tir_mlir import build
 from tir_mlir.dialect.graph import encoding, tensor_funcs
@@ -17,16 +18,9 @@ from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.script.parser import parse
 
-DECLARED = """
-@T.prim_func
-def main(x: T.Buffer((3, 5), "float32"), y: T.Buffer((3, 5), "float32")):
-    for i, j in T.grid(3, 5):
-        with T.block("y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            T.reads(x[vi, 0:5])
-            T.writes(y[vi, vj])
-            y[vi, vj] = x[vi, vj] * 2.0
-"""
+DECLARED = main(
+    "x:3x5 y:3x5;", each("y:3x5", "T.reads(x[vi, 0:5])", "T.writes(y[vi, vj])", "y[vi, vj] = x[vi, vj] * 2.0")
+)
 
 
 def groups(graph):

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -14,16 +15,10 @@ from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.products.terms import store_as
 from tir_mlir.script.parser import parse
 
-SUM = """
-@T.prim_func
-def main(A: T.Buffer(({m}, {k}), "{left}"), B: T.Buffer(({k}, {n}), "{right}"), C: T.Buffer(({m}, {n}), "{sums}")):
-    for i, j, k in T.grid({m}, {n}, {k}):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.{sums}(0)
-            C[vi, vj] = C[vi, vj] + {term}
-"""
+SUM = main(
+    "A:{m}x{k}:{left} B:{k}x{n}:{right} C:{m}x{n}:{sums}",
+    each("C i:{m} j:{n} k:{k}R", "C[vi, vj] = C[vi, vj] + {term}", init="C[vi, vj] = T.{sums}(0)"),
+)
 A, B = "A[vi, vk]", "B[vk, vj]"
 NARROWING = {
     "scaled, then cast": ("float32", "int32", "int32", f'T.Cast("int32", {A} * T.float32(8)) * {B}'),
@@ -185,30 +180,13 @@ def test_a_refused_schedule_leaves_no_step_behind():
     assert all(hasattr(getattr(schedules, name), "__wrapped__") for name in WHOLE)
 
 
-TWICE_WRITTEN = """
-@T.prim_func
-def main(Q: T.Buffer((8, 16), "int8"), A: T.Buffer((32, 8), "float32"), C: T.Buffer((32, 16), "float32")):
-    U = T.alloc_buffer((8, 16), "float32")
-    W = T.alloc_buffer((8, 16), "float32")
-    for i, j in T.grid(8, 16):
-        with T.block("zero"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            U[vi, vj] = T.float32(0)
-    for i, j in T.grid(8, 8):
-        with T.block("U"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            U[vi, vj * 2] = T.Cast("float32", Q[vi, vj])
-    for i, j in T.grid(8, 16):
-        with T.block("W"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            W[vi, vj] = U[vi, vj]
-    for i, j, k in T.grid(32, 16, 8):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.float32(0)
-            C[vi, vj] = C[vi, vj] + A[vi, vk] * W[vk, vj]
-"""
+TWICE_WRITTEN = main(
+    "Q:8x16:int8 A:32x8 C:32x16; U:8x16 W:8x16",
+    each("zero:8x16", "U[vi, vj] = T.float32(0)"),
+    each("U:8x8", "U[vi, vj * 2] = T.Cast('float32', Q[vi, vj])"),
+    each("W:8x16", "W[vi, vj] = U[vi, vj]"),
+    each("C i:32 j:16 k:8R", "C[vi, vj] = C[vi, vj] + A[vi, vk] * W[vk, vj]", init="C[vi, vj] = T.float32(0)"),
+)
 
 
 def test_an_operand_of_what_several_blocks_write_is_read_as_it_is():

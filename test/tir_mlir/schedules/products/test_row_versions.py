@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.products import product
+from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.script import parse
@@ -13,24 +14,11 @@ from tir_mlir.target import Target
 SMALL = Target(vector_bits=128, registers=16, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
 WIDE = Target(vector_bits=256, registers=32, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)
 TARGETS = pytest.mark.parametrize("target", [None, SMALL, WIDE], ids=["host", "small", "wide"])
-LAYER = """
-@T.prim_func
-def main(a: T.handle, B: T.Buffer((20, 40), "float32"), d: T.handle):
-    m = T.int32()
-    A = T.match_buffer(a, (m, 20), "float32")
-    D = T.match_buffer(d, (m, 40), "float32")
-    C = T.alloc_buffer((m, 40), "float32")
-    for i, j, k in T.grid(m, 40, 20):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
-    for i, j in T.grid(m, 40):
-        with T.block("D"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            D[vi, vj] = T.max(C[vi, vj], 0.0)
-"""
+LAYER = main(
+    "A:mx20 B:20x40 D:mx40; C:mx40",
+    each("C i:m j:40 k:20R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0"),
+    each("D i:m j:40", "D[vi, vj] = T.max(C[vi, vj], 0.0)"),
+)
 ROWS = (0, 1, 2, 3, 4, 15, 16, 17, 23, 24, 31, 32, 127)
 RNG = np.random.default_rng(7)
 

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from programs.rowwise import chain, layer_norm, reduced, softmax
+from programs.short import each, nest, program, under
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleWarning
@@ -123,17 +124,12 @@ def test_a_block_that_was_scheduled_is_kept():
 
 def test_rows_of_several_statements_run_in_parallel():
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(X: T.Buffer((40, 9), "float32"), Y: T.Buffer((40,), "float32")):
-    for i in range(40):
-        with T.block("last"):
-            vi = T.axis.spatial(40, i)
-            Y[vi] = T.float32(0)
-            for j in range(9):
-                if X[vi, j] > T.float32(0):
-                    Y[vi] = X[vi, j]
-""")
+        program(
+            "X:40x9 Y:40",
+            each(
+                "last:40", "Y[vi] = T.float32(0)", nest("j:9", under("if X[vi, j] > T.float32(0):", "Y[vi] = X[vi, j]"))
+            ),
+        )
     )
     assert schedules.auto(sch, threads=2) == {"last": "independent"}
     assert "T.parallel(40)" in sch.mod.script()

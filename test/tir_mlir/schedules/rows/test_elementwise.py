@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced
+from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2
 
 RNG = np.random.default_rng(7)
@@ -46,20 +46,7 @@ def test_threads(shape):
 
 
 def test_sizes_known_when_it_runs():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    m = T.int32()
-    n = T.int32()
-    A = T.match_buffer(a, (m, n), "float32")
-    B = T.match_buffer(b, (n, m), "float32")
-    for j, i in T.grid(n, m):
-        with T.block("B"):
-            vj, vi = T.axis.remap("SS", [j, i])
-            B[vj, vi] = A[vi, vj] * T.float32(2)
-""")
-    )
+    sch = Schedule(program("A:mxn B:nxm", each("B j:n i:m", "B[vj, vi] = A[vi, vj] * T.float32(2)")))
     schedules.elementwise(sch, "B", threads=2)
     run = build(sch)["main"]
     for m, n in ((1, 1), (17, 16), (33, 127)):
@@ -88,19 +75,7 @@ def test_rows_of_a_crop_are_long_enough_with_one_vector(columns, step, loops):
 
 
 def test_short_rows_of_a_size_known_when_it_runs():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    m = T.int32()
-    A = T.match_buffer(a, (m, 3), "float32")
-    B = T.match_buffer(b, (m, 3), "float32")
-    for i, j in T.grid(m, 3):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vi, vj] * T.float32(2)
-""")
-    )
+    sch = Schedule(program("A:mx3 B:mx3", each("B i:m j:3", "B[vi, vj] = A[vi, vj] * T.float32(2)")))
     schedules.elementwise(sch, "B", threads=2)
     run = build(sch)["main"]
     for m in (1, 5, 17, 127):

@@ -72,10 +72,7 @@ def test_points_of_a_reduction(shape, axes):
 # --- marks ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("out.rows", 4), ("out.inline_power", 1), ("out.join_total", 4)],
-)
+@pytest.mark.parametrize(("name", "value"), [("out.rows", 4), ("out.inline_power", 1), ("out.join_total", 4)])
 def test_a_decision_about_a_softmax_changes_it(name, value):
     x = RNG.standard_normal((17, 128), np.float32)
     program = softmax((17, 128))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import each, main, nest, under
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -73,24 +74,11 @@ def test_a_scheduled_pass_is_left():
 
 
 def test_a_product_and_values_with_other_readers_are_left():
-    product = """
-@T.prim_func
-def main(X: T.Buffer((8, 16), "float32"), W: T.Buffer((16, 16), "float32"), Y: T.Buffer((8,), "int32")):
-    M = T.alloc_buffer((8, 16), "float32")
-    for i, j, k in T.grid(8, 16, 16):
-        with T.block("M"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                M[vi, vj] = T.float32(0)
-            M[vi, vj] = M[vi, vj] + X[vi, vk] * W[vk, vj]
-    for i in range(8):
-        with T.block("first"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = -1
-            for j in range(16):
-                if Y[vi] == -1 and M[vi, j] > T.float32(2):
-                    Y[vi] = j
-"""
+    product = main(
+        "X:8x16 W:16x16 Y:8:int32; M:8x16",
+        each("M i:8 j:16 k:16R", "M[vi, vj] = M[vi, vj] + X[vi, vk] * W[vk, vj]", init="M[vi, vj] = T.float32(0)"),
+        each("first", "Y[vi] = -1", nest("j:16", under("if Y[vi] == -1 and M[vi, j] > T.float32(2):", "Y[vi] = j"))),
+    )
     sch = scheduled(parse(product))
     assert len(sch.get_loops("M")) == 3 and "vectorized" not in sch.mod.script()
 

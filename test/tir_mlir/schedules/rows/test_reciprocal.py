@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.rowwise import softmax
+from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, te
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(7)
 
@@ -59,21 +59,11 @@ def test_zero_and_infinite_sums():
 
 def test_only_blocks_that_divide_by_a_value_of_their_row_are_annotated():
     assert scheduled(softmax((8, 40)), "out").mod.script().count('"reciprocal"') == 1
-    rows = parse("""
-@T.prim_func
-def main(X: T.Buffer((8, 40), "float32"), Y: T.Buffer((8, 40), "float32")):
-    S = T.alloc_buffer((8,), "float32")
-    for i, k in T.grid(8, 40):
-        with T.block("S"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                S[vi] = T.float32(0)
-            S[vi] = S[vi] + X[vi, vk]
-    for i, j in T.grid(8, 40):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = X[vi, vj] - S[vi]
-""")
+    rows = program(
+        "X:8x40 Y:8x40; S:8",
+        each("S i:8 k:40R", "S[vi] = S[vi] + X[vi, vk]", init="S[vi] = T.float32(0)"),
+        each("Y:8x40", "Y[vi, vj] = X[vi, vj] - S[vi]"),
+    )
     assert '"reciprocal"' not in scheduled(rows).mod.script()
 
 

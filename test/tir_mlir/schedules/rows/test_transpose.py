@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced
+from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(7)
 
@@ -76,20 +76,7 @@ def test_panels_of_rows_are_packed_in_tiles(n, k, width):
 
 
 def test_sizes_known_when_it_runs():
-    sch = Schedule(
-        parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    m = T.int32()
-    n = T.int32()
-    A = T.match_buffer(a, (m, n), "float32")
-    B = T.match_buffer(b, (n, m), "float32")
-    for j, i in T.grid(n, m):
-        with T.block("B"):
-            vj, vi = T.axis.remap("SS", [j, i])
-            B[vj, vi] = A[vi, vj]
-""")
-    )
+    sch = Schedule(program("A:mxn B:nxm", each("B j:n i:m", "B[vj, vi] = A[vi, vj]")))
     schedules.transpose(sch, "B", threads=2)
     run = build(sch)["main"]
     for m, n in ((1, 1), (17, 16), (33, 127)):

@@ -106,11 +106,7 @@ VALUES = [
         "f32",
         "T.if_then_else(P[0], A[2], A[1])",
     ),
-    (
-        "%e = arith.index_cast %m : i32 to index\n%r = memref.load %A[%e] : memref<4xf32>",
-        "f32",
-        "A[M[0]]",
-    ),
+    ("%e = arith.index_cast %m : i32 to index\n%r = memref.load %A[%e] : memref<4xf32>", "f32", "A[M[0]]"),
 ]
 
 

@@ -9,6 +9,7 @@ import pytest
 from harness import ssh_stand_in
 from harness.emulate import arm
 from programs.products import product
+from programs.short import each, main
 
 from tir_mlir import Schedule, schedules, tune
 from tir_mlir.dialect.diagnostics import BuildError, TuneError
@@ -68,14 +69,7 @@ def test_an_arm_board(pool, tmp_path):
     assert (found.status, found.reason) == (Status.OK, "")
 
 
-WRONG = """
-@T.prim_func
-def main(A: T.Buffer((17, 29), "float32"), B: T.Buffer((29, 35), "float32"), C: T.Buffer((17, 35), "float32")):
-    for i, j in T.grid(17, 35):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, 0] * B[0, vj]
-"""
+WRONG = main("A:17x29 B:29x35 C:17x35", each("C:17x35", "C[vi, vj] = A[vi, 0] * B[0, vj]"))
 
 
 @pytest.mark.nightly

@@ -82,10 +82,7 @@ def test_a_search_without_boards_goes_on_later(board, tmp_path):
     given = {"program": small(), "trials": 2, "work_dir": tmp_path / "tuned"}
     hidden, config = tmp_path / "hidden", tmp_path / "config"
     config.rename(hidden)
-    with (
-        pytest.warns(TuneWarning, match="boards left: 0"),
-        pytest.raises(TuneError, match="none of the boards"),
-    ):
+    with pytest.warns(TuneWarning, match="boards left: 0"), pytest.raises(TuneError, match="none of the boards"):
         searched(**given)
     hidden.rename(config)
     best = searched(**given)

@@ -9,15 +9,7 @@ import optuna
 import pytest
 
 from tir_mlir.errors import TuneError
-from tir_mlir.tune.search.ledger import (
-    DECISIONS,
-    JOURNAL,
-    OWNER,
-    choices_of,
-    is_alive,
-    open_ledger,
-    without_password,
-)
+from tir_mlir.tune.search.ledger import DECISIONS, JOURNAL, OWNER, choices_of, is_alive, open_ledger, without_password
 from tir_mlir.tune.search.suggestions import Choice
 
 CHOICES = [Choice("x", 2, 4, 16, 2, 64), Choice("y", 0, 1, 5, 5, 5)]

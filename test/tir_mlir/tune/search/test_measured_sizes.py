@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, program
 
 from tir_mlir import tune
 from tir_mlir.errors import TuneError
-from tir_mlir.script import tir as T
 
-
-@T.prim_func
-def twice(x: T.handle, y: T.handle):
-    n = T.int32()
-    m = T.int32()
-    X = T.match_buffer(x, (n, m), "float32")
-    Y = T.match_buffer(y, (n, m), "float32")
-    for i, j in T.grid(n, m):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = X[vi, vj] * T.float32(2)
+twice = program("X:nxm Y:nxm", each("Y i:n j:m", "Y[vi, vj] = X[vi, vj] * T.float32(2)"))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from harness.spaces import check_points
 from programs.matmul import matmul_add
 from programs.products import product
 from programs.rowwise import reduced, softmax
+from programs.short import nest, program, sblock
 from programs.stencil import blur
 from programs.tensorized import buffers, func
 
@@ -112,13 +113,9 @@ def test_an_intrinsic_that_does_not_fit_is_none(intrinsic):
 # --- the default space ------------------------------------------------------------------------------------------------
 
 
-@T.prim_func
-def fused(A: T.Buffer((15, 17), "float32"), C: T.Buffer((15, 17), "float32")):
-    for f in range(255):
-        with T.block("C"):
-            vi = T.axis.spatial(15, f // 17)
-            vj = T.axis.spatial(17, f % 17)
-            C[vi, vj] = A[vi, vj] * 2.0
+fused = program(
+    "A:15x17 C:15x17", nest("f:255", sblock("C", "vi:15=f // 17 vj:17=f % 17", "C[vi, vj] = A[vi, vj] * 2.0"))
+)
 
 
 @T.prim_func

@@ -6,27 +6,16 @@ import time
 
 import pytest
 from harness.failing_kernels import job
+from programs.short import each, main
 
 from tir_mlir.script.parser import parse
 from tir_mlir.tune.trials import Limits, Pool, Status, job_of
 
-BUFFER = """
-@I.ir_module
-class Module:
-    @T.prim_func
-    def main(A: T.Buffer((1,), "float32"), X: T.Buffer((67108864,), "float32")):
-        B = T.alloc_buffer((67108864,), "float32")
-        for i in range(67108864):
-            with T.block("b"):
-                vi = T.axis.spatial(67108864, i)
-                B[vi] = X[vi] * X[vi]
-        for i in range(67108864):
-            with T.block("a"):
-                vi = T.axis.reduce(67108864, i)
-                with T.init():
-                    A[0] = 0.0
-                A[0] = T.max(A[0], B[67108863 - vi])
-"""
+BUFFER = main(
+    "A:1 X:67108864; B:67108864",
+    each("b:67108864", "B[vi] = X[vi] * X[vi]"),
+    each("a i:67108864R", "A[0] = T.max(A[0], B[67108863 - vi])", init="A[0] = 0.0"),
+)
 
 
 def outcome(pool, name, **options):

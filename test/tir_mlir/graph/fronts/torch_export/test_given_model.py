@@ -53,13 +53,7 @@ def test_a_compiled_module_is_the_module():
     assert as_module(wrapped) is model
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (Two, r"Two is a class\n  fix: pass Two\(...\)"),
-        (3, "3 is no model"),
-    ],
-)
+@pytest.mark.parametrize(("given", "message"), [(Two, r"Two is a class\n  fix: pass Two\(...\)"), (3, "3 is no model")])
 def test_what_is_no_model(given, message):
     with pytest.raises(GraphError, match=message):
         tir_mlir.from_torch(given, (X,))
