@@ -5,7 +5,6 @@ import re
 
 import pytest
 from mlir import ir
-from programs.short import each, main, sblock
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScheduleError, StepError
@@ -15,11 +14,19 @@ from tir_mlir.examples import matmul as chapter
 from tir_mlir.intrin.outer_products import outer_product
 from tir_mlir.script.parser import parse
 
-ADD = main(
-    "A:33x40 B:33x40; X:33x40",
-    each("x:33x40", "X[vi, vj] = T.exp(A[vi, vj])"),
-    each("b:33x40", "B[vi, vj] = X[vi, vj] + 1.0"),
-)
+ADD = """
+@T.prim_func
+def main(A: T.Buffer((33, 40), "float32"), B: T.Buffer((33, 40), "float32")):
+    X = T.alloc_buffer((33, 40), "float32")
+    for i, j in T.grid(33, 40):
+        with T.block("x"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            X[vi, vj] = T.exp(A[vi, vj])
+    for i, j in T.grid(33, 40):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = X[vi, vj] + 1.0
+"""
 
 
 def test_the_chapters_program_at_its_own_sizes_and_scaled():
@@ -105,7 +112,18 @@ def test_ops_without_an_exact_meaning_are_named():
 
 
 def test_sizes_satisfy_the_assumptions():
-    text = main("A:nx3 B:nx3", "T.assume(n % 16 == 0)", each("b i:n j:3", "B[vi, vj] = A[vi, vj] * 2.0"))
+    text = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 3), "float32")
+    B = T.match_buffer(b, (n, 3), "float32")
+    T.assume(n % 16 == 0)
+    for i, j in T.grid(n, 3):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+"""
     sch = Schedule(parse(text))
     sch.split(sch.get_loops("b")[0], [None, 16])
     answer = sch.verify()
@@ -114,14 +132,26 @@ def test_sizes_satisfy_the_assumptions():
 
 
 def test_divisions_by_zero_stop_nothing():
-    text = main(
-        "A:40:int32 B:40:int32 C:40:int32", each("c:40", "C[vi] = T.truncdiv(A[vi], B[vi]) + T.floormod(A[vi], B[vi])")
-    )
+    text = """
+@T.prim_func
+def main(A: T.Buffer((40,), "int32"), B: T.Buffer((40,), "int32"), C: T.Buffer((40,), "int32")):
+    for i in range(40):
+        with T.block("c"):
+            vi = T.axis.spatial(40, i)
+            C[vi] = T.truncdiv(A[vi], B[vi]) + T.floormod(A[vi], B[vi])
+"""
     assert equivalent(parse(text), parse(text))
 
 
 def test_gather_stays_in_bounds():
-    text = main("A:40 I:9:int32 C:9", each("c:9", "C[vi] = A[I[vi]]"))
+    text = """
+@T.prim_func
+def main(A: T.Buffer((40,), "float32"), I: T.Buffer((9,), "int32"), C: T.Buffer((9,), "float32")):
+    for i in range(9):
+        with T.block("c"):
+            vi = T.axis.spatial(9, i)
+            C[vi] = A[I[vi]]
+"""
     assert equivalent(parse(text), parse(text))
     assert not equivalent(parse(text), parse(text.replace("A[I[vi]]", "A[I[8 - vi]]")))
 
@@ -133,9 +163,17 @@ def test_an_intrinsic_matches_its_description():
     assert TensorIntrin.check(outer_product(8, 16, 4))
 
 
-DESC = main(
-    "A:{n}x{n}:{dtype} C:{n}x{n}:{dtype}", sblock("root", "", each("b i:{n} j:{n}", "C[vi, vj] = {value}")), name="desc"
-)
+DESC = """
+@T.prim_func
+def desc(a: T.handle, c: T.handle):
+    A = T.match_buffer(a, ({n}, {n}), "{dtype}")
+    C = T.match_buffer(c, ({n}, {n}), "{dtype}")
+    with T.block("root"):
+        for i, j in T.grid({n}, {n}):
+            with T.block("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = {value}
+"""
 
 
 def copying(value, dtype="float32", n=4):

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from programs.short import main, nest, sblock
 
 from tir_mlir import build
 from tir_mlir.passes.lower.registry import LoweringWarning
@@ -16,10 +15,15 @@ RNG = np.random.default_rng(5)
 
 
 def scatter(n: int, index: str = "C[P[vi], vj]") -> str:
-    return main(
-        f"A:9x{n} P:9:int32 C:4x{n}",
-        nest(f"i:9 j:{n}:vectorized", sblock("C", "RS i j", f"{index} = {index} + A[vi, vj]")),
-    )
+    return f"""
+@T.prim_func
+def main(A: T.Buffer((9, {n}), "float32"), P: T.Buffer((9,), "int32"), C: T.Buffer((4, {n}), "float32")):
+    for i in range(9):
+        for j in T.vectorized({n}):
+            with T.block("C"):
+                vi, vj = T.axis.remap("RS", [i, j])
+                {index} = {index} + A[vi, vj]
+"""
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
@@ -34,7 +38,15 @@ def test_rows_are_added_where_an_index_says(n):
     np.testing.assert_allclose(c, expected, rtol=1e-6)
 
 
-WINDOW = main("A:40 P:6:int32 C:6x{n}", nest("i:6 j:{n}:vectorized", sblock("C", "SS i j", "C[vi, vj] = A[{index}]")))
+WINDOW = """
+@T.prim_func
+def main(A: T.Buffer((40,), "float32"), P: T.Buffer((6,), "int32"), C: T.Buffer((6, {n}), "float32")):
+    for i in range(6):
+        for j in T.vectorized({n}):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[{index}]
+"""
 
 
 @pytest.mark.parametrize("n", [1, 5, 8])

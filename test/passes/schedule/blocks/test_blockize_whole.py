@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul
-from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
-EVEN = main("A:8x5 B:8x5", nest("i:4 j:5", sblock("B", "vi:8=i * 2 vj:5=j", "B[vi, vj] = A[vi, vj] * 2.0 + B[vi, vj]")))
+EVEN = """
+@T.prim_func
+def main(A: T.Buffer((8, 5), "float32"), B: T.Buffer((8, 5), "float32")):
+    for i, j in T.grid(4, 5):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i * 2)
+            vj = T.axis.spatial(5, j)
+            B[vi, vj] = A[vi, vj] * 2.0 + B[vi, vj]
+"""
 EVEN_SHAPES = [((8, 5), "float32")] * 2
 
 
@@ -42,13 +49,27 @@ def test_refuses_a_sum_whose_terms_leave_holes(refused):
     refused(sch, r"do not cover \[0, 9\) of iter vj", lambda: sch.blockize(sch.get_loops("B")[0]))
 
 
-STAGES = main(
-    "A:4x6 C:4 D:10; P:4x6",
-    each("P:4x6", "P[vi, vj] = A[vi, vj] * 2.0"),
-    each("C_0:4", "C[vi] = 0.0"),
-    each("C i:4 k:6R", "C[vi] = C[vi] + P[vi, vk]"),
-    nest("i:10", sblock("D", "v:10=i", "D[v] = A[v // 6, v % 6]")),
-)
+STAGES = """
+@T.prim_func
+def main(A: T.Buffer((4, 6), "float32"), C: T.Buffer((4,), "float32"), D: T.Buffer((10,), "float32")):
+    P = T.alloc_buffer((4, 6), "float32")
+    for i, j in T.grid(4, 6):
+        with T.block("P"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            P[vi, vj] = A[vi, vj] * 2.0
+    for i in range(4):
+        with T.block("C_0"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = 0.0
+    for i, k in T.grid(4, 6):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            C[vi] = C[vi] + P[vi, vk]
+    for i in range(10):
+        with T.block("D"):
+            v = T.axis.spatial(10, i)
+            D[v] = A[v // 6, v % 6]
+"""
 SHAPES = [((4, 6), "float32"), ((4,), "float32"), ((10,), "float32")]
 
 
@@ -103,19 +124,18 @@ def test_a_guard_that_always_holds_is_no_difference(same_result):
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_guard_on_loops_of_an_iter_of_one_value(keep, same_result):
     """The guard excludes the second iteration, which no inner iter shows: it stays inside."""
-    module = program(
-        "A:1x3 B:1",
-        nest(
-            "i_0:1 i_1:2 k:3",
-            sblock(
-                "B",
-                "vi:1=i_0 * 2 + i_1 vk:3R=k",
-                "B[vi] += A[vi, vk]",
-                init="B[vi] = T.float32(0)",
-                where="i_0 * 2 + i_1 < 1",
-            ),
-        ),
-    )
+    module = parse("""
+@T.prim_func
+def main(A: T.Buffer((1, 3), "float32"), B: T.Buffer((1,), "float32")):
+    for i_0, i_1, k in T.grid(1, 2, 3):
+        with T.block("B"):
+            vi = T.axis.spatial(1, i_0 * 2 + i_1)
+            vk = T.axis.reduce(3, k)
+            T.where(i_0 * 2 + i_1 < 1)
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] += A[vi, vk]
+""")
     sch = Schedule(module)
     sch.blockize(sch.get_loops("B")[0], preserve_unit_iters=keep)
     assert "T.where(i_0 * 2 + i_1 < 1)" in sch.mod.script()

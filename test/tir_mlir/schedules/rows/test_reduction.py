@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced
-from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -65,10 +64,20 @@ def test_one_result_has_a_part_for_each_thread():
 def test_sizes_known_when_it_runs(turned):
     index = "vk, vi" if turned else "vi, vk"
     sch = Schedule(
-        program(
-            f"A:{'n, m' if turned else 'm, n'} C:m",
-            each("C i:m k:nR", f"C[vi] = C[vi] + A[{index}]", init="C[vi] = T.float32(0)"),
-        )
+        parse(f"""
+@T.prim_func
+def main(a: T.handle, c: T.handle):
+    m = T.int32()
+    n = T.int32()
+    A = T.match_buffer(a, ({"n, m" if turned else "m, n"}), "float32")
+    C = T.match_buffer(c, (m,), "float32")
+    for i, k in T.grid(m, n):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[{index}]
+""")
     )
     schedules.reduction(sch, "C", threads=2)
     run = build(sch)["main"]
