@@ -21,8 +21,7 @@ from tir_mlir.passes.lower.op_attrs import is_nonnegative
 from tir_mlir.passes.lower.registry import lowering, programs
 
 MAX_OPS = 6000
-"""The maximal number of ops in a function after peeling, so that guards in many "
-"dimensions do not blow up the code."""
+"""The maximal number of ops in a function after peeling, so that guards in many dimensions do not blow up the code."""
 
 HARMLESS = ("affine.yield", "memref.alloc")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -44,17 +45,38 @@ def open_database(url: str, interval: int = INTERVAL, grace: int = GRACE) -> Bas
     raise AssertionError("unreachable")
 
 
+class Abandoned:
+    """A callback of optuna: the trials that this process failed for want of a sign of life, by study. A callback that
+    the storage had is called, too."""
+
+    def __init__(self, before: Callable[[Study, FrozenTrial], None] | None):
+        self._before = before
+        self._trials: dict[str, list[FrozenTrial]] = defaultdict(list)
+
+    def __call__(self, study: Study, trial: FrozenTrial) -> None:
+        self._trials[study.study_name].append(trial)
+        if self._before is not None:
+            self._before(study, trial)
+
+    def taken(self, study: Study) -> list[FrozenTrial]:
+        """Those of a study since the last call."""
+        return self._trials.pop(study.study_name, [])
+
+
 class Heartbeats:
     """Signs of life of the trials that this process runs; none where the storage has no heartbeats."""
 
-    def __init__(self, study: Study):
-        from optuna.storages._heartbeat import is_heartbeat_enabled
-
-        self._study, self._storage = study, study._storage
-        self.enabled: bool = is_heartbeat_enabled(self._storage)
+    def __init__(self, study: Study, storage: BaseStorage):
+        self._study, self._storage = study, storage
+        interval = getattr(storage, "get_heartbeat_interval", lambda: None)()  # only databases have heartbeats
+        self.enabled = interval is not None
+        self._interval: float = interval or INTERVAL
         self._running: set[int] = set()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        if self.enabled and not isinstance(self._database.get_heartbeat_stale_trial_callback(), Abandoned):
+            before = self._database.get_heartbeat_stale_trial_callback()
+            self._database.heartbeat_stale_trial_callback = Abandoned(before)
 
     def begin(self, trial_id: int) -> None:
         """A trial runs here from now on."""
@@ -81,27 +103,33 @@ class Heartbeats:
         Those without a sign of life, and those of `running` that `is_dead` knows better. They are failed in the study.
         """
         optuna = load_optuna()
-        stale = set(self._any_storage._get_stale_trial_ids(self._study._study_id)) - self._running
-        mine = []
-        for trial in running:
-            if trial._trial_id in stale or is_dead(trial):
-                with suppress(optuna.exceptions.UpdateFinishedTrialError):  # another process was first
-                    self._storage.set_trial_state_values(trial._trial_id, optuna.trial.TrialState.FAIL)
-                    mine.append(trial)
+        for trial_id in list(self._running):
+            self._beat(trial_id)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            optuna.storages.fail_stale_trials(self._study)
+        mine = self._database.get_heartbeat_stale_trial_callback().taken(self._study)
+        study_id = self._storage.get_study_id_from_name(self._study.study_name)
+        for trial in filter(is_dead, running):
+            trial_id = self._storage.get_trial_id_from_study_id_trial_number(study_id, trial.number)
+            with suppress(optuna.exceptions.UpdateFinishedTrialError):  # it has ended, or another process was first
+                self._storage.set_trial_state_values(trial_id, optuna.trial.TrialState.FAIL)
+                mine.append(trial)
         return mine
 
     @property
-    def _any_storage(self) -> Any:
+    def _database(self) -> Any:
+        """The storage, which has heartbeats."""
         return self._storage
 
     def _beat(self, trial_id: int) -> None:
-        self._any_storage.record_heartbeat(trial_id)
+        self._database.record_heartbeat(trial_id)
 
     def _beat_on(self) -> None:
         optuna = load_optuna()
         from sqlalchemy.exc import SQLAlchemyError
 
-        while not self._stop.wait(self._any_storage.get_heartbeat_interval()):
+        while not self._stop.wait(self._interval):
             for trial_id in list(self._running):
                 with suppress(SQLAlchemyError, optuna.exceptions.StorageInternalError), quiet():  # the search tells
                     self._beat(trial_id)

@@ -52,7 +52,8 @@ class Ledger:
             self.study: Study = optuna.create_study(
                 storage=storage, study_name=name, load_if_exists=True, direction="minimize"
             )
-            self.heartbeats = Heartbeats(self.study)
+            self._storage, self._study_id = storage, storage.get_study_id_from_name(name)
+            self.heartbeats = Heartbeats(self.study, storage)
             self._describe(about or {})
 
     def _describe(self, about: Mapping[str, Any]) -> None:
@@ -73,23 +74,21 @@ class Ledger:
     def start(self, choices: list[Choice], decisions: dict[str, int], origin: str) -> int:
         """Enter a candidate that is about to run. Returns the number of its trial."""
         with self._kept():
-            study = self.study
             template = entry(choices, {DECISIONS: decisions, OWNER: self.token, "origin": origin})
-            trial_id = study._storage.create_new_trial(study._study_id, template_trial=template)
+            trial_id = self._storage.create_new_trial(self._study_id, template_trial=template)
             self.heartbeats.begin(trial_id)
-            return study._storage.get_trial_number_from_id(trial_id)
+            return self._storage.get_trial_number_from_id(trial_id)
 
     def finish(self, number: int, seconds: float | None, outcome: dict[str, Any]) -> None:
         """Enter how a trial ended: COMPLETE with its seconds, or PRUNED. One that ended meanwhile stays."""
         optuna = load_optuna()
         with self._kept():
-            study = self.study
-            trial_id = study._storage.get_trial_id_from_study_id_trial_number(study._study_id, number)
+            trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, number)
             state = optuna.trial.TrialState.PRUNED if seconds is None else optuna.trial.TrialState.COMPLETE
             self.heartbeats.end(trial_id)
             with suppress(optuna.exceptions.UpdateFinishedTrialError):
-                study._storage.set_trial_user_attr(trial_id, OUTCOME, outcome)
-                study._storage.set_trial_state_values(trial_id, state, None if seconds is None else [seconds])
+                self._storage.set_trial_user_attr(trial_id, OUTCOME, outcome)
+                self._storage.set_trial_state_values(trial_id, state, None if seconds is None else [seconds])
 
     def orphans(self) -> list[FrozenTrial]:
         """The running trials of processes of this machine that are no more."""
@@ -121,9 +120,8 @@ class Ledger:
     def take_up(self, number: int) -> None:
         """Make a running trial this process's own."""
         with self._kept():
-            study = self.study
-            trial_id = study._storage.get_trial_id_from_study_id_trial_number(study._study_id, number)
-            study._storage.set_trial_user_attr(trial_id, OWNER, self.token)
+            trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, number)
+            self._storage.set_trial_user_attr(trial_id, OWNER, self.token)
 
     def close(self) -> None:
         """End the work: trials that still run may be taken up."""

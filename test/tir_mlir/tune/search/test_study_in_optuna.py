@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import time
+from pathlib import Path
+
 import optuna
 import pytest
 from harness.searches import FakeLab, bowl, session
 
+from tir_mlir import tune
 from tir_mlir.tune.search.ledger import JOURNAL, open_ledger
 from tir_mlir.tune.spaces.deciders import Defaults
 from tir_mlir.tune.trials.outcome import Outcome, Status
@@ -68,3 +73,31 @@ def test_what_a_study_is_about_is_written_once(tmp_path):
     size = (tmp_path / JOURNAL).stat().st_size
     open_ledger("s", tmp_path, None, about={"function": "mm"})
     assert (tmp_path / JOURNAL).read_text()[size:].count("mm") == 0
+
+
+def test_a_storage_of_the_user_keeps_its_callback(tmp_path):
+    """A trial without a sign of life is this process's, and the callback of the storage is told, too."""
+    told = []
+    storage = optuna.storages.RDBStorage(
+        f"sqlite:///{tmp_path / 'study.db'}",
+        heartbeat_interval=60,
+        grace_period=1,
+        heartbeat_stale_trial_callback=lambda study, trial: told.append(trial.number),
+    )
+    first, second = (open_ledger("search", None, storage) for _ in range(2))
+    first.token = "another machine:1:1:x"
+    number, own = first.start([], {}, "random"), second.start([], {}, "random")
+    time.sleep(2.1)
+    assert [trial.number for trial in second.claim()] == told == [number]
+    states = {trial.number: trial.state.name for trial in second.trials()}
+    assert states == {number: "FAIL", own: "RUNNING"} and not first.claim()
+    first.close()
+    second.close()
+
+
+def test_only_what_optuna_makes_public_is_used():
+    private = re.compile(r"\b(study|trial|storages?|optuna(\.\w+)*)\._[a-z]")
+    sources = Path(tune.__file__).parent.rglob("*.py")
+    assert not [
+        f"{path.name}: {line}" for path in sources for line in path.read_text().splitlines() if private.search(line)
+    ]
