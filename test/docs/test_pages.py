@@ -18,7 +18,7 @@ from tir_mlir.runtime.kernels.registry import _kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = (
-    "docs/reference/primitives/",  # test/unit/test_manual.py makes them again and compares
+    "docs/reference/primitives/",  # test/project/test_manual.py makes them again and compares
     "docs/reference/lowering-passes.md",
     "docs/reference/tir.md",
 )

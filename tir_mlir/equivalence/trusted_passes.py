@@ -20,5 +20,6 @@ TRUSTED_PASSES: dict[ModuleType, str] = {
 """Module -> why the check may share it with the code that it checks.
 
 Everything else that gives a program its meaning (blocks, inits, views, kernels, loops) is rewritten by the check's own
-code, so that a bug of a lowering pass shows as a difference. test/check/test_trusted_passes.py keeps the list exact.
+code, so that a bug of a lowering pass shows as a difference. Its test,
+test/tir_mlir/equivalence/test_trusted_passes.py, keeps the list exact.
 """
