@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+from tir_mlir.graph.operators import OPERATORS, OperatorKind
+
 Case = tuple[list[tuple[int, ...]], dict[str, Any]]
 
 ROWS, LINE, ONE = (3, 5), (7,), (1, 1)
 
-_UNARY = (
-    "abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf exp exp2 floor isfinite isinf isnan log log10 "
-    "log1p log2 logical_not negative reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc "
-    "zeros_like ones_like flatten nn.relu nn.relu6 nn.gelu nn.gelu_tanh nn.silu nn.selu nn.hardsigmoid nn.hardswish "
-    "nn.softsign nn.mish nn.leakyrelu nn.elu nn.softplus nn.dropout nn.softmax nn.log_softmax nn.batch_flatten "
-    "permute_dims tril triu sort argsort cumsum full_like"
+_OTHERS_OF_ONE = (
+    "zeros_like ones_like flatten nn.dropout nn.softmax nn.log_softmax nn.batch_flatten permute_dims tril triu sort "
+    "argsort cumsum full_like"
 ).split()
-_BINARY = (
-    "add atan2 bitwise_and bitwise_or bitwise_xor divide equal floor_divide floor_mod greater greater_equal left_shift "
-    "less less_equal logical_and logical_or logical_xor maximum minimum mod multiply not_equal power right_shift "
-    "subtract"
-).split()
-_REDUCED = "sum prod max min mean variance std all any argmax argmin".split()
+
+
+def _named(kind: OperatorKind, count: int) -> list[str]:
+    """The operators of a kind and a number of operands."""
+    return [name for name, row in OPERATORS.items() if row.kind is kind and len(row.operands) == count]
+
+
 _FLAT = (1, 3, 9)
 _IMAGE = (1, 4, 7, 5)
 _VOLUME = (1, 2, 3, 5, 4)
 
 CASES: dict[str, list[Case]] = {
-    **{name: [([ROWS], {}), ([ONE], {})] for name in _UNARY},
-    **{name: [([ROWS, ROWS], {}), ([(3, 1), (5,)], {})] for name in _BINARY},
-    **{name: [([ROWS], {"axis": 1}), ([(2, 1, 5)], {"axis": 0, "keepdims": True})] for name in _REDUCED},
+    **{name: [([ROWS], {}), ([ONE], {})] for name in (*_named(OperatorKind.ELEMENTWISE, 1), *_OTHERS_OF_ONE)},
+    **{name: [([ROWS, ROWS], {}), ([(3, 1), (5,)], {})] for name in _named(OperatorKind.ELEMENTWISE, 2)},
+    **{
+        name: [([ROWS], {"axis": 1}), ([(2, 1, 5)], {"axis": 0, "keepdims": True})]
+        for name in _named(OperatorKind.REDUCTION, 1)
+    },
     **{f"nn.{kind}_pool1d": [([_FLAT], {"pool_size": 2, "strides": 2, "padding": 1})] for kind in ("max", "avg")},
     **{f"nn.{kind}_pool2d": [([_IMAGE], {"pool_size": 3, "strides": 2, "padding": 1})] for kind in ("max", "avg")},
     **{f"nn.{kind}_pool3d": [([_VOLUME], {"pool_size": 2})] for kind in ("max", "avg")},

@@ -9,211 +9,46 @@ Sizes may be symbolic. An operand that does not fit raises a GraphError that nam
 
 from typing import NoReturn as _NoReturn
 
+from tir_mlir.topi import broadcast as _broadcast
+from tir_mlir.topi import creation as _creation
+from tir_mlir.topi import elementwise as _elementwise
 from tir_mlir.topi import image, nn
-from tir_mlir.topi.broadcast import (
-    add,
-    atan2,
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    broadcast_to,
-    divide,
-    equal,
-    floor_divide,
-    floor_mod,
-    greater,
-    greater_equal,
-    left_shift,
-    less,
-    less_equal,
-    logical_and,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    mod,
-    multiply,
-    not_equal,
-    power,
-    right_shift,
-    subtract,
-    where,
-)
-from tir_mlir.topi.creation import arange, eye, full, full_like, one_hot, ones, ones_like, tril, triu, zeros, zeros_like
-from tir_mlir.topi.elementwise import (
-    abs,
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atanh,
-    bitwise_not,
-    cast,
-    ceil,
-    clip,
-    cos,
-    cosh,
-    erf,
-    exp,
-    exp2,
-    floor,
-    isfinite,
-    isinf,
-    isnan,
-    log,
-    log1p,
-    log2,
-    log10,
-    logical_not,
-    negative,
-    reciprocal,
-    round,
-    rsqrt,
-    sigmoid,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    tan,
-    tanh,
-    trunc,
-)
-from tir_mlir.topi.elementwise import cast as astype
-from tir_mlir.topi.indexing import flip, gather, gather_nd, index_tensor, roll, strided_slice, take
-from tir_mlir.topi.joining import concatenate, repeat, split, stack, tile
+from tir_mlir.topi import indexing as _indexing
+from tir_mlir.topi import joining as _joining
+from tir_mlir.topi import prefix_sums as _prefix_sums
+from tir_mlir.topi import products as _products
+from tir_mlir.topi import quantization as _quantization
+from tir_mlir.topi import reductions as _reductions
+from tir_mlir.topi import scattering as _scattering
+from tir_mlir.topi import shapes as _shapes
+from tir_mlir.topi import sorting as _sorting
+from tir_mlir.topi.broadcast import *  # noqa: F403
+from tir_mlir.topi.creation import *  # noqa: F403
+from tir_mlir.topi.elementwise import *  # noqa: F403
+from tir_mlir.topi.indexing import *  # noqa: F403
+from tir_mlir.topi.joining import *  # noqa: F403
 from tir_mlir.topi.operands import absent as _absent
-from tir_mlir.topi.prefix_sums import cumsum
-from tir_mlir.topi.products import einsum, matmul
-from tir_mlir.topi.quantization import dequantize, dequantize_group, quantize, unpack_int4
-from tir_mlir.topi.reductions import all, any, argmax, argmin, max, mean, min, prod, std, sum, variance
-from tir_mlir.topi.scattering import index_put, scatter_elements, scatter_nd, slice_scatter
-from tir_mlir.topi.shapes import expand_dims, reshape, squeeze, transpose
-from tir_mlir.topi.sorting import argsort, sort, topk
+from tir_mlir.topi.prefix_sums import *  # noqa: F403
+from tir_mlir.topi.products import *  # noqa: F403
+from tir_mlir.topi.quantization import *  # noqa: F403
+from tir_mlir.topi.reductions import *  # noqa: F403
+from tir_mlir.topi.scattering import *  # noqa: F403
+from tir_mlir.topi.shapes import *  # noqa: F403
+from tir_mlir.topi.sorting import *  # noqa: F403
 
-__all__ = [
-    "index_put",
-    "scatter_elements",
-    "scatter_nd",
-    "slice_scatter",
-    "argsort",
-    "sort",
-    "topk",
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "argmax",
-    "argmin",
-    "asin",
-    "asinh",
-    "astype",
-    "atan",
-    "atan2",
-    "atanh",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
-    "broadcast_to",
-    "cast",
-    "ceil",
-    "clip",
-    "concatenate",
-    "cos",
-    "cosh",
-    "cumsum",
-    "dequantize",
-    "dequantize_group",
-    "divide",
-    "einsum",
-    "equal",
-    "erf",
-    "exp",
-    "exp2",
-    "expand_dims",
-    "eye",
-    "flip",
-    "floor",
-    "floor_divide",
-    "floor_mod",
-    "full",
-    "full_like",
-    "gather",
-    "gather_nd",
-    "greater",
-    "greater_equal",
-    "image",
-    "index_tensor",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "left_shift",
-    "less",
-    "less_equal",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "matmul",
-    "max",
-    "maximum",
-    "mean",
-    "min",
-    "minimum",
-    "mod",
-    "multiply",
-    "negative",
-    "nn",
-    "not_equal",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "power",
-    "prod",
-    "quantize",
-    "reciprocal",
-    "repeat",
-    "reshape",
-    "right_shift",
-    "roll",
-    "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
-    "split",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "strided_slice",
-    "subtract",
-    "sum",
-    "take",
-    "tan",
-    "tanh",
-    "tile",
-    "transpose",
-    "tril",
-    "triu",
-    "trunc",
-    "unpack_int4",
-    "variance",
-    "where",
-    "zeros",
-    "zeros_like",
-]
+__all__ = ["image", "nn"]
+__all__ += _broadcast.__all__
+__all__ += _creation.__all__
+__all__ += _elementwise.__all__
+__all__ += _indexing.__all__
+__all__ += _joining.__all__
+__all__ += _prefix_sums.__all__
+__all__ += _products.__all__
+__all__ += _quantization.__all__
+__all__ += _reductions.__all__
+__all__ += _scattering.__all__
+__all__ += _shapes.__all__
+__all__ += _sorting.__all__
 
 
 def __getattr__(name: str) -> _NoReturn:

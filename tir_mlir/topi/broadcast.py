@@ -23,6 +23,13 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import Size, is_one, same, shown
 
+__all__ = [
+    "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_to", "divide", "equal", "floor_divide",
+    "floor_mod", "greater", "greater_equal", "left_shift", "less", "less_equal", "logical_and", "logical_or",
+    "logical_xor", "maximum", "minimum", "mod", "multiply", "not_equal", "power", "right_shift", "subtract",
+    "where",
+]  # fmt: skip
+
 Index = Sequence[Any]
 Combine = Callable[[Any, Any], Any]
 

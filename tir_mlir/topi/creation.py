@@ -21,6 +21,8 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import ceil_quotient, simple
 
+__all__ = ["arange", "eye", "full", "full_like", "one_hot", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like"]
+
 
 def full(shape: Any, dtype: str, fill_value: Any) -> te.Tensor:
     """A tensor of one number."""

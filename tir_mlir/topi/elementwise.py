@@ -10,6 +10,13 @@ from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.te.expr import t_call
 from tir_mlir.topi.operands import DTYPES, constant, described, floats, is_float, numbers, of_type, refuse, tensor
 
+__all__ = [
+    "abs", "acos", "acosh", "asin", "asinh", "astype", "atan", "atanh", "bitwise_not", "cast", "ceil", "clip",
+    "cos", "cosh", "erf", "exp", "exp2", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2",
+    "logical_not", "negative", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square",
+    "tan", "tanh", "trunc",
+]  # fmt: skip
+
 
 def mapped(name: str, x: te.Tensor, function: Callable[[Any], Any]) -> te.Tensor:
     """The function of every element of a tensor."""
@@ -122,6 +129,9 @@ def cast(x: Any, dtype: str) -> te.Tensor:
     if given.dtype == dtype:
         return given
     return mapped("cast", given, lambda v: truth(v, given.dtype) if dtype == "bool" else v.astype(dtype))
+
+
+astype = cast
 
 
 def truth(value: te.Expr, dtype: str) -> te.Expr:

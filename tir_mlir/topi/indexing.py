@@ -11,6 +11,8 @@ from tir_mlir.topi.operands import axes_of, axis_of, described, extent, integer,
 from tir_mlir.topi.shapes import reshape
 from tir_mlir.topi.sizes import Size, ceil_quotient, simple
 
+__all__ = ["flip", "gather", "gather_nd", "index_tensor", "roll", "strided_slice", "take"]
+
 END = 1 << 30
 """An end at least as large as this is that of the axis."""
 

@@ -10,6 +10,8 @@ from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.topi.operands import axis_of, described, extent, integer, one_type, refuse, tensor
 from tir_mlir.topi.sizes import exact_quotient, same, simple
 
+__all__ = ["concatenate", "repeat", "split", "stack", "tile"]
+
 
 def concatenate(a_tuple: Any, axis: int = 0) -> te.Tensor:
     """Tensors one after the other along an axis; their other sizes are equal."""

@@ -10,6 +10,8 @@ from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.shapes import reshape
 from tir_mlir.topi.sizes import exact_quotient
 
+__all__ = ["cumsum"]
+
 CHUNK = 32
 """The number of elements that a cumulative sum adds up one by one."""
 

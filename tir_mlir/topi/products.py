@@ -11,6 +11,8 @@ from tir_mlir.topi.operands import as_type, described, one_type, ranked, refuse,
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import is_one, same, shown
 
+__all__ = ["einsum", "matmul"]
+
 
 def sum_type(dtype: str, out_dtype: str | None) -> str:
     """The type that products of a type are summed in: float32 for the short floats, int32 for the short integers that

@@ -22,6 +22,8 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import exact_quotient, is_one, same, simple
 
+__all__ = ["dequantize", "dequantize_group", "quantize", "unpack_int4"]
+
 LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
 

@@ -23,6 +23,8 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import total
 
+__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "variance"]
+
 
 def reduced_shape(shape: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
     """The shape without the axes, or with 1 for them."""

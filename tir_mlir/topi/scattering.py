@@ -11,6 +11,8 @@ from tir_mlir.topi.indexing import indices_of
 from tir_mlir.topi.operands import axis_of, described, extent, integer, one_of, one_type, refuse, tensor
 from tir_mlir.topi.sizes import Size, ceil_quotient, number, same, simple
 
+__all__ = ["index_put", "scatter_elements", "scatter_nd", "slice_scatter"]
+
 COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "update": lambda old, new: new,
     "add": lambda old, new: old + new,

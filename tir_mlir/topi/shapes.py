@@ -10,6 +10,8 @@ from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.topi.operands import axes_of, described, extent, refuse, tensor
 from tir_mlir.topi.sizes import Size, exact_quotient, is_one, same, shown, total
 
+__all__ = ["expand_dims", "reshape", "squeeze", "transpose"]
+
 
 def reshape(a: Any, newshape: Any) -> te.Tensor:
     """The elements in row-major order in another shape: (2, 6) -> (3, 4).

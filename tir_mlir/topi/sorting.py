@@ -9,6 +9,8 @@ from tir_mlir.te.expr import t_call
 from tir_mlir.topi.operands import axis_of, described, integer, numbers, one_of, refuse, tensor
 from tir_mlir.topi.sizes import number
 
+__all__ = ["argsort", "sort", "topk"]
+
 MOST = 1 << 13
 """The longest axis that is put in order: the work grows with its square."""
 

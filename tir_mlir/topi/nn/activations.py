@@ -22,6 +22,11 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import is_one, same
 
+__all__ = [
+    "dropout", "elu", "gelu", "gelu_tanh", "hardsigmoid", "hardswish", "leaky_relu", "mish", "prelu", "relu",
+    "relu6", "selu", "silu", "softplus", "softsign",
+]  # fmt: skip
+
 Number = Callable[[float], Any]
 
 

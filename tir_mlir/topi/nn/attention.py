@@ -21,6 +21,8 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import Size, exact_quotient, same, shown, simple
 
+__all__ = ["attention", "rotary_embedding"]
+
 OP = "nn.attention"
 _MASKS = {None: None, "TopLeft": 0, "BottomRight": 1}
 

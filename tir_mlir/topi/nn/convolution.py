@@ -14,6 +14,8 @@ from tir_mlir.topi.products import sum_type
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import Size, exact_quotient, floor_quotient, number, same, simple
 
+__all__ = ["conv1d", "conv2d", "conv3d"]
+
 
 @dataclass(frozen=True)
 class Window:

@@ -11,6 +11,12 @@ from tir_mlir.topi.nn.transposed_convolution import conv2d_transpose
 from tir_mlir.topi.operands import described, refuse, tensor
 from tir_mlir.topi.sizes import number, same, simple
 
+__all__ = [
+    "conv1d_ncw", "conv1d_nwc", "conv2d_hwcn", "conv2d_nchw", "conv2d_nhwc", "conv2d_transpose_nchw",
+    "conv3d_ncdhw", "conv3d_ndhwc", "depthwise_conv2d_nchw", "depthwise_conv2d_nhwc", "group_conv2d_nchw",
+    "group_conv2d_nhwc",
+]  # fmt: skip
+
 
 def conv1d_ncw(
     data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None

@@ -9,6 +9,8 @@ from tir_mlir.topi.operands import axis_of, described, numbers, one_type, ranked
 from tir_mlir.topi.products import orders, product
 from tir_mlir.topi.sizes import same
 
+__all__ = ["bias_add", "dense", "matmul"]
+
 
 def dense(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = None) -> te.Tensor:
     """data @ weight.T + bias: (.., k) x (m, k) -> (.., m).

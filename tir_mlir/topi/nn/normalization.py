@@ -22,6 +22,8 @@ from tir_mlir.topi.operands import (
 from tir_mlir.topi.reductions import placed, reduce_axes, reduced_shape
 from tir_mlir.topi.sizes import Size, exact_quotient, same, total
 
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
+
 
 class _Rows:
     """The rows of a tensor of floats: the elements along some axes. `value`: an element in the wide type."""

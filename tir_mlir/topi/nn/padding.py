@@ -10,6 +10,8 @@ from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.topi.operands import constant, described, integer, integers, one_of, refuse, tensor
 from tir_mlir.topi.sizes import number, simple
 
+__all__ = ["pad"]
+
 
 def window_padding(op: str, padding: Any, count: int) -> list[tuple[int, int]]:
     """Padding before and after each of `count` axes: one number, one for each, or all before, then all after."""

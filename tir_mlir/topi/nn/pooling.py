@@ -24,6 +24,12 @@ from tir_mlir.topi.operands import (
 from tir_mlir.topi.reductions import MAX, first_of
 from tir_mlir.topi.sizes import Size, exact_quotient, number, simple, total
 
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "global_pool", "max_pool1d", "max_pool2d", "max_pool3d", "pool2d",
+]  # fmt: skip
+
 
 class _Pool:
     """A pool of a tensor: its window, and the sizes of its result along the spatial axes."""

@@ -7,6 +7,8 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.topi.operands import as_type, axis_of, floats, wide_type
 
+__all__ = ["log_softmax", "softmax"]
+
 
 def softmax(x: Any, axis: int = -1) -> te.Tensor:
     """exp(x - max) / sum of it, along one axis."""

@@ -11,6 +11,8 @@ from tir_mlir.topi.nn.convolution import Window, convolve
 from tir_mlir.topi.operands import constant, described, integer, integers, refuse, tensor
 from tir_mlir.topi.sizes import Size, number, simple
 
+__all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
+
 
 def _plain(op: str, letters: str) -> Any:
     """A transposed convolution over the spatial axes `letters`."""

@@ -81,7 +81,7 @@ def test_operands_of_several_types(name, case):
 
 
 def test_every_operator_has_a_case():
-    """For a new operator: a line in harness/operator_cases.py."""
+    """For a new operator that is not elementwise: a line in harness/operator_cases.py."""
     assert set(CASES) | set(MIXED) == set(OPERATORS)
 
 
