@@ -9,7 +9,16 @@ from tir_mlir.dialect.analysis.access_relations import (
     same_element,
     written_groups,
 )
-from tir_mlir.dialect.analysis.accesses import READ, WRITE, Access, access_domain, kept_dims, of_op
+from tir_mlir.dialect.analysis.accesses import (
+    READ,
+    WRITE,
+    Access,
+    access_domain,
+    is_reshaped,
+    kept_dims,
+    of_op,
+    of_view,
+)
 from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_distinct_buffers, require_apart
 from tir_mlir.dialect.analysis.dataflow import surely_unwritten, unwritten_reads
 from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
@@ -61,12 +70,15 @@ __all__ = [
     "hide",
     "hides",
     "is_reduction_pair",
+    "is_reshaped",
     "iter_conflict",
     "kept_dims",
     "known_indices",
     "lex_lt",
     "loop_names",
     "of_op",
+    "of_view",
+    "of_view",
     "only_groups",
     "outer_iters",
     "pointed",

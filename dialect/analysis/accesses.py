@@ -13,12 +13,10 @@ from tir_mlir.dialect.analysis.indirect_accesses import known_indices
 from tir_mlir.dialect.analysis.pointers import base_of, pointed, window
 from tir_mlir.dialect.calls import ArenaView, Effect, callee_of, effects_of, is_arena_view, view_bytes
 from tir_mlir.dialect.ir import (
-    AFFINE_ACCESS,
     Block,
     Buffer,
     Index,
     access_indices,
-    accessed,
     attrs,
     is_block,
     is_inside,
@@ -27,15 +25,24 @@ from tir_mlir.dialect.ir import (
     parents,
     read_map,
     remembered,
+)
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ACCESSES,
+    AFFINE_ELEMENT_ACCESSES,
+    COMPUTED_ACCESSES,
+    LOADS,
+    MEMREF_CASTS,
+    NO_ACCESS,
+    VIEWS,
+    accessed,
+    stored,
     takes_no_memref,
 )
 from tir_mlir.dialect.presburger import Domain, domain, region_map
 
 READ, WRITE = "read", "write"
+_RESOLVED = MEMREF_CASTS | {"memref.subview", "memref.view"}  # by `behind`
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
-_POINT_ACCESS = ("affine.load", "affine.store")
-_VIEWS = ("memref.subview", "memref.cast", "memref.view")
-_NO_ACCESS = (*_VIEWS, "memref.alloc", "memref.alloca", "memref.dim", "memref.dealloc")
 
 
 @dataclass(unsafe_hash=True, slots=True)
@@ -91,8 +98,8 @@ def touches(root: ir.Operation) -> list[Touch]:
     found: list[Touch] = []
     for op in ops(root):
         name = op.name
-        if name in _POINT_ACCESS:
-            found.append(Touch(op, _behind_views(accessed(op)), WRITE if "store" in name else READ))
+        if name in AFFINE_ELEMENT_ACCESSES:
+            found.append(Touch(op, _behind_views(accessed(op)), READ if name in LOADS else WRITE))
         elif not takes_no_memref(name):
             found += [Touch(op, a.buffer, a.kind) for a in of_op(op)]
     return found
@@ -112,13 +119,13 @@ def accesses(root: ir.Operation) -> list[Access]:
 def of_op(op: ir.Operation) -> list[Access]:
     """The accesses of the op itself (not of nested ops)."""
     name = op.name
-    if name in AFFINE_ACCESS or name in ("memref.load", "memref.store"):
-        kind = WRITE if "store" in name else READ
-        parts = () if is_arena_view(_maker(accessed(op))) else linearized.parts_of(op)
-        if name in _POINT_ACCESS and not _is_viewed(value := accessed(op)):
+    if name in AFFINE_ACCESSES or name in COMPUTED_ACCESSES:
+        kind = READ if name in LOADS else WRITE
+        parts = () if _is_viewed(accessed(op)) else linearized.parts_of(op)
+        if name in AFFINE_ELEMENT_ACCESSES and not _is_viewed(value := accessed(op)):
             indices = access_indices(op)
             return [Access(op, value, kind, tuple(indices), (Index.constant(1),) * len(indices), True, parts)]
-        exact = name in AFFINE_ACCESS
+        exact = name in AFFINE_ACCESSES
         found = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
         return [found if exact and not parts else replace(found, exact=exact, parts=parts)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
@@ -131,7 +138,7 @@ def of_op(op: ir.Operation) -> list[Access]:
             return found[:1]
         may_overwrite = mode == "w" or base_of(op) is not None
         return found[1:] if may_overwrite and _declared_without(op, name, attrs.READS) else found
-    if name in _NO_ACCESS or name.startswith("memref.extract_"):
+    if name in NO_ACCESS:
         return []
     if (callee := callee_of(op)) is not None:
         return _of_call(op, effects_of(callee))
@@ -161,7 +168,23 @@ def _maker(memref: ir.Value) -> ir.Operation | None:
 def _is_viewed(memref: ir.Value) -> bool:
     """Whether a memref is a view of another."""
     owner = _maker(memref)
-    return owner is not None and owner.name in _VIEWS
+    return owner is not None and owner.name in VIEWS
+
+
+def is_reshaped(buffer: Buffer) -> bool:
+    """Whether a view of other strides is among those of a buffer: it may have any elements of the root."""
+    while (op := buffer.op) is not None and op.name in VIEWS:
+        if op.name not in _RESOLVED:
+            return True
+        buffer = Buffer(op.operands[0])
+    return False
+
+
+def of_view(op: ir.Operation) -> Access:
+    """An affine load or store as an access of its memref, which may be a view."""
+    memref, kind = accessed(op), READ if op.name in LOADS else WRITE
+    extents = _lanes(op, ir.MemRefType(memref.type).rank)
+    return Access(op, memref, kind, tuple(access_indices(op)), tuple(extents))
 
 
 def _declared_without(op: ir.Operation, name: str, key: str) -> bool:
@@ -203,6 +226,9 @@ def _declared_region(op: ir.Operation, buffer: Buffer, kind: str) -> Access | No
 def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Index | None] | None) -> Access:
     """An access with views resolved to their root buffer; it covers the dimensions of the view without an index."""
     buffer = Buffer(memref)
+    if is_reshaped(buffer):
+        root = buffer.root
+        return Access(op, root.value, kind, (Index.constant(0),) * root.rank, tuple(root.dims), False)
     if indices is None and op.name == "llvm.inttoptr" and (box := window(op)) is not None:
         (mins, extents), exact = box, True
     elif (
@@ -236,7 +262,7 @@ def _partly(
 def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
     """A region of a view as a region of its root buffer, and whether it is exact (else it is a superset)."""
     exact = True
-    while (op := buffer.op) is not None and op.name in _VIEWS:
+    while (op := buffer.op) is not None and op.name in VIEWS:
         source = Buffer(op.operands[0])
         if op.name == "memref.subview" and _has_dynamic_stride(op):
             mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False
@@ -277,7 +303,8 @@ def memrefs(op: ir.Operation) -> list[ir.Value]:
 def _lanes(op: ir.Operation, rank: int) -> list[Index]:
     """Extents of an access: 1 per dimension, those of the vector type in the last dimensions of a vector access."""
     extents = [Index.constant(1)] * rank
-    value = op.operands[0] if "store" in op.name else op.results[0]
+    value = stored(op)
+    value = op.results[0] if value is None else value
     if isinstance(value.type, ir.VectorType):
         shape = [Index.constant(n) for n in value.type.shape]
         extents[rank - len(shape) :] = shape

@@ -12,7 +12,6 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Index,
     access_indices,
-    accessed,
     child_towards,
     common_parent,
     is_block,
@@ -23,6 +22,7 @@ from tir_mlir.dialect.ir import (
     remembered,
     symbols_by_name,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed, index_operands
 from tir_mlir.dialect.presburger import domain, intervals, question, to_index
 
 _ARITH = {
@@ -36,8 +36,7 @@ _ARITH = {
 @remembered
 def known_indices(op: ir.Operation) -> list[Index | None]:
     """The indices of a `memref.load` or `memref.store` that are affine, or known from tables; None for the others."""
-    operands = list(op.operands)
-    return [affine_value(v, op) for v in operands[operands.index(accessed(op)) + 1 :]]
+    return [affine_value(v, op) for v in index_operands(op)]
 
 
 def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
@@ -51,9 +50,9 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
         return Index.constant(number.value) if isinstance(number, ir.IntegerAttr) else None
     if op.name == "affine.apply":
         return read_apply(value)
-    if op.name in ("arith.index_cast", "arith.extsi"):
+    if op.name == "arith.index_cast" or op.name == "arith.extsi":
         return _cast(op, user)
-    if op.name == "affine.load" and isinstance(value.type, ir.IntegerType):
+    if op.name == AFFINE_LOAD and isinstance(value.type, ir.IntegerType):
         return _loaded_value(op)
     if op.name in _ARITH:
         left, right = affine_value(op.operands[0], user), affine_value(op.operands[1], user)
@@ -116,9 +115,9 @@ def _only_store(table: ir.Value) -> ir.Operation | None:
     stores = []
     for use in table.uses:
         user = use.owner.operation
-        if user.name == "affine.store":
+        if user.name == AFFINE_STORE:
             stores.append(user)
-        elif user.name not in ("affine.load", "memref.dealloc"):
+        elif user.name != AFFINE_LOAD and user.name != "memref.dealloc":
             return None
     return stores[0] if len(stores) == 1 else None
 

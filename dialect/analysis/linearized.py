@@ -14,16 +14,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.indirect_accesses import affine_value
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
-from tir_mlir.dialect.ir import (
-    Buffer,
-    Constraint,
-    Index,
-    access_indices,
-    accessed,
-    remembered,
-    symbol_name,
-    symbols_by_name,
-)
+from tir_mlir.dialect.ir import Buffer, Constraint, Index, access_indices, remembered, symbol_name, symbols_by_name
+from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, ELEMENT_ACCESSES, INTEGER_RING, accessed, index_operands
 from tir_mlir.dialect.ir.size_products import SIGN, factor_names, is_factor
 from tir_mlir.dialect.presburger import constraint_set, dim_factors, domain, linear_terms, question
 
@@ -31,9 +23,6 @@ Sizes = tuple[str, ...]
 """Names of the shape variables in a product, sorted."""
 Sum = dict[Sizes, Index]
 """An index as a sum of expressions times products of sizes."""
-_ARITH = ("arith.addi", "arith.subi", "arith.muli")
-_COMPUTED = ("memref.load", "memref.store")
-_OPS = ("affine.load", "affine.store", *_COMPUTED)
 
 
 def parts_of(op: ir.Operation) -> tuple[Index, ...]:
@@ -45,7 +34,9 @@ def parts_of(op: ir.Operation) -> tuple[Index, ...]:
 def _split(buffer: ir.Value) -> dict[ir.Operation, tuple[Index, ...]]:
     """The parts of the indices of all accesses to a buffer; {} if they do not split alike."""
     named = [(op.name, op) for op in (use.owner.operation for use in buffer.uses)]
-    if not any(name in _COMPUTED for name, _ in named) or any(name not in (*_OPS, "memref.dim") for name, _ in named):
+    if not any(name in COMPUTED_ACCESSES for name, _ in named) or any(
+        name not in ELEMENT_ACCESSES and name != "memref.dim" for name, _ in named
+    ):
         return {}
     users = [op for name, op in named if name != "memref.dim"]
     sums = {op: _sums(op) for op in users}
@@ -67,8 +58,7 @@ def _sums(op: ir.Operation) -> list[Sum | None]:
     """The indices of an access as sums; None for one that is neither affine nor linear in products with sizes."""
     if op.name.startswith("affine."):
         return [{(): index} for index in access_indices(op)]
-    operands = list(op.operands)
-    return [_sum(v, op) for v in operands[operands.index(accessed(op)) + 1 :]]
+    return [_sum(v, op) for v in index_operands(op)]
 
 
 def _sum(value: ir.Value, user: ir.Operation) -> Sum | None:
@@ -76,11 +66,7 @@ def _sum(value: ir.Value, user: ir.Operation) -> Sum | None:
     if plain is not None:
         return {(): plain}
     op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if (
-        op is None
-        or not isinstance(value.type, ir.IndexType)
-        or op.name not in ("arith.addi", "arith.subi", "arith.muli")
-    ):
+    if op is None or not isinstance(value.type, ir.IndexType) or op.name not in INTEGER_RING:
         return None
     left, right = (_sum(operand, user) for operand in op.operands)
     if left is None or right is None:

@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     ops,
     parents,
 )
+from tir_mlir.dialect.ir.op_traits import IFS, POINTERS
 from tir_mlir.dialect.presburger import dim_type, question
 
 _IN_ORDER = ("serial", "unrolled")
@@ -51,7 +52,7 @@ def read_after_write(func: Func, source: ir.Value, result: ir.Value) -> Countere
     for touch in (*reads, *writes):
         _require_plain(touch)
     for op in ops(func.op):
-        if op.name.startswith("memref.extract_") and Buffer(op.operands[0]).root.value in (source, result):
+        if op.name in POINTERS and Buffer(op.operands[0]).root.value in (source, result):
             raise NotProvable(_BY_POINTER.format(Buffer(op.operands[0]).root.name))
     for read in reads:
         for write in writes:
@@ -77,7 +78,7 @@ def _require_plain(touch: AccessRelation) -> None:
         raise NotProvable(not_affine(Buffer(access.buffer)))
     around = parents(access.op)
     for parent in around:
-        plain = is_loop(parent) or is_block(parent) or parent.name in ("affine.if", "scf.if", "func.func")
+        plain = is_loop(parent) or is_block(parent) or parent.name in IFS or parent.name == "func.func"
         if is_data_loop(parent) or not (plain or parent.name == "builtin.module"):
             raise NotProvable(f"{name} is accessed in a loop whose order is not known")
     if touch.dom.dims != [Loop(p).var for p in around[::-1] if is_loop(p)]:

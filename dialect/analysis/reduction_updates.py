@@ -10,9 +10,19 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation
 from tir_mlir.dialect.analysis.accesses import accesses, of_op
-from tir_mlir.dialect.ir import ASSOCIATIVE, Block, access_indices, accessed, is_block, is_inside, parents
-
-_LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
+from tir_mlir.dialect.ir import Block, access_indices, is_block, is_inside, parents
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ELEMENT_ACCESSES,
+    AFFINE_LOAD,
+    AFFINE_STORE,
+    ASSOCIATIVE,
+    COMPUTED_ACCESSES,
+    ELEMENT_LOADS,
+    ELEMENT_STORES,
+    LOADS,
+    accessed,
+    index_operands,
+)
 
 
 def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
@@ -32,21 +42,21 @@ def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
 
 def update_store(op: ir.Operation) -> ir.Operation | None:
     """The store of the declared reduction update with affine indices that a load or store belongs to, or None."""
-    store = commutative_update(op) if op.name in ("affine.load", "affine.store") else None
+    store = commutative_update(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
     return store if store is not None and _is_declared(store) else None
 
 
 def commutative_update(op: ir.Operation) -> ir.Operation | None:
     """The store of the update `X[f] = X[f] op value` that a load or store belongs to, or None. Declared or not."""
-    if op.name in _LOADS:
+    if op.name in ELEMENT_LOADS:
         candidates = [u.owner for u in op.results[0].uses]
         stores = [u.owner for c in candidates for r in c.operation.results for u in r.uses]
         for store in stores:
-            load = _updated_load(store.operation) if store.name in _STORES else None
+            load = _updated_load(store.operation) if store.name in ELEMENT_STORES else None
             if load is not None and load == op:
                 return store.operation
         return None
-    if op.name in _STORES and _updated_load(op) is not None:
+    if op.name in ELEMENT_STORES and _updated_load(op) is not None:
         return op
     return None
 
@@ -62,7 +72,7 @@ def _is_declared(store: ir.Operation) -> bool:
     ordered = [i.var for i in iters if i.kind == "O" and i.extent.as_constant() != 1]
     if not ordered:
         return True
-    alone = [i.is_value() for i in access_indices(store)] if store.name == "affine.store" else []
+    alone = [i.is_value() for i in access_indices(store)] if store.name == AFFINE_STORE else []
     return all(v in alone for v in ordered)
 
 
@@ -77,7 +87,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
         if isinstance(owner, ir.Block):
             continue
         load = owner.operation
-        if load.name not in _LOADS or accessed(load) != memref:
+        if load.name not in ELEMENT_LOADS or accessed(load) != memref:
             continue
         if (
             _same_element(load, store)
@@ -91,12 +101,12 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
 
 def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
     """Whether a load and a store of one buffer have the same indices."""
-    if load.name == "affine.load" and store.name == "affine.store":
+    if load.name == AFFINE_LOAD and store.name == AFFINE_STORE:
         pairs = zip(access_indices(load), access_indices(store), strict=True)
         return all(x.same(y) for x, y in pairs)
-    if load.name != "memref.load" or store.name != "memref.store":
+    if load.name not in COMPUTED_ACCESSES or store.name not in COMPUTED_ACCESSES:
         return False
-    at, to = list(load.operands)[1:], list(store.operands)[2:]
+    at, to = index_operands(load), index_operands(store)
     home = next((p for p in parents(store) if is_block(p)), None)
     if home is None or any(_reads(v, accessed(store)) for v in to):
         return False
@@ -113,7 +123,7 @@ def _same_value(one: ir.Value, other: ir.Value, written: set[ir.Value]) -> bool:
     a, b = one.owner.operation, other.owner.operation
     if a.name != b.name or _attributes(a) != _attributes(b) or len(a.regions) or one.type != other.type:
         return False
-    pure = a.name in ("affine.apply", "affine.load", "memref.load") or a.name.startswith("arith.")
+    pure = a.name in ELEMENT_LOADS or a.name == "affine.apply" or a.name.startswith("arith.")
     if not pure or any(x.buffer in written for x in of_op(a)):
         return False
     pairs = zip(a.operands, b.operands, strict=False)
@@ -134,6 +144,6 @@ def _reads(value: ir.Value, memref: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block):
         return False
-    if "load" in owner.name and accessed(owner.operation) == memref:
+    if owner.name in LOADS and accessed(owner.operation) == memref:
         return True
     return any(_reads(v, memref) for v in owner.operands if not isinstance(v.type, ir.MemRefType))

@@ -41,11 +41,12 @@ from tir_mlir.dialect.ir import (
     symbol_name,
     symbols_by_name,
 )
+from tir_mlir.dialect.ir.op_traits import ALLOCS, COMPUTED_ACCESSES, LOADS
 from tir_mlir.dialect.presburger import has_division, intervals, question, region_map, to_index
 
 dim_type = isl.dim_type
 A = TypeVar("A", Access, Touch)
-_LOADS = ("affine.load", "memref.load", "affine.vector_load")
+_NAMED = ALLOCS | {"memref.subview"}
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def visible_buffers(op: ir.Operation) -> list[Buffer]:
         for region in parent.regions:
             for body in region.blocks:
                 for inner in body.operations:
-                    if inner.operation.name in ("memref.alloc", "memref.alloca", "memref.subview"):
+                    if inner.operation.name in _NAMED:
                         found.append(Buffer(inner.results[0]))
     return found
 
@@ -202,7 +203,7 @@ def _groups(block: Block, found: Sequence[A]) -> tuple[list[list[A]], list[list[
     found = [a for a in found if a.buffer not in own] if own else found
     excluded = {a.buffer for a in found if a.is_write} if block.init is not None else set()
     reads = [a for a in found if a.kind == READ and a.buffer not in excluded]
-    if any(o.name in ("memref.load", "memref.store") for o in inside):
+    if any(o.name in COMPUTED_ACCESSES for o in inside):
         reads = _in_written_order(reads, inside)
     writes = [a for a in found if a.kind == WRITE]
     for inner in reversed([Block(o) for o in inside if is_block(o) and o != block.op]):
@@ -236,7 +237,7 @@ def _loads_behind(values: Iterable[ir.Value]) -> list[ir.Operation]:
         owner = pending.pop().owner
         if isinstance(owner, ir.Block) or attrs.NAME in owner.attributes or owner in loads:
             continue
-        if owner.name in _LOADS:
+        if owner.name in LOADS:
             loads[owner.operation] = None
         pending += [v for v in owner.operands if not isinstance(v.type, ir.MemRefType)]
     return list(loads)

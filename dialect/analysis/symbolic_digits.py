@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
     remembered,
     symbol_name,
 )
+from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, FOLDED, IFS, INTEGER_RING
 from tir_mlir.dialect.ir.size_products import factors_of, is_quotient
 from tir_mlir.dialect.presburger import (
     Domain,
@@ -41,8 +42,7 @@ from tir_mlir.dialect.presburger import (
     zeros,
 )
 
-_AFFINE = ("affine.apply", "arith.constant")
-_ARITH = ("arith.addi", "arith.subi", "arith.muli", "arith.floordivsi")
+_ARITH = INTEGER_RING | {"arith.floordivsi"}
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,7 @@ class Forms:
         """The form of a value of type `index`; None if it has none."""
         if not isinstance(value.type, ir.IndexType):
             return None
-        if (
-            isinstance(value.owner, ir.Block)
-            or is_symbol(value)
-            or value.owner.name in ("affine.apply", "arith.constant")
-        ):
+        if isinstance(value.owner, ir.Block) or is_symbol(value) or value.owner.name in FOLDED:
             return read_map(ir.AffineMap.get_identity(1), [value])[0]
         op = value.owner.operation
         if op.name not in _ARITH:
@@ -189,7 +185,7 @@ def finds_all(op: ir.Operation, level: ir.Operation) -> bool:
     around = parents(op)
     inside = around[: around.index(level)] if level in around else around
     values = [(Loop(p), found[0]) for p in inside if (found := bound_value(p)) is not None]
-    choices = [p for p in inside if p.name.endswith(".if") or p.name in ("scf.for", "scf.while")]
+    choices = [p for p in inside if p.name in IFS or p.name in DATA_LOOPS]
     if len(values) != 2 or len(choices) != 2:  # the conditions of the searches
         return False
     known = forms(op.block)

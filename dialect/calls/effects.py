@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.calls.callee import CALL, callee_of
 from tir_mlir.dialect.ir import Func, attrs, remembered
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, POINTERS, READING, STORES, VIEWS
 
 
 @dataclass(frozen=True)
@@ -22,20 +23,7 @@ class Effect:
 
 
 NONE, READS, WRITES, BOTH = Effect(), Effect(reads=True), Effect(writes=True), Effect(True, True)
-_LOADS = (
-    "affine.load", "memref.load", "vector.load", "affine.vector_load", "vector.transfer_read", "vector.maskedload",
-    "affine.prefetch", "memref.prefetch",
-)  # fmt: skip
-# op -> the operand that it writes; it writes no other
-_STORES = {
-    "affine.store": 1, "memref.store": 1, "vector.store": 1, "affine.vector_store": 1, "vector.transfer_write": 1,
-}  # fmt: skip
-_NEUTRAL = ("memref.dim",)
-_VIEWS = (
-    "memref.subview", "memref.cast", "memref.view", "memref.reinterpret_cast", "memref.collapse_shape",
-    "memref.expand_shape", "memref.assume_alignment", "memref.extract_aligned_pointer_as_index",
-    "memref.extract_strided_metadata",
-)  # fmt: skip
+_ALIASES = VIEWS | POINTERS  # other results are offsets, sizes and strides
 _POINTERS = {"r": READS, "w": BOTH, "rw": BOTH}  # kernels that accumulate are often declared as "w"
 
 
@@ -62,18 +50,18 @@ def _through(value: ir.Value, callers: tuple[tuple[str, int], ...]) -> Effect:
 
 def _of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
     name = op.name
-    if name in _LOADS:
+    if name in READING:
         return READS
-    if name in _STORES:
-        return WRITES if number == _STORES[name] else BOTH
-    if name in _NEUTRAL:
-        return NONE
     if name == "memref.copy":
         return WRITES if number else READS
+    if name in STORES:
+        return WRITES if number == MEMREF_OPERAND[name] else BOTH
+    if name == "memref.dim":
+        return NONE
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         return _POINTERS[attrs.get(op, attrs.ACCESS)]
-    if name in _VIEWS or name.startswith("arith."):
-        return _through(op.results[0], callers)  # other results are offsets, sizes and strides
+    if name in _ALIASES or name.startswith("arith."):
+        return _through(op.results[0], callers)
     return _of_call(op, number, callers) if name == CALL else BOTH
 
 

@@ -13,7 +13,6 @@ from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree
 from tir_mlir.dialect.ir import (
-    ASSOCIATIVE,
     Block,
     Buffer,
     Index,
@@ -23,11 +22,23 @@ from tir_mlir.dialect.ir import (
     is_block,
     is_init,
     is_loop,
-    is_pure,
     is_where,
     only_reads,
     ops,
     parents,
+)
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_VECTOR_ACCESSES,
+    ALLOCS,
+    ASSOCIATIVE,
+    DIFFERENCES,
+    ELEMENT_LOADS,
+    ELEMENT_STORES,
+    IFS,
+    POINTERS,
+    WRITING,
+    accessed,
+    is_pure,
 )
 from tir_mlir.dialect.presburger import (
     NotABox,
@@ -40,7 +51,7 @@ from tir_mlir.dialect.presburger import (
     split_linear,
 )
 
-_SUMS = {"arith.subf": 0, "arith.subi": 0, "math.fma": 2}  # the operand that may be the old value
+_OLD_VALUE = dict.fromkeys(DIFFERENCES, 0) | {"math.fma": 2}  # the operand that may be the old value
 
 
 @dataclass
@@ -118,7 +129,7 @@ def _condition(op: ir.Operation) -> str:
     if is_where(op):
         way = only_where(_excluded(op), op)
         return f"a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad){way}"
-    if op.name in ("affine.if", "scf.if"):
+    if op.name in IFS:
         return "it contains a condition; every iteration must compute the same"
     return f"it contains {op.name}, which is not a loop over a range"
 
@@ -131,23 +142,23 @@ def _excluded(guard: ir.Operation) -> isl.Set:
 
 def _check_other_ops(found: Sequence[ir.Operation]) -> None:
     for op in found:
-        if op.name in ("memref.alloc", "memref.alloca"):
+        if op.name in ALLOCS:
             raise NotRaisable(f"it allocates the buffer {Buffer(op.results[0]).name}", op)
-        if not is_pure(op) and not op.name.startswith("memref.extract_") and op.name != "memref.dim":
+        if not is_pure(op) and op.name not in POINTERS and op.name != "memref.dim":
             raise NotRaisable(f"it contains a statement ({_op_text(op)}) outside the innermost loop", op)
 
 
 def _op_text(op: ir.Operation) -> str:
     if op.name == "func.call":
         return f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
-    return f"a store to {Buffer(op.operands[1]).name}" if "store" in op.name else op.name
+    return f"a store to {Buffer(accessed(op)).name}" if op.name in WRITING else op.name
 
 
 def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
-    vector = next((o for o in leaf if o.name in ("affine.vector_load", "affine.vector_store")), None)
+    vector = next((o for o in leaf if o.name in AFFINE_VECTOR_ACCESSES), None)
     if vector is not None:
         raise NotRaisable("it accesses several elements at once, as a vector", vector)
-    stores = [o for o in leaf if "store" in o.name]
+    stores = [o for o in leaf if o.name in ELEMENT_STORES]
     for op in sorted(leaf, key=lambda o: o.name != "func.call"):
         if op not in stores and not is_pure(op):
             raise NotRaisable(f"it contains {_op_text(op)}, not only arithmetic on elements", op)
@@ -206,7 +217,7 @@ class _Reader:
                 return found
             raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
         owner = value.owner.operation
-        if owner.name in ("affine.load", "memref.load"):
+        if owner.name in ELEMENT_LOADS:
             if owner not in self.nest.leaf:
                 raise NotRaisable(f"{Buffer(owner.operands[0]).name} is read outside the innermost loop", owner)
             return Leaf(self.operand(owner))
@@ -263,10 +274,10 @@ def _folds(tree: Tree, output: int) -> bool:
 
     `old - e` and `fma(a, b, old)` count as sums.
     """
-    if not isinstance(tree, Node) or tree.op not in (*ASSOCIATIVE, *_SUMS):
+    if not isinstance(tree, Node) or tree.op not in ASSOCIATIVE | _OLD_VALUE.keys():
         return False
     held = [n for n, c in enumerate(tree.children) if output in scalar_tree.leaves(c)]
-    if len(held) != 1 or held[0] != _SUMS.get(tree.op, held[0]):
+    if len(held) != 1 or held[0] != _OLD_VALUE.get(tree.op, held[0]):
         return False
     old = tree.children[held[0]]
     return old == Leaf(output) or (isinstance(old, Node) and old.op == tree.op and _folds(old, output))
@@ -292,10 +303,10 @@ def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) ->
 
 def _fill(op: ir.Operation, form: Form, reader: _Reader, store: ir.Operation) -> Tree:
     """The constant with which an init fills exactly the region that the nest updates."""
-    stores = [o for o in ops(op) if "store" in o.name]
+    stores = [o for o in ops(op) if o.name in ELEMENT_STORES]
     if len(stores) != 1 or of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
         raise NotRaisable("its init does more than fill the result", op)
-    if any(o.name in ("affine.if", "scf.if") for o in ops(op)[1:]):
+    if any(o.name in IFS for o in ops(op)[1:]):
         raise NotRaisable("its init contains a condition", op)
     value = reader.tree(stores[0].operands[0])
     if any(True for _ in scalar_tree.leaves(value)):

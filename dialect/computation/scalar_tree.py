@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import COMMUTATIVE
+from tir_mlir.dialect.ir.op_traits import COMMUTATIVE, COMPARISONS
 
 IGNORED = ("fastmath",)
 
@@ -98,7 +98,7 @@ def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
         return value if full else value.split(" : ")[0]
     facts = dict(tree.facts)
     short = tree.op.partition(".")[2]
-    if tree.op in ("arith.cmpf", "arith.cmpi"):
+    if tree.op in COMPARISONS:
         short += f" {_predicate(tree.op, facts.pop('predicate'))}"
     shown = f"{{{', '.join(f'{k} = {v}' for k, v in facts.items())}}}" if full and facts else ""
     inner = ", ".join(text(c, name, full) for c in tree.children)

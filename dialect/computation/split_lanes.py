@@ -10,9 +10,9 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, VECTOR_LOAD, accessed, is_scalar
 
 _MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)
-_SAME = ("vector.shape_cast", "vector.from_elements")
 
 
 def split_lanes(module: ir.Module) -> None:
@@ -61,11 +61,11 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
         if len(op.results) and isinstance(op.results[0].type, ir.VectorType)
         else 1
     )
-    if name in (vectors.VECTOR_LOAD, vectors.VECTOR_STORE):
+    if name in AFFINE_VECTOR_ACCESSES:
         return _access(op, given[0])
     if name == "vector.broadcast" and len(given[0]) == 1:
         return given[0] * count
-    if name in _SAME:
+    if name in LANE_JOINS:
         return [v for part in given for v in part]
     if name == "vector.extract" and len(op.operands) == 1 and not vectors.shape_of(op.results[0]):
         return [given[0][_flat(attrs.integers(op, "static_position"), vectors.shape_of(op.operands[0]))]]
@@ -79,7 +79,7 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
         found = ir.DenseElementsAttr(op.attributes["value"])
         if found.is_splat:
             return [arith.constant(vectors.element_of(op.results[0]), found.get_splat_value())] * count
-    elif name.split(".")[0] in ("arith", "math"):
+    elif is_scalar(name):
         return [_lane(op, [part[n if len(part) > 1 else 0] for part in given]) for n in range(count)]
     raise NotChecked(f"{name} on {op.operands[0].type if len(op.operands) else 'a vector'} has no exact semantics")
 
@@ -98,8 +98,8 @@ def _flat(position: list[int], shape: list[int]) -> int:
 
 
 def _access(op: ir.Operation, values: list[ir.Value]) -> list[ir.Value]:
-    buffer, indices = walk.accessed(op), walk.access_indices(op)
-    loads = op.name == vectors.VECTOR_LOAD
+    buffer, indices = accessed(op), walk.access_indices(op)
+    loads = op.name == VECTOR_LOAD
     shape = vectors.shape_of(op.results[0] if loads else op.operands[0])
     found = []
     for number, point in enumerate(itertools.product(*map(range, shape))):

@@ -25,8 +25,9 @@ from tir_mlir.dialect.incremental.contents import (
 )
 from tir_mlir.dialect.incremental.touched import Touched
 from tir_mlir.dialect.ir import funcs, users
+from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED
 
-_FREE = ("memref.alloc", "memref.alloca", "arith.constant", "affine.apply")
+_FREE = ALLOCS | FOLDED
 """Ops with results at the top of a function of which only the nests that use them depend."""
 _PRODUCT = "arith.muli"
 """Of sizes, as a new one (`m * n`): nothing refers to its name yet."""

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from mlir import ir
 
 from tir_mlir.dialect.ir import (
-    AFFINE_ACCESS,
     Buffer,
     Func,
     attrs,
@@ -24,17 +23,23 @@ from tir_mlir.dialect.ir import (
     ops,
     remembered,
     sizes_of,
-    takes_no_memref,
 )
 from tir_mlir.dialect.ir.annotation_keys import prefetched
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ACCESSES,
+    AFFINE_LOOPS,
+    FOLDED,
+    IFS,
+    NO_ACCESS,
+    READING,
+    accessed,
+    takes_no_memref,
+)
 
-_HEAD = ("arith.constant", "arith.index_cast", "affine.apply")
+_HEAD = NO_ACCESS | FOLDED | {"arith.index_cast", "memref.get_global"}
 ARGUMENT = "argument"
 """With a number, what names a parameter in `Nest.uses`."""
-_GUARDS = ("affine.if", "scf.if")
 _ONCE = ("func.return",)
-_LOOPS = ("affine.for", "affine.parallel")
-_LOADS = tuple(n for n in (*AFFINE_ACCESS, "memref.load") if "load" in n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +196,7 @@ def signature(op: ir.Operation) -> Hashable:
         return ir.IntegerAttr(facts[attrs.ID]).value
     if attrs.NAME in facts:
         return ir.StringAttr(facts[attrs.NAME]).value
-    if op.name in _GUARDS:
+    if op.name in IFS:
         inner = signature(op.regions[0].blocks[0].operations[0].operation)
         return None if inner is None else (op.name, inner)
     return op.name if op.name in _ONCE else None
@@ -200,7 +205,7 @@ def signature(op: ir.Operation) -> Hashable:
 def is_head(op: ir.Operation) -> bool:
     """Whether an op is an allocation, view, size or constant."""
     name = op.name
-    return is_size(op) or name in _HEAD or (name.startswith("memref.") and name not in ("memref.load", "memref.store"))
+    return is_size(op) or name in _HEAD
 
 
 def _declared(facts: ir.OpAttributeMap) -> list[str]:
@@ -217,10 +222,10 @@ def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
         name = op.name
         if takes_no_memref(name):
             continue
-        for value in [op.operands[0 if "load" in name else 1]] if name in AFFINE_ACCESS else op.operands:
+        for value in [accessed(op)] if name in AFFINE_ACCESSES else op.operands:
             if isinstance(value.type, ir.MemRefType):
                 root = Buffer(value).root.value
-                found[root] = found.get(root, False) or name not in _LOADS
+                found[root] = found.get(root, False) or name not in READING
     return found
 
 
@@ -248,7 +253,7 @@ def read_nest(top: ir.Operation) -> Nest:
     has_data_loop = False
     for op in ops(top):
         name = op.name
-        if name in _LOOPS:
+        if name in AFFINE_LOOPS:
             facts = op.attributes
             if attrs.ID in facts:
                 ids.append(ir.IntegerAttr(facts[attrs.ID]).value)

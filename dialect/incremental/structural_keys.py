@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     remembered,
     symbols_by_name,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, accessed, index_operands
 
 Origin = Any
 """The origin of a value: a count from the outside in, a shape variable's name, or an expression of these."""
@@ -108,14 +109,11 @@ def _block_key(op: ir.Operation) -> Hashable:
 
 def _access_key(op: ir.Operation) -> Hashable:
     """The key of an affine access: its nest and its buffer's shape; None if it depends on more."""
-    name = op.name
-    nest = nest_key_of(op) if name in ("affine.load", "affine.store") else None
+    nest = nest_key_of(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
     if nest is None:
         return None
-    operands = list(op.operands)
-    place = 1 if name == "affine.store" else 0
-    memref = operands[place]
-    index = nest.mapped(op.attributes["map"], operands[place + 1 :])
+    memref = accessed(op)
+    index = nest.mapped(op.attributes["map"], index_operands(op))
     shape = None if index is None else _shape_key(memref, nest)
     return None if shape is None else (nest.number, index, shape)
 
@@ -132,7 +130,7 @@ def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
     owner = memref.owner
     shape, is_static = _shape_of(memref)
     if not isinstance(owner, ir.Block):
-        return nest.mapped(shape, owner.operands) if owner.name in ("memref.alloc", "memref.alloca") else None
+        return nest.mapped(shape, owner.operands) if owner.name in ALLOCS else None
     if is_static:
         return shape
     facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])

@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.incremental.contents import FunctionContents, Nest
 from tir_mlir.dialect.ir import is_program, top_of
+from tir_mlir.dialect.ir.op_traits import BODIES
 from tir_mlir.dialect.ir.touch import Listener, listener
 
 
@@ -48,7 +49,7 @@ class Touched(KnownModule):
         top = top_of(op)
         function = top.parent
         if function is None:
-            self.whole |= top.name in ("builtin.module", "func.func")  # else it is in no module yet
+            self.whole |= top.name in BODIES  # else it is in no module yet
             return
         number = self.function(function.operation)
         if number is None:

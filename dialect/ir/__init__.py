@@ -2,11 +2,11 @@
 analysis caches. No program analysis here.
 """
 
-from tir_mlir.dialect.ir.attrs import OVERWRITES, SHARED
+from tir_mlir.dialect.ir.attrs import OVERWRITES
 from tir_mlir.dialect.ir.context import entered
 from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
 from tir_mlir.dialect.ir.dtypes import bits, to_name
-from tir_mlir.dialect.ir.edit import fold_conversion, fold_known, is_pure, rebind, rebuild_guard, substitute
+from tir_mlir.dialect.ir.edit import fold_conversion, fold_known, rebind, rebuild_guard, substitute
 from tir_mlir.dialect.ir.index import (
     Constraint,
     Index,
@@ -24,7 +24,6 @@ from tir_mlir.dialect.ir.index import (
     used_dims,
 )
 from tir_mlir.dialect.ir.memo import ENTRIES, BoundedDict, answers, by_structure, frozen, only_reads, remembered
-from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, COMMUTATIVE, DIVISIONS, takes_no_memref
 from tir_mlir.dialect.ir.touch import new_names, top_of, touch, touch_users
 from tir_mlir.dialect.ir.traversal import TENSOR_LEVEL, direct_ops, is_program, visit
 from tir_mlir.dialect.ir.views import (
@@ -50,10 +49,7 @@ from tir_mlir.dialect.ir.views import (
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.walk import (
-    AFFINE_ACCESS,
-    AFFINE_OPS,
     access_indices,
-    accessed,
     all_blocks,
     blocks_below,
     bound_value,
@@ -85,14 +81,9 @@ __all__ = [
     "touch",
     "touch_users",
     "enclosing_loop_name",
-    "AFFINE_ACCESS",
-    "AFFINE_OPS",
-    "ASSOCIATIVE",
     "Block",
     "BoundedDict",
     "Buffer",
-    "COMMUTATIVE",
-    "DIVISIONS",
     "ENTRIES",
     "Constraint",
     "Func",
@@ -101,10 +92,8 @@ __all__ = [
     "IterSpec",
     "Loop",
     "OVERWRITES",
-    "SHARED",
     "View",
     "access_indices",
-    "accessed",
     "all_blocks",
     "answers",
     "apply",
@@ -140,7 +129,6 @@ __all__ = [
     "is_data_where",
     "is_inside",
     "is_loop",
-    "is_pure",
     "is_size",
     "is_symbol",
     "is_where",
@@ -167,7 +155,6 @@ __all__ = [
     "symbol_name",
     "sizes_of",
     "symbols_by_name",
-    "takes_no_memref",
     "to_name",
     "trim",
     "used_dims",

@@ -159,6 +159,3 @@ def put(op: Any, key: str, value: Any) -> None:
 
 
 OVERWRITES = "tir.overwrites"
-
-
-SHARED = ("affine.parallel", "scf.parallel")

@@ -12,9 +12,10 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import attrs, dtypes, float_constants, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_OPS, BODIES, MEMREF_OPERAND, TO_FLOAT, is_pure
 from tir_mlir.dialect.ir.touch import touch, touch_users
 from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_size, is_where, parent_op
-from tir_mlir.dialect.ir.walk import AFFINE_ACCESS, AFFINE_OPS, constraints, is_inside, ops, used_outside
+from tir_mlir.dialect.ir.walk import constraints, is_inside, ops, used_outside
 
 _COMPUTED: dict[str, Callable[..., Any]] = {
     "arith.addf": operator.add, "arith.subf": operator.sub, "arith.mulf": operator.mul,
@@ -55,7 +56,7 @@ def _fold(op: ir.Operation) -> None:
     given = [_constant(v, signs.operand_sign(op) is True) for v in op.operands]
     if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
         return
-    if op.name in ("arith.sitofp", "arith.uitofp") and abs(given[0]) > 1 << 53:  # type: ignore[arg-type]
+    if op.name in TO_FLOAT and abs(given[0]) > 1 << 53:  # type: ignore[arg-type]
         return  # a Python float would round it once more
     value = _COMPUTED[op.name](*given)
     type_ = op.results[0].type
@@ -112,9 +113,9 @@ def _map(map_: ir.AffineMap) -> ir.Attribute:
 
 def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Operation:
     """Apply `change` to every index expression of an affine op. Returns the replacement op."""
-    if op.name in (*AFFINE_ACCESS, "affine.apply"):
-        start = {"affine.apply": 0, "affine.load": 1, "affine.vector_load": 1}.get(op.name, 2)
+    if op.name in AFFINE_ACCESSES or op.name == "affine.apply":
         operands = list(op.operands)
+        start = MEMREF_OPERAND[op.name] + 1 if op.name in AFFINE_ACCESSES else 0
         indices = read_map(attrs.affine_map(op, "map"), operands[start:])
         map_, used = emit_map([change(i) for i in indices])
         return rebuild(op, operands[:start] + used, {"map": _map(map_)})
@@ -218,7 +219,7 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
     """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
     new = op.operation.clone(ip).operation
-    if new.parent is not None and new.parent.name not in ("func.func", "builtin.module"):
+    if new.parent is not None and new.parent.name not in BODIES:
         touch(new)
     if mapping:
         replace_values(new, mapping)
@@ -312,12 +313,6 @@ def _is_named(op: ir.Operation) -> bool:
     inputs = range(len(func.regions[0].blocks[0].arguments))
     named = [attrs.of_argument(func, number).get(attrs.SYMS, ()) for number in inputs]
     return any(name in syms for syms in named) or any(name in attrs.get(o, attrs.SYMS, ()) for o in ops(func))
-
-
-def is_pure(op: ir.Operation) -> bool:
-    """Whether an op has no side effects; loads count as pure."""
-    dialect = op.name.split(".")[0]
-    return dialect in ("arith", "math") or op.name in ("affine.apply", "affine.load", "memref.load", "memref.subview")
 
 
 def prune(op: ir.Operation, stop: ir.Operation) -> None:

@@ -12,28 +12,21 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir.op_traits import (
+    IFS,
+    INDEX_CASTS,
+    LANES,
+    LOADS,
+    POINTERS,
+    SIGNLESS,
+    UNSIGNED,
+    VIEWS,
+    WIDENINGS,
+    accessed,
+)
 
-UNSIGNED = {
-    "arith.floordivsi": "arith.divui", "arith.divsi": "arith.divui", "arith.remsi": "arith.remui",
-    "arith.ceildivsi": "arith.ceildivui", "arith.maxsi": "arith.maxui", "arith.minsi": "arith.minui",
-    "arith.shrsi": "arith.shrui", "arith.extsi": "arith.extui", "arith.sitofp": "arith.uitofp",
-    "arith.fptosi": "arith.fptoui", "arith.index_cast": "arith.index_castui",
-}  # fmt: skip
-"""Op on signed integers -> op on unsigned ones. All other integer ops are the same for both."""
-
-_OF_UNSIGNED = {"arith.extui", "arith.uitofp", "arith.index_castui"}  # by their operand
-_UNSIGNED_RESULT = set(UNSIGNED.values()) - _OF_UNSIGNED
-_OF_SIGNED = {"arith.extsi", "arith.sitofp", "arith.divsi", "arith.floordivsi", "arith.remsi", "arith.ceildivsi"} | {
-    "arith.maxsi", "arith.minsi", "arith.shrsi"
-}  # fmt: skip
-_EITHER = {
-    "arith.addi": 0, "arith.subi": 0, "arith.muli": 0, "arith.andi": 0, "arith.ori": 0, "arith.xori": 0,
-    "arith.shli": 0, "arith.select": 1, "math.ctpop": 0, "math.ctlz": 0, "math.cttz": 0, "math.ipowi": 0,
-}  # fmt: skip
-"""Ops whose result has the sign of their operands, from the given one on."""
-_LOADS = ("affine.load", "memref.load", "affine.vector_load")
-_SAME_ELEMENTS = ("vector.broadcast", "vector.shape_cast", "vector.from_elements", "vector.extract", "vector.shuffle")
-_CHOICES = ("affine.if", "scf.if")
+_UNSIGNED_OPS = frozenset(UNSIGNED.values())
+_UNSIGNED_RESULT = _UNSIGNED_OPS - INDEX_CASTS - WIDENINGS
 _ULT, _SLT, _SGE = 6, 2, 5
 _MARKED = 4  # the distance of an unsigned predicate of cmpi from the signed one
 
@@ -70,17 +63,17 @@ def declare(op: ir.Operation, dtype: str) -> None:
 def operand_sign(op: ir.Operation) -> bool | None:
     """Whether an op reads its integer operands as unsigned (True) or signed (False); None if it reads bits."""
     name = op.name
-    if name in _OF_UNSIGNED or (name in _UNSIGNED_RESULT and name != "arith.fptoui"):
+    if name in _UNSIGNED_OPS:
         return True
     if name == "arith.cmpi":
         number = ir.IntegerAttr(op.attributes["predicate"]).value
         return None if number < _SLT else number >= _ULT
-    return False if name in _OF_SIGNED else None
+    return False if name in UNSIGNED else None
 
 
 def operand_dtype(op: ir.Operation) -> str | None:
     """The type of the integer operands of an op: by its sign, else that of the first operand that has one."""
-    if op.name in _EITHER:
+    if op.name in SIGNLESS:
         return dtype_of(op.results[0])
     values = list(op.operands)
     type_ = values[-1].type if values else ir.NoneType.get()
@@ -107,16 +100,16 @@ def dtype_of(value: ir.Value) -> str | None:
     name = op.name
     if name == "arith.constant":
         return None
-    if name in _LOADS:
-        return dtypes.with_lanes(buffer_dtype(op.operands[0]), _lanes(type_))
-    if name in _SAME_ELEMENTS:
+    if name in LOADS:
+        return dtypes.with_lanes(buffer_dtype(accessed(op)), _lanes(type_))
+    if name in LANES:
         found = _first(list(op.operands))
         return None if found is None else dtypes.with_lanes(found, _lanes(type_))
     if name in _UNSIGNED_RESULT:
         return f"u{dtypes.to_name(type_)}"
-    if name in _EITHER:
-        return _first(list(op.operands)[_EITHER[name] :])
-    if name in _CHOICES:
+    if name in SIGNLESS:
+        return _first(list(op.operands)[name == "arith.select" :])
+    if name in IFS:
         number = ir.OpResult(value).result_number
         return _first([list(region.blocks[0].operations)[-1].operands[number] for region in op.regions])
     return dtypes.to_name(type_)
@@ -178,6 +171,4 @@ def is_wide(value: ir.Value) -> bool:
 
 
 def _is_view(op: ir.Operation) -> bool:
-    if op.name == "memref.view":  # has a type of its own
-        return False
-    return op.name.startswith("memref.") and len(op.operands) > 0 and isinstance(op.operands[0].type, ir.MemRefType)
+    return (op.name in VIEWS or op.name in POINTERS) and op.name != "memref.view"  # which has a type of its own

@@ -11,6 +11,8 @@ import threading
 
 from mlir import ir
 
+from tir_mlir.dialect.ir.op_traits import BODIES
+
 _state = threading.local()
 
 
@@ -70,7 +72,7 @@ def touch_here() -> None:
     current = listener()
     if current is not None:
         owner = ir.InsertionPoint.current.block.owner
-        if owner.operation.name not in ("func.func", "builtin.module"):
+        if owner.operation.name not in BODIES:
             current.add(owner.operation)
 
 

@@ -16,10 +16,9 @@ from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
+from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED, SIZES, VIEWS
 from tir_mlir.dialect.ir.touch import size_names
 from tir_mlir.dialect.ir.traversal import direct_ops, is_program
-
-_VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.view")
 
 
 def is_loop(op: Any) -> bool:
@@ -257,7 +256,7 @@ class Buffer:
 
     @property
     def is_alloc(self) -> bool:
-        return self.op is not None and self.op.name in ("memref.alloc", "memref.alloca")
+        return self.op is not None and self.op.name in ALLOCS
 
     @property
     def is_view(self) -> bool:
@@ -317,7 +316,7 @@ class Buffer:
     def root(self) -> Buffer:
         """The parameter or allocation behind a chain of views."""
         buffer = self
-        while buffer.op is not None and buffer.op.name in _VIEWS:
+        while buffer.op is not None and buffer.op.name in VIEWS:
             buffer = Buffer(buffer.op.operands[0])
         return buffer
 
@@ -396,8 +395,7 @@ def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
     return _symbols(func_of(op).op)
 
 
-_SYMBOL_OPS = ("memref.dim", "arith.floordivsi", "arith.muli", "arith.index_cast", "memref.extract_strided_metadata")
-BESIDE_SIZES = (*_SYMBOL_OPS, "arith.constant", "affine.apply")
+BESIDE_SIZES = SIZES | FOLDED
 
 
 @remembered
@@ -419,7 +417,7 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
 def sizes_of(op: ir.Operation) -> list[tuple[str, ir.Value]]:
     """The shape variables that an op in the body of a function defines."""
     name = op.name
-    if name not in _SYMBOL_OPS:
+    if name not in SIZES:
         return []
     if is_size(op) or (name == "arith.index_cast" and attrs.NAME in op.attributes):
         return [(attrs.get(op, attrs.NAME), op.results[0])]

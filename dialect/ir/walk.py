@@ -13,13 +13,12 @@ from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
+from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, index_operands
 from tir_mlir.dialect.ir.touch import top_of
 from tir_mlir.dialect.ir.traversal import direct_ops, visit
 from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_data_where, is_init, is_loop, is_where
 
-AFFINE_ACCESS = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
 _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
-AFFINE_OPS = (*AFFINE_ACCESS, "affine.apply", "affine.for", "affine.parallel", "affine.if")
 
 
 def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) -> list[ir.Operation]:
@@ -161,7 +160,7 @@ def common_parent(items: Sequence[ir.Operation]) -> ir.Operation:
 
 def is_data_loop(op: ir.Operation) -> bool:
     """Whether an op is a loop with bounds or a condition computed from data."""
-    return op.name in ("scf.for", "scf.while") or is_bound_value(op)
+    return op.name in DATA_LOOPS or is_bound_value(op)
 
 
 def is_bound_value(op: ir.Operation) -> bool:
@@ -262,14 +261,8 @@ def constraints(if_op: ir.Operation) -> list[Constraint]:
 
 @remembered
 def access_indices(op: ir.Operation) -> list[Index]:
-    """The index expressions of an affine load or store."""
-    start = 2 if "store" in op.name else 1
-    return read_map(attrs.affine_map(op, "map"), list(op.operands)[start:])
-
-
-def accessed(op: ir.Operation) -> ir.Value:
-    """The memref of a load or store."""
-    return op.operands[1] if "store" in op.name else op.operands[0]
+    """The index expressions of an affine load or store, of an element or a vector."""
+    return read_map(attrs.affine_map(op, "map"), index_operands(op))
 
 
 # --- uses and ancestors ---------------------------------------------------------------------------------------------

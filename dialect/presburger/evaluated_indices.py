@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, accessed, dtypes, read_map, remembered, signs
+from tir_mlir.dialect.ir import Block, Index, dtypes, read_map, remembered, signs
+from tir_mlir.dialect.ir.op_traits import CASTS, COMPUTED_ACCESSES, INDEX_CASTS, index_operands
 
 MOST = 1 << 16
 """Points up to which a domain is evaluated."""
@@ -28,15 +29,6 @@ _INTEGERS: dict[str, Callable[..., Any]] = {
     "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.maxsi": np.maximum,
     "arith.minsi": np.minimum, "arith.floordivsi": lambda a, b: np.floor_divide(a.astype(np.int64), b.astype(np.int64)),
 }  # fmt: skip
-_CONVERSIONS = (
-    "arith.index_cast",
-    "arith.sitofp",
-    "arith.fptosi",
-    "arith.extsi",
-    "arith.trunci",
-    "arith.extf",
-    "arith.truncf",
-)
 _EXACT = 1 << 53
 
 
@@ -45,10 +37,9 @@ def stays_within(op: ir.Operation, block: Block, mins: Sequence[Index], extents:
     points of its domain. False if they are not known, for instance because they are loaded.
     """
     points = _points(block)
-    if points is None or op.name not in ("memref.load", "memref.store"):
+    if points is None or op.name not in COMPUTED_ACCESSES:
         return False
-    operands = list(op.operands)
-    for value, low, extent in zip(operands[operands.index(accessed(op)) + 1 :], mins, extents, strict=True):
+    for value, low, extent in zip(index_operands(op), mins, extents, strict=True):
         found, start, size = _value(value, points), _index(low, points), _index(extent, points)
         if found is None or start is None or size is None or not np.all((start <= found) & (found < start + size)):
             return False
@@ -78,7 +69,7 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     if op.name == "arith.constant":
         number = op.attributes["value"]
         return np.array([number.value]) if isinstance(number, ir.IntegerAttr | ir.FloatAttr) else None
-    known = (*_FLOATS, *_INTEGERS, *_CONVERSIONS)
+    known = _FLOATS.keys() | _INTEGERS.keys() | CASTS | INDEX_CASTS
     parts = [_value(v, points) for v in op.operands] if op.name in known and signs.operand_sign(op) is not True else []
     if not parts or any(p is None for p in parts):
         return None

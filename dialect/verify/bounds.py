@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, access_domain, known_indices, of_op
+from tir_mlir.dialect.analysis import Access, access_domain, is_reshaped, known_indices, of_op, of_view
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
-from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, accessed, is_block, parents
+from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, is_block, parents
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
 from tir_mlir.dialect.presburger import constraint_set, domain, intervals, only_where, question
 from tir_mlir.dialect.verify import fast_paths
 from tir_mlir.dialect.verify.example_points import example, listed
@@ -63,15 +64,25 @@ def access_shape(op: ir.Operation) -> None:
 
 def check_access(op: ir.Operation) -> bool:
     """The same; returns whether all indices of the op are of these kinds, so that it is proved to be inside."""
-    if op.name in ("affine.load", "affine.store") and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
+    if op.name in AFFINE_ELEMENT_ACCESSES and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
         return True
-    proved = op.name not in ("memref.load", "memref.store") or None not in known_indices(op)
+    if op.name in AFFINE_ACCESSES and is_reshaped(Buffer(accessed(op))):
+        return _inside_view(op)
+    proved = op.name not in COMPUTED_ACCESSES or None not in known_indices(op)
     for access in of_op(op):
-        if access.exact or (op.name in ("memref.load", "memref.store") and access_domain(access).exact):
+        if access.exact or (op.name in COMPUTED_ACCESSES and access_domain(access).exact):
             in_bounds(op, access)
         else:
             proved = False
     return proved
+
+
+def _inside_view(op: ir.Operation) -> bool:
+    """The same for an affine access of a view with other strides than its root."""
+    if not ir.MemRefType(accessed(op).type).has_static_shape:
+        return False
+    in_bounds(op, of_view(op))
+    return True
 
 
 def in_bounds(op: ir.Operation, access: Access) -> None:

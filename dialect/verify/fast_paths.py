@@ -11,6 +11,7 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir import ENTRIES, attrs, is_symbol, over_dims
+from tir_mlir.dialect.ir.op_traits import ALLOCS, index_operands
 from tir_mlir.dialect.presburger import ValueRanges, intervals
 from tir_mlir.dialect.presburger.intervals import Range, constant_of
 
@@ -63,9 +64,9 @@ def _reduces_upwards(low: ir.AffineMap, kinds: ir.Attribute) -> bool:
 def access_inside(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
     owner = memref.owner
-    if not isinstance(owner, ir.Block) and owner.name not in ("memref.alloc", "memref.alloca"):
+    if not isinstance(owner, ir.Block) and owner.name not in ALLOCS:
         return False
-    known = _known(list(op.operands)[1 if op.name == "affine.load" else 2 :], box)
+    known = _known(index_operands(op), box)
     return _access_inside(attrs.affine_map(op, "map"), known, tuple(ir.MemRefType(memref.type).shape))
 
 

@@ -23,7 +23,6 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
-    accessed,
     all_blocks,
     attrs,
     by_structure,
@@ -33,6 +32,7 @@ from tir_mlir.dialect.ir import (
     ops,
     parents,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -150,7 +150,7 @@ def _check_ops(root: ir.Operation) -> list[Block]:
 
 def _is_obvious(op: ir.Operation, name: str) -> bool:
     """Whether intervals show that the rules in `SETTLED` hold."""
-    if name in ("affine.load", "affine.store"):
+    if name in AFFINE_ELEMENT_ACCESSES:
         return fast_paths.access_inside(op, accessed(op), intervals.around(op))
     if name != "affine.parallel" or not fast_paths.bindings_inside(op, intervals.around(op)):
         return False
@@ -291,15 +291,9 @@ RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "func.call": (program_call,),
     "memref.alloc": (sizes,),
     "memref.view": (sizes, arena_view),
-    "memref.load": (access_shape,),
-    "memref.store": (access_shape,),
-}
+} | dict.fromkeys(COMPUTED_ACCESSES, (access_shape,))
 
 SETTLED: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {
     "affine.parallel": (bindings_in_domain, init_first),
-    "affine.load": (access_shape,),
-    "affine.store": (access_shape,),
-    "affine.vector_load": (access_shape,),
-    "affine.vector_store": (access_shape,),
     "llvm.inttoptr": (access_shape,),
-}
+} | dict.fromkeys(AFFINE_ACCESSES, (access_shape,))

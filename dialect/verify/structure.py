@@ -15,7 +15,6 @@ from mlir import ir
 from tir_mlir.dialect.analysis import visible_buffers
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import (
-    AFFINE_OPS,
     Func,
     attrs,
     funcs,
@@ -27,6 +26,7 @@ from tir_mlir.dialect.ir import (
     parse_set,
     symbols_by_name,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_OPS
 from tir_mlir.dialect.verify import declared_types
 from tir_mlir.dialect.verify.rules import LARGEST, check_mlir, huge
 

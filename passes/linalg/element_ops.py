@@ -10,9 +10,8 @@ from mlir.dialects import arith, tensor
 
 from tir_mlir.dialect.computation import NotRaisable
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, access_indices, constraints, create, read_apply
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ELEMENT_LOADS, IFS
 from tir_mlir.dialect.presburger import dim_factors
-
-_LOADS = ("affine.load", "memref.load")
 
 
 class Sizes(Protocol):
@@ -36,7 +35,7 @@ class Operands:
         self.out_maps = [self._output(op) for op in stores]
         self.outputs = [op.operands[1] for op in stores]
         for op in block.body_ops():
-            if op.name == "affine.load" and op.operands[0] not in self.outputs:
+            if op.name == AFFINE_LOAD and op.operands[0] not in self.outputs:
                 self._load(op)
 
     def _output(self, store: ir.Operation) -> ir.AffineMap:
@@ -129,7 +128,7 @@ class ElementOps:
     def values(self, body: Sequence[ir.Operation]) -> list[ir.Value]:
         """Write the ops of a block; returns what it stores, in the order of the outputs."""
         for op in body:
-            if op.name != "affine.store":
+            if op.name != AFFINE_STORE:
                 self._op(op, True)
         return [self.made[s.operands[0]] for s in self.operands.stores]
 
@@ -139,11 +138,11 @@ class ElementOps:
                 op.erase()
 
     def _op(self, op: ir.Operation, always: bool) -> None:
-        if op.name in _LOADS:
+        if op.name in ELEMENT_LOADS:
             self.made[op.results[0]] = self._loaded(op, always)
         elif op.name == "affine.apply":
             self.made[op.results[0]] = create.apply(self._index(read_apply(op.results[0])))
-        elif op.name in ("affine.if", "scf.if") and len(op.results):
+        elif op.name in IFS and len(op.results):
             self._branch(op)
         elif len(op.regions) or op.name.split(".")[0] not in ("arith", "math"):
             raise NotRaisable(f'block "{self.operands.block.name}" has {op.name} in it', op)
@@ -157,7 +156,7 @@ class ElementOps:
         buffer = op.operands[0]
         if buffer in self.operands.outputs:
             number = self.operands.outputs.index(buffer)
-            same = op.name == "affine.load" and _same(access_indices(op), access_indices(self.operands.stores[number]))
+            same = op.name == AFFINE_LOAD and _same(access_indices(op), access_indices(self.operands.stores[number]))
             if not same:
                 raise NotRaisable(f'block "{self.operands.block.name}" reads what other points write', op)
             return self.running[number]

@@ -16,11 +16,11 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, edit, is_apply, read_apply
+from tir_mlir.dialect.ir.op_traits import INDEX_ARITH
 from tir_mlir.dialect.presburger import split_linear
 from tir_mlir.passes.linalg import reshapes
 
 _NAMES = ["n", "m", "k", "l", "p", "q", *(c for c in string.ascii_lowercase if c not in "nmklpq")]
-_FOLDED = ("arith.addi", "arith.subi", "arith.muli", "arith.floordivsi", "arith.ceildivsi")
 
 
 class ExtentSolver:
@@ -85,7 +85,7 @@ class ExtentSolver:
             return self.known(index.substitute({v: self.term(v, known) for v in index.values}))
         if op.name == "arith.index_cast" and "i64" in (str(op.operands[0].type), str(value.type)):
             return self.term(op.operands[0], known)
-        if op.name in _FOLDED:
+        if op.name in INDEX_ARITH:
             left, right = (self.term(v, known) for v in op.operands)
             return self.known(_fold(op, left, right))
         raise LinalgError(f"the size or offset computed by {op.name} is not an affine expression of sizes", op.location)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, direct_ops, walk
+from tir_mlir.dialect.ir.op_traits import NEUTRAL
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver
 from tir_mlir.passes.linalg.generic import GenericOp, extents
 
-_NO_ACCESS = ("memref.dim", "memref.dealloc", "func.return")
+_NO_ACCESS = NEUTRAL | {"func.return"}
 
 
 def fills_to_fold(found: Sequence[GenericOp], func: Func, sizes: ExtentSolver) -> dict[ir.Operation, list[GenericOp]]:

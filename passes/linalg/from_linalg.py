@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine, NotProvable, TirError
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, create, dtypes, edit, funcs, is_block, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, DATA_LOOPS
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.passes.linalg import generic, reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver, restore_shape_variables
@@ -17,7 +18,7 @@ from tir_mlir.passes.linalg.generic import GenericOp
 from tir_mlir.passes.linalg.prepare import ALLOCATED_PARAMETER, prepare, update_type
 
 COMPUTED = ("linalg.generic", "memref.copy")
-_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+
 _SYMBOLS = ("memref.dim", "memref.extract_strided_metadata")
 _DROPPED = ("memref.dealloc", "cf.assert")
 _KEPT = (
@@ -25,7 +26,7 @@ _KEPT = (
     "affine.if", "affine.load", "affine.store", "affine.apply", "affine.min", "affine.max", "affine.yield",
     "scf.if", "scf.yield", "scf.condition",
 )  # fmt: skip
-_LOOPS_OVER_DATA = ("scf.for", "scf.while")
+
 _ADVICE = {
     "func.call": "inline it (mlir-opt --inline)",
     "scf.for": "raise it to affine.for, or leave loops to the schedule",
@@ -92,7 +93,7 @@ def _check(func: Func) -> None:
 
 def _is_encoded(op: ir.Operation) -> bool:
     """Whether an op is a block, or a loop over data, of a TensorIR program."""
-    return is_block(op) or (op.name in _LOOPS_OVER_DATA and attrs.LOOP in op.attributes)
+    return is_block(op) or (op.name in DATA_LOOPS and attrs.LOOP in op.attributes)
 
 
 def _check_type(type_: ir.Type, location: ir.Location) -> None:
@@ -167,7 +168,7 @@ def _name(func: Func, written: NameOfLocation) -> None:
         if op.name == "affine.for" and attrs.LOOP not in op.attributes:
             name = written(Loop(op).var.location) or f"o{number}"
             op.attributes[attrs.LOOP] = ir.StringAttr.get(name)
-        if op.name in _ALLOCATIONS and attrs.NAME not in op.attributes and (name := written(op.location)):
+        if op.name in ALLOCS and attrs.NAME not in op.attributes and (name := written(op.location)):
             op.attributes[attrs.NAME] = ir.StringAttr.get(name)
 
 
@@ -206,7 +207,7 @@ def _allocations(func: Func, sizes: ExtentSolver) -> None:
     """Move every allocation to the top of the function, and name it."""
     made: list[ir.Operation] = []
     for op in _outside_blocks(func):
-        if op.name not in _ALLOCATIONS:
+        if op.name not in ALLOCS:
             continue
         if ALLOCATED_PARAMETER in op.attributes or not _is_needed(op.results[0]):
             _drop(op)
@@ -256,7 +257,7 @@ def _erase_unused(func: Func, sizes: ExtentSolver) -> None:
             edit.substitute({value: sizes.known(Index.of(value)) if value in sizes.solved else sizes.term(value)})
     for op in reversed(_outside_blocks(func)):
         pure = op.name.split(".")[0] in ("arith", "math") or reshapes.is_view_op(op)
-        if (pure or op.name in ("memref.dim", "affine.apply")) and not _used(op):
+        if (pure or op.name == "memref.dim" or op.name == "affine.apply") and not _used(op):
             if op.name != "memref.dim" or not _is_symbol_of_shape(op, func):
                 op.erase()
 

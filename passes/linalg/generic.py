@@ -11,7 +11,8 @@ from mlir import ir
 from mlir.dialects import memref
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
-from tir_mlir.dialect.ir import ASSOCIATIVE, Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
+from tir_mlir.dialect.ir import Buffer, Index, IterSpec, Loop, attrs, create, is_loop, is_symbol
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, ASSOCIATIVE, ELEMENT_LOADS
 from tir_mlir.dialect.presburger import dim_factors, span, split_linear
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver
@@ -314,7 +315,7 @@ class BodyEmitter:
         if isinstance(value.owner, ir.Block):
             return self._argument(value)
         op = value.owner.operation
-        if op.name in ("memref.load", "affine.load") and self._is_inside(op):
+        if op.name in ELEMENT_LOADS and self._is_inside(op):
             return self._gather(op)
         if op.name.split(".")[0] not in _SCALAR or len(op.results) != 1 or len(op.regions):
             raise LinalgError(
@@ -337,7 +338,7 @@ class BodyEmitter:
 
     def _gather(self, op: ir.Operation) -> ir.Value:
         """A load in the body, at indices that the body computes."""
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             raise LinalgError("affine.load in the body of a generic: use memref.load", op.location)
         buffer, indices = op.operands[0], list(op.operands)[1:]
         if self._is_plain_load(op):

@@ -9,6 +9,7 @@ from mlir.dialects import arith, bufferization, func, linalg, memref, tensor
 
 from tir_mlir.dialect.computation import NotRaisable
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, attrs, create, is_block, is_init, is_loop
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE
 from tir_mlir.passes.linalg.element_ops import ElementOps, Operands
 from tir_mlir.passes.linalg.emit_linalg import generic_op
 from tir_mlir.passes.linalg.tensor_reshapes import reshaped
@@ -165,7 +166,7 @@ class _Writer:
     def _block(self, block: Block, loops: Sequence[Loop]) -> None:
         axes = _Axes(block, loops)
         body = [op for op in block.body_ops() if not is_init(op)]
-        stores = [op for op in body if op.name == "affine.store"]
+        stores = [op for op in body if op.name == AFFINE_STORE]
         if any(op.name == "memref.store" for op in body) or not stores:
             raise NotRaisable(f'block "{block.name}" stores at indices from data', block.op)
         operands = Operands(block, axes.kept, stores)
@@ -204,7 +205,7 @@ class _Writer:
             known = self.tensors.get(buffer.value)
             return self._empty(buffer.dims, buffer.type.element_type) if known is None else known
         inner = block.init.regions[0].blocks[0].operations
-        first = next((op for op in inner if op.name == "affine.store" and op.operands[1] == buffer.value), None)
+        first = next((op for op in inner if op.name == AFFINE_STORE and op.operands[1] == buffer.value), None)
         owner = None if first is None else first.operands[0].owner
         if owner is None or isinstance(owner, ir.Block) or owner.name != "arith.constant":
             raise NotRaisable(f'the init of block "{block.name}" is no constant', block.op)
@@ -219,7 +220,7 @@ class _Axes:
 
     def __init__(self, block: Block, loops: Sequence[Loop]):
         free = {loop.var: loop for loop in loops}
-        used = {v for op in block.body_ops() if op.name == "affine.store" for v in list(op.operands)[2:]}
+        used = {v for op in block.body_ops() if op.name == AFFINE_STORE for v in list(op.operands)[2:]}
         self.kept, self.dropped = [], {}
         for it in block.iters:
             if it.extent.as_constant() == 1 and it.var not in used:

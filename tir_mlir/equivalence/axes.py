@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.dialect.verify import verify
 
@@ -143,8 +144,8 @@ def _block(block: Block, axes: Axes, variables: dict[ir.Value, Node]) -> None:
 
 def _uses(op: ir.Operation, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
     """Constrain axes by the uses of loop variables and iters."""
-    if op.name in ("affine.load", "affine.store"):
-        name = Buffer(walk.accessed(op)).name
+    if op.name in AFFINE_ELEMENT_ACCESSES:
+        name = Buffer(accessed(op)).name
         for axis, index in enumerate(walk.access_indices(op)):
             _index(index, ("dim", name, axis), axes, variables)
         return

@@ -14,6 +14,7 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, funcs, walk
+from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA
 from tir_mlir.equivalence import instrument, prime_field
 from tir_mlir.equivalence.edits import OpBuilder, retyped
 from tir_mlir.equivalence.field import field_functions
@@ -156,8 +157,8 @@ def _bodies(own: Sequence[Func]) -> list[ir.Operation]:
 
 
 def _note_integer_comparisons(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
-    names = ("arith.cmpi", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
-    if any(o.name in names and not isinstance(o.operands[0].type, ir.IndexType) for o in everything):
+    names = COMPARISONS | MAXIMA | MINIMA
+    if any(o.name in names and isinstance(o.operands[0].type, ir.IntegerType) for o in everything):
         build.ordered = True
 
 
@@ -168,7 +169,7 @@ def _as_doubles(everything: list[ir.Operation]) -> None:
     for op in everything:
         if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
             op.attributes["value"] = ir.FloatAttr.get(double, ir.FloatAttr(op.attributes["value"]).value)
-        elif op.name in ("arith.extf", "arith.truncf"):
+        elif op.name == "arith.extf" or op.name == "arith.truncf":
             op.results[0].replace_all_uses_with(op.operands[0])
             op.erase()
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from mlir import ir
 
 from tir_mlir.dialect.ir import emit_map, walk
+from tir_mlir.dialect.ir.op_traits import index_operands
 from tir_mlir.equivalence.field import field_functions
 
 FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
@@ -102,7 +103,7 @@ class OpBuilder:
     def indices_of(self, op: ir.Operation) -> list[ir.Value]:
         """The indices of an access as values."""
         if not op.name.startswith("affine"):
-            return list(op.operands)[2 if "store" in op.name else 1 :]
+            return index_operands(op)
         found = []
         for index in walk.access_indices(op):
             map_, used = emit_map([index])

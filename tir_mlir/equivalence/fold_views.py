@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.dialect.ir import Index, edit, emit_map, is_apply, read_apply, walk
+from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES, STORES, accessed, stored
 from tir_mlir.equivalence.edits import OpBuilder
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -19,13 +20,13 @@ def fold_views(everything: list[ir.Operation], build: OpBuilder) -> None:
     Views with steps or non-affine offsets are accessed by memref.load and memref.store.
     """
     for op in everything:
-        if op.name in ("affine.load", "affine.store", "memref.load", "memref.store"):
+        if op.name in ELEMENT_ACCESSES:
             while (view := _view(op)) is not None:
                 op = _through(op, view, build)
 
 
 def _view(op: ir.Operation) -> ir.Operation | None:
-    owner = walk.accessed(op).owner
+    owner = accessed(op).owner
     return owner.operation if not isinstance(owner, ir.Block) and owner.name == "memref.subview" else None
 
 
@@ -58,7 +59,7 @@ def _is_affine(value: ir.Value) -> bool:
     """Whether a value may be a dimension of an affine map."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return owner.owner.name in ("affine.for", "func.func")
+        return owner.owner.name == "affine.for" or owner.owner.name == "func.func"
     return is_apply(value) or owner.name == "memref.dim"
 
 
@@ -77,7 +78,8 @@ def _affine(
         assert isinstance(step, int)
         indices[axis] = (indices[axis] + index * step).simplified()
     map_, used = emit_map(indices)
-    first = [op.operands[0], view.operands[0]] if "store" in op.name else [view.operands[0]]
+    value = stored(op)
+    first = [*([] if value is None else [value]), view.operands[0]]
     return edit.rebuild(op, [*first, *used], {"map": ir.AffineMapAttr.get(map_)})
 
 
@@ -99,7 +101,7 @@ def _plain(
                 else build.binary("arith.muli", index, build.index(step) if isinstance(step, int) else step)
             )
             values[axis] = build.plus(values[axis], scaled)
-        if "store" in op.name:
+        if op.name in STORES:
             made = ir.Operation.create("memref.store", [], [op.operands[0], view.operands[0], *values])
         else:
             made = ir.Operation.create("memref.load", [op.results[0].type], [view.operands[0], *values])

@@ -12,6 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Func, walk
+from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, ELEMENT_LOADS, accessed, index_operands
 from tir_mlir.equivalence.field.field_functions import P
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
@@ -148,12 +149,10 @@ def index_limits(func: Func) -> dict[int, int]:
         if op.name == "scf.for":
             for number in {n for bound in list(op.operands)[:2] for n in _feeding(bound, func)}:
                 found[number] = min(found.get(number, _TRIPS), _TRIPS)
-        if op.name not in ("memref.load", "memref.store"):
+        if op.name not in COMPUTED_ACCESSES:
             continue
-        memref = walk.accessed(op)
-        for value, size in zip(
-            list(op.operands)[2 if "store" in op.name else 1 :], ir.MemRefType(memref.type).shape, strict=True
-        ):
+        memref = accessed(op)
+        for value, size in zip(index_operands(op), ir.MemRefType(memref.type).shape, strict=True):
             for number in _feeding(value, func):
                 least = 1 if size < 0 else size
                 found[number] = min(found.get(number, least), least)
@@ -167,7 +166,7 @@ def _feeding(value: ir.Value, func: Func) -> set[int]:
         loop = owner.owner.operation
         return {n for v in list(loop.operands)[:2] for n in _feeding(v, func)} if loop.name == "scf.for" else set()
     op = owner.operation
-    if op.name in ("affine.load", "memref.load"):
+    if op.name in ELEMENT_LOADS:
         return {func.args.index(op.operands[0])} if op.operands[0] in func.args else set()
     if op.name.startswith("arith."):
         return {n for v in op.operands for n in _feeding(v, func)}

@@ -9,13 +9,21 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Func, Loop, frozen, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import (
+    ALLOCS,
+    DIVISIONS,
+    ELEMENT_ACCESSES,
+    ELEMENT_STORES,
+    REMAINDERS,
+    STORES,
+    accessed,
+)
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.field.field_functions import LOOPS, STATE, STATE_SIZE
 
 ARENA = "tir.arena"
 """On an allocation: it holds elements of other types."""
-ACCESSES = ("affine.load", "affine.store", "memref.load", "memref.store")
 
 
 @dataclass(frozen=True)
@@ -32,8 +40,8 @@ class Site:
 
 
 def site_of(op: ir.Operation, build: OpBuilder) -> Site:
-    what = "writes" if "store" in op.name else "reads"
-    return Site(build.place(op), what, Buffer(walk.accessed(op)).name, tuple(lp.name for lp in loops_around(op)))
+    what = "writes" if op.name in STORES else "reads"
+    return Site(build.place(op), what, Buffer(accessed(op)).name, tuple(lp.name for lp in loops_around(op)))
 
 
 def loops_around(op: ir.Operation) -> list[Loop]:
@@ -53,7 +61,7 @@ def clamp(everything: Sequence[ir.Operation], build: OpBuilder) -> list[Site]:
     Returns the sites, by number.
     """
     with frozen():
-        unsure = [op for op in everything if op.name in ACCESSES and not _inside(op)]
+        unsure = [op for op in everything if op.name in ELEMENT_ACCESSES and not _inside(op)]
     sites = [site_of(op, build) for op in unsure]
     for number, op in enumerate(unsure):
         _clamp(op, number, build)
@@ -64,7 +72,7 @@ def _inside(op: ir.Operation) -> bool:
     if not op.name.startswith("affine"):
         return False
     box = intervals.around(op)
-    for index, size in zip(walk.access_indices(op), ir.MemRefType(walk.accessed(op).type).shape, strict=True):
+    for index, size in zip(walk.access_indices(op), ir.MemRefType(accessed(op).type).shape, strict=True):
         low, high = intervals.interval(index, box)
         if low is None or high is None or low < 0 or high >= size or size < 0:
             return False
@@ -79,7 +87,7 @@ def size_of(memref: ir.Value, axis: int, build: OpBuilder) -> ir.Value:
 
 
 def _clamp(op: ir.Operation, number: int, build: OpBuilder) -> None:
-    memref, store = walk.accessed(op), "store" in op.name
+    memref, store = accessed(op), op.name in STORES
     with ir.InsertionPoint(op), op.location:
         site = build.number(number)
         indices = [
@@ -101,7 +109,7 @@ def spread_rows(everything: Sequence[ir.Operation]) -> None:
     """
     for op in [o for o in everything if o.name == "memref.alloc" and not len(o.operands)]:
         type_ = ir.MemRefType(op.results[0].type)
-        others = [u for u in op.results[0].uses if u.owner.name not in ACCESSES]
+        others = [u for u in op.results[0].uses if u.owner.name not in ELEMENT_ACCESSES]
         if others or type_.rank < 2 or type_.shape[-1] % 64:
             continue
         shape = [*type_.shape[:-1], type_.shape[-1] + 8]
@@ -116,7 +124,7 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
 
     Must run after loops are limited. Returns whether there is an allocation.
     """
-    found = [op for op in everything if op.name in ("memref.alloc", "memref.alloca")]
+    found = [op for op in everything if op.name in ALLOCS]
     for op in found:
         element = ir.MemRefType(op.results[0].type).element_type
         with ir.InsertionPoint.after(op), op.location:
@@ -150,7 +158,7 @@ def _fill(memref: ir.Value, value: ir.Value, build: OpBuilder) -> None:
 def note_writers(func: Func, parameter: int, build: OpBuilder) -> list[Site]:
     """Make every store to a parameter record its site and loop variables if it writes the watched element."""
     memref = func.args[parameter]
-    stores = [op for op in walk.ops(func.op) if op.name in ("affine.store", "memref.store")]
+    stores = [op for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
     stores = [op for op in stores if op.operands[1] == memref]
     sites = [site_of(op, build) for op in stores]
     for number, op in enumerate(stores):
@@ -178,15 +186,10 @@ def _note(op: ir.Operation, memref: ir.Value, number: int, build: OpBuilder) -> 
 
 # --- what would trap ----------------------------------------------------------------------------------------------
 
-_DIVISIONS = {
-    "arith.divsi": False, "arith.floordivsi": False, "arith.ceildivsi": False, "arith.divui": False,
-    "arith.ceildivui": False, "arith.remsi": True, "arith.remui": True,
-}  # fmt: skip
-
 
 def make_total(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
     """Make integer division total: a / 0 is a, a / -1 is -a, the remainders are 0. Both would trap."""
-    for op in [o for o in everything if o.name in _DIVISIONS]:
+    for op in [o for o in everything if o.name in DIVISIONS]:
         a, b = op.operands
         owner = b.owner
         if not isinstance(owner, ir.Block) and owner.name == "arith.constant":
@@ -198,7 +201,7 @@ def make_total(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
             minus = build.cmpi("eq", b, less) if signed else build.bit(False)
             safe = build.select(build.binary("arith.ori", none, minus), one, b)
             op.operands[1] = safe
-        if signed and not _DIVISIONS[op.name]:
+        if signed and op.name not in REMAINDERS:
             uses = [(u.owner.operation, u.operand_number) for u in op.results[0].uses]
             with ir.InsertionPoint.after(op), op.location:
                 negated = build.binary("arith.subi", zero, a)

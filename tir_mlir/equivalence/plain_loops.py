@@ -13,6 +13,7 @@ from tir_mlir.dialect.calls import callee_of
 from tir_mlir.dialect.computation.split_lanes import split_lanes
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Block, Func, attrs, funcs, is_block, symbols_by_name, walk
+from tir_mlir.dialect.ir.op_traits import PREFETCHES
 from tir_mlir.equivalence.arenas.plain_copies import expand_copies
 from tir_mlir.equivalence.arenas.typed_arenas import split_arenas
 from tir_mlir.equivalence.described_kernels import describe_calls
@@ -99,7 +100,7 @@ def _name(root: ir.Operation, name: str) -> None:
 
 def _drop(op: ir.Operation) -> None:
     """Erase hints."""
-    if op.name in ("affine.prefetch", "memref.prefetch"):
+    if op.name in PREFETCHES:
         op.erase()
     elif op.name == "memref.assume_alignment":
         for result in op.results:
@@ -127,7 +128,7 @@ def check_known(module: ir.Module) -> None:
             raise NotChecked("T.assume on data: the check runs on arbitrary data")
         if name not in _KNOWN and not name.startswith(("arith.", "math.")):
             raise NotChecked(f"{name} has no exact semantics")
-        if name in ("arith.scaling_extf", "arith.scaling_truncf"):
+        if name.startswith("arith.scaling_"):
             raise NotChecked(f"{name} depends on the bits of a float: it has no exact semantics")
         if any(isinstance(r.type, ir.VectorType) for r in op.results):
             raise NotChecked(f"{name} is a vector op: the check runs programs before vectorization")

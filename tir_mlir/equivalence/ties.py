@@ -5,10 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Func, all_blocks, walk
-
-_COMPARE = ("arith.cmpf", "arith.cmpi")
-_STORES = ("affine.store", "memref.store")
-_LOADS = ("affine.load", "memref.load")
+from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, accessed
 
 
 def unspecified_by_ties(func: Func) -> frozenset[int]:
@@ -20,7 +17,7 @@ def unspecified_by_ties(func: Func) -> frozenset[int]:
     """
     kept = [Buffer(b).root.value for block in all_blocks(func.op) if _reduces(block) for b in _positions(block)]
     if any(value not in func.args for value in kept):
-        stored = [walk.accessed(op) for op in walk.ops(func.op) if op.name in _STORES]
+        stored = [accessed(op) for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
         kept = [Buffer(b).root.value for b in stored]
     return frozenset(n for n, a in enumerate(func.args) if a in kept)
 
@@ -31,11 +28,11 @@ def _reduces(block: Block) -> bool:
 
 def _positions(block: Block) -> list[ir.Value]:
     """The buffers that a block stores what it chose to, where it compares elements of another one that it stores."""
-    stores = [op for op in walk.ops(block.op) if op.name in _STORES]
-    written = [walk.accessed(op) for op in stores]
+    stores = [op for op in walk.ops(block.op) if op.name in ELEMENT_STORES]
+    written = [accessed(op) for op in stores]
     found = []
     for store in stores:
-        target, compared = walk.accessed(store), _compared(store.operands[0])
+        target, compared = accessed(store), _compared(store.operands[0])
         if compared and target not in compared and any(c in written for c in compared):
             found.append(target)
     return found
@@ -47,7 +44,7 @@ def _compared(value: ir.Value) -> list[ir.Value]:
     if isinstance(choice, ir.Block) or choice.name != "arith.select":
         return []
     test = choice.operands[0].owner
-    if isinstance(test, ir.Block) or test.name not in _COMPARE:
+    if isinstance(test, ir.Block) or test.name not in COMPARISONS:
         return []
     owners = [v.owner for v in test.operands]
-    return [walk.accessed(o.operation) for o in owners if not isinstance(o, ir.Block) and o.name in _LOADS]
+    return [accessed(o.operation) for o in owners if not isinstance(o, ir.Block) and o.name in ELEMENT_LOADS]

@@ -10,6 +10,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, funcs, is_block, is_loop, read_apply, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed
 from tir_mlir.equivalence.axes import Axes, Node
 
 
@@ -97,8 +98,8 @@ class LoopAxes:
 
 
 def _of_op(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[Meeting]:
-    if op.name in ("affine.load", "affine.store"):
-        buffer = Buffer(walk.accessed(op))
+    if op.name in AFFINE_ELEMENT_ACCESSES:
+        buffer = Buffer(accessed(op))
         for axis, index in enumerate(walk.access_indices(op)):
             index = index.substitute(env)
             yield _meeting(buffer, axis, [index], _constants(index))

@@ -8,12 +8,10 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import pointed
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_block, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, NEUTRAL, READING, VIEWS
 
-_VIEWS = (
-    "memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.collapse_shape", "memref.expand_shape",
-    "memref.transpose", "memref.memory_space_cast", "memref.assume_alignment", "memref.extract_strided_metadata",
-    "memref.view",
-)  # fmt: skip
+_VIEWS = VIEWS | {"memref.extract_strided_metadata"}
+_NO_ACCESS = _VIEWS | NEUTRAL
 CONCURRENT = ("scf.parallel", "omp.wsloop")
 
 
@@ -34,7 +32,7 @@ class Roots:
                 other = given[number] if number < len(given) else None
                 self._add(value, other or func.arg_name(number), bool(other))
         for op in everything:
-            if op.name in ("memref.alloc", "memref.alloca", "memref.get_global"):
+            if op.name in ALLOCS or op.name == "memref.get_global":
                 name = Buffer(op.results[0]).name
                 self._add(op.results[0], "tmp" if name == "buf" and "tir.name" not in op.attributes else name)
 
@@ -73,15 +71,12 @@ def is_concurrent(op: ir.Operation, has_blocks: bool) -> bool:
     return kind not in ("serial", "unrolled") if has_blocks else kind == "parallel"
 
 
-_LOADS = ("affine.load", "memref.load", "affine.vector_load", "vector.load", "vector.maskedload", "vector.gather")
-
-
 def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
     """Parameters that no concurrent loop of a function writes directly."""
     written: set[ir.Value] = set()
     for loop in concurrent:
         for op in walk.ops(loop):
-            if op.name not in _LOADS:
+            if op.name not in READING:
                 written |= _of(op)
     return set(func.args) - written
 
@@ -94,7 +89,7 @@ def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
             outside |= _of(op)
     found = []
     for value in inside - outside:
-        is_alloc = not isinstance(value.owner, ir.Block) and value.owner.name in ("memref.alloc", "memref.alloca")
+        is_alloc = not isinstance(value.owner, ir.Block) and value.owner.name in ALLOCS
         if is_alloc and not walk.is_inside(value.owner.operation, loop):
             found.append(value)
     return found
@@ -106,6 +101,6 @@ def _used(top: ir.Operation) -> set[ir.Value]:
 
 def _of(op: ir.Operation) -> set[ir.Value]:
     """The buffers that an op accesses."""
-    if op.name in (*_VIEWS, "memref.dim", "memref.dealloc"):
+    if op.name in _NO_ACCESS:
         return set()
     return {root(v) for v in op.operands if isinstance(v.type, ir.MemRefType)}

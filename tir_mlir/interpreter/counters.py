@@ -9,6 +9,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import parent_op
+from tir_mlir.dialect.ir.op_traits import COUNTED_LOOPS, WRITTEN_OPERAND, YIELDS
 
 LOADS, STORES, FLOPS, RUNS = "loads", "stores", "flops", "runs"
 
@@ -112,10 +113,6 @@ class Report:
         return table
 
 
-_STORES = {"vector.maskedstore": 0, "vector.scatter": 0}  # others: operand 1
-_LOOPS = ("affine.for", "scf.for")
-
-
 def destination(value: ir.Value) -> ir.Value | None:
     """The memref of the first store that a value flows to, through ops, loops and selects, or None."""
     seen: set[ir.Value] = set()
@@ -127,15 +124,15 @@ def destination(value: ir.Value) -> ir.Value | None:
         seen.add(current)
         for use in reversed(list(current.uses)):  # MLIR lists the last use first
             op = use.owner.operation
-            if op.name.endswith("store") or op.name in ("vector.transfer_write", "vector.scatter"):
-                place = _STORES.get(op.name, 1)
+            if op.name in WRITTEN_OPERAND:
+                place = WRITTEN_OPERAND[op.name]
                 if use.operand_number != place and isinstance(op.operands[place].type, ir.MemRefType):
                     return op.operands[place]
-            elif op.name in _LOOPS:
+            elif op.name in COUNTED_LOOPS:
                 number = use.operand_number - (len(op.operands) - len(op.results))
                 if number >= 0:
                     todo += [op.results[number], op.regions[0].blocks[0].arguments[1 + number]]
-            elif op.name in ("scf.yield", "affine.yield"):
+            elif op.name in YIELDS:
                 around = parent_op(op)
                 if use.operand_number < len(around.results):
                     todo.append(around.results[use.operand_number])

@@ -21,6 +21,7 @@ from tir_mlir.dialect.diagnostics import (
     color_uncaught,
 )
 from tir_mlir.dialect.ir import Block, Func, Loop, entered, is_block, is_loop, parents
+from tir_mlir.dialect.ir.op_traits import ACCESSES, LOOPS
 from tir_mlir.interpreter.memory import View
 from tir_mlir.interpreter.poison import Poison, PoisonUse
 from tir_mlir.interpreter.races import Conflict
@@ -69,7 +70,7 @@ class StopLocation:
                 blocks += 1
             elif is_loop(op) and self._has(Loop(op).var):
                 loops = {self.variables[Loop(op).var]: self._of(Loop(op).var), **loops}
-            elif op.name in ("scf.for", "scf.parallel", "affine.parallel", "omp.loop_nest"):
+            elif op.name in LOOPS or op.name == "omp.loop_nest":
                 variables = op.regions[0].blocks[0].arguments
                 for value in [v for v in variables if isinstance(v.type, ir.IndexType) and self._has(v)]:
                     loops = {self.variables[value]: self._of(value), **loops}
@@ -165,9 +166,9 @@ def _as_interpreter_error(error: BaseException, place: StopLocation | None) -> I
 
 def _uninitialized_use(error: PoisonUse, place: StopLocation | None) -> UnwrittenError:
     name = place.op.name if place is not None else ""
-    if name.endswith(("load", "store")):
+    if name in ACCESSES:
         use = "an index"
-    elif name in ("affine.for", "scf.for", "scf.parallel"):
+    elif name in LOOPS:
         use = "a loop bound"
     elif name == "llvm.intr.assume":
         use = "the condition of T.assume"

@@ -10,12 +10,15 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, all_blocks, bits, entered, loops_above, ops
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, YIELDS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 from tir_mlir.schedules.even_tiles import LARGE
 
-CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp", "arith.fptosi")
 """Casts between load and store that the lowering of transposed tiles takes."""
+
+
+_BESIDE = CASTS | YIELDS | {"affine.parallel", "affine.apply"}
 
 
 def block_info(sch: Schedule, block: Any) -> BlockInfo:
@@ -34,8 +37,8 @@ def block_view(sch: Schedule, block: Any) -> Block:
 def is_copy(sch: Schedule, block: Any) -> bool:
     """Whether a block stores what it loads, unchanged or cast to another type."""
     steps = [o.name for o in ops(block_view(sch, block).op)]
-    moved = [n for n in steps if n not in ("affine.parallel", "affine.yield", "affine.apply", *CASTS)]
-    return moved == ["affine.load", "affine.store"]
+    moved = [n for n in steps if n not in _BESIDE]
+    return moved == [AFFINE_LOAD, AFFINE_STORE]
 
 
 def extent_of(sch: Schedule, loop: Any) -> int | None:

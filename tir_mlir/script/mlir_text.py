@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, ToolError, VerifyError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, annotation_keys, attrs, create, entered, is_block, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, NAMED_VIEWS
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser.source import Source
@@ -19,7 +20,7 @@ ROBUST_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "tir"
 """Dialects whose ops MLIR parses and verifies without aborting on bad input; linalg and tensor can abort."""
 _DIALECT = re.compile(r"(?<![\w.%@#!/])([a-z]\w*)\.[a-z]")
 _DIAGNOSTIC = re.compile(r"^(?:<stdin>|-):(\d+):(\d+): error: (.*)$", re.MULTILINE)
-_NAMED = {"memref.alloc": "buf", "memref.alloca": "buf", "memref.subview": "view", "memref.view": "view"}
+_NAMED = dict.fromkeys(ALLOCS, "buf") | dict.fromkeys(NAMED_VIEWS, "view")
 
 
 def load(text_or_path: str, check: bool = True) -> ir.Module:
@@ -130,7 +131,7 @@ def add_missing_attributes(module: ir.Module) -> None:
             facts[attrs.SYMS] = attrs.to_attr([])
         if op.name == "func.func" and len(op.regions[0].blocks):
             _name_arguments(op)
-        if (op.name in ("affine.for", "func.func") or is_block(op)) and attrs.ID not in facts:
+        if (op.name == "affine.for" or op.name == "func.func" or is_block(op)) and attrs.ID not in facts:
             if op.name != "func.func" or len(op.regions[0].blocks):
                 facts[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
 
@@ -140,7 +141,11 @@ def _is_passed(op: ir.Operation) -> bool:
     users = [use.owner.operation for use in op.results[0].uses]
     casts = [user for user in users if user.name == "memref.cast"]
     users += [use.owner.operation for user in casts for use in user.results[0].uses]
-    return op.name == "memref.subview" and bool(users) and all(u.name in ("memref.cast", "func.call") for u in users)
+    return (
+        op.name == "memref.subview"
+        and bool(users)
+        and all(u.name == "memref.cast" or u.name == "func.call" for u in users)
+    )
 
 
 def _name_arguments(op: ir.Operation) -> None:

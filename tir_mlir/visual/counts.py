@@ -11,6 +11,7 @@ from tir_mlir.dialect.analysis import Access, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, func_of, is_block, is_loop, only_reads, parents
+from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES
 from tir_mlir.dialect.presburger import Domain, dim_type, question
 from tir_mlir.visual import sizes
 from tir_mlir.visual.nest import buffer_names
@@ -82,7 +83,7 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
 def _count(access: Access, given: Mapping[str, int]) -> Count:
     """The number of elements that one access transfers in a run."""
     dom, points = _iterations(access)
-    by_calls = access.op.name not in ("affine.load", "affine.store", "memref.load", "memref.store")
+    by_calls = access.op.name not in ELEMENT_ACCESSES
     each = access.extents if by_calls else ()
     func = func_of(access.op)
     known = {value: Index.constant(given[name]) for name, value in func.symbols.items() if name in given}

@@ -13,6 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, entered, frozen, func_of, funcs, is_init, parents
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.printer import script
 from tir_mlir.visual import counts, nest_picture, palette, sizes, tiles
@@ -188,7 +189,7 @@ def _leaves(func: Func) -> list[Block]:
 
 def _ids(block: Block) -> list[int]:
     """The ids of a block and of the blocks and loops around it."""
-    return [block.id, *(Block(p).id for p in parents(block.op) if p.name in ("affine.parallel", "affine.for"))]
+    return [block.id, *(Block(p).id for p in parents(block.op) if p.name in AFFINE_LOOPS)]
 
 
 def _level(around: Sequence[Loop], focus: Sequence[int]) -> int:

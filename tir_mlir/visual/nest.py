@@ -27,12 +27,13 @@ from tir_mlir.dialect.ir import (
     ops,
     remembered,
 )
+from tir_mlir.dialect.ir.op_traits import ALLOCS, IFS
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.value_names import Names
 
-_BRANCHES = ("affine.if", "scf.if")
+_BUFFERS = ALLOCS | {"memref.subview"}
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ class _Reader:
         """The allocations and the body of a block or function."""
         owned = []
         for op in body:
-            if op.name in ("memref.alloc", "memref.alloca", "memref.subview"):
+            if op.name in _BUFFERS:
                 buffer = Buffer(op.results[0])
                 name = self.names.bind(buffer.value, buffer.name, "buf")
                 if op.name != "memref.subview":
@@ -174,7 +175,7 @@ class _Reader:
                 found.append(self._loop(Loop(op)))
             elif is_block(op):
                 found.append(self._block(Block(op), None))
-            elif op.name in _BRANCHES and not is_init(op):
+            elif op.name in IFS and not is_init(op):
                 found += self._branches(op)
         return tuple(found)
 

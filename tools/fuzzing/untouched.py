@@ -15,6 +15,7 @@ from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
 from tir_mlir.dialect.incremental.contents import read_function
 from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.ir import funcs, ops
+from tir_mlir.dialect.ir.op_traits import FOLDED
 from tir_mlir.schedule.executor import Executor
 
 Values = dict[ir.Value, ir.Value]
@@ -108,7 +109,7 @@ def _is_same(v: ir.Value, w: ir.Value, known: Values) -> bool:
     if isinstance(v.owner, ir.Block) or isinstance(w.owner, ir.Block):
         return False
     one, other = v.owner.operation, w.owner.operation
-    if one.name != other.name or one.name not in ("arith.constant", "affine.apply") or _facts(one) != _facts(other):
+    if one.name != other.name or one.name not in FOLDED or _facts(one) != _facts(other):
         return False
     return all(_is_same(a, b, known) for a, b in zip(one.operands, other.operands, strict=True))
 

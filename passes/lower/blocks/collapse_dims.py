@@ -7,11 +7,10 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, edit, emit_map, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE
 from tir_mlir.dialect.presburger import has_division
 from tir_mlir.passes.lower.blocks.lower_blocks import Simplifier
 from tir_mlir.passes.lower.registry import lowering, programs
-
-ACCESSES = ("affine.load", "affine.store")
 
 
 @lowering("tir-lower-collapsed", "Collapse adjacent dimensions of parameters that are indexed by one linear expression")
@@ -35,7 +34,11 @@ def collapse(func: Func, parameter: ir.Value) -> None:
     """The same for one parameter."""
     users = [op for op in dict.fromkeys(use.owner.operation for use in parameter.uses) if op.name != "memref.dim"]
     shape = Buffer(parameter).shape
-    if not users or any(op.name not in ACCESSES for op in users) or not _is_plain(ir.MemRefType(parameter.type)):
+    if (
+        not users
+        or any(op.name not in AFFINE_ELEMENT_ACCESSES for op in users)
+        or not _is_plain(ir.MemRefType(parameter.type))
+    ):
         return
     indices = {op: walk.access_indices(op) for op in users}
     if not any(has_division(i.expr) for found in indices.values() for i in found):
@@ -100,7 +103,7 @@ def _redirect(
         view = ir.Operation.create("memref.collapse_shape", [type_], [parameter], attributes).results[0]
     for op, found in indices.items():
         map_, used = emit_map(found)
-        value = list(op.operands)[:1] if op.name == "affine.store" else []
+        value = list(op.operands)[:1] if op.name == AFFINE_STORE else []
         edit.rebuild(op, [*value, view, *used], {"map": ir.AffineMapAttr.get(map_)})
 
 

@@ -10,11 +10,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, defining_op, is_block, is_init, walk
+from tir_mlir.dialect.ir.op_traits import CONTRACTED, ELEMENT_STORES, ORDERED_REDUCERS, accessed
 from tir_mlir.passes.lower.registry import lowering, programs
-
-ASSOCIATIVE = ("arith.addf", "arith.mulf")
-CONTRACTED = ("arith.addf", "arith.subf", "arith.mulf", "arith.negf", "math.fma")
-STORES = ("affine.store", "memref.store")
 
 
 @lowering("tir-lower-fastmath", "Set fast-math flags on the updates of declared reductions")
@@ -28,7 +25,7 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         for op in walk.ops(func.op):
-            if op.name in STORES and _in_reduction(op):
+            if op.name in ELEMENT_STORES and _in_reduction(op):
                 _mark(op)
 
 
@@ -64,7 +61,7 @@ def _update_chain(store: ir.Operation) -> list[ir.Operation]:
     none.
     """
     source = defining_op(store.operands[0])
-    if source is None or source.name not in ASSOCIATIVE:
+    if source is None or source.name not in ORDERED_REDUCERS:
         return []
     return _path(source, source.name, store)
 
@@ -82,7 +79,7 @@ def _path(op: ir.Operation, kind: str, store: ir.Operation) -> list[ir.Operation
 
 
 def _loads_same(load: ir.Operation, store: ir.Operation) -> bool:
-    if load.name != store.name.replace("store", "load") or walk.accessed(load) != walk.accessed(store):
+    if load.name != store.name.replace("store", "load") or accessed(load) != accessed(store):
         return False
     if load.name == "memref.load":
         return list(load.operands)[1:] == list(store.operands)[2:]

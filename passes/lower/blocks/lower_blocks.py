@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_OPS
 from tir_mlir.dialect.presburger import isl_exprs, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -83,7 +84,7 @@ def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation
     """Replace iters in the operands of one op; returns the op that takes its place."""
     operands = list(op.operands)
     if (
-        op.name in walk.AFFINE_OPS and op.name != "affine.parallel"
+        op.name in AFFINE_OPS and op.name != "affine.parallel"
     ):  # an affine.parallel that is not a block has ranges, not bindings
         if any(v in env or is_apply(v) for v in operands):
             return edit.rewrite_indices(op, Simplifier(op, env))

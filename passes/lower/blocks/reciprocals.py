@@ -6,14 +6,12 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Loop, defining_op, edit, is_block, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ROUNDINGS
 from tir_mlir.passes.lower.registry import lowering, programs
 
 KEY = "reciprocal"
-LOADS = ("affine.load", "memref.load")
-STEPS = (
-    "arith.cmpf", "arith.fptosi", "arith.fptoui", "math.ceil", "math.floor", "math.round", "math.roundeven",
-    "math.trunc",
-)  # fmt: skip
+
+# fmt: skip
 """Functions that jump: a quotient that is off by one unit in the last place may change them by 1."""
 
 
@@ -53,7 +51,7 @@ def _steps(quotient: ir.Operation) -> bool:
     while pending:
         for use in pending.pop().uses:
             user = use.owner
-            if user.name in STEPS:
+            if user.name in ROUNDINGS:
                 return True
             new = [r for r in user.results if r not in seen]
             seen.update(new)
@@ -70,7 +68,7 @@ def _is_row_value(divisor: ir.Value, loop: Loop) -> bool:
             return False
         source = defining_op(value)
         if source is not None and walk.is_inside(source, loop.op):
-            loaded |= source.name in LOADS
+            loaded |= source.name in ELEMENT_LOADS
             pending += list(source.operands)
     return loaded
 

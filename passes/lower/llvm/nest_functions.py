@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, at_end, attrs, create, edit
+from tir_mlir.dialect.ir.op_traits import ALLOCS
 from tir_mlir.passes.lower.registry import lowering, programs
 
 MOST = 24
@@ -94,7 +95,7 @@ def _can_be_passed(value: ir.Value) -> bool:
     """Whether a value is a number or a whole buffer."""
     if not isinstance(value.type, ir.MemRefType):
         return isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType)
-    return isinstance(value.owner, ir.Block) or value.owner.name in ("memref.alloc", "memref.alloca")
+    return isinstance(value.owner, ir.Block) or value.owner.name in ALLOCS
 
 
 def _rank(value: ir.Value) -> int:

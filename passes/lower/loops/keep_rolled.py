@@ -9,11 +9,10 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, is_loop, owner_op, walk
+from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES, LOOPS
 from tir_mlir.passes.lower.loops.join_unrolled import unroll_factor
 from tir_mlir.passes.lower.registry import lowering
 
-_LOOPS = ("affine.for", "scf.for", "scf.parallel")
-_LOADS, _STORES = ("affine.load", "memref.load"), ("affine.store", "memref.store")
 _MAX_CHAIN = 12
 """The longest chain that may be unrolled."""
 
@@ -30,7 +29,7 @@ def is_repeated_chain(loop: ir.Operation) -> bool:
 def _outer_loop(op: ir.Operation) -> ir.Operation | None:
     """The loop around an op, looking through conditions."""
     outer = op.parent
-    while outer is not None and outer.name not in _LOOPS:
+    while outer is not None and outer.name not in LOOPS:
         outer = outer.parent
     return None if outer is None else outer.operation
 
@@ -53,12 +52,12 @@ def _chain_links(loop: ir.Operation) -> int:
     inside = walk.ops(loop)
     uses: Counter[tuple[Any, ...]] = Counter()
     for op in inside:
-        if op.name in _LOADS:  # an element may be loaded once for each use
+        if op.name in ELEMENT_LOADS:  # an element may be loaded once for each use
             uses[_element_key(op)] += _use_count(op.results[0])
     twice = {buffer for (buffer, *_), count in uses.items() if count > 1}
     links: Counter[ir.Value] = Counter()
     for op in inside:
-        if op.name in _STORES and op.operands[1] in twice:
+        if op.name in ELEMENT_STORES and op.operands[1] in twice:
             links[op.operands[1]] += _run_count(op, loop)
         if op.name == "scf.for" and any(_use_count(v) > 1 for v in list(op.regions[0].blocks[0].arguments)[1:]):
             links[op.results[0]] += _run_count(op, loop) * _trip_count(op)
@@ -78,7 +77,7 @@ def _run_count(op: ir.Operation, loop: ir.Operation) -> int:
     """How often an op runs in one run of a loop around it, as far as extents are constant."""
     if op == loop:
         return 1
-    around = [p for p in walk.parents(op) if p.name in _LOOPS and walk.is_inside(p, loop)]
+    around = [p for p in walk.parents(op) if p.name in LOOPS and walk.is_inside(p, loop)]
     return prod(_trip_count(p) for p in around)
 
 

@@ -7,7 +7,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import alias_text, aliased_pair
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import SHARED, Buffer, Func, Loop, attrs, is_loop, walk
+from tir_mlir.dialect.ir import Buffer, Func, Loop, attrs, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, PARALLEL_LOOPS
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.op_attrs import dense_attr
@@ -85,7 +86,7 @@ def run_parallel(module: ir.Module) -> bool:
         for op in walk.ops(func.op):
             if _is_parallel(op):
                 _to_parallel(Loop(op))
-    return any(op.name in SHARED for op in walk.ops(module.operation))
+    return any(op.name in PARALLEL_LOOPS for op in walk.ops(module.operation))
 
 
 def _is_concurrent(op: ir.Operation) -> bool:
@@ -101,7 +102,7 @@ def _parallel_around(op: ir.Operation) -> str | None:
     for parent in walk.parents(op):
         if _is_parallel(parent):
             return f'parallel loop "{Loop(parent).name}", whose iterations already run on all cores'
-        if parent.name in SHARED:
+        if parent.name in PARALLEL_LOOPS:
             return f"an {parent.name}"
     return None
 
@@ -110,7 +111,7 @@ def _conflicting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
     """A buffer allocated outside the loop in which two iterations may access one element, one of them writing."""
     domains: lifetimes.Domains = {}
     for op in walk.ops(func.op):
-        if op.name in ("memref.alloc", "memref.alloca") and not walk.is_inside(op, loop):
+        if op.name in ALLOCS and not walk.is_inside(op, loop):
             if _may_conflict(op.results[0], loop, domains):
                 return Buffer(op.results[0])
     return None

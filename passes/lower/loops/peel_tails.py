@@ -7,6 +7,7 @@ import itertools
 from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_symbol, owner_op, step, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, YIELDS, is_pure
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.loops.hoist_guards import (
     inline_loop,
@@ -23,7 +24,7 @@ from tir_mlir.passes.lower.registry import lowering, programs
 MAX_OPS = 6000
 """The maximal number of ops in a function after peeling, so that guards in many dimensions do not blow up the code."""
 
-HARMLESS = ("affine.yield", "memref.alloc")
+HARMLESS = YIELDS | ALLOCS
 
 
 @lowering("tir-lower-tails", "Peel partial tiles, so that full tiles run without guards and with constant bounds")
@@ -113,7 +114,7 @@ def _corner_split(loop: Loop, found: list[TileCondition]) -> tuple[Index, Point]
 def _decides_all(loop: Loop, found: list[TileCondition]) -> bool:
     """Whether a loop does nothing where none of these conditions allows it."""
     deciding = {c.op for c in found}
-    acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not edit.is_pure(op)]
+    acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not is_pure(op)]
     return all(op.name in HARMLESS or any(p in deciding for p in walk.parents(op)) for op in acting)
 
 

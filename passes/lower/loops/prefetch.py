@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, owner_op, walk
 from tir_mlir.dialect.ir.annotation_keys import PREFETCH
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE, accessed
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -19,7 +20,6 @@ LINE_BYTES = 64
 """Bytes of a cache line."""
 MAX_LINES = 64
 """Maximal lines prefetched in one iteration: more than a core can have in flight."""
-ACCESSES = ("affine.load", "affine.store")
 
 
 @lowering("tir-lower-prefetch", "Lower prefetch annotations to affine.prefetch")
@@ -37,7 +37,7 @@ def run(module: ir.Module) -> None:
     about skipped buffers. Requires peeled loops (`tir-lower-tails`), not vectorized yet.
     """
     for func in programs(module):
-        known = {Buffer(walk.accessed(op)).root.name for op in walk.ops(func.op) if op.name in ACCESSES}
+        known = {Buffer(accessed(op)).root.name for op in walk.ops(func.op) if op.name in AFFINE_ELEMENT_ACCESSES}
         outcomes = Outcomes()
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and PREFETCH in Loop(op).annotations]:
             for name, ahead in _requests(loop, known).items():
@@ -65,8 +65,8 @@ class AccessBox:
 
 def _prefetch(loop: Loop, name: str, ahead: int) -> str:
     """Prefetch one buffer; returns the reason and the way out if that is not possible, else ""."""
-    accesses = [op for op in walk.ops(loop.op)[1:] if op.name in ACCESSES]
-    touching = [op for op in accesses if Buffer(walk.accessed(op)).root.name == name]
+    accesses = [op for op in walk.ops(loop.op)[1:] if op.name in AFFINE_ELEMENT_ACCESSES]
+    touching = [op for op in accesses if Buffer(accessed(op)).root.name == name]
     patches = list(dict.fromkeys(p for op in touching if (p := _access_box(op, loop))))
     count = sum(len(p.starts()) for p in patches)
     if count > MAX_LINES:
@@ -102,7 +102,7 @@ def _requests(loop: Loop, known: set[str]) -> dict[str, int]:
 
 def _access_box(op: ir.Operation, loop: Loop) -> AccessBox | None:
     """The box of an access over the loops between it and `loop`; None if its indices are not plain sums."""
-    buffer = walk.accessed(op)
+    buffer = accessed(op)
     if walk.is_inside(owner_op(buffer), loop.op):
         return None
     indices, extents = walk.access_indices(op), []
@@ -127,7 +127,7 @@ def _access_box(op: ir.Operation, loop: Loop) -> AccessBox | None:
         extents.append(extent)
     if any(not _known_before(v, loop) for i in corner for v in i.values):
         return None
-    return AccessBox(buffer, tuple(corner), tuple(extents), op.name == "affine.store")
+    return AccessBox(buffer, tuple(corner), tuple(extents), op.name == AFFINE_STORE)
 
 
 def _known_before(value: ir.Value, loop: Loop) -> bool:

@@ -11,11 +11,11 @@ from mlir import ir
 from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, attrs, emit_map, is_loop, owner_op, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_LOAD, AFFINE_STORE, STORES, accessed
 from tir_mlir.passes.lower.op_attrs import index_of, is_nonnegative, zero_vector
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
-LOADS = ("affine.load", "affine.vector_load", "vector.maskedload")
-STORES = ("affine.store", "affine.vector_store", "vector.maskedstore")
+PROMOTED = AFFINE_ACCESSES | {"vector.maskedload", "vector.maskedstore"}
 MAX_CARRIED = 64
 """Maximal number of values carried by one loop: more than any register file holds."""
 
@@ -61,7 +61,7 @@ class Slot:
             indices = [index_of(v) for v in operands[1:-2]]
             return Slot(operands[0], indices, (op.results or operands[-1:])[0].type, operands[-2])
         type_ = op.operands[0].type if op.name in STORES else op.results[0].type
-        return Slot(walk.accessed(op), walk.access_indices(op), type_, None)
+        return Slot(accessed(op), walk.access_indices(op), type_, None)
 
     def value(self, store: ir.Operation) -> ir.Value:
         """The value that a store writes to the slot."""
@@ -103,7 +103,7 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
             slots = found[root.value]
             if slots is None:
                 continue
-            plain = inner.name in (*LOADS, *STORES) and value == root.value and inner.block == loop.body
+            plain = inner.name in PROMOTED and value == root.value and inner.block == loop.body
             slot = _slot_of(inner, loop, slots) if plain else None
             if slot is None:
                 found[root.value] = None
@@ -191,7 +191,7 @@ def _load(slot: Slot) -> ir.Value:
             slot.type, slot.buffer, [apply(i) for i in slot.indices], slot.mask, zero_vector(slot.type)
         )
     map_, used = emit_map(slot.indices)
-    name = "affine.vector_load" if isinstance(slot.type, ir.VectorType) else "affine.load"
+    name = "affine.vector_load" if isinstance(slot.type, ir.VectorType) else AFFINE_LOAD
     operands, attributes = [slot.buffer, *used], {"map": ir.AffineMapAttr.get(map_)}
     return ir.Operation.create(name, [slot.type], operands, attributes).results[0]
 
@@ -201,7 +201,7 @@ def _store(slot: Slot, value: ir.Value) -> None:
         vector.maskedstore(slot.buffer, [apply(i) for i in slot.indices], slot.mask, value)
         return
     map_, used = emit_map(slot.indices)
-    name = "affine.vector_store" if isinstance(slot.type, ir.VectorType) else "affine.store"
+    name = "affine.vector_store" if isinstance(slot.type, ir.VectorType) else AFFINE_STORE
     ir.Operation.create(name, [], [value, slot.buffer, *used], {"map": ir.AffineMapAttr.get(map_)})
 
 

@@ -6,7 +6,8 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import SHARED, Buffer, Func, at_end, attrs, dtypes, walk
+from tir_mlir.dialect.ir import Buffer, Func, at_end, attrs, dtypes, walk
+from tir_mlir.dialect.ir.op_traits import PARALLEL_LOOPS
 from tir_mlir.passes.lower.memory.tile_room import check_tiles
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
@@ -75,7 +76,7 @@ def _homes(func: Func) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
     taken: dict[ir.Operation, int] = {}
     found = []
     for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
-        home = next(p for p in walk.parents(op) if p.name in (*SHARED, "func.func"))
+        home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
         size = _bytes(op)
         on_stack = size is not None and size <= STACK_BUFFER and taken.get(home, 0) + size <= STACK_TOTAL
         if on_stack:
@@ -97,7 +98,7 @@ def _fits_scratch(op: ir.Operation, func: Func) -> bool:
     """Whether a buffer may be a view of bytes of its function: of constant size, one for a call, in plain memory."""
     type_ = ir.MemRefType(op.results[0].type)
     plain = type_.has_static_shape and type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
-    home = next(p for p in walk.parents(op) if p.name in (*SHARED, "func.func"))
+    home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
     return plain and type_.memory_space is None and home == func.op
 
 

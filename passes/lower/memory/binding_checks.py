@@ -6,10 +6,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
 from tir_mlir.dialect.ir import Block, Func, Loop, attrs, bound_value, is_block, owner_op, walk
+from tir_mlir.dialect.ir.op_traits import IFS
 from tir_mlir.passes.lower.memory.check_record import SITE, SLE, SLT, both, compare, record, value_of
 from tir_mlir.passes.lower.registry import location_text
-
-_CONDITIONS = ("affine.if", "scf.if")
 
 
 def mark_bindings(func: Func) -> None:
@@ -44,7 +43,7 @@ def _condition(top: ir.Operation) -> ir.Operation | None:
         if len(held) != 1:
             return None
         (op,) = held
-    if op.name not in _CONDITIONS or attrs.WHERE not in op.attributes:
+    if op.name not in IFS or attrs.WHERE not in op.attributes:
         return None
     return None if any(walk.is_inside(owner_op(v), top) for v in op.operands) else op
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES
 from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.retype_module import retype
-
-LOADS = ("affine.load", "memref.load")
-STORES = ("affine.store", "memref.store")
 
 
 @lowering("tir-lower-bools", "Lower bool buffers to i8")
@@ -26,9 +24,9 @@ def run(module: ir.Module) -> None:
         return
     byte, bit = ir.IntegerType.get_signless(8), ir.IntegerType.get_signless(1)
     for op in everything:
-        if op.name in LOADS and op.results[0].type == bit:
+        if op.name in ELEMENT_LOADS and op.results[0].type == bit:
             _widen_load(op, byte, bit)
-        elif op.name in STORES and op.operands[0].type == bit:
+        elif op.name in ELEMENT_STORES and op.operands[0].type == bit:
             with ir.InsertionPoint(op), op.location:
                 op.operands[0] = ir.Operation.create("arith.extui", [byte], [op.operands[0]]).results[0]
 

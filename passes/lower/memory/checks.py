@@ -5,7 +5,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, LoweringError, NotAffine, NotProvable, VerifyError
-from tir_mlir.dialect.ir import AFFINE_ACCESS, Block, Buffer, attrs, frozen, is_block, walk
+from tir_mlir.dialect.ir import Block, Buffer, attrs, frozen, is_block, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, COMPUTED_ACCESSES, accessed
 from tir_mlir.dialect.verify import check_access
 from tir_mlir.passes.lower.memory.binding_checks import check_binding, mark_bindings
 from tir_mlir.passes.lower.memory.check_record import (
@@ -22,7 +23,7 @@ from tir_mlir.passes.lower.memory.check_record import (
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 CHECKED = "tir.checked"
-_GATHERS = ("memref.load", "memref.store")
+
 _PROVED: list[str] = []
 
 
@@ -37,13 +38,13 @@ def mark(module: ir.Module) -> None:
     the checks.
     """
     for func in programs(module):
-        found = [op for op in walk.ops(func.op) if op.name in (*_GATHERS, *AFFINE_ACCESS)]
+        found = [op for op in walk.ops(func.op) if op.name in (*COMPUTED_ACCESSES, *AFFINE_ACCESSES)]
         with frozen():
             known = [_site(op) for op in found]
         for op, site in zip(found, known, strict=True):
-            if site and op.name in AFFINE_ACCESS:
+            if site and op.name in AFFINE_ACCESSES:
                 op = _to_gather(op)
-            if op.name in _GATHERS:
+            if op.name in COMPUTED_ACCESSES:
                 attrs.put(op, SITE, site)
         mark_bindings(func)
         attrs.put(func.op, CHECKED, True)
@@ -56,11 +57,11 @@ def _site(op: ir.Operation) -> list[str]:
     except (VerifyError, NotProvable, NotAffine):
         pass
     block = next((Block(p).name for p in walk.parents(op) if is_block(p)), "")
-    return [block, Buffer(walk.accessed(op)).name]
+    return [block, Buffer(accessed(op)).name]
 
 
 def _to_gather(op: ir.Operation) -> ir.Operation:
-    kind, memref = op.name.removeprefix("affine."), walk.accessed(op)
+    kind, memref = op.name.removeprefix("affine."), accessed(op)
     if kind not in ("load", "store"):
         text = (
             f"the lanes of {Buffer(memref).name} are not proved to be inside it, and a vector is not checked by lanes"
@@ -97,9 +98,9 @@ def run(module: ir.Module) -> list[CheckedSite]:
     for func in programs(module):
         if attrs.get(func.op, CHECKED):
             for op in walk.ops(func.op):
-                if op.name in _GATHERS and attrs.get(op, SITE) != _PROVED:
+                if op.name in COMPUTED_ACCESSES and attrs.get(op, SITE) != _PROVED:
                     sites.append(_check(op, len(sites), func.name))
-                elif op.name in _GATHERS:
+                elif op.name in COMPUTED_ACCESSES:
                     attrs.put(op, SITE, None)
                 elif SITE in op.attributes:
                     sites.append(check_binding(op, len(sites), func.name))
@@ -126,7 +127,7 @@ def _end_after_first(condition: ir.Operation) -> None:
 
 def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
     """Guard one access."""
-    memref = Buffer(walk.accessed(op))
+    memref = Buffer(accessed(op))
     block, name = attrs.get(op, SITE, ["", memref.name])
     attrs.put(op, SITE, None)
     writes = op.name == "memref.store"

@@ -25,6 +25,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, POINTERS, stored
 from tir_mlir.dialect.presburger import isl_exprs, sets
 from tir_mlir.passes.lower.blocks.lower_blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
@@ -208,14 +209,16 @@ def _apply(value: ir.Value, plan: Plan) -> None:
 
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
-POINTERS = ("memref.extract_aligned_pointer_as_index", "memref.extract_strided_metadata")
+
+
+_ANY_STRIDES = AFFINE_ACCESSES | COMPUTED_ACCESSES | POINTERS | {"memref.subview", "memref.dim"}
 
 
 def can_reindex(buffer: ir.Value) -> bool:
     """Whether every user supports a change of shape: affine accesses, views, and pointers to views."""
     for use in buffer.uses:
         name = use.owner.name
-        if name not in ("affine.load", "affine.store", "memref.subview"):
+        if name not in AFFINE_ELEMENT_ACCESSES and name != "memref.subview":
             return False
         if name == "memref.subview" and not _can_retype(use.owner.operation):
             return False
@@ -230,7 +233,7 @@ def _can_retype(view: ir.Operation) -> bool:
         return False
     for use in view.results[0].uses:
         name = use.owner.name
-        if name not in (*walk.AFFINE_ACCESS, "memref.load", "memref.store", "memref.subview", *POINTERS, "memref.dim"):
+        if name not in _ANY_STRIDES:
             return False
         if name == "memref.subview" and not _can_retype(use.owner.operation):
             return False
@@ -258,8 +261,8 @@ def _shift_access(op: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
     shorten = Simplifier(op, {})
     indices = [shorten(i - low) for i, low in zip(walk.access_indices(op), mins, strict=True)]
     map_, used = emit_map(indices)
-    value = list(op.operands)[:1] if "store" in op.name else []
-    edit.rebuild(op, [*value, new, *used], {"map": ir.AffineMapAttr.get(map_)})
+    value = stored(op)
+    edit.rebuild(op, [*([] if value is None else [value]), new, *used], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:

@@ -19,6 +19,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, of_op
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import OVERWRITES, Buffer, Index, attrs, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, NEUTRAL, VIEWS
 from tir_mlir.dialect.presburger import sets
 
 dim_type = isl.dim_type
@@ -39,10 +40,6 @@ class TimedAccess:
 Domains = dict[ir.Block, sets.Domain]
 """Iteration domains by MLIR block, shared by its ops. Valid until a loop around it "
 "changes."""
-
-
-VIEWS = ("memref.subview", "memref.cast")
-NON_ACCESSES = ("memref.dim", "memref.dealloc")
 
 
 def timed_accesses(value: ir.Value, domains: Domains) -> list[TimedAccess]:
@@ -67,7 +64,7 @@ def _users(value: ir.Value) -> list[ir.Operation]:
     while pending:
         for use in pending.pop().uses:
             op = use.owner.operation
-            if op.name in (*VIEWS, "memref.extract_aligned_pointer_as_index") or op.name.startswith("arith."):
+            if op.name in VIEWS or op.name == "memref.extract_aligned_pointer_as_index" or op.name.startswith("arith."):
                 pending += op.results
             elif op.name == "memref.extract_strided_metadata":
                 if any(True for _ in op.results[0].uses):
@@ -76,7 +73,7 @@ def _users(value: ir.Value) -> list[ir.Operation]:
                 found[op] = None
             elif any(isinstance(r.type, ir.MemRefType) for r in op.results) or not _is_access(op):
                 raise NotProvable(f"{op.name} on the buffer")
-            elif op.name not in NON_ACCESSES:
+            elif op.name not in NEUTRAL:
                 found[op] = None
     return list(found)
 
@@ -123,7 +120,7 @@ def relation(
 
 def _writes_all(access: Access, overwrites: bool) -> bool:
     """Whether every element of the region is definitely written."""
-    if access.op.name == "affine.store":
+    if access.op.name == AFFINE_STORE:
         return access.is_point
     return overwrites and Buffer(access.buffer).rank > 0
 

@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import buffers
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, Index, apply, attrs, is_block, walk
+from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
 DIM_ALIGN = "tir.dim_align"
@@ -151,7 +152,7 @@ def _apply_strides(op: ir.Operation, strides: list[int]) -> None:
 
 # --- views ------------------------------------------------------------------------------------------------------------
 
-_STRIDE_AGNOSTIC = ("memref.load", "memref.store", "memref.dim", "memref.dealloc", "memref.copy")
+_STRIDE_AGNOSTIC = ACCESSES | NEUTRAL | POINTERS
 
 
 def _check_users(value: ir.Value) -> None:
@@ -160,7 +161,7 @@ def _check_users(value: ir.Value) -> None:
         user = use.owner.operation
         if user.name == "memref.subview":
             _check_users(user.results[0])
-        elif user.name not in _STRIDE_AGNOSTIC and not user.name.startswith(("affine.", "vector.", "memref.extract_")):
+        elif user.name not in _STRIDE_AGNOSTIC:
             name = Buffer(value).root.name
             raise LoweringError(
                 f"{location_text(user)}: {name} is aligned by storage_align, but {user.name} needs its row-major "

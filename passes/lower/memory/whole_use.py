@@ -6,16 +6,15 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import of_op
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
 from tir_mlir.passes.lower.memory.lifetimes import common_loops
-
-_ELEMENTS = ("affine.load", "affine.store")
 
 
 def is_used_whole(value: ir.Value) -> bool:
     """Whether accesses to elements reach from end to end of each dimension, and no loop is around all of them, so that
     the buffer can neither move nor shrink. False if that is not plain to see."""
     users = [use.owner.operation for use in value.uses]
-    if not users or any(op.name not in _ELEMENTS for op in users) or common_loops(users):
+    if not users or any(op.name not in AFFINE_ELEMENT_ACCESSES for op in users) or common_loops(users):
         return False
     shape = Buffer(value).shape
     return all(size is not None and any(_spans(op, d, size) for op in users) for d, size in enumerate(shape))

@@ -27,10 +27,11 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_OPS, AFFINE_STORE, IFS, INTEGER_RING
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
-from tir_mlir.passes.lower.vector.indirect_rows import CASTS, INTEGER_SUMS, is_indirect_row
-from tir_mlir.passes.lower.vector.legality import CONDITIONS, Lanes, is_contiguous, lane_stride
+from tir_mlir.passes.lower.vector.indirect_rows import INTEGER_CASTS, is_indirect_row
+from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous, lane_stride
 from tir_mlir.passes.lower.vector.partial_sums import Accumulator
 from tir_mlir.passes.lower.vector.strided_loads import MAX_STRIDE, load_strided
 
@@ -69,17 +70,17 @@ class Emitter:
     def emit(self, op: ir.Operation) -> None:
         if op in self.lanes.guards:
             self.guarded(op)
-        elif op.name in ("affine.for", *CONDITIONS):
+        elif op.name in ("affine.for", *IFS):
             self.choice(op) if len(op.results) else self.nested(op)
         elif op in self.sums:
             self.partial(op, self.sums[op])
-        elif op.name == "affine.store":
+        elif op.name == AFFINE_STORE:
             self.store(op)
         elif op.name == "memref.store":
             self.store_row(op)
         elif not any(r in self.lanes.varying for r in op.results):
             self.uniform(op)
-        elif op.name == "affine.load":
+        elif op.name == AFFINE_LOAD:
             self.load(op)
         elif op.name == "affine.apply":
             index = read_map(attrs.affine_map(op), list(op.operands))[0]
@@ -123,8 +124,8 @@ class Emitter:
     # --- ops ---------------------------------------------------------------------------------------------------------
 
     def uniform(self, op: ir.Operation) -> None:
-        if op.name in walk.AFFINE_OPS:
-            start = 1 if op.name == "affine.load" else 0
+        if op.name in AFFINE_OPS:
+            start = 1 if op.name == AFFINE_LOAD else 0
             operands = list(op.operands)
             map_, used = emit_map([self.at(i) for i in read_map(attrs.affine_map(op), operands[start:])])
             made = self._like(op, operands[:start] + used, [r.type for r in op.results], map_)
@@ -176,7 +177,7 @@ class Emitter:
     def _load_one(self, memref: ir.Value, indices: Sequence[Index], lane: int) -> ir.Value:
         map_, used = emit_map([self.at(i, lane) for i in indices])
         element = ir.MemRefType(memref.type).element_type
-        return ir.Operation.create("affine.load", [element], [memref, *used], {"map": _attr(map_)}).results[0]
+        return ir.Operation.create(AFFINE_LOAD, [element], [memref, *used], {"map": _attr(map_)}).results[0]
 
     def gather(self, op: ir.Operation) -> None:
         memref, *indices = list(op.operands)
@@ -197,7 +198,7 @@ class Emitter:
     def first(self, value: ir.Value) -> ir.Value:
         """An index of a row in the first lane, computed with scalars."""
         op = defining_op(value)
-        if value in self.lanes.varying and op is not None and op.name in (*CASTS, *INTEGER_SUMS):
+        if value in self.lanes.varying and op is not None and op.name in (*INTEGER_CASTS, *INTEGER_RING):
             return self._like(op, [self.first(v) for v in op.operands], [op.results[0].type]).results[0]
         return self.one(value, 0)
 
@@ -208,9 +209,9 @@ class Emitter:
         op = defining_op(value)
         if value not in self.lanes.varying or op is None:
             return self.scalar(value)
-        if op.name in CASTS:
+        if op.name in INTEGER_CASTS:
             return self._like(op, [self.one(op.operands[0], lane)], [op.results[0].type]).results[0]
-        if op.name == "affine.load" and self._is_input(op):
+        if op.name == AFFINE_LOAD and self._is_input(op):
             return self._load_one(op.operands[0], walk.access_indices(op), lane)
         if op.name == "affine.apply":
             return apply(self.at(read_map(attrs.affine_map(op), list(op.operands))[0], lane))
@@ -233,11 +234,11 @@ class Emitter:
         for lane in range(self.width):
             map_, used = emit_map([self.at(i, lane) for i in indices])
             element = vector.extract(value, [], [lane])
-            ir.Operation.create("affine.store", [], [element, memref, *used], {"map": _attr(map_)})
+            ir.Operation.create(AFFINE_STORE, [], [element, memref, *used], {"map": _attr(map_)})
 
     def partial(self, op: ir.Operation, place: Accumulator) -> None:
         """The load or store of a reduction, in the lane's own accumulator; masked-off lanes keep theirs."""
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             self.values[op.results[0]] = place.load(self.width)
             return
         value = self.vector(op.operands[0])

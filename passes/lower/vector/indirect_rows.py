@@ -6,12 +6,12 @@ from collections.abc import Set as AbstractSet
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import attrs, defining_op, read_map, step, walk
+from tir_mlir.dialect.ir import attrs, defining_op, read_map, step
+from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, INTEGER_RING, accessed, both_signs
 from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
 
-CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
-INTEGER_SUMS = ("arith.addi", "arith.subi", "arith.muli")
+INTEGER_CASTS = INDEX_CASTS | both_signs("arith.extsi")
 
 
 def is_indirect_row(op: ir.Operation, var: ir.Value, varying: AbstractSet[ir.Value]) -> bool:
@@ -21,7 +21,7 @@ def is_indirect_row(op: ir.Operation, var: ir.Value, varying: AbstractSet[ir.Val
     """
     if attrs.get(op, SITE):
         return False  # each element is checked
-    memref = walk.accessed(op)
+    memref = accessed(op)
     strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     if is_padded(memref) or not strides or strides[-1] != 1:
         return False
@@ -41,9 +41,9 @@ def lane_step(value: ir.Value, var: ir.Value, varying: AbstractSet[ir.Value]) ->
     if op.name == "affine.apply":
         index = read_map(attrs.affine_map(op), list(op.operands))[0]
         return step(index, var) if all(v == var or v not in varying for v in index.values) else None
-    if op.name in CASTS:
+    if op.name in INTEGER_CASTS:
         return lane_step(op.operands[0], var, varying)
-    if op.name not in INTEGER_SUMS:
+    if op.name not in INTEGER_RING:
         return None
     a, b = (lane_step(v, var, varying) for v in op.operands)
     if a is None or b is None:

@@ -10,7 +10,19 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, of_op
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import DIVISIONS, Buffer, Index, Loop, dtypes, is_loop, owner_op, parent_op, step, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, is_loop, owner_op, parent_op, step, walk
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ELEMENT_ACCESSES,
+    AFFINE_LOAD,
+    AFFINE_STORE,
+    DIVISIONS,
+    ELEMENT_ACCESSES,
+    ELEMENT_LOADS,
+    ELEMENT_STORES,
+    IFS,
+    YIELDS,
+    accessed,
+)
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.check_record import SITE
@@ -19,11 +31,8 @@ from tir_mlir.passes.lower.vector.indirect_rows import is_indirect_row
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
 from tir_mlir.passes.lower.vector.serial_ops import op_words, serial_reason
 
-LOADS = ("affine.load", "memref.load")
-STORES = ("affine.store", "memref.store")
-CONDITIONS = ("affine.if", "scf.if")
 ELEMENTWISE = ("arith", "math")
-YIELDS = ("affine.yield", "scf.yield")
+
 MASKED_BITS = 32
 """Most CPUs have no masked loads of narrower elements: LLVM scalarizes them."""
 
@@ -78,21 +87,24 @@ def analyse(loop: Loop) -> Lanes:
     return lanes
 
 
+_ELEMENTS = ELEMENT_LOADS | AFFINE_ELEMENT_ACCESSES | {"affine.apply"}
+
+
 def _check_op(op: ir.Operation, lanes: Lanes) -> None:
     name = op.name
     if name in YIELDS:
         return
     varies = any(v in lanes.varying for v in op.operands)
-    if name in CONDITIONS and varies:
+    if name in IFS and varies:
         _check_binding(op)
         _check_guard(op, lanes)
         lanes.guards.append(op)
         lanes.varying.update(op.results)
-    elif name in ("affine.for", *CONDITIONS):
+    elif name in ("affine.for", *IFS):
         if varies or (name == "affine.for" and len(op.results)):
             raise NotVectorizable("the bounds of a loop in it depend on the iteration", _UNIFORM)
         lanes.varying.update(op.results)  # values chosen by a condition that all lanes share
-    elif name in ("affine.store", *LOADS, "affine.apply") or name.split(".")[0] in ELEMENTWISE:
+    elif name in _ELEMENTS or name.split(".")[0] in ELEMENTWISE:
         if varies:
             lanes.varying.update(op.results)
     elif name == "memref.store":
@@ -100,7 +112,7 @@ def _check_op(op: ir.Operation, lanes: Lanes) -> None:
             raise NotVectorizable(*serial_reason(op))
     else:
         raise NotVectorizable(*serial_reason(op))
-    for value in (*op.results, *(op.operands if name in STORES else ())):
+    for value in (*op.results, *(op.operands if name in ELEMENT_STORES else ())):
         _check_type(value.type)
 
 
@@ -115,11 +127,11 @@ def _check_binding(guard: ir.Operation) -> None:
 def _check_guard(guard: ir.Operation, lanes: Lanes) -> None:
     """Check that what a condition guards can run for all lanes, with accesses masked: no trap, no gather, no loop."""
     for op in walk.ops(guard)[1:]:
-        if op.name in ("affine.load", "affine.store"):
-            fits = is_contiguous(lanes, walk.accessed(op), walk.access_indices(op)) or _is_shared(op, lanes)
+        if op.name in AFFINE_ELEMENT_ACCESSES:
+            fits = is_contiguous(lanes, accessed(op), walk.access_indices(op)) or _is_shared(op, lanes)
         else:
             plain = op.name.split(".")[0] in ELEMENTWISE and op.name not in DIVISIONS
-            fits = plain or op.name in (*YIELDS, *CONDITIONS, "affine.apply")
+            fits = plain or op.name in (*YIELDS, *IFS, "affine.apply")
         if not fits:
             text = f"a condition in it depends on the iteration and guards {_guarded(op)}"
             raise NotVectorizable(text, _UNIFORM)
@@ -127,7 +139,7 @@ def _check_guard(guard: ir.Operation, lanes: Lanes) -> None:
 
 def _is_shared(op: ir.Operation, lanes: Lanes) -> bool:
     """Whether an op loads one element for all lanes, inside its buffer also where no lane runs."""
-    if op.name != "affine.load":
+    if op.name != AFFINE_LOAD:
         return False
     box, shape = intervals.around(op), ir.MemRefType(op.operands[0].type).shape
     for index, size in zip(walk.access_indices(op), shape, strict=True):
@@ -142,8 +154,8 @@ def _is_shared(op: ir.Operation, lanes: Lanes) -> bool:
 
 def _guarded(op: ir.Operation) -> str:
     """A guarded op for messages."""
-    if op.name in ("affine.load", "affine.store", "memref.load", "memref.store"):
-        return f"an access of {Buffer(walk.accessed(op)).name} whose lanes are not adjacent"
+    if op.name in ELEMENT_ACCESSES:
+        return f"an access of {Buffer(accessed(op)).name} whose lanes are not adjacent"
     return op_words(op).removesuffix(",")  # the end of a sentence
 
 
@@ -162,16 +174,16 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
     """Check that no lane accesses an element that another lane writes: a written buffer is partitioned among the lanes
     along one dimension, or else isl shows its accesses apart.
     """
-    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name in STORES}
+    stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name in ELEMENT_STORES}
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
     own: dict[ir.Value, list[ir.Operation]] = {}
     for op in inner:
-        if op.name in (*STORES, *LOADS) and op not in shared:
-            root = Buffer(walk.accessed(op)).root.value
+        if op.name in (*ELEMENT_STORES, *ELEMENT_LOADS) and op not in shared:
+            root = Buffer(accessed(op)).root.value
             if root in stored:
                 own.setdefault(root, []).append(op)
     for root, users in own.items():
-        plain = all(walk.accessed(op) == root and not op.name.startswith("memref.") for op in users)
+        plain = all(accessed(op) == root and not op.name.startswith("memref.") for op in users)
         columns = zip(*(walk.access_indices(op) for op in users), strict=True) if plain else []
         if not any(_is_partitioned(list(d), lanes) for d in columns):
             _check_apart(root, users, lanes.loop)
@@ -241,8 +253,8 @@ def can_mask(lanes: Lanes) -> bool:
         if op in shared:
             continue
         varies = any(r in lanes.varying for r in op.results)
-        if op.name == "affine.store" or (op.name == "affine.load" and varies):
-            memref = walk.accessed(op)
+        if op.name == AFFINE_STORE or (op.name == AFFINE_LOAD and varies):
+            memref = accessed(op)
             if dtypes.bits(Buffer(memref).dtype) < MASKED_BITS or not is_contiguous(
                 lanes, memref, walk.access_indices(op)
             ):

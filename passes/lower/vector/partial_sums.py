@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import Buffer, Loop, create, emit_map, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE
 from tir_mlir.passes.lower.vector.peel_first import may_hoist, peel_first_iteration
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, is_invariant
 
@@ -70,8 +71,8 @@ class PartialSums:
             whole = vector.extract(value, [], [0])
             map_, used = emit_map(sum_.indices)
             place = {"map": ir.AffineMapAttr.get(map_)}
-            old = ir.Operation.create("affine.load", [sum_.type], [sum_.root, *used], place).results[0]
-            ir.Operation.create("affine.store", [], [sum_.combine(old, whole), sum_.root, *used], place)
+            old = ir.Operation.create(AFFINE_LOAD, [sum_.type], [sum_.root, *used], place).results[0]
+            ir.Operation.create(AFFINE_STORE, [], [sum_.combine(old, whole), sum_.root, *used], place)
 
 
 def _outermost_loop(sum_: LaneReduction, loop: Loop) -> ir.Operation:

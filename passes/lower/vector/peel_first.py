@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Constraint, Loop, edit, is_symbol, owner_op, step, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.vector.reductions import users_in
 
@@ -70,7 +71,7 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
     for store in stores:
         if store.name == "arith.constant":
             continue
-        if store.name != "affine.store" or not _is_outside(store.operands[0], loop, op):
+        if store.name != AFFINE_STORE or not _is_outside(store.operands[0], loop, op):
             return False
         if any(walk.is_inside(owner_op(v), loop.op) for i in walk.access_indices(store) for v in i.values):
             return False

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import ASSOCIATIVE, Buffer, Index, Loop, defining_op, owner_op, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, defining_op, owner_op, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ASSOCIATIVE, ORDERED_REDUCERS
 
-NEEDS_REASSOC = ("arith.addf", "arith.mulf")
+NEEDS_REASSOC = ORDERED_REDUCERS
 """Order-dependent float combiners, unless the block declares a reduction "
 "(`tir-lower-fastmath`)."""
 
@@ -44,7 +45,7 @@ def find_reductions(loop: Loop) -> list[LaneReduction]:
     """The reductions over a loop, each the only accesses of its buffer there."""
     found = []
     for op in walk.ops(loop.op)[1:]:
-        if op.name == "affine.store" and (sum_ := _lane_reduction(op)) is not None and is_invariant(sum_, loop):
+        if op.name == AFFINE_STORE and (sum_ := _lane_reduction(op)) is not None and is_invariant(sum_, loop):
             found.append(sum_)
     return found
 
@@ -73,7 +74,7 @@ def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Oper
 
 
 def _loads_stored(load: ir.Operation, store: ir.Operation) -> bool:
-    if load.name != "affine.load" or load.operands[0] != store.operands[1] or sum(1 for _ in load.results[0].uses) != 1:
+    if load.name != AFFINE_LOAD or load.operands[0] != store.operands[1] or sum(1 for _ in load.results[0].uses) != 1:
         return False
     return all(a.same(b) for a, b in zip(walk.access_indices(load), walk.access_indices(store), strict=True))
 

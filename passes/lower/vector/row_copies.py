@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, dtypes, emit_map, is_loop, owner_op, step, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.passes.lower.memory.strides import is_padded
 from tir_mlir.passes.lower.op_attrs import zero_vector
@@ -159,14 +160,14 @@ def _select_lanes(parts: list[ir.Value], starts: list[int], apart: int) -> ir.Va
 
 def _load(copy_: Copy, where: list[Index], type_: ir.Type) -> ir.Value:
     map_, used = emit_map(where)
-    name = "affine.vector_load" if isinstance(type_, ir.VectorType) else "affine.load"
+    name = "affine.vector_load" if isinstance(type_, ir.VectorType) else AFFINE_LOAD
     attributes = {"map": ir.AffineMapAttr.get(map_)}
     return ir.Operation.create(name, [type_], [copy_.load.operands[0], *used], attributes).results[0]
 
 
 def _store(copy_: Copy, value: ir.Value, lane: int) -> None:
     map_, used = emit_map(copy_.at(copy_.store, lane))
-    name = "affine.vector_store" if isinstance(value.type, ir.VectorType) else "affine.store"
+    name = "affine.vector_store" if isinstance(value.type, ir.VectorType) else AFFINE_STORE
     attributes = {"map": ir.AffineMapAttr.get(map_)}
     ir.Operation.create(name, [], [value, copy_.store.operands[1], *used], attributes)
 
@@ -207,7 +208,7 @@ class Copy:
 def match_copy(loop: Loop) -> Copy | None:
     """The loop as a copy across rows or with a stride; None if it is not one."""
     body = loop.body_ops()
-    if loop.const_extent is None or [op.name for op in body] != ["affine.load", "affine.store"]:
+    if loop.const_extent is None or [op.name for op in body] != [AFFINE_LOAD, AFFINE_STORE]:
         return None
     load, store = body
     source, target, lanes = load.operands[0], store.operands[1], Lanes(loop)

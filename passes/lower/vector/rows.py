@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, create, edit, vectors, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, VECTOR_LOAD, VECTOR_STORE, accessed
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -25,13 +26,13 @@ def run(module: ir.Module) -> None:
     final layouts, except those of aligned buffers.
     """
     for func in programs(module):
-        for op in [o for o in walk.ops(func.op) if o.name in (vectors.VECTOR_LOAD, vectors.VECTOR_STORE)]:
+        for op in [o for o in walk.ops(func.op) if o.name in AFFINE_VECTOR_ACCESSES]:
             with ir.InsertionPoint(op), op.location:
                 _lower(op)
 
 
 def _lower(op: ir.Operation) -> None:
-    buffer = walk.accessed(op)
+    buffer = accessed(op)
     value = op.results[0] if len(op.results) else op.operands[0]
     shape = list(vectors.shape_of(value))
     if not _are_elements_adjacent(buffer):
@@ -62,7 +63,7 @@ def _are_rows_adjacent(buffer: ir.Value, shape: Sequence[int]) -> bool:
 
 def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
     """One access of a view in which the rows are one."""
-    buffer, indices = walk.accessed(op), walk.access_indices(op)
+    buffer, indices = accessed(op), walk.access_indices(op)
     type_ = ir.MemRefType(buffer.type)
     outer = type_.rank - len(shape)
     dynamic = ir.ShapedType.get_dynamic_size()
@@ -77,7 +78,7 @@ def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
     groups = [*([d] for d in range(outer)), list(range(outer, type_.rank))]
     view = memref.collapse_shape(made, buffer, groups)
     place = [*indices[:outer], indices[outer] * prod(shape[1:])]
-    if op.name == vectors.VECTOR_LOAD:
+    if op.name == VECTOR_LOAD:
         found = vectors.load(view, place, [prod(shape)])
         _replace(op, vector.shape_cast(value.type, found))
     else:
@@ -88,10 +89,10 @@ def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
 
 def _each(op: ir.Operation, value: ir.Value, shape: Sequence[int], row: Sequence[int]) -> None:
     """One access for each row (`row`: its shape) or element of the box."""
-    buffer, indices = walk.accessed(op), walk.access_indices(op)
+    buffer, indices = accessed(op), walk.access_indices(op)
     points = list(itertools.product(*map(range, shape[: len(shape) - len(row)])))
     places = [_moved(indices, point, len(shape)) for point in points]
-    if op.name == vectors.VECTOR_STORE:
+    if op.name == VECTOR_STORE:
         for point, place in zip(points, places, strict=True):
             part = vector.extract(value, [], list(point))
             vectors.store(part, buffer, place, row) if row else create.store(part, buffer, place)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis.certainty import from_data
-from tir_mlir.dialect.ir import DIVISIONS, Buffer, data_loop_name, is_data_loop, walk
+from tir_mlir.dialect.ir import Buffer, data_loop_name, is_data_loop
+from tir_mlir.dialect.ir.op_traits import ALLOCS, DIVISIONS, ELEMENT_ACCESSES, accessed
 
 _ELSEWHERE = "vectorize a loop that does not contain it"
 
@@ -35,12 +36,12 @@ def op_words(op: ir.Operation) -> str:
     if is_data_loop(op):
         words = data_loop_name(op)
         return f"{words}," if ", " in words else words
-    if name in ("memref.alloc", "memref.alloca"):
+    if name in ALLOCS:
         return f"the buffer {Buffer(op.results[0]).name}, allocated in each iteration,"
     if name == "memref.subview":
         return f"the view {Buffer(op.results[0]).name}"
     if name.startswith("memref.extract_") or name == "llvm.inttoptr":
         return "a pointer passed to a function"
-    if name in ("memref.load", "memref.store", "affine.load", "affine.store"):
-        return f"an access of {Buffer(walk.accessed(op)).name}"
+    if name in ELEMENT_ACCESSES:
+        return f"an access of {Buffer(accessed(op)).name}"
     return "a division of integers" if name in DIVISIONS else f"the operation {name}"

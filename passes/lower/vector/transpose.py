@@ -8,13 +8,14 @@ from mlir import ir
 from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 
 SQUARE_SIZES = (8, 4, 2)
 """Sizes of the squares transposed in registers, best first."""
-CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.sitofp", "arith.fptosi")
+
 """Casts allowed between load and store."""
 
 
@@ -48,7 +49,7 @@ def transpose_tile(rows: Loop) -> bool:
     if len(body) < 2:
         return False
     load, *casts, store = body
-    if load.name != "affine.load" or store.name != "affine.store" or any(op.name not in CASTS for op in casts):
+    if load.name != AFFINE_LOAD or store.name != AFFINE_STORE or any(op.name not in CASTS for op in casts):
         return False
     if any(first.results[0] != then.operands[0] for first, then in zip(body, body[1:], strict=False)):
         return False

@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, at_end, attrs, edit, is_loop, walk
 from tir_mlir.dialect.ir import loop as make_loop
+from tir_mlir.dialect.ir.op_traits import SLOW_FUNCTIONS
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -22,7 +23,7 @@ REGISTER_BITS = 512
 """Bits of a chunk's vector: one register of a wide machine; LLVM splits it on others."""
 MAX_ROWS = 4
 """Chunks of a reduction accumulated independently."""
-SLOW_FUNCTIONS = ("math.exp", "math.exp2", "math.log", "math.tanh", "math.erf", "math.powf", "math.sin", "math.cos")
+
 """Math functions so slow that a reduction over them is not latency-bound, and that need "
 "all registers."""
 

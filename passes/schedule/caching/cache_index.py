@@ -15,7 +15,6 @@ from tir_mlir.dialect.ir import (
     Index,
     IterSpec,
     access_indices,
-    accessed,
     attrs,
     child_towards,
     convert,
@@ -28,6 +27,7 @@ from tir_mlir.dialect.ir import (
     read_apply,
     signs,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, accessed
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.schedule.caching.computed_indices import ComputedIndex, clone_tree, computed_indices
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
@@ -44,8 +44,6 @@ from tir_mlir.passes.schedule.edits import (
 )
 from tir_mlir.passes.schedule.legality import Scope, scope_of
 from tir_mlir.passes.schedule.registry import check, primitive
-
-_PLAIN = ("affine.load", "affine.store")
 
 
 @dataclass(frozen=True)
@@ -123,8 +121,8 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
 
 def _use(block: Block, tables: list[IndexBuffer]) -> None:
     """Load the precomputed affine expressions in the accesses and values of a block."""
-    for op in [o for o in ops(block.op) if o.name in (*_PLAIN, "affine.apply")]:
-        if op.name in _PLAIN:
+    for op in [o for o in ops(block.op) if o.name in (*AFFINE_ELEMENT_ACCESSES, "affine.apply")]:
+        if op.name in AFFINE_ELEMENT_ACCESSES:
             _load_indices(op, tables)
         else:
             _load_value(op, tables)
@@ -137,7 +135,7 @@ def _used_expressions(block: Block, computed: Sequence[ComputedIndex] = ()) -> l
     for op in ops(block.op):
         if op in steps and all(u.owner.operation in steps for u in op.results[0].uses):
             continue
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             found += access_indices(op)
         elif op.name == "affine.apply" and _is_used(op):
             found.append(read_apply(op.results[0]))
@@ -146,7 +144,7 @@ def _used_expressions(block: Block, computed: Sequence[ComputedIndex] = ()) -> l
 
 def _is_used(apply: ir.Operation) -> bool:
     """Whether an expression is used as data or as an index of a load."""
-    return any(u.owner.name in ("arith.index_cast", "memref.load") for u in apply.results[0].uses)
+    return any(u.owner.name == "arith.index_cast" or u.owner.name == "memref.load" for u in apply.results[0].uses)
 
 
 # --- the index buffers ------------------------------------------------------------------------------------------------
@@ -218,7 +216,7 @@ def _load_indices(op: ir.Operation, tables: list[IndexBuffer]) -> None:
         return
     with ir.InsertionPoint(op), op.location:
         values = [_emit_index(i, tables, op) if _contains_cached(i, tables) else create.apply(i) for i in indices]
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             edit.replace_uses(op.results[0], memref.load(accessed(op), values))
         else:
             memref.store(op.operands[0], accessed(op), values)

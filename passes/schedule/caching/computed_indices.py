@@ -9,24 +9,21 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import (
+from tir_mlir.dialect.ir import Block, Index, create, defining_op, edit, is_apply, is_inside, ops, read_apply, signs
+from tir_mlir.dialect.ir.op_traits import (
+    COMPUTED_ACCESSES,
     DIVISIONS,
-    Block,
-    Index,
-    create,
-    defining_op,
-    edit,
-    is_apply,
-    is_inside,
-    ops,
-    read_apply,
-    signs,
+    ELEMENT_STORES,
+    LOADS,
+    TO_FLOAT,
+    both_signs,
+    index_operands,
+    is_pure,
+    is_scalar,
 )
 from tir_mlir.passes.schedule.edits import canonical
 
-_INDEXED = {"memref.load": 1, "memref.store": 2}  # the first index among the operands
-_STORES = ("affine.store", "memref.store")
-_CASTS = ("arith.index_cast", "arith.sitofp", "arith.uitofp", "arith.extsi", "arith.extui", "arith.trunci")
+_CASTS = TO_FLOAT | both_signs("arith.extsi") | {"arith.index_cast", "arith.trunci"}
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ def computed_indices(block: Block, often: int, wanted: Callable[[Index], bool]) 
         inside = all(is_inside(op, block.op) or op.name == "arith.constant" for op in _tree(value))
         return bool(leaves) and inside and all(map(wanted, leaves or [])) and not any(map(_may_trap, _tree(value)))
 
-    stored = [op.operands[0] for op in ops(block.op) if op.name in _STORES]
+    stored = [op.operands[0] for op in ops(block.op) if op.name in ELEMENT_STORES]
     found_values = [v for v in _index_values(block) if may_move(v)]
     found_values += [part for value in stored for part in _largest_parts(value, may_move)]
     groups: dict[tuple, list[ir.Value]] = {}
@@ -96,7 +93,7 @@ def _index_values(block: Block) -> list[ir.Value]:
     """The integers that accesses of a block take as an index, other than plain index expressions."""
     found = []
     for op in ops(block.op):
-        for value in list(op.operands)[_INDEXED[op.name] :] if op.name in _INDEXED else []:
+        for value in index_operands(op) if op.name in COMPUTED_ACCESSES else []:
             cast = defining_op(value)
             source = defining_op(cast.operands[0]) if cast is not None and cast.name == "arith.index_cast" else None
             if cast is not None and source is not None and source.name != "arith.index_cast":
@@ -113,7 +110,7 @@ def _may_trap(op: ir.Operation) -> bool:
 def _largest_parts(value: ir.Value, may_move: Callable[[ir.Value], bool]) -> list[ir.Value]:
     """The largest subexpressions of a value that may move, except comparisons and casts of index expressions."""
     op = defining_op(value)
-    if op is None or len(op.regions) or op.name.partition(".")[0] not in ("arith", "math"):
+    if op is None or len(op.regions) or not is_scalar(op.name):
         return []
     if may_move(value) and signs.dtype_of(value) not in (None, "bool") and not _is_cast_index(value):
         return [value]
@@ -139,7 +136,7 @@ def _leaves(value: ir.Value) -> list[Index] | None:
     op = defining_op(value)
     if op is None or op.name == "affine.apply":
         return [_index(value)] if isinstance(value.type, ir.IndexType) else None
-    if len(op.regions) or not edit.is_pure(op) or "load" in op.name or len(op.results) != 1:
+    if len(op.regions) or not is_pure(op) or op.name in LOADS or len(op.results) != 1:
         return None
     parts = [_leaves(v) for v in op.operands]
     return None if any(p is None for p in parts) else [leaf for p in parts for leaf in p or []]

@@ -23,6 +23,7 @@ from tir_mlir.dialect.ir import (
     ops,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, LOADS
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.schedule.edits import alloc_like, check_retypable, propagate_type, rename_in_regions
 from tir_mlir.passes.schedule.legality import Scope
@@ -86,7 +87,7 @@ def as_window(where: CopyRegion, scope: Scope, users: Sequence[Block]) -> CopyRe
 
 def _shiftable(root: ir.Operation, buffer: Buffer) -> bool:
     """Whether only plain loads and stores under `root` use a buffer."""
-    plain = ("affine.load", "affine.store")
+    plain = AFFINE_ELEMENT_ACCESSES
     return all(op.name in plain for op in ops(root) if any(v == buffer.value for v in op.operands))
 
 
@@ -177,7 +178,7 @@ def redirect(
     """
     rename_in_regions([root], old, new.name, shift, (attrs.READS,) if loads_only else (attrs.READS, attrs.WRITES))
     moves = any(s.as_constant() != 0 for s in shift)
-    for op in [o for o in ops(root) if not loads_only or "load" in o.name]:
+    for op in [o for o in ops(root) if not loads_only or o.name in LOADS]:
         if moves and any(v == old.value for v in op.operands):
             at = [(i - s).simplified() for i, s in zip(walk.access_indices(op), shift, strict=True)]
             access_at(op, new, at)
@@ -191,7 +192,7 @@ def redirect(
 def access_at(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> None:
     """Make an affine load or store access `buffer[indices]`."""
     with ir.InsertionPoint(op), op.location:
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             edit.replace_uses(op.results[0], create.load(buffer.value, indices))
         else:
             create.store(op.operands[0], buffer.value, indices)

@@ -17,13 +17,13 @@ from tir_mlir.dialect.ir import (
     Iter,
     Loop,
     access_indices,
-    accessed,
     attrs,
     blocks_below,
     is_loop,
     is_symbol,
     ops,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed
 from tir_mlir.dialect.presburger import (
     Domain,
     flatten,
@@ -77,7 +77,7 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
     units = {lp.var: lp.lower for op in ops(block.op) if is_loop(op) and (lp := Loop(op)).const_extent == 1}
     first: list[Index] | None = None
     for op in found:
-        if op.name not in ("affine.load", "affine.store"):
+        if op.name not in AFFINE_ELEMENT_ACCESSES:
             refuse(
                 op,
                 f"{buffer.name} is accessed by {use_words(op)}, at a non-affine index or through a pointer or "

@@ -33,8 +33,6 @@ from tir_mlir.passes.schedule.registry import refuse
 Makers = Mapping[ir.Value, Callable[[], ir.Value]]
 """For each variable, what emits its value at the insertion point."""
 
-_REPLACEABLE = ("affine.apply", "affine.parallel")
-
 
 def check_computable(variables: Sequence[ir.Value], why: str) -> None:
     """Refuse unless variables are used only where a value that is not affine may stand: in bindings, in the guards of
@@ -43,7 +41,12 @@ def check_computable(variables: Sequence[ir.Value], why: str) -> None:
     for variable in variables:
         for use in variable.uses:
             user = use.owner.operation
-            if not (user.name in _REPLACEABLE or is_where(user) or user.name.startswith("arith.")):
+            if not (
+                user.name == "affine.apply"
+                or user.name == "affine.parallel"
+                or is_where(user)
+                or user.name.startswith("arith.")
+            ):
                 name = walk.enclosing_loop_name(variable)
                 what = {"affine.for": "the bound of a loop", "affine.if": "an `if`"}.get(user.name, "an index")
                 fix = "in the program, put what depends on it into the body of a block"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, attrs, is_block, is_loop, signs, walk
+from tir_mlir.dialect.ir.op_traits import LOADS
 
 Declaration = tuple[ir.Operation, str, object]
 
@@ -100,6 +101,6 @@ def _leaves(values: Iterable[ir.Value]) -> set[ir.Value]:
         seen.add(value)
         if isinstance(value.owner, ir.Block):
             leaves.add(value)
-        elif "load" not in value.owner.name:
+        elif value.owner.name not in LOADS:
             pending += [v for v in value.owner.operands if not isinstance(v.type, ir.MemRefType)]
     return leaves

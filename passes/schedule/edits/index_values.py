@@ -7,22 +7,23 @@ from collections.abc import Mapping
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.ir import Index, access_indices, accessed, attrs, create, edit, owner_op, read_apply
+from tir_mlir.dialect.ir import Index, access_indices, attrs, create, edit, owner_op, read_apply
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, AFFINE_LOOPS, AFFINE_STORE, accessed
 from tir_mlir.passes.schedule.edits.common_subexpressions import operands, subtrahend
 from tir_mlir.passes.schedule.registry import refuse
 
-EXPANDABLE = ("affine.load", "affine.store", "affine.apply")
+EXPANDABLE = AFFINE_ELEMENT_ACCESSES | {"affine.apply"}
 
 
 def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Operation:
     """Replace an affine op, with `iters` substituted, by its non-affine counterpart, and return that."""
     with ir.InsertionPoint(op), op.location:
-        if op.name == "affine.store":
+        if op.name == AFFINE_STORE:
             places = [emit_index(i.substitute(iters)) for i in access_indices(op)]
             stored = memref.store(op.operands[0], accessed(op), places)
             edit.drop(op)
             return stored.operation
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             value = memref.load(accessed(op), [emit_index(i.substitute(iters)) for i in access_indices(op)])
         elif op.name == "affine.apply":
             value = emit_index(read_apply(op.results[0]).substitute(iters))
@@ -74,5 +75,5 @@ def is_affine_value(value: ir.Value) -> bool:
     """
     owner = owner_op(value)
     if isinstance(value.owner, ir.Block):
-        return owner.name in ("affine.for", "affine.parallel", "func.func")
+        return owner.name in AFFINE_LOOPS or owner.name == "func.func"
     return owner.name == "affine.apply" or (owner.parent is not None and owner.parent.name == "func.func")

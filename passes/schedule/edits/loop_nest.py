@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, is_block, walk
+from tir_mlir.dialect.ir.op_traits import LOADS
 from tir_mlir.dialect.presburger import fold_index, guards, intervals, isl_exprs, sets, simplify_index
 
 
@@ -23,7 +24,7 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
 
     A body that loads outside its blocks (the bounds of a loop over data, a condition) gets one guard around all of it.
     """
-    if any("load" in op.name for op in walk.ops(loop.op, skip=is_block)):
+    if any(op.name in LOADS for op in walk.ops(loop.op, skip=is_block)):
         with create.at_end(loop.body):
             inner = create.guard([Constraint(bound)])
         edit.move_body(loop.body, inner.regions[0].blocks[0], until=inner)

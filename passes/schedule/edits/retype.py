@@ -6,25 +6,19 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.dialect.ir import attrs, edit
+from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS, RETYPED
 from tir_mlir.passes.schedule.registry import refuse
 
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
-_VIEWS = ("memref.subview", "memref.cast", "memref.reinterpret_cast", "memref.extract_strided_metadata")
-_TYPE_AGNOSTIC = (
-    "memref.load",
-    "memref.store",
-    "memref.dim",
-    "memref.dealloc",
-    "memref.extract_aligned_pointer_as_index",
-)
+_TYPE_AGNOSTIC = ACCESSES | NEUTRAL | POINTERS
 
 
 def check_retypable(users: list[ir.Operation]) -> None:
     """Refuse when a user of a memref fixes its type, such as a call that takes the buffer itself."""
     for user in users:
-        if user.name in _VIEWS:
+        if user.name in RETYPED:
             check_retypable([u.owner.operation for u in user.results[0].uses])
-        elif user.name not in _TYPE_AGNOSTIC and not user.name.startswith(("affine.", "vector.")):
+        elif user.name not in _TYPE_AGNOSTIC:
             what = attrs.get(user, "callee", user.name)
             refuse(
                 user,
@@ -42,7 +36,7 @@ def retype(value: ir.Value, type_: ir.MemRefType) -> None:
 
 def propagate_type(user: ir.Operation) -> None:
     """Update the result type of a view from the type of its source."""
-    if user.name not in _VIEWS:
+    if user.name not in RETYPED:
         return
     result = user.results[0]
     source, old = ir.MemRefType(user.operands[0].type), ir.MemRefType(result.type)

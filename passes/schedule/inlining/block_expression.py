@@ -11,14 +11,12 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, access_domain
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import (
-    AFFINE_OPS,
     Block,
     Buffer,
     Index,
     Iter,
     Loop,
     access_indices,
-    accessed,
     cost,
     edit,
     is_apply,
@@ -31,12 +29,11 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_OPS, AFFINE_STORE, CHOICES, STORES, accessed, is_pure
 from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
 from tir_mlir.passes.schedule.edits import emit_index, expand_affine_op, is_affine_value
 from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP, USE_ELEMENTS, is_vector_access
 from tir_mlir.passes.schedule.registry import check, refuse
-
-_CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
 
 @dataclass(frozen=True)
@@ -75,15 +72,15 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP, in_loo
     if vector := next((o for o in held if is_vector_access(o)), None):
         text = f'block "{block.name}" accesses several elements at once, as a vector; only single ones are inlined'
         refuse(vector, text, fix=USE_ELEMENTS)
-    stores = [o for o in held if "store" in o.name]
+    stores = [o for o in held if o.name in STORES]
     check(
-        len(stores) == 1 and held[-1] == stores[0] and stores[0].name == "affine.store",
+        len(stores) == 1 and held[-1] == stores[0] and stores[0].name == AFFINE_STORE,
         block, f'the body of block "{block.name}" is not a single store at an affine index, which '
 'inlining needs',
         MOVE_UNDER_ONE_LOOP,
     )  # fmt: skip
     for op in [o for step in held[:-1] for o in ops(step)]:
-        if not edit.is_pure(op) and op.name not in _CHOICES:
+        if not is_pure(op) and op.name not in CHOICES:
             refuse(
                 block,
                 f'block "{block.name}" contains {op.name}, which inlining would move or duplicate; its '

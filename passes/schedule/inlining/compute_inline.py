@@ -18,6 +18,7 @@ from tir_mlir.dialect.ir import (
     is_block,
     is_loop,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, ELEMENT_LOADS
 from tir_mlir.passes.schedule.edits import declaring, drop_regions, follow_in_annotations
 from tir_mlir.passes.schedule.inlining.block_expression import (
     BlockExpression,
@@ -111,7 +112,7 @@ def _loads(payload: BlockExpression) -> list[ir.Operation]:
         user = use.owner.operation
         if user == payload.store:
             continue
-        if user.name not in ("affine.load", "memref.load"):
+        if user.name not in ELEMENT_LOADS:
             refuse(
                 user,
                 f"{payload.buffer.name} is used as a whole by {use_words(user)}, not loaded by element; it must "
@@ -171,7 +172,7 @@ def _reader_name(load: ir.Operation) -> str:
 
 
 def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -> None:
-    if load.name == "affine.load":
+    if load.name == AFFINE_LOAD:
         iters = inverse.at_access(of_op(load)[0])
     else:
         found = inverse.at_values([Index.of(v) for v in list(load.operands)[1:]])

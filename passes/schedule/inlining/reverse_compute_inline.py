@@ -30,6 +30,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, ELEMENT_LOADS
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.presburger.guards import needed
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -211,7 +212,7 @@ def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression)
     """The loads of the buffer. Refuses loads outside the consumer, or at more than one index."""
     loads = [u.owner.operation for u in buffer.value.uses if not _is_own(u.owner.operation, producer)]
     for load in loads:
-        if load.name != "affine.load":
+        if load.name != AFFINE_LOAD:
             text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
             refuse(load, text, fix=inline_producer(producer.block))
         if not walk.is_inside(load, consumer.block.op):
@@ -436,4 +437,4 @@ def _in_written_order(pair: _Pair, merged: Sequence[ir.Operation]) -> None:
 
 
 def _loads_in(op: ir.Operation) -> int:
-    return sum(o.name in ("affine.load", "memref.load") for o in ops(op))
+    return sum(o.name in ELEMENT_LOADS for o in ops(op))

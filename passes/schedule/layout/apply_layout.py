@@ -13,7 +13,6 @@ from tir_mlir.dialect.analysis import Region, computed, declare, declared
 from tir_mlir.dialect.calls import caller_of
 from tir_mlir.dialect.index_maps import Box, Conjunction, IndexMap, Layout, Predicate
 from tir_mlir.dialect.ir import (
-    AFFINE_ACCESS,
     Block,
     Buffer,
     Constraint,
@@ -31,6 +30,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     trim,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, ELEMENT_ACCESSES, STORES, index_operands
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
 from tir_mlir.passes.schedule.edits import declaring, emit_index, is_affine_value
 from tir_mlir.passes.schedule.legality import ASSUME_SIZES, copy_view, use_words
@@ -125,7 +125,7 @@ def check_users(buffer: Buffer) -> None:
                 "another layout"
             )
             refuse(user, text, fix=copy_view(buffer.name))
-        if user.name not in ("affine.load", "affine.store", "memref.load", "memref.store", "memref.dim"):
+        if user.name not in ELEMENT_ACCESSES and user.name != "memref.dim":
             text = f"{buffer.name} is not only loaded and stored: {use_words(user)} depends on its layout"
             refuse(user, text, fix=copy_view(buffer.name))
 
@@ -240,9 +240,8 @@ def _accesses(buffer: Buffer) -> list[ir.Operation]:
 def _new_indices(op: ir.Operation, change: ChangedLayout) -> list[Index]:
     """The new indices of a load or store, simplified under the ranges that hold there."""
     with ir.InsertionPoint(op), op.location:
-        if op.name not in AFFINE_ACCESS:
-            start = 2 if "store" in op.name else 1
-            return change.image([_index_of(v) for v in list(op.operands)[start:]])
+        if op.name not in AFFINE_ACCESSES:
+            return change.image([_index_of(v) for v in index_operands(op)])
         found = [Index.wrap(i) for i in change.image(access_indices(op))]
     return simplify_indices(op, found)
 
@@ -317,9 +316,9 @@ def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
     with ir.InsertionPoint(op), op.location:
         affine = all(is_affine_value(v) for i in indices for v in Index.wrap(i).values)
         places = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
-        if "store" in op.name and affine:
+        if op.name in STORES and affine:
             create.store(op.operands[0], buffer.value, indices)
-        elif "store" in op.name:
+        elif op.name in STORES:
             memref.store(op.operands[0], buffer.value, places)
         else:
             value = create.load(buffer.value, indices) if affine else memref.load(buffer.value, places)

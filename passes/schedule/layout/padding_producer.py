@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE, CHOICES, NO_ACCESS, is_pure
 from tir_mlir.passes.schedule.edits import replace_iters
 from tir_mlir.passes.schedule.layout.apply_layout import simplify_indices
 from tir_mlir.passes.schedule.layout.layout_padding import PaddingValue
@@ -61,7 +62,7 @@ def _row_major_producer(buffer: Buffer, block: Block, stores: Sequence[ir.Operat
     own = {i.var: i for i in block.iters}
     found: list[list[Iter]] = []
     for store in stores:
-        values = [i.is_value() for i in access_indices(store)] if store.name == "affine.store" else [None]
+        values = [i.is_value() for i in access_indices(store)] if store.name == AFFINE_STORE else [None]
         iters = [own[v] for v in values if v is not None and v in own and own[v].kind == "S"]
         if len(iters) != buffer.rank or len(set(values)) != buffer.rank:
             return None
@@ -78,8 +79,8 @@ def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
     if not body or body[-1] not in stores or len(stores) > 1 + (block.init is not None):
         return False
     for op in ops(block.op)[1:]:
-        choice = op.name in ("affine.if", "scf.if", "affine.yield", "scf.yield")
-        if op not in stores and not (edit.is_pure(op) or choice):
+        choice = op.name in CHOICES
+        if op not in stores and not (is_pure(op) or choice):
             return False
     if block.init is None:
         return True
@@ -142,9 +143,9 @@ def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer
         _select_padding(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, at)
     _select_padding(block.body_ops()[-1], value, at)
     for op in ops(block.op):
-        if op.name in ("affine.load", "affine.store"):
+        if op.name in AFFINE_ELEMENT_ACCESSES:
             # in the padding the inverse map is arbitrary: store at the new index itself
-            better = iter(at if op.name == "affine.store" else simplify_indices(op, access_indices(op)))
+            better = iter(at if op.name == AFFINE_STORE else simplify_indices(op, access_indices(op)))
             edit.rewrite_indices(op, lambda _, better=better: next(better))
 
 
@@ -170,9 +171,7 @@ def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence
 def _select_padding(store: ir.Operation, value: PaddingValue, at: Sequence[Index]) -> None:
     """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; x is computed only where it is used."""
     steps = [o.operation for o in store.block.operations]
-    steps = [
-        o for o in steps[: steps.index(store)] if not is_init(o) and o.name not in ("memref.alloc", "memref.subview")
-    ]
+    steps = [o for o in steps[: steps.index(store)] if not is_init(o) and o.name not in NO_ACCESS]
 
     def other() -> ir.Value:
         here = ir.InsertionPoint.current.block

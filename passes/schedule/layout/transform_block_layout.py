@@ -36,6 +36,7 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
 from tir_mlir.dialect.presburger import dim_type, only_where, question
 from tir_mlir.dialect.symbolic import IntExpr, names_in
 from tir_mlir.passes.schedule.edits import EXPANDABLE, expand_affine_op, is_affine_value, replace_iters
@@ -308,7 +309,7 @@ def _ordered_after(a: AccessRelation, b: AccessRelation, order: Sequence[Index])
 def _simplify(block: Block) -> None:
     """Simplify indices and bindings in the body under the ranges of the new iters."""
     for op in walk.ops(block.op)[1:]:
-        if op.name in ("affine.load", "affine.store"):
+        if op.name in AFFINE_ELEMENT_ACCESSES:
             better = iter(simplify_indices(op, walk.access_indices(op)))
         elif op.name == "affine.parallel":
             better = iter(simplify_indices(op, Block(op).bindings or [Index.constant(0)]))

@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError
 from tir_mlir.dialect.index_maps import Collision, IndexMap, Padding, check_start, collision_text
 from tir_mlir.dialect.ir import Block, Buffer, Func, child_towards, enclosing_block, frozen, func_of, ops, position
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, STORES
 from tir_mlir.dialect.presburger import only_where, question
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.edits import BufferChoice, find_accessed_buffer, first_op_after_allocs
@@ -69,7 +70,7 @@ def transform_layout(
             value = None
         else:
             value = padding_value(block, change, target, pad_value, padding)
-        writers = [u.owner.operation for u in target.value.uses if "store" in u.owner.operation.name]
+        writers = [u.owner.operation for u in target.value.uses if u.owner.operation.name in STORES]
         sweeps = row_major_producers(target, writers) if value is not None else None
         home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
         after = _after(home, writers)
@@ -140,7 +141,7 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
     last = max(position(child_towards(home.op, w)) for w in writers)
     listed = home.body.operations
     after = last + 1
-    while listed[after].operation.name.startswith(("affine.load", "affine.store", "memref.")):
+    while (name := listed[after].operation.name) in AFFINE_ELEMENT_ACCESSES or name.startswith("memref."):
         after += 1
     return listed[after].operation
 

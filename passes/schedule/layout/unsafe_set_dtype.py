@@ -6,13 +6,10 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, edit, fold_conversion, signs
+from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES, ELEMENT_LOADS, ELEMENT_STORES, UNSIGNED, WIDENINGS
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.legality import copy_view, use_words
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-
-LOADS = ("affine.load", "memref.load")
-STORES = ("affine.store", "memref.store")
-OF_INTEGERS = ("arith.extsi", "arith.sitofp")
 
 
 @primitive("unsafe_set_dtype")
@@ -53,12 +50,12 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     assert buffer.op is not None
     signs.declare(buffer.op, dtype)
     for user in users:
-        if user.name in STORES:
+        if user.name in ELEMENT_STORES:
             with ir.InsertionPoint(user), user.location:
                 made = convert(user.operands[0], dtype, old).owner
             edit.set_operand(user, 0, made.results[0])
             fold_conversion(made.operation)
-        elif user.name in LOADS:
+        elif user.name in ELEMENT_LOADS:
             _convert_load(user, old, dtype)
 
 
@@ -71,7 +68,7 @@ def _users(value: ir.Value, name: str) -> tuple[list[ir.Value], list[ir.Operatio
             inner = _users(user.results[0], name)
             views += [user.results[0], *inner[0]]
             users += inner[1]
-        elif user.name in (*LOADS, *STORES, "memref.dim"):
+        elif user.name in ELEMENT_ACCESSES or user.name == "memref.dim":
             users.append(user)
         else:
             text = f"{name} is also used by {use_words(user)}, which cannot be converted; only loads and stores can"
@@ -101,6 +98,7 @@ def _applies_to(cast: ir.Operation, old: str, new: str) -> bool:
     if dtypes.is_float(old):
         names = {"arith.extf"}
     else:
-        names = {signs.UNSIGNED[op] if dtypes.limits(old)[0] == 0 else op for op in OF_INTEGERS}
+        unsigned = frozenset(UNSIGNED.values())
+        names = WIDENINGS & unsigned if dtypes.limits(old)[0] == 0 else WIDENINGS - unsigned
     result = signs.dtype_of(cast.results[0]) if cast.name in names else None
     return result is not None and (not dtypes.is_float(new) or dtypes.represents(result, new))

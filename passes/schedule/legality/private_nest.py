@@ -12,13 +12,13 @@ from tir_mlir.dialect.ir import (
     Index,
     Iter,
     Loop,
-    edit,
     is_data_loop,
     is_inside,
     loops_above,
     outermost_with_searches,
     parents,
 )
+from tir_mlir.dialect.ir.op_traits import is_pure
 from tir_mlir.dialect.presburger import intervals, sets, summands
 from tir_mlir.passes.schedule.legality.scope import scope_of
 
@@ -94,4 +94,4 @@ def _holds_only(parent: ir.Operation, top: ir.Operation, block: Block) -> bool:
         op.operation for op in bodies[0].operations if op.operation not in (top, bodies[0].operations[-1].operation)
     ]
     written = {t.buffer for t in touches(block.op) if t.is_write} if others else set()
-    return all(edit.is_pure(op) and written.isdisjoint(t.buffer for t in touches(op)) for op in others)
+    return all(is_pure(op) and written.isdisjoint(t.buffer for t in touches(op)) for op in others)

@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import LOADS, is_pure
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.legality import check_plain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -82,7 +83,7 @@ def _sides(loop: Loop, after: Block) -> tuple[list[ir.Operation], list[ir.Operat
         text = f'block "{last.name}" follows block "{after.name}" in {where} of the body of loop {loop.name}'
         refuse(after, text, fix=f"fission loop {inner.name} first" if inner != loop else f'pass "{last.name}"')
     cut = held.index(child) + 1
-    if all(edit.is_pure(op) for op in held[cut:]):
+    if all(is_pure(op) for op in held[cut:]):
         refuse(after, f'nothing follows block "{after.name}" in loop {loop.name}', fix="pass an earlier block")
     return held[:cut], held[cut:]
 
@@ -99,7 +100,7 @@ def _check_values(loop: Loop, first: Sequence[ir.Operation], second: Sequence[ir
 
 def _is_repeatable(op: ir.Operation) -> bool:
     """Whether an op computes the same value from the same operands wherever it runs."""
-    return edit.is_pure(op) and "load" not in op.name
+    return is_pure(op) and op.name not in LOADS
 
 
 # --- dependences ------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from tir_mlir.dialect.analysis import Region, declare
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, all_blocks, attrs, blocks_below, create, edit, walk
+from tir_mlir.dialect.ir.op_traits import is_pure
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains, simplify_bindings
 from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_plain, warn_serial
@@ -74,7 +75,7 @@ def _check_body(loop: Loop, blocks: Sequence[Block]) -> bool:
     )
     outside = [a for a in accesses(loop.op) if not any(walk.is_inside(a.op, b.op) for b in blocks)]
     for access in outside:
-        if access.is_write or not edit.is_pure(access.op):
+        if access.is_write or not is_pure(access.op):
             refuse(
                 loop,
                 f"{Buffer(access.buffer).name} is accessed in loop {loop.name} outside any block, and the "

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, create, edit, is_block, walk
+from tir_mlir.dialect.ir.op_traits import LOADS, may_write
 from tir_mlir.dialect.presburger import dim_type, fold_index, intervals, only_where, sets, sizes_without
 from tir_mlir.passes.schedule.edits import (
     check_computable,
@@ -91,7 +92,7 @@ def _affine_position(nest: Sequence[Loop], extents: Sequence[int | Index]) -> In
 def _check_symbolic(loop: Loop, needs_guard: bool) -> None:
     """Refuse what a product with a symbolic factor, which is not affine, does not allow."""
     check_computable([loop.var], "a product with a symbolic factor is not")
-    outside = needs_guard and any("load" in op.name for op in walk.ops(loop.op, skip=is_block))
+    outside = needs_guard and any(op.name in LOADS for op in walk.ops(loop.op, skip=is_block))
     text = f"the body of loop {loop.name} loads outside its blocks, which the guard of a symbolic factor cannot protect"
     check(not outside, loop, text, WRAP_IN_BLOCK)
 
@@ -213,7 +214,7 @@ def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
 def _only_blocks(loop: Loop) -> bool:
     """Whether every side effect beneath a loop is in a block."""
     held = walk.ops(loop.op, skip=lambda op: op.name == "affine.parallel")
-    return not any("store" in op.name or op.name == "func.call" for op in held)
+    return not any(may_write(op.name) for op in held)
 
 
 def _nest(name: str, extents: Sequence[int | Index], wide: bool) -> list[Loop]:

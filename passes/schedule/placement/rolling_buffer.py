@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, stored
 from tir_mlir.dialect.presburger import dim_factors, dim_type, domain, either, has_division, intervals, question
 from tir_mlir.passes.schedule.edits import declaring, drop_regions, find_buffer
 from tir_mlir.passes.schedule.legality import consumers, copy_view, is_output, readers, scope_of, use_words, writers
@@ -86,7 +87,7 @@ def _check_plain(buffer: Buffer) -> None:
     """Refuse other uses than loads and stores of single elements."""
     for use in buffer.value.uses:
         user = use.owner.operation
-        if user.name not in ("affine.load", "affine.store", "memref.dim"):
+        if user.name not in AFFINE_ELEMENT_ACCESSES and user.name != "memref.dim":
             text = (
                 f"{buffer.name} is also used by {use_words(user)}; only plain loads and stores can use a rolling buffer"
             )
@@ -237,5 +238,7 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
             continue
         indices = [index % roll.extent if d == roll.dim else index for d, index in enumerate(walk.access_indices(op))]
         map_, used = emit_map(indices)
-        value = list(op.operands)[:1] if "store" in op.name else []
-        edit.rebuild(op, [*value, buffer.value, *used], {"map": ir.AffineMapAttr.get(map_)})
+        value = stored(op)
+        edit.rebuild(
+            op, [*([] if value is None else [value]), buffer.value, *used], {"map": ir.AffineMapAttr.get(map_)}
+        )

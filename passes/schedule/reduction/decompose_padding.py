@@ -19,13 +19,11 @@ from tir_mlir.dialect.ir import (
     IterSpec,
     Loop,
     access_indices,
-    accessed,
     create,
     defining_op,
     edit,
     fold_known,
     frozen,
-    is_pure,
     loops_above,
     ops,
     rebind,
@@ -34,6 +32,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, CHOICES, accessed, is_pure
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
 from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import (
@@ -46,8 +45,6 @@ from tir_mlir.passes.schedule.legality import (
     scope_of,
 )
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
-
-_CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 
 
 @primitive("decompose_padding")
@@ -169,12 +166,12 @@ def _check_bounds(below: Sequence[Loop]) -> None:
 def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
     """The store of a block and the select or `scf.if` that it stores."""
     held = block.body_ops()
-    stores = [op for op in held if op.name == "affine.store"]
+    stores = [op for op in held if op.name == AFFINE_STORE]
     if len(stores) != 1 or held[-1] != stores[0]:
         refuse(block, f'the body of block "{block.name}" is not one store at an affine index', fix=_IN_ONE_STORE)
     for op in [o for step in held[:-1] for o in ops(step)]:
         check(
-            is_pure(op) or op.name in _CHOICES,
+            is_pure(op) or op.name in CHOICES,
             block,
             f'block "{block.name}" contains {op.name}; a padding block only computes a value',
             fix=_IN_ONE_STORE,

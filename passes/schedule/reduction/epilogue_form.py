@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import defining_op, ops
+from tir_mlir.dialect.ir.op_traits import DIFFERENCES, MAXIMA, MINIMA, SUMS
 from tir_mlir.passes.schedule.inlining.block_expression import BlockExpression
 from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP
 from tir_mlir.passes.schedule.reduction.reducers import identities
@@ -18,10 +19,7 @@ from tir_mlir.passes.schedule.registry import refuse
 
 Copied = Callable[[ir.Value], ir.Value]
 
-_ADD = ("arith.addf", "arith.addi")
-_SUBTRACT = ("arith.subf", "arith.subi")
-_MAX = ("arith.maximumf", "arith.maxnumf", "arith.maxsi", "arith.maxui")
-_MIN = ("arith.minimumf", "arith.minnumf", "arith.minsi", "arith.minui")
+
 _WRONG = {
     "sum": "for the terms -3 and 5, T.max(-3 + 5, 0) is 2, but clipping at each step gives 5",
     "max": "for 1 and 2, max(1, 2) + 10 is 12, but adding at each step gives 22, and adding to the start has no effect",
@@ -56,7 +54,9 @@ class Epilogue:
         plain = start.value in identities(self.reducer, type_, self.unsigned)  # type: ignore[attr-defined]
         value: ir.Value | None = None
         for step in self.steps:
-            drops = step.op in _ADD if self.reducer == "sum" else step.op in (_MAX if self.reducer == "max" else _MIN)
+            drops = (
+                step.op in SUMS if self.reducer == "sum" else step.op in (MAXIMA if self.reducer == "max" else MINIMA)
+            )
             if value is None and plain and drops:
                 value = copied(step.other)
             else:
@@ -83,14 +83,16 @@ def _made(step: EpilogueStep, value: ir.Value, copied: Copied) -> ir.Value:
 def epilogue_of(updates: Updates, payload: BlockExpression, load: ir.Operation) -> Epilogue:
     """The steps of an epilogue. Refuses those that do not distribute over partial results."""
     reducer, unsigned = updates.reducers[0][0].name, updates.reducers[0][0].unsigned
-    clips = [op for op in (*_MAX, *_MIN) if op.endswith("ui") == unsigned]  # one order for the terms and the clipping
-    known = {"sum": (*_ADD, *_SUBTRACT), "max": clips, "min": clips}.get(reducer, ())
+    clips = [
+        op for op in (*MAXIMA, *MINIMA) if op.endswith("ui") == unsigned
+    ]  # one order for the terms and the clipping
+    known = {"sum": (*SUMS, *DIFFERENCES), "max": clips, "min": clips}.get(reducer, ())
     steps: list[EpilogueStep] = []
     value = payload.value
     while value != load.results[0]:
         op = defining_op(value)
         sides = [] if op is None else [n for n, v in enumerate(op.operands) if _depends(v, load)]
-        if op is None or op.name not in known or len(sides) != 1 or (op.name in _SUBTRACT and sides != [0]):
+        if op is None or op.name not in known or len(sides) != 1 or (op.name in DIFFERENCES and sides != [0]):
             _refuse_step(payload, reducer, op)
         steps.append(EpilogueStep(op.name, op.operands[1 - sides[0]], sides == [1]))
         value = op.operands[sides[0]]
@@ -115,7 +117,7 @@ def _refuse_step(payload: BlockExpression, reducer: str, op: ir.Operation | None
         "min": "a minimum allows clipping by T.max and T.min",
     }.get(reducer, f"a {reducer} allows no epilogue")
     example = _SCALED if reducer == "sum" and "mul" in what else _WRONG.get(reducer, "")
-    if reducer == "sum" and op is not None and op.name not in (*_MAX, *_MIN) and "mul" not in what:
+    if reducer == "sum" and op is not None and op.name not in (*MAXIMA, *MINIMA) and "mul" not in what:
         example = "it does not commute with adding the next term"
     refuse(
         payload.block,

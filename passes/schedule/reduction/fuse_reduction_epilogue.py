@@ -18,7 +18,6 @@ from tir_mlir.dialect.ir import (
     Iter,
     Loop,
     access_indices,
-    accessed,
     attrs,
     create,
     edit,
@@ -29,6 +28,7 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.inlining.block_expression import (
@@ -152,7 +152,7 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
     loads, reads = [], any(walk.is_inside(use.owner.operation, block.op) for use in buffer.value.uses)
     for use in buffer.value.uses:
         user = use.owner.operation
-        if walk.is_inside(user, block.op) and user.name == "affine.load":
+        if walk.is_inside(user, block.op) and user.name == AFFINE_LOAD:
             loads.append(user)
         elif walk.is_inside(user, block.op):
             refuse(
@@ -298,9 +298,7 @@ def _check_made_in_another_part(pair: _Pair, read: isl.Map, made: isl.Map, lacks
 
 def _stores(pair: _Pair) -> list[ir.Operation]:
     """The stores of the reduction's result, that of the init first."""
-    return [
-        op for op in walk.ops(pair.reduction.op) if op.name == "affine.store" and accessed(op) == pair.between.value
-    ]
+    return [op for op in walk.ops(pair.reduction.op) if op.name == AFFINE_STORE and accessed(op) == pair.between.value]
 
 
 def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
@@ -313,7 +311,7 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
     shrink_domains(reduction)  # the merged block declares the epilogue's writes
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(reduction.op, key, None)
-    for op in [o for o in walk.ops(reduction.op) if o.name == "affine.load" and accessed(o) == between.value]:
+    for op in [o for o in walk.ops(reduction.op) if o.name == AFFINE_LOAD and accessed(o) == between.value]:
         with ir.InsertionPoint(op), op.location:
             edit.replace_uses(op.results[0], create.load(result.value, indices))
         edit.erase(op)

@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     parents,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed
 from tir_mlir.dialect.presburger import question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
 from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
@@ -169,7 +170,7 @@ def _indices(block: Block, found: Sequence[Access]) -> dict[Buffer, tuple[Index,
     indices: dict[Buffer, tuple[Index, ...]] = {}
     for access in [*(a for a in found if not a.is_write), *(a for a in found if a.is_write)]:
         buffer = Buffer(access.buffer)
-        plain = access.op.name in ("affine.load", "affine.store") and walk.accessed(access.op) == access.buffer
+        plain = access.op.name in AFFINE_ELEMENT_ACCESSES and accessed(access.op) == access.buffer
         for index in access.mins:
             plain = plain and (index.as_constant() is not None or index.is_value() in own)
         if not plain:

@@ -14,7 +14,8 @@ from itertools import product
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import DIVISIONS, access_indices, accessed, defining_op, dtypes, is_inside, is_pure
+from tir_mlir.dialect.ir import access_indices, defining_op, dtypes, is_inside
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, COMPARISONS, DIVISIONS, REDUCERS, accessed, is_pure
 
 _GREATEST = {
     "float16": 65504.0,
@@ -35,7 +36,7 @@ class OldValues:
     def number(self, value: ir.Value) -> int | None:
         """Which result a value is the old element of (all accesses have one common index)."""
         op = defining_op(value)
-        if op is None or op.name != "affine.load" or accessed(op) not in self.buffers:
+        if op is None or op.name != AFFINE_LOAD or accessed(op) not in self.buffers:
             return None
         return list(self.buffers).index(accessed(op))
 
@@ -53,13 +54,6 @@ class Reducer:
 
 # --- one result -------------------------------------------------------------------------------------------------------
 
-_SCALAR = {
-    "arith.addf": "sum", "arith.addi": "sum",
-    "arith.mulf": "product", "arith.muli": "product",
-    "arith.maximumf": "max", "arith.maxnumf": "max", "arith.maxsi": "max", "arith.maxui": "max",
-    "arith.minimumf": "min", "arith.minnumf": "min", "arith.minsi": "min", "arith.minui": "min",
-}  # fmt: skip
-
 
 def identities(name: str, type_: ir.Type, unsigned: bool = False) -> tuple[float, ...]:
     """The constants that are an identity for all values of a type, as MLIR's attributes hold them."""
@@ -76,9 +70,9 @@ def identities(name: str, type_: ir.Type, unsigned: bool = False) -> tuple[float
 def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | None:
     """The reducer of `x op y`, where x is the old value of result `number`."""
     op = defining_op(value)
-    if op is None or op.name not in _SCALAR or olds.number(op.operands[0]) != number:
+    if op is None or op.name not in REDUCERS or olds.number(op.operands[0]) != number:
         return None
-    name = _SCALAR[op.name]
+    name = REDUCERS[op.name]
     # operations on bools, such as `or` and `and`, are not sums or products of numbers
     if name in ("sum", "product") and dtypes.to_name(value.type) == "bool":
         return None
@@ -93,7 +87,7 @@ def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | N
 def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:
     """Whether an update is `y op x`: a reduction with swapped operands."""
     op = defining_op(value)
-    return op is not None and op.name in _SCALAR and olds.number(op.operands[1]) == number
+    return op is not None and op.name in REDUCERS and olds.number(op.operands[1]) == number
 
 
 # --- a position and a value -------------------------------------------------------------------------------------------
@@ -120,12 +114,12 @@ def _term(value: ir.Value, olds: OldValues) -> Term:
         sides = [list(r.blocks[0].operations)[-1].operands[0] for r in op.regions]
         if all(_may_always_run(v, op) for v in sides):
             return ("select", *[_term(v, olds) for v in (op.operands[0], *sides)])
-    if op.name in ("arith.cmpf", "arith.cmpi"):
+    if op.name in COMPARISONS:
         code = ir.IntegerAttr(op.attributes["predicate"]).value
         is_float = op.name == "arith.cmpf"
         word = _FLOAT.get(arith.CmpFPredicate(code)) if is_float else _INT.get(arith.CmpIPredicate(code))
         return (word or "other", *[_term(v, olds) for v in op.operands])
-    if op.name in ("arith.andi", "arith.ori") and dtypes.to_name(value.type) == "bool":
+    if (op.name == "arith.andi" or op.name == "arith.ori") and dtypes.to_name(value.type) == "bool":
         return (op.name[6:-1], *[_term(v, olds) for v in op.operands])
     return ("y", value)
 
@@ -230,7 +224,7 @@ def is_same_value(a: ir.Value, b: ir.Value) -> bool:
     one, other = defining_op(a), defining_op(b)
     if one is None or other is None or one.name != other.name or len(one.regions) or len(one.results) != 1:
         return False
-    if one.name == "affine.load":
+    if one.name == AFFINE_LOAD:
         if accessed(one) != accessed(other):
             return False
         return all(i.same(j) for i, j in zip(access_indices(one), access_indices(other), strict=True))

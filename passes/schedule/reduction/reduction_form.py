@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, accessed, create, defining_op, edit, ops, walk
+from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, create, defining_op, edit, ops, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CHOICES, LOADS, accessed, is_pure
 from tir_mlir.passes.schedule.reduction.reducers import (
     EmitValue,
     OldValues,
@@ -19,7 +20,6 @@ from tir_mlir.passes.schedule.reduction.reducers import (
 )
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_CHOICES = ("affine.if", "scf.if", "affine.yield", "scf.yield")
 _KNOWN = (
     "sum, product, T.max and T.min (the old value first), each result by itself, and argmax "
     "and argmin as T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1) or T.Select(y1 > x1, y0, x0), "
@@ -60,7 +60,9 @@ class Updates:
         """Emit `targets[indices] = values`; several values are named, so that they print before the first store."""
         for target, value in zip(targets, values, strict=True):
             op = defining_op(value) if len(targets) > 1 else None
-            if op is not None and op.name not in ("arith.index_cast", "arith.constant"):  # unnamed in the script
+            if (
+                op is not None and op.name != "arith.index_cast" and op.name != "arith.constant"
+            ):  # unnamed in the script
                 edit.set_attribute(op, "tir.name", ir.StringAttr.get(f"v_{Buffer(target).name}"))
         for target, value in zip(targets, values, strict=True):
             create.store(value, target, indices)
@@ -108,15 +110,15 @@ def updates_of(block: Block) -> Updates:
 def _stores(block: Block) -> list[ir.Operation]:
     """The stores of the update. Refuses a body of anything but pure values and stores to different buffers."""
     held = [op for op in block.body_ops() if op != block.init]
-    stores = [op for op in held if op.name == "affine.store"]
+    stores = [op for op in held if op.name == AFFINE_STORE]
     inner = [o for op in held if op not in stores for o in ops(op)]
     for op in inner:
-        if not edit.is_pure(op) and op.name not in _CHOICES:
+        if not is_pure(op) and op.name not in CHOICES:
             refuse(
                 block,
                 f'the update of block "{block.name}" contains {op.name}; it must be one store for each '
                 "result, at affine indices",
-                fix=_IN_AN_IF if op.name == "affine.store" else "",
+                fix=_IN_AN_IF if op.name == AFFINE_STORE else "",
             )
     targets = [accessed(s) for s in stores]
     plain = bool(stores) and len(set(targets)) == len(targets) and all(Buffer(t).root.value == t for t in targets)
@@ -132,10 +134,10 @@ def _check_loads(block: Block, stores: Sequence[ir.Operation], indices: Sequence
         if op == block.init:
             continue
         for inner in ops(op):
-            if "load" not in inner.name or accessed(inner) not in {accessed(s) for s in stores}:
+            if inner.name not in LOADS or accessed(inner) not in {accessed(s) for s in stores}:
                 continue
             name = Buffer(accessed(inner)).name
-            same = inner.name == "affine.load" and all(map(Index.same, indices, access_indices(inner)))
+            same = inner.name == AFFINE_LOAD and all(map(Index.same, indices, access_indices(inner)))
             check(same, block, f'block "{block.name}" reads {name} at another index than it stores')
             check(
                 accessed(inner) not in stored,
@@ -199,7 +201,7 @@ def init_values(updates: Updates) -> list[ir.Attribute]:
     held = Block(init).body_ops() if init is not None else []
     found: dict[ir.Value, ir.Attribute] = {}
     for op in held:
-        if op.name == "affine.store" and all(map(Index.same, indices, access_indices(op))):
+        if op.name == AFFINE_STORE and all(map(Index.same, indices, access_indices(op))):
             value = defining_op(op.operands[0])
             if value is not None and value.name == "arith.constant":
                 found[accessed(op)] = value.attributes["value"]

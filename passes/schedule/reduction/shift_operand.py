@@ -14,7 +14,6 @@ from tir_mlir.dialect.ir import (
     Index,
     Iter,
     IterSpec,
-    accessed,
     attrs,
     convert,
     create,
@@ -26,6 +25,7 @@ from tir_mlir.dialect.ir import (
     parents,
     signs,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, LOADS, accessed
 from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
 from tir_mlir.passes.schedule.edits import alloc_buffer, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
@@ -68,7 +68,7 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
         _check_nest(block)
 
     copied = cache_read(block, buffer.name, "global", [block])
-    cache = next(Buffer(accessed(op)) for op in ops(copied.op) if op.name == "affine.store")
+    cache = next(Buffer(accessed(op)) for op in ops(copied.op) if op.name == AFFINE_STORE)
     form = reduction_of(block)
     found = _product(block, form, cache)
     _make_unsigned(copied, cache, found)
@@ -95,7 +95,7 @@ def _product(block: Block, form: Reduction, buffer: Buffer) -> _Product:
     assert term is not None
     found = [_widened(v, buffer) for v in term.operands]
     check(any(found), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
-    loads = [op for op in ops(block.op) if "load" in op.name and accessed(op) == buffer.value]
+    loads = [op for op in ops(block.op) if op.name in LOADS and accessed(op) == buffer.value]
     check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} in several places; one can be shifted')
     side = 0 if found[0] else 1
     widening = found[side]
@@ -108,7 +108,7 @@ def _widened(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
     """The sign extension of an element of a buffer."""
     op = defining_op(value)
     load = defining_op(op.operands[0]) if op is not None and op.name == "arith.extsi" else None
-    found = load is not None and load.name == "affine.load" and accessed(load) == buffer.value
+    found = load is not None and load.name == AFFINE_LOAD and accessed(load) == buffer.value
     return op if found else None
 
 
@@ -134,7 +134,7 @@ def _make_unsigned(copied: Block, cache: Buffer, found: _Product) -> None:
     """Store `x ^ least` as unsigned, which is x - least, and widen it as unsigned."""
     dtype = f"u{cache.dtype}"
     signs.declare(cache.value.owner, dtype)
-    store = next(op for op in ops(copied.op) if op.name == "affine.store")
+    store = next(op for op in ops(copied.op) if op.name == AFFINE_STORE)
     value = store.operands[0]
     with ir.InsertionPoint(store), store.location:
         least = arith.constant(value.type, found.least)
@@ -193,7 +193,7 @@ def _start_from(block: Block, form: Reduction, sums: Buffer, kept: Sequence[Iter
     """Let the init of a block store `sums[kept] * least`."""
     assert block.init is not None
     at = [Index.of(it.var) for it in kept] or [Index.constant(0)]
-    store = next(op for op in ops(block.init) if op.name == "affine.store")
+    store = next(op for op in ops(block.init) if op.name == AFFINE_STORE)
     with ir.InsertionPoint(store):
         start = create.load(sums.value, at)
         edit.set_operand(store, 0, arith.muli(start, arith.constant(start.type, least)))

@@ -7,17 +7,11 @@ from collections.abc import Set
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, accessed, defining_op, dtypes
+from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, defining_op, dtypes
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, IFS, OF_ZEROS, PRODUCTS, accessed
 from tir_mlir.passes.schedule.legality import leave_unpadded, trapping_op
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
 from tir_mlir.passes.schedule.registry import check, refuse
-
-_BOTH = (
-    "arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.maximumf", "arith.minimumf", "arith.maxsi",
-    "arith.minsi", "arith.mulf", "arith.muli", "arith.negf", "arith.extf", "arith.truncf", "arith.extsi",
-    "arith.trunci", "arith.sitofp", "arith.fptosi", "arith.maxui", "arith.minui", "arith.extui", "arith.uitofp",
-    "arith.fptoui",
-)  # fmt: skip
 
 
 def zero_of(buffer: Buffer) -> ir.Value:
@@ -77,16 +71,16 @@ class _Zeros:
         if op.name == "arith.constant":
             attribute = op.attributes["value"]
             return isinstance(attribute, (ir.FloatAttr, ir.IntegerAttr, ir.BoolAttr)) and attribute.value == 0
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             here = self.it.var in [i.is_value() for i in access_indices(op) if i.values]
             return here and accessed(op) in self.padded
-        if op.name in ("affine.if", "scf.if") and len(op.results) == 1:
+        if op.name in IFS and len(op.results) == 1:
             return all(self.is_zero(list(r.blocks[0].operations)[-1].operands[0]) for r in op.regions)
         if op.name == "arith.select":
             return all(self.is_zero(v) for v in list(op.operands)[1:])
-        if op.name in ("arith.mulf", "arith.muli"):
+        if op.name in PRODUCTS:
             return self._is_zero_product(op)
-        return op.name in _BOTH and all(self.is_zero(v) for v in op.operands)
+        return op.name in OF_ZEROS and all(self.is_zero(v) for v in op.operands)
 
     def _is_zero_product(self, op: ir.Operation) -> bool:
         zeros = [self.is_zero(v) for v in op.operands]
@@ -101,9 +95,9 @@ class _Zeros:
 
 def _is_finite(value: ir.Value) -> bool:
     op = defining_op(value)
-    if op is None or op.name not in ("arith.constant", "arith.sitofp"):
-        return False
-    if op.name == "arith.sitofp":
+    if op is not None and op.name == "arith.sitofp":
         return dtypes.to_name(value.type) != "float16"
+    if op is None or op.name != "arith.constant":
+        return False
     number = ir.FloatAttr(op.attributes["value"]).value
     return abs(number) != float("inf") and number == number

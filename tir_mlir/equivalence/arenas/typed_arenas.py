@@ -10,13 +10,14 @@ from mlir import ir
 from tir_mlir.dialect.calls import ArenaView, callee_of, effects_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Buffer, Func, Index, dtypes, funcs, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, ELEMENT_STORES, MEMREF_CASTS
 from tir_mlir.equivalence.arenas.copied_bytes import copy_bytes
 from tir_mlir.equivalence.edits import OpBuilder, is_float
 from tir_mlir.equivalence.instrument import ARENA
 
 ARENA_NOTE = "what is left in the arena of {} is not compared: it is scratch memory"
-_STORES = ("affine.store", "memref.store")
-_VIEWS = ("memref.cast", "memref.subview")
+
+_VIEWS = MEMREF_CASTS | {"memref.subview"}
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
@@ -78,12 +79,12 @@ def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBui
 def _require_scratch(func: Func, arena: ir.Value) -> None:
     """Check that an arena is used by views only."""
     for use in arena.uses:
-        if use.owner.operation.name not in ("memref.view", "memref.dim"):
+        if use.owner.operation.name != "memref.view" and use.owner.operation.name != "memref.dim":
             raise NotChecked(
                 f"{func.name} uses {Buffer(arena).name} by views and by {use.owner.operation.name}: bytes of floats"
                 " have no exact semantics"
             )
-    if not isinstance(arena.owner, ir.Block) and arena.owner.name not in ("memref.alloc", "memref.alloca"):
+    if not isinstance(arena.owner, ir.Block) and arena.owner.name not in ALLOCS:
         raise NotChecked(f"{func.name} has views of {arena.owner.name}, not of a parameter or an allocation")
 
 
@@ -133,7 +134,7 @@ def _ends_before(one: ArenaView, other: ArenaView) -> bool:
 def _poison_after_writes(func: Func, view: ArenaView, other: _Typed, build: OpBuilder) -> None:
     """After each call that writes a view, poison its bytes in the memory of another type."""
     for writer in dict.fromkeys(_writers(view.op.results[0])):
-        if writer.name in _STORES:
+        if writer.name in ELEMENT_STORES:
             raise NotChecked(
                 f"{func.name} stores to {view.buffer.name}, which overlaps a view of another type: bytes of floats have"
                 " no exact semantics"
@@ -151,7 +152,7 @@ def _writers(value: ir.Value) -> Iterator[ir.Operation]:
         op = use.owner.operation
         if op.name in _VIEWS:
             yield from _writers(op.results[0])
-        elif op.name in _STORES:
+        elif op.name in ELEMENT_STORES:
             yield op
         elif (callee := callee_of(op)) is not None and effects_of(callee)[use.operand_number].writes:
             yield op

@@ -10,7 +10,15 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import kept_dims, update_store
 from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError
-from tir_mlir.dialect.ir import Block, Buffer, access_indices, accessed, attrs, enclosing_block, is_block, ops, parents
+from tir_mlir.dialect.ir import Block, Buffer, access_indices, attrs, enclosing_block, is_block, ops, parents
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ELEMENT_ACCESSES,
+    AFFINE_STORE,
+    ELEMENT_LOADS,
+    ELEMENT_STORES,
+    accessed,
+    index_operands,
+)
 from tir_mlir.interpreter.arena_memory import typed_view
 from tir_mlir.interpreter.buffer_names import root
 from tir_mlir.interpreter.codegen import DYNAMIC, Ref, Writer, writes
@@ -296,7 +304,7 @@ def put(address: Pointer, width: int, value: Any, watch: Any) -> None:
     address.memory.data[place] = value
 
 
-@writes("affine.load", "memref.load")
+@writes(*ELEMENT_LOADS)
 def load(w: Writer, op: ir.Operation) -> None:
     memref = accessed(op)
     ref, at = w.ref(memref), indices(w, op)
@@ -312,7 +320,7 @@ def load(w: Writer, op: ir.Operation) -> None:
     w.touched(LOADS, memref)
 
 
-@writes("affine.store", "memref.store")
+@writes(*ELEMENT_STORES)
 def store(w: Writer, op: ir.Operation) -> None:
     memref = accessed(op)
     ref, at = w.ref(memref), indices(w, op)
@@ -329,7 +337,7 @@ def indices(w: Writer, op: ir.Operation) -> list[str]:
     if op.name.startswith("affine."):
         texts = [w.index(i) for i in access_indices(op)]
     else:
-        texts = w.values(list(op.operands)[2 if "store" in op.name else 1 :])
+        texts = w.values(index_operands(op))
     return [w.atom(text, f"_i{n}") for n, text in enumerate(texts)]
 
 
@@ -357,9 +365,9 @@ def reduction(op: ir.Operation, memref: ir.Value) -> int:
         return -outer.id - 1 if store is not None and outer is not None else 0
     own = root(memref)
     if home.init is not None:
-        starts = any(o.name == "affine.store" and root(accessed(o)) == own for o in ops(home.init))
+        starts = any(o.name == AFFINE_STORE and root(accessed(o)) == own for o in ops(home.init))
         return home.id + 1 if starts else 0
-    both = ("affine.load", "affine.store")
+    both = AFFINE_ELEMENT_ACCESSES
     uses = {o.name for o in ops(home.op) if o.name in both and root(accessed(o)) == own}
     return -home.id - 1 if len(uses) == 2 else 0
 

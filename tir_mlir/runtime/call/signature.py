@@ -11,6 +11,7 @@ from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, symbol_name
+from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
 from tir_mlir.dialect.ir.size_products import evaluated, factor_names, shape_variables
 from tir_mlir.dialect.presburger import promised
 from tir_mlir.dialect.presburger.assumptions import assumptions
@@ -183,25 +184,18 @@ def _compile(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> _Compiled:
     raise BuildError(f"the shape expression {expr} has a part that is neither a number nor a shape variable")
 
 
-# op -> the operand that it writes; other operands are read
-_WRITES = {
-    "affine.store": 1, "memref.store": 1, "vector.store": 1, "affine.vector_store": 1, "vector.transfer_write": 1,
-    "memref.copy": 1, "memref.atomic_rmw": 1, "vector.maskedstore": 0,
-}  # fmt: skip
-_READS = {
-    "affine.load", "memref.load", "memref.dim", "vector.load", "affine.vector_load", "vector.transfer_read",
-    "vector.maskedload", "memref.assume_alignment", "llvm.load", "affine.prefetch", "memref.prefetch",
-}  # fmt: skip
+_READS = READING | {"memref.dim"}
 # ops whose first result is a view of, or a pointer into, their operand
-_VIEWS = ("memref.", "arith.", "affine.apply", "llvm.inttoptr", "llvm.ptrtoint", "llvm.getelementptr", "builtin.")
+_ALIASES = VIEWS | POINTERS | {"affine.apply"}
+_CASTS = ("arith.", "llvm.inttoptr", "llvm.ptrtoint", "llvm.getelementptr", "builtin.")
 
 
 def _is_written(value: ir.Value) -> bool:
     """Whether an op may write through the value; unknown ops count as writes."""
     for use in value.uses:
         op = use.owner.operation
-        if op.name in _WRITES:
-            if use.operand_number == _WRITES[op.name]:
+        if op.name in WRITTEN_OPERAND:
+            if use.operand_number == WRITTEN_OPERAND[op.name]:
                 return True
         elif op.name == "llvm.inttoptr" and attrs.get(op, attrs.ACCESS) == "r":
             continue
@@ -213,7 +207,7 @@ def _is_written(value: ir.Value) -> bool:
         elif (callee := callee_of(op)) is not None:
             if effects_of(callee)[use.operand_number].writes:
                 return True
-        elif op.name.startswith(_VIEWS) and len(op.results):
+        elif (op.name in _ALIASES or op.name.startswith(_CASTS)) and len(op.results):
             if _is_written(op.results[0]):
                 return True
         else:

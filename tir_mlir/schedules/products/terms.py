@@ -7,15 +7,13 @@ from collections.abc import Collection
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Buffer, accessed, defining_op, dtypes, ops, signs
+from tir_mlir.dialect.ir import Block, Buffer, defining_op, dtypes, ops, signs
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ELEMENT_LOADS, PRODUCTS, SUMS, WIDENINGS, accessed
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.handles import BlockHandle
 from tir_mlir.schedules.block_queries import block_info
 
-CASTS = ("arith.extsi", "arith.extui", "arith.extf", "arith.sitofp", "arith.uitofp")
 """Casts that may represent every value of their operand."""
-PRODUCTS = ("arith.mulf", "arith.muli")
-SUMS = ("arith.addf", "arith.addi")
 
 
 def reads_only_as(block: Block, name: str, dtype: str) -> bool:
@@ -25,7 +23,7 @@ def reads_only_as(block: Block, name: str, dtype: str) -> bool:
         T.Cast("int32", A[..]) of int8                 as int32
         T.Cast("int32", A[..]) of float32, A[..] < 1   not: as int32, or without the cast, it is another value
     """
-    loads = [op for op in ops(block.op) if op.name in ("affine.load", "memref.load") and _name(op) == name]
+    loads = [op for op in ops(block.op) if op.name in ELEMENT_LOADS and _name(op) == name]
     users = [use.owner.operation for load in loads for use in load.results[0].uses]
     return bool(users) and all(_widens(user, dtype) for user in users)
 
@@ -36,7 +34,7 @@ def is_product(block: Block, operands: Collection[str], out: str, dtype: str) ->
 
         C[..] = C[..] + T.Cast("int32", A[..]) * T.Cast("int32", B[..])
     """
-    stores = [op for op in block.body_ops() if op.name == "affine.store"]
+    stores = [op for op in block.body_ops() if op.name == AFFINE_STORE]
     if len(stores) != 1 or _name(stores[0]) != out:
         return False
     total = defining_op(stores[0].operands[0])
@@ -71,7 +69,7 @@ def _name(access: ir.Operation) -> str:
 
 def _widens(op: ir.Operation, dtype: str) -> bool:
     """Whether an op casts its operand to a type that represents every value of it."""
-    if op.name not in CASTS or signs.dtype_of(op.results[0]) != dtype:
+    if op.name not in WIDENINGS or signs.dtype_of(op.results[0]) != dtype:
         return False
     source = signs.dtype_of(op.operands[0])
     return source is not None and dtypes.represents(dtype, source)
@@ -83,4 +81,4 @@ def _element(op: ir.Operation | None, dtype: str) -> str | None:
         op = defining_op(op.operands[0])
     elif op is not None and signs.dtype_of(op.results[0]) != dtype:
         return None
-    return _name(op) if op is not None and op.name == "affine.load" else None
+    return _name(op) if op is not None and op.name == AFFINE_LOAD else None

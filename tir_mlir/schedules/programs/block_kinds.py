@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS, IFS, PRODUCTS, SUMS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, iters
@@ -50,20 +51,18 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
 
 def _is_value(op: ir.Operation) -> bool:
     """Whether an op is a conditional value (`if_then_else`)."""
-    return op.name in ("affine.if", "scf.if") and len(op.results) > 0
+    return op.name in IFS and len(op.results) > 0
 
 
 def _is_opaque(inside: list[str], init: bool) -> bool:
     """Whether a body is more than straight-line code; a reduction has one branch, its init."""
     branches = sum(name == "affine.if" for name in inside)
-    more = [n for n in inside if n in ("affine.for", "affine.parallel", "func.call") or n.startswith("scf.")]
+    more = [n for n in inside if n in AFFINE_LOOPS or n == "func.call" or n.startswith("scf.")]
     return branches > init or any(name != "scf.yield" for name in more)
 
 
 def _multiplies(inside: list[str]) -> bool:
-    return any(name in ("arith.mulf", "arith.muli") for name in inside) and any(
-        name in ("arith.addf", "arith.addi") for name in inside
-    )
+    return any(name in PRODUCTS for name in inside) and any(name in SUMS for name in inside)
 
 
 def _sums_all_inputs(info: BlockInfo) -> bool:

@@ -7,13 +7,15 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, ops
+from tir_mlir.dialect.ir.op_traits import CHEAP_FUNCTIONS, DIVISIONS, QUOTIENTS, REMAINDERS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, block_view
 
 ROWS = 4
 """The number of rows that share a value: more would be in one set of the L1 cache if rows are 4 KB apart."""
-CHEAP_MATH = ("math.absf", "math.ceil", "math.copysign", "math.floor", "math.fma", "math.roundeven", "math.trunc")
-DIVISIONS = ("arith.divf", "arith.remf", "arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
+
+
+_COSTLY = DIVISIONS | QUOTIENTS | REMAINDERS
 
 
 def allow_reciprocals(sch: Schedule, block: Any) -> None:
@@ -49,6 +51,6 @@ def costly_values(block: Block, reciprocal: bool) -> list[set[str]]:
         used |= dict.fromkeys(op.results, depends)
         if op.name == "arith.divf" and reciprocal and used.get(op.operands[1]):
             found.append(used[op.operands[1]])
-        elif op.name in DIVISIONS or (op.name.startswith("math.") and op.name not in CHEAP_MATH):
+        elif op.name in _COSTLY or (op.name.startswith("math.") and op.name not in CHEAP_FUNCTIONS):
             found.append(depends)
     return found

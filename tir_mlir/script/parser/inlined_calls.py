@@ -22,6 +22,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS
 from tir_mlir.script.language.markers import Macro
 from tir_mlir.script.parser import arithmetic, python_scope
 from tir_mlir.script.parser.function_state import Binding, ParserState, Scope, assigned_names
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 64
 _TEXT = "__tir_source__"
-_TRIVIAL = ("arith.constant", "affine.load", "memref.load", "arith.index_cast")
+_TRIVIAL = ELEMENT_LOADS | {"arith.constant", "arith.index_cast"}
 Function = ast.FunctionDef | ast.Lambda
 
 

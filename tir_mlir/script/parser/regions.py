@@ -83,7 +83,7 @@ def _calls_out(op: ir.Operation) -> bool:
 
     def look(inner: ir.Operation) -> ir.WalkResult:
         nonlocal found
-        found = found or inner.name in ("func.call", "llvm.inttoptr")
+        found = found or inner.name == "func.call" or inner.name == "llvm.inttoptr"
         return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
 
     visit(op, look)

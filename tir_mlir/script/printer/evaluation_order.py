@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, COUNTED_LOOPS, IFS, LOADS, NAMED_VIEWS, STORES, accessed
 
-BUFFER_OPS = ("memref.alloc", "memref.alloca", "memref.subview", "memref.view")
-_LOADS = ("affine.load", "memref.load", "affine.vector_load")
-_STORES = ("affine.store", "memref.store", "affine.vector_store")
+BUFFER_OPS = ALLOCS | NAMED_VIEWS
+_STATEMENTS = STORES | COUNTED_LOOPS | BUFFER_OPS
 
 
 def is_statement(op: ir.Operation) -> bool:
@@ -18,7 +18,7 @@ def is_statement(op: ir.Operation) -> bool:
     name = op.name
     if name == "memref.subview" and attrs.NAME not in op.attributes:
         return False  # a part of a buffer that a call takes
-    if name in (*_STORES, "affine.for", "scf.for", *BUFFER_OPS) or is_block(op):
+    if name in _STATEMENTS or is_block(op):
         return True
     if name == "func.call":
         return not any(_is_used(r) for r in op.results)
@@ -50,9 +50,9 @@ def _is_used(value: ir.Value) -> bool:
 
 
 def _reads(op: ir.Operation) -> bool:
-    if op.name in (*_LOADS, "func.call"):
+    if op.name in (*LOADS, "func.call"):
         return any(_is_used(r) for r in op.results) and attrs.NAME not in op.attributes
-    return op.name in ("affine.if", "scf.if") and not is_statement(op) and attrs.NAME not in op.attributes
+    return op.name in IFS and not is_statement(op) and attrs.NAME not in op.attributes
 
 
 def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
@@ -87,6 +87,6 @@ def _may_change(statement: ir.Operation, reader: ir.Operation) -> bool:
     inner = walk.ops(statement)
     if reader.name == "func.call" or any(o.name == "func.call" for o in inner):
         return True
-    written = {Buffer(walk.accessed(o)).root for o in inner if o.name in _STORES}
-    read = {Buffer(walk.accessed(o)).root for o in walk.ops(reader) if o.name in _LOADS}
+    written = {Buffer(accessed(o)).root for o in inner if o.name in STORES}
+    read = {Buffer(accessed(o)).root for o in walk.ops(reader) if o.name in LOADS}
     return bool(written & read)

@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, CASTS, IFS, UNSIGNED, accessed
 from tir_mlir.dialect.presburger import around, either, has_division, intervals, sides
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import pointers, vector_values
@@ -28,13 +29,8 @@ LOGICAL = {
 """Ops that print as an operator on bools and as a call on integers."""
 
 OPERATORS |= {"arith.divui": OPERATORS["arith.floordivsi"], "arith.remui": ("%", MUL)}
-CALLS |= {signs.UNSIGNED[op]: text for op, text in CALLS.items() if op in signs.UNSIGNED and "div" not in op}
+CALLS |= {UNSIGNED[op]: text for op, text in CALLS.items() if op in UNSIGNED and "div" not in op}
 CALLS["arith.ceildivui"] = CALLS["arith.ceildivsi"]
-CASTS = (
-    *("arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci"),
-    *("arith.extui", "arith.uitofp", "arith.fptoui"),
-)
-
 _CMPI = {number: symbol for symbol, number in operations.CMPI.items()}
 _CMPF = {number: symbol for symbol, number in operations.CMPF.items()}
 _UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # true when the ordered comparison here is false
@@ -51,7 +47,7 @@ class ValuePrinter:
             "affine.apply": lambda op, value: self.index(read_apply(value)),
             "affine.min": lambda op, value: self._extremum(op, "T.min"),
             "affine.max": lambda op, value: self._extremum(op, "T.max"),
-            "affine.load": lambda op, value: self.affine_access(op),
+            AFFINE_LOAD: lambda op, value: self.affine_access(op),
             "memref.load": lambda op, value: self.access(op.operands[0], list(op.operands)[1:]),
             "arith.index_cast": lambda op, value: self._index_cast(op, value),
             "arith.index_castui": lambda op, value: self._index_cast(op, value),
@@ -105,7 +101,7 @@ class ValuePrinter:
 
     def affine_access(self, op: ir.Operation) -> ExprText:
         """The buffer element that an affine load or store accesses."""
-        return self.subscript(walk.accessed(op), [self.index(i).text for i in walk.access_indices(op)])
+        return self.subscript(accessed(op), [self.index(i).text for i in walk.access_indices(op)])
 
     def call_extern(self, op: ir.Operation) -> ExprText:
         """`func.call @f(...)` -> `T.call_extern("int32", "f", ...)`."""
@@ -157,7 +153,7 @@ class ValuePrinter:
         if name in self._handlers:
             return self._handlers[name](op, value)
         operands, given = list(op.operands), signs.operand_dtype(op) or dtype
-        if name in ("affine.if", "scf.if"):
+        if name in IFS:
             return self._if_then_else(op, value, signs.dtype_of(value) or dtype)
         if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
             left, right = self._sides([operands[0], self._divisor(op)], given)

@@ -27,6 +27,7 @@ from tir_mlir.dialect.ir import (
     signs,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, ALLOCS, IFS, STORES
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import BufferPrinter
@@ -92,9 +93,9 @@ class StatementPrinter:
             self._while(op)
         elif is_block(op):
             self._block(Block(op), [])
-        elif name in ("affine.if", "scf.if"):
+        elif name in IFS:
             self._if(op)
-        elif name in ("affine.store", "memref.store", "affine.vector_store"):
+        elif name in STORES:
             self._store(op)
         elif is_program_call(op):
             self.writer.line(call_text(self.values, self.buffers, op, self.options), self._id(op))
@@ -105,7 +106,7 @@ class StatementPrinter:
             self.writer.line(self.values.call_extern(op).text, self._id(op))
         elif name == "llvm.intr.assume":
             self.writer.line(f"T.assume({self.values.text(op.operands[0]).text})", self._id(op))
-        elif name in ("memref.alloc", "memref.alloca"):
+        elif name in ALLOCS:
             self.alloc(op)
         elif name == "memref.subview":
             self.match_buffer(op)
@@ -132,7 +133,7 @@ class StatementPrinter:
 
     def _store(self, op: ir.Operation) -> None:
         given = op.operands[0]
-        if op.name == "affine.store":
+        if op.name == AFFINE_STORE:
             target = self.values.affine_access(op)
         elif op.name == "affine.vector_store":
             target, given = vector_values.target(self.values, op)

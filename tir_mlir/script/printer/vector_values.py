@@ -9,13 +9,14 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, vectors, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call
 
 if TYPE_CHECKING:
     from tir_mlir.script.printer.expressions import ValuePrinter
 
-_STORE = "affine.store"
+_STORE = AFFINE_STORE
 
 
 def handlers(values: ValuePrinter) -> dict[str, Callable[[ir.Operation, ir.Value], ExprText]]:
@@ -84,7 +85,7 @@ def _access(values: ValuePrinter, op: ir.Operation, axis: int, stride: int, lane
     parts = [values.index(i).text for i in walk.access_indices(op)]
     low = walk.access_indices(op)[axis]
     parts[axis] = _range(values, low, stride, lanes)
-    return values.subscript(walk.accessed(op), parts)
+    return values.subscript(accessed(op), parts)
 
 
 def _range(values: ValuePrinter, low: Index, stride: int, lanes: int) -> str:
@@ -104,7 +105,7 @@ def _strided(values: ValuePrinter, ops: Sequence[ir.Operation]) -> ExprText:
 
 def _steps(ops: Sequence[ir.Operation]) -> tuple[int, int] | None:
     """The axis in which accesses of one buffer move, by a constant step; None if they do otherwise."""
-    if len({walk.accessed(op) for op in ops}) != 1:
+    if len({accessed(op) for op in ops}) != 1:
         return None
     rows = [walk.access_indices(op) for op in ops]
     moves = [
@@ -150,7 +151,7 @@ def dense(attribute: ir.Attribute, type_: ir.VectorType, dtype: str | None) -> E
 
 def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
     makers = [v.owner for v in op.operands]
-    loads = [m.operation for m in makers if not isinstance(m, ir.Block) and m.name == "affine.load"]
+    loads = [m.operation for m in makers if not isinstance(m, ir.Block) and m.name == AFFINE_LOAD]
     if len(loads) == len(makers) and _steps(loads) is not None and not any(map(values.names.get, op.operands)):
         return _strided(values, loads)
     lanes = [_lane(v) for v in op.operands]
