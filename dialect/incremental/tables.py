@@ -17,8 +17,9 @@ from mlir import ir
 from tir_mlir.dialect.incremental.changed_nests import ChangedNests
 from tir_mlir.dialect.incremental.contents import FunctionContents, Run, gaps, read_function
 from tir_mlir.dialect.ir import attrs, funcs, visit, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 
-_HANDLED = ("affine.for", "affine.parallel", "func.func")
+_HANDLED = AFFINE_LOOPS | {"func.func"}
 
 
 @dataclass(frozen=True)
