@@ -8,9 +8,19 @@ import importlib
 import pkgutil
 from typing import Any
 
+import pytest
+
 from tir_mlir.dialect.ir import ENTRIES, BoundedDict
 
 PARTS = ("dialect", "passes", "script", "runtime")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def all_objects():
+    """`gc.get_objects` leaves out what conftest froze."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 @functools.cache

@@ -57,6 +57,7 @@ CODE = {
 SUMS = {"float16": "float32", "int8": "int32"}
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("dtype", "cpu"), CODE)
 def test_products(dtype, cpu):
     sch = Schedule(widened(M, N, K, dtype, SUMS[dtype]) if dtype in SUMS else product(M, N, K, dtype))
@@ -116,6 +117,7 @@ def test_a_cpu_whose_instruction_sets_are_all_here_runs():
 X86 = ("sse2", "avx2", "avx512", "avx512_vnni", "zen4", "sapphire_rapids")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("cpu", X86)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
 def test_products_run_where_the_cpu_has_the_instructions(dtype, cpu):

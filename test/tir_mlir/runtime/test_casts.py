@@ -70,6 +70,7 @@ def test_the_tools_driver_has_the_conversions_too():
     np.testing.assert_array_equal(y, x.astype("float16"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "target",
     ["llvm", pytest.param(SSE2, marks=pytest.mark.slow), pytest.param(WITHOUT_F16C, marks=pytest.mark.nightly)],

@@ -252,11 +252,21 @@ def test_it_stays_below_its_bound_and_the_longest_unused_go(folder, monkeypatch)
     assert sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) <= 0.1 * 2**20
 
 
-def test_leftovers_of_a_dead_process_are_removed(folder):
+def test_a_process_looks_for_what_to_evict_now_and_then(folder, monkeypatch):
+    searches = []
+    trim = store._trim
+    monkeypatch.setattr(store, "_trim", lambda bound: searches.append(bound) or trim(bound))
+    for i in range(66):
+        store.save("code", f"e{i}", b"small")
+    assert len(searches) == 2
+
+
+def test_leftovers_of_a_dead_process_are_removed(folder, monkeypatch):
     store.save("code", "one", b"1")
     for name, age in (("new-old", 7200), ("new-fresh", 10)):
         (folder / "code" / name).write_bytes(b"half")
         os.utime(folder / "code" / name, (time.time() - age, time.time() - age))
+    monkeypatch.setattr(store, "_room", {})  # of the next process
     store.save("code", "two", b"2")
     assert {p.name for p in entries(folder)} == {"one", "two", "new-fresh"}
 

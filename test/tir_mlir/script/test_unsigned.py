@@ -97,6 +97,7 @@ def test_an_operation_is_numpys(value: str, dtype: str) -> None:
     _check(value.replace("{dtype}", dtype), OPERATIONS[value], dtype)
 
 
+@pytest.mark.few(8)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*runs serially")
 @pytest.mark.parametrize("value", OPERATIONS)
@@ -124,6 +125,7 @@ CASTS = [
 ]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("source", "to"), CASTS)
 def test_a_cast_is_numpys(source: str, to: str) -> None:
     _check(f'T.Cast("{to}", A[vi])', lambda a, b: a.astype(to), source, to)

@@ -24,6 +24,9 @@ _SIZE = "TIR_CACHE_SIZE"
 _DEFAULT = 512
 _MARK = b"tir_mlir "
 _STALE = 3600  # seconds after which an unfinished temporary file is removed
+_room: dict[tuple[Path, int], tuple[int, int]] = {}
+"""Of a folder and a bound, the bytes and the entries that this process stores before it looks for what to evict: the
+folder of a busy machine has thousands of entries."""
 
 
 def digest(*parts: str | bytes) -> str:
@@ -81,7 +84,7 @@ def save(kind: str, name: str, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         return
-    _trim(bound)
+    _trim_when_due(bound, len(data))
 
 
 def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
@@ -96,8 +99,17 @@ def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
     return text
 
 
-def _trim(bound: int) -> None:
-    """Evict least recently used entries to 80 % of the bound, and remove stale temporary files."""
+def _trim_when_due(bound: int, size: int) -> None:
+    """Trim after the first entry that this process stores, then when half of the room is used up, or after 64."""
+    room, count = _room.get((cache_folder(), bound), (0, 0))
+    if room > size and count:
+        _room[cache_folder(), bound] = room - size, count - 1
+    else:
+        _room[cache_folder(), bound] = (bound - _trim(bound)) // 2, 64
+
+
+def _trim(bound: int) -> int:
+    """Evict least recently used entries to 80 % of the bound, and remove stale temporary files; bytes that stay."""
     entries: list[tuple[float, int, str]] = []
     for kind in KINDS:
         with contextlib.suppress(OSError), os.scandir(Path(cache_folder(), kind)) as found:
@@ -113,6 +125,7 @@ def _trim(bound: int) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(path)
             total -= size
+    return total
 
 
 def _sum(kind: str, name: str, data: bytes) -> bytes:

@@ -67,6 +67,7 @@ CLIPS = ["C[vi]", "T.max(C[vi], B[vi])", "T.min(B[vi], C[vi])", "T.min(T.max(C[v
          "T.max(T.min(T.max(C[vi], B[vi]), E[vi]), B[5 - vi])"]  # fmt: skip
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize("start", [0, 3])
 @pytest.mark.parametrize("epilogue", SUMS)
@@ -78,6 +79,7 @@ def test_what_is_added_to_a_sum(epilogue, start, dtype, same_result):
     same_result(sch, program, *sizes(dtype))
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize("best", ["max", "min"])
 @pytest.mark.parametrize("start", [None, 1])

@@ -148,6 +148,7 @@ FORMS = {
 }
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("best", ["max", "min"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("number", [0, 1])

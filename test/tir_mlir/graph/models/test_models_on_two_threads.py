@@ -74,6 +74,7 @@ def test_an_operator(family, name):
     compare(*family[1][name])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["int8", "int4"])
 def test_a_decoder_of_128_tokens_with_rounded_weights(form):
     """Its hidden layer does not fit in L2, and takes the memory of one of the products that it is computed from."""

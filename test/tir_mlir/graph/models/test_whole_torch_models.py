@@ -42,7 +42,7 @@ def gpt(name):
     return example, built(example)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", models.NAMES)
 def test_tiny_models(name):
     example = models.example(name, tiny=True)

@@ -25,7 +25,7 @@ def wanted(graph: Graph, x: np.ndarray, name: str, group: int | None) -> np.ndar
     return run_mlp(Graph(graph.module, weights), x)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "group"), FORMATS)
 @pytest.mark.parametrize("rows", [1, 5, "n", 70])
 def test_a_model_computes_with_the_rounded_weights(rows, name, group):
@@ -35,7 +35,7 @@ def test_a_model_computes_with_the_rounded_weights(rows, name, group):
     np.testing.assert_allclose(model(x), wanted(graph, x, name, group), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "group"), FORMATS)
 def test_every_stage_keeps_what_the_rounded_graph_computes(name, group):
     graph = quantize_weights(mlp(3, SIZES), name, group)
@@ -51,7 +51,7 @@ def rounded_rows(x: np.ndarray) -> np.ndarray:
 ROUNDED = {"bf16": lambda x: from_bfloat16(to_bfloat16(x)), "int8": rounded_rows, "int4": rounded_rows}
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [1, 3, 40, "n"])
 @pytest.mark.parametrize("name", list(ROUNDED))
 def test_activations_are_rounded_too(name, rows):
@@ -66,6 +66,7 @@ def test_activations_are_rounded_too(name, rows):
     assert f"activations {small.rounding.weights[0].format.split()[-1]}" in repr(small.rounding)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", list(ROUNDED))
 def test_stages_keep_what_rounded_activations_compute(name):
     small = quantize_weights(mlp(2, (128, 32)), name, activations="bf16" if name == "bf16" else "int8")

@@ -39,7 +39,7 @@ def unpacked(weights: Weights, q: np.ndarray) -> np.ndarray:
     return np.stack([x.reshape(n, -1, half) for x in (low, high)], axis=2).reshape(n, k)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @vnni
 @pytest.mark.parametrize("weights", [
     Weights(33, 256), Weights(20, 512, form="pairs"), Weights(17, 256, 256), Weights(9, 256, 8), Weights(8, 128, 64),

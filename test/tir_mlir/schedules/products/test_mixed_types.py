@@ -51,7 +51,7 @@ def _copied_as(sch):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", NARROWING)
-@pytest.mark.few(12)
+@pytest.mark.few(4)
 def test_operands_that_are_used_in_their_own_type_are_copied_in_it(name, target):
     for schedule in (lambda sch: schedules.auto(sch, target, 1), lambda sch: schedules.gemm(sch, "C", target, 1)):
         sch = Schedule(_program(*NARROWING[name]))
@@ -97,7 +97,7 @@ FAST = [
 ]
 
 
-@pytest.mark.few(99)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("left, right, sums, target, copies, intrinsic", FAST)
 def test_the_usual_products_keep_their_plans(left, right, sums, target, copies, intrinsic):
     """Widened while they are packed, or multiplied by an instruction."""

@@ -161,6 +161,7 @@ def test_remainders_and_sums_of_exponentials_at_the_ends():
     np.testing.assert_array_equal(at, [0, 0, 0, 1])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_the_indices_of_maxima(dtype):
     """Of equal elements the first; padding is never the greatest; column-major order counts within each image."""
