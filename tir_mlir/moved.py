@@ -22,6 +22,7 @@ MOVED: dict[str, tuple[str, ...]] = {
     "tir_mlir.dialect.views": ("tir_mlir.dialect.ir.views",),
     "tir_mlir.dialect.walk": ("tir_mlir.dialect.ir.walk", "tir_mlir.dialect.ir.edit"),
     "tir_mlir.graph.low_precision": ("tir_mlir.graph.precision",),
+    "tir_mlir.graph.patterns": ("tir_mlir.graph.rewrite", "tir_mlir.graph.expressions"),
     "tir_mlir.intrin.kernels": ("tir_mlir.runtime.kernels",),
     "tir_mlir.passes.graph": ("tir_mlir.graph.memory",),
     "tir_mlir.runtime.clang": ("tir_mlir.runtime.drivers.clang",),

@@ -24,6 +24,10 @@ class TensorType:
         return ir.RankedTensorType.get(sizes, dtypes.element_type(self.dtype))
 
     @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
     def is_symbolic(self) -> bool:
         return any(isinstance(size, str) for size in self.shape)
 

@@ -118,14 +118,18 @@ ROWS: dict[str, str] = {
         "graph.shipping graph.transforms interpreter runtime runtime.cache runtime.call runtime.drivers script target "
         "te"
     ),
-    "graph.precision": "dialect.diagnostics dialect.graph dialect.ir graph graph.operators graph.transforms",
+    "graph.precision": (
+        "dialect.diagnostics dialect.graph dialect.ir graph graph.operators graph.rewrite graph.transforms"
+    ),
+    "graph.rewrite": "dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph graph.operators",
     "graph.profiling": "build dialect.ir graph graph.memory graph.transforms runtime script target visual",
     "graph.shipping": (
         "build dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph graph.memory runtime runtime.call "
         "runtime.drivers runtime.tools target"
     ),
     "graph.expressions": (
-        "dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph graph.operators script script.printer te"
+        "dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph graph.operators "
+        "graph.rewrite script script.printer te"
     ),
     "graph.script": (
         "dialect.diagnostics dialect.graph dialect.ir graph graph.expressions graph.memory graph.operators script "
@@ -133,8 +137,8 @@ ROWS: dict[str, str] = {
     ),
     "graph.transforms": (
         "dialect.analysis dialect.computation dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph "
-        "graph.memory graph.operators interpreter.ops passes.linalg passes.lower runtime schedule schedules "
-        "schedules.programs script target te"
+        "graph.memory graph.operators graph.rewrite interpreter.ops passes.linalg passes.lower runtime schedule "
+        "schedules schedules.programs script target te"
     ),
     "graph.memory": (
         "dialect.analysis dialect.calls dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph.operators"

@@ -15,7 +15,7 @@ _TRACE = "tir_mlir.compat.trace"
 _GLOBAL = "tir_mlir.compat.global_functions"
 _SEARCH = "tir_mlir.compat.meta_schedule"
 _GRAPHS = "tir_mlir.graph.expressions"
-_PATTERNS = "tir_mlir.graph.patterns"
+_PATTERNS = "tir_mlir.graph.rewrite"
 _RELAX = "tir_mlir.compat.relax"
 
 _devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
@@ -159,13 +159,12 @@ _pipelines = {
     name: f"{_RELAX}.pipelines:{name}" for name in ("get_pipeline", "static_shape_tuning_pipeline", "zero_pipeline")
 }
 _pattern_names = (
-    "PatternContext is_call_dps_packed is_call_tir is_const is_dfv is_expr is_gv is_op is_shape is_tuple "
-    "is_tuple_get_item is_var make_fused_bias_activation_pattern rewrite_bindings rewrite_call wildcard"
+    "CallPattern DFPattern is_call_dps_packed is_call_tir is_const is_dfv is_expr is_gv is_op is_shape is_tuple "
+    "is_tuple_get_item is_var make_fused_bias_activation_pattern wildcard"
 ).split()
 _patterns = {
-    "DFPattern": f"{_PATTERNS}:DFPattern",
-    "CallPattern": f"{_PATTERNS}:CallPattern",
     **{name: f"{_PATTERNS}:{name}" for name in _pattern_names},
+    **{name: f"{_GRAPHS}:{name}" for name in ("PatternContext", "rewrite_bindings", "rewrite_call")},
 }
 _from_fx = {
     "from_fx": f"{_RELAX}.from_fx:from_fx",
@@ -191,7 +190,7 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.block_builder": _block_builder,
     "tvm.relax.analysis": {
         "remove_all_unused": f"{_GRAPHS}:remove_all_unused",
-        "get_var2val": f"{_PATTERNS}:var_values",
+        "get_var2val": f"{_GRAPHS}:var_values",
         "well_formed": f"{_RELAX}.analysis:well_formed",
         "post_order_visit": f"{_RELAX}.analysis:post_order_visit",
     },

@@ -9,7 +9,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
-from tir_mlir.dialect.graph import Node, TensorType, create
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import OPERATORS, Operator
@@ -24,10 +24,12 @@ def emit(
     given: Mapping[str, Any],
     sizes: Sizes,
     names: Sequence[str],
+    declared: dict[Any, TensorFunc] | None = None,
 ) -> Node:
     """A node of an operator: a named linalg op that computes the same, else a call. Errors: GraphError.
 
-    names: of the results; the first one is repeated if there are fewer.
+    names: of the results; the first one is repeated if there are fewer. declared: the functions that stand for
+    operators in this module, by what they are, which are looked for among all of its functions otherwise.
     """
     attributes = complete(operator, given, sizes)
     values, types = [v for v, _ in inputs], [t for _, t in inputs]
@@ -36,8 +38,11 @@ def emit(
     if form := named_linalg_form(operator, types, results, attributes):
         return create.named_linalg(form, operator.name, values, results[0], named[0])
     made = [t.mlir for t in results]
-    callee = create.operator(module, operator.name, attributes, [v.type for v in values], made)
-    return create.call(callee, values, results, named)
+    declared = {} if declared is None else declared
+    key = operator.name, repr(attributes), (*(v.type for v in values), None, *made)
+    if key not in declared:
+        declared[key] = create.operator(module, operator.name, attributes, [v.type for v in values], made)
+    return create.call(declared[key], values, results, named)
 
 
 def infer(

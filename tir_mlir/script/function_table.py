@@ -15,6 +15,8 @@ from tir_mlir.dialect.ir import attrs, direct_ops, visit
 class GlobalVar(str):
     """The name of a function of a module, as TVM has it."""
 
+    kinds = ("global_var",)
+
     @property
     def name_hint(self) -> str:
         return str(self)

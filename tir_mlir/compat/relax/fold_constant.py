@@ -22,9 +22,9 @@ from tir_mlir.graph.expressions import (
     VarBinding,
     remove_all_unused,
 )
+from tir_mlir.graph.expressions.partition import variables
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
 from tir_mlir.graph.operators import OPERATORS
-from tir_mlir.graph.patterns.partition import variables
 from tir_mlir.script.module import IRModule
 
 

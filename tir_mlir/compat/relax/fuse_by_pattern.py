@@ -10,9 +10,9 @@ from tir_mlir.compat.equality import structural_equal
 from tir_mlir.compat.relax.passes import Pass, PassInfo
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import free_name
-from tir_mlir.graph.expressions import Function, Var
-from tir_mlir.graph.patterns import DFPattern, var_values
-from tir_mlir.graph.patterns.partition import Part, outlined, parts_of, uses
+from tir_mlir.graph.expressions import Function, Var, var_values
+from tir_mlir.graph.expressions.partition import Part, outlined, parts_of, uses
+from tir_mlir.graph.rewrite import DFPattern
 from tir_mlir.script.module import IRModule
 
 

@@ -21,6 +21,7 @@ from tir_mlir.graph.expressions.nodes import (
     const,
     prim_value,
 )
+from tir_mlir.graph.expressions.pattern_rewriting import PatternContext, rewrite_bindings, rewrite_call, var_values
 from tir_mlir.graph.expressions.struct_info import (
     DynTensorType,
     ObjectStructInfo,
@@ -37,8 +38,9 @@ from tir_mlir.script.function_table import GlobalVar
 
 __all__ = [
     "Attrs", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataflowBlock", "DataflowVar", "DynTensorType",
-    "Expr", "ExternFunc", "Function", "GlobalVar", "ObjectStructInfo", "Op", "PrimStructInfo", "PrimValue",
-    "PyExprMutator", "PyExprVisitor", "SeqExpr", "ShapeExpr", "ShapeStructInfo", "StructInfo", "TensorStructInfo",
-    "Tuple", "TupleGetItem", "TupleStructInfo", "Var", "VarBinding", "const", "mutator", "prim_value",
-    "remove_all_unused", "visitor", "write_functions", "write_graph",
+    "Expr", "ExternFunc", "Function", "GlobalVar", "ObjectStructInfo", "Op", "PatternContext", "PrimStructInfo",
+    "PrimValue", "PyExprMutator", "PyExprVisitor", "SeqExpr", "ShapeExpr", "ShapeStructInfo", "StructInfo",
+    "TensorStructInfo", "Tuple", "TupleGetItem", "TupleStructInfo", "Var", "VarBinding", "const", "mutator",
+    "prim_value", "remove_all_unused", "rewrite_bindings", "rewrite_call", "var_values", "visitor",
+    "write_functions", "write_graph",
 ]  # fmt: skip

@@ -20,6 +20,8 @@ from tir_mlir.script.printer.graphs import WEIGHTS
 class Function(Expr):
     """A graph: parameters, and a body that binds variables and has a value. `mod["main"]` is one."""
 
+    kinds = ("function",)
+
     def __init__(
         self,
         params: Sequence[Var],

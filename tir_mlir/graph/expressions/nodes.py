@@ -22,6 +22,7 @@ from tir_mlir.graph.expressions.struct_info import (
     as_struct_info,
 )
 from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.graph.rewrite import Op
 from tir_mlir.graph.sizes import checked_dtype
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import PrimFunc
@@ -38,30 +39,10 @@ class Attrs(dict[str, Any]):
             raise AttributeError(f"there is no attribute {name}; there are {', '.join(self) or 'none'}") from None
 
 
-class Op:
-    """An operator, one object for each name: `Op.get("relax.add")`."""
-
-    _known: dict[str, Op] = {}
-
-    def __init__(self, name: str):
-        self.name = name
-
-    @staticmethod
-    def get(name: str) -> Op:
-        """The operator of a name, with `relax.`."""
-        return Op._known.setdefault(name, Op(name))
-
-    @property
-    def short(self) -> str:
-        """The name without `relax.`, as in the table of operators."""
-        return self.name.removeprefix("relax.")
-
-    def __repr__(self) -> str:
-        return f'Op("{self.name}")'
-
-
 class ExternFunc:
     """A registered function of Python or C."""
+
+    kinds = ("extern_func",)
 
     def __init__(self, global_symbol: str):
         self.global_symbol = global_symbol
@@ -74,6 +55,8 @@ class Expr:
     """A value of a graph. Arithmetic of two values is a call of an operator."""
 
     struct_info: Any = ObjectStructInfo()
+    kinds: tuple[str, ...] = ()
+    """What it is, in the words of visitors; that of its class first."""
 
     @property
     def struct_info_(self) -> Any:
@@ -161,6 +144,8 @@ class Var(Expr):
     `Var("x", R.Tensor((1, 784), "float32"))`; in that of 2022 `Var("x", (1, 784), DynTensorType(2, "float32"))`.
     """
 
+    kinds = ("var",)
+
     def __init__(self, name_hint: str, struct_info: Any = None, type_annotation: Any = None, span: Any = None):
         if not isinstance(name_hint, str):
             raise GraphError(f"the name of a variable is text, not {short_repr(name_hint)}")
@@ -181,6 +166,8 @@ class Var(Expr):
 class DataflowVar(Var):
     """A variable that is used inside its dataflow block only."""
 
+    kinds = ("dataflow_var", "var")
+
 
 class _Data(np.ndarray):
     """The array of a constant, which is also asked for a NumPy array."""
@@ -194,6 +181,8 @@ class _Data(np.ndarray):
 
 class Constant(Expr):
     """A constant array."""
+
+    kinds = ("constant",)
 
     def __init__(self, data: np.ndarray):
         self.array = np.asarray(data)
@@ -213,6 +202,8 @@ class PrimValue(Constant):
 
     Without a dtype it takes the type of the operand beside it, and is int64, float64 or bool alone.
     """
+
+    kinds = ("prim_value", "constant")
 
     def __init__(self, value: bool | int | float, dtype: str | None = None):
         if isinstance(value, np.generic):
@@ -237,6 +228,8 @@ def prim_value(value: Any, dtype: str | None = None) -> Any:
 class Tuple(Expr):
     """A tuple of values."""
 
+    kinds = ("tuple",)
+
     def __init__(self, fields: Sequence[Expr]):
         self.fields = [as_expr(f) for f in fields]
         self.struct_info = TupleStructInfo([f.struct_info for f in self.fields])
@@ -257,6 +250,8 @@ class Tuple(Expr):
 class TupleGetItem(Expr):
     """One value of a tuple."""
 
+    kinds = ("tuple_getitem",)
+
     def __init__(self, tuple_value: Expr, index: int):
         fields = getattr(tuple_value.struct_info, "fields", None)
         if fields is None:
@@ -276,6 +271,8 @@ class Call(Expr):
 
     `Call(Op.get("relax.nn.softmax"), [x], {"axis": -1})`. Its `struct_info` is inferred.
     """
+
+    kinds = ("call",)
 
     def __init__(
         self,
@@ -387,6 +384,8 @@ class DataflowBlock(BindingBlock):
 
 class SeqExpr(Expr):
     """The body of a function: blocks of bindings, and its value."""
+
+    kinds = ("seq_expr",)
 
     def __init__(self, blocks: Sequence[BindingBlock], body: Expr):
         self.blocks, self.body = list(blocks), body

@@ -28,6 +28,8 @@ SIZES = _SharedSizes()
 class ShapeExpr(tuple[Any, ...]):
     """A shape: numbers, and te expressions of named sizes."""
 
+    kinds = ("shape_expr",)
+
     @property
     def values(self) -> tuple[Any, ...]:
         return tuple(self)

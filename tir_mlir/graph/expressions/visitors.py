@@ -27,21 +27,6 @@ from tir_mlir.graph.expressions.nodes import (
 from tir_mlir.script.function_table import GlobalVar
 from tir_mlir.script.module import IRModule
 
-_METHODS: list[tuple[type, str]] = [
-    (Function, "visit_function_"),
-    (SeqExpr, "visit_seq_expr_"),
-    (Call, "visit_call_"),
-    (DataflowVar, "visit_dataflow_var_"),
-    (Var, "visit_var_"),
-    (PrimValue, "visit_prim_value_"),
-    (Constant, "visit_constant_"),
-    (Tuple, "visit_tuple_"),
-    (TupleGetItem, "visit_tuple_getitem_"),
-    (GlobalVar, "visit_global_var_"),
-    (ExternFunc, "visit_extern_func_"),
-    (ShapeExpr, "visit_shape_expr_"),
-    (Op, "visit_op_"),
-]
 _Class = TypeVar("_Class", bound=type)
 
 
@@ -66,10 +51,9 @@ class _Functor:
 
     def visit_expr(self, expr: Any) -> Any:
         """Call the method of this kind of expression: `visit_call_` of a call."""
-        for kind, method in _METHODS:
-            if isinstance(expr, kind):
-                return getattr(self, method)(expr)
-        raise GraphError(f"there is no visit of {short_repr(expr)}")
+        if not getattr(expr, "kinds", ()):
+            raise GraphError(f"there is no visit of {short_repr(expr)}")
+        return getattr(self, f"visit_{expr.kinds[0]}_")(expr)
 
 
 class PyExprVisitor(_Functor):

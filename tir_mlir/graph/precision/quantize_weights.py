@@ -10,23 +10,27 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.graph import Node, TensorType, create, encoding, free_name
+from tir_mlir.dialect.graph import TensorType, create, encoding, free_name
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.operators import OperatorKind
 from tir_mlir.graph.precision.computed_weights import keep_read_weights, with_computed_weights
 from tir_mlir.graph.precision.formats import BFLOAT16, Format, Rounded, format_of, hindrance, rounded
 from tir_mlir.graph.precision.rounded_products import is_convolution, rounded_product
 from tir_mlir.graph.precision.rounding import Rounding, WeightError, weight_error
+from tir_mlir.graph.rewrite import Call, Rewriter, is_kind, is_op, wildcard
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.lift_weights import stored_weights
-from tir_mlir.graph.transforms.rewriter import Rewriter
 from tir_mlir.graph.transforms.simplify import simplify
 
-_ROUNDED = (OperatorKind.PRODUCT, OperatorKind.CONVOLUTION)
-"""Operators whose second operand is rounded."""
+_W = wildcard()
+_PRODUCT = is_kind(OperatorKind.PRODUCT, OperatorKind.CONVOLUTION)(varg_default_wildcard=True)
+"""The calls whose second operand is rounded."""
+_TURNED = is_op("permute_dims")(_W).where(
+    lambda call: len(call.shape) == 2 and call.attrs.get("axes") in (None, [1, 0])
+)
 Choice = Sequence[str] | Callable[[str, tuple[int, ...]], bool]
 """Names of weights, with `*` for any letters, or a function of name and shape."""
 
@@ -68,10 +72,10 @@ def quantize_weights(
 
 @dataclass(frozen=True)
 class _Use:
-    """A weight of a product: its node, the parameter of the graph, its name, the axis of the channels, and whether the
+    """A weight of a product: its call, the parameter of the graph, its name, the axis of the channels, and whether the
     product reads it transposed: (inputs, outputs)."""
 
-    node: Node
+    call: Call
     value: ir.Value
     name: str
     axis: int
@@ -111,7 +115,7 @@ class _Quantize:
 
     def __init__(self, graph: Graph, how: Format, chosen: _Chosen):
         self.graph, self.how, self.chosen = graph, how, chosen
-        self.rewrite = Rewriter(graph)
+        self.rewriter = Rewriter(graph)
         self.stored: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value | None]] = {}
         self.told: dict[str, WeightError] = {}
         self.kept: dict[str, str] = {}
@@ -134,23 +138,20 @@ class _Quantize:
 
     def _uses(self) -> Iterator[_Use]:
         """The weights of products that were not rounded before."""
-        func, known = self.rewrite.func, stored_weights(self.rewrite.func.op)
-        for node in func.nodes:
-            if kind_of(node.operator) not in _ROUNDED:
-                continue
-            value, turned = node.inputs[1], node.operator == "matmul"
-            if turned and (before := self.rewrite.producer(value, "permute_dims")):
-                if len(before.types[0].shape) == 2 and before.attributes.get("axes") in (None, [1, 0]):
-                    value, turned = before.inputs[0], False
+        func, known = self.rewriter.func, stored_weights(self.rewriter.func.op)
+        for call, _ in self.rewriter.calls(_PRODUCT):
+            value, turned = call.args[1], call.op.short == "matmul"
+            if turned and (before := _TURNED.matched(value, self.rewriter.definition)):
+                value, turned = before[_W], False
             if not isinstance(value, ir.BlockArgument):
                 continue
             number = ir.BlockArgument(value).arg_number
-            name, rank = func.weight(number), len(func.input_type(number).shape)
-            if name is None or name in known or (not is_convolution(node) and rank != 2):
+            name, type_ = func.weight(number), func.input_type(number)
+            if name is None or name in known or type_.dtype != "float32":
                 continue
-            axis = _channel(node) if is_convolution(node) else 0
-            if axis is not None and func.input_type(number).dtype == "float32":
-                yield _Use(node, value, name, axis, turned)
+            axis = _channel(call) if is_convolution(call) else 0 if type_.ndim == 2 else None
+            if axis is not None:
+                yield _Use(call, value, name, axis, turned)
 
     def _array(self, use: _Use) -> np.ndarray:
         array = self.graph.weights[use.name]
@@ -163,7 +164,7 @@ class _Quantize:
             self.stored[key] = self._add(use.name, made)
             self.told[use.name] = weight_error(use.name, weight, made, self.how)
         stored, scale = self.stored[key]
-        self.rewrite.replace(use.node, rounded_product(self.rewrite, use.node, self.how, stored, scale))
+        use.call.replace(rounded_product(use.call, self.how, stored, scale))
 
     def _add(self, name: str, made: Rounded) -> tuple[ir.Value, ir.Value | None]:
         """Add the arrays of a rounded weight as weights."""
@@ -173,15 +174,14 @@ class _Quantize:
         return stored, scale
 
     def _weight(self, wanted: str, array: np.ndarray, dtype: str, of: str) -> ir.Value:
-        name, func = free_name(wanted, self.graph.weights), self.rewrite.func
+        name, func = free_name(wanted, self.graph.weights), self.rewriter.func
         self.graph.weights[name] = array
         known = attrs.get(func.op, encoding.STORED, {})
         attrs.put(func.op, encoding.STORED, {**known, of: [*known.get(of, []), name]})
         return create.add_input(func, name, TensorType(array.shape, dtype), name)
 
 
-def _channel(node: Node) -> int | None:
+def _channel(call: Call) -> int | None:
     """The axis of the output channels in the weight of a convolution; None where it is blocked."""
-    given = node.attributes
-    layouts = (given["kernel_layout"], given.get("out_layout") or given["data_layout"])
+    layouts = (call.attrs["kernel_layout"], call.attrs.get("out_layout") or call.attrs["data_layout"])
     return layouts[0].index("O") if all(x.isalpha() and x.isupper() for x in layouts) else None

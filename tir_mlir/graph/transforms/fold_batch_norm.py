@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, node_of
-from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.operators import OperatorKind
+from tir_mlir.graph.rewrite import Call, Matches, Rule, is_kind, is_op, rewritten, uses, wildcard
 from tir_mlir.graph.transforms.clean import clean
-from tir_mlir.graph.transforms.rewriter import Rewriter
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
@@ -22,72 +22,68 @@ def fold_batch_norm(graph: Graph) -> Graph:
     Also of nn.dense, and with a bias in between. One without such an operator before it becomes a product and a sum.
     Needs gamma, beta, mean, var that are weights; others are left alone. (Ioffe, Szegedy 2015, section 3.1.)
     """
-    made = graph.clone()
-    with entered():
-        rewrite = Rewriter(made)
-        for node in made.func.nodes:
-            if node.operator == "nn.batch_norm" and all(rewrite.is_weight(v) for v in node.inputs[1:]):
-                _fold(rewrite, node)
-    return clean(made)
+    return clean(rewritten(graph, RULES))
 
 
-def _fold(rewrite: Rewriter, node: Node) -> None:
-    data, gamma, beta, mean, var = node.inputs
-    given, rank = node.attributes, len(rewrite.type_of(data).shape)
-    axis = given["axis"] % rank
-    total = rewrite.emit(node, "add", [var, rewrite.number(node, given["epsilon"], var)])
-    scale = rewrite.emit(node, "rsqrt", [total])
-    if given["scale"]:
-        scale = rewrite.emit(node, "multiply", [scale, gamma])
-    shift = rewrite.emit(node, "negative", [rewrite.emit(node, "multiply", [mean, scale])])
-    if given["center"]:
-        shift = rewrite.emit(node, "add", [shift, beta])
-    before, bias = _scaled(rewrite, data, axis)
+def _fold(call: Call, matches: Matches) -> ir.Value | None:
+    """See `fold_batch_norm`."""
+    data, gamma, beta, mean, var = call.args
+    if not all(call.is_weight(v) for v in (gamma, beta, mean, var)):
+        return None
+    axis = call.attrs["axis"] % len(call.shape)
+    total = call.emit("add", [var, call.number(call.attrs["epsilon"], var)])
+    scale = call.emit("rsqrt", [total])
+    if call.attrs["scale"]:
+        scale = call.emit("multiply", [scale, gamma])
+    shift = call.emit("negative", [call.emit("multiply", [mean, scale])])
+    if call.attrs["center"]:
+        shift = call.emit("add", [shift, beta])
+    before, bias = _scaled(call, data, axis)
+    along = partial(_along, call, axis=axis, rank=len(call.shape))
     if before is None:
-        data = rewrite.emit(node, "multiply", [data, _along(rewrite, node, scale, axis, rank)])
+        data = call.emit("multiply", [data, along(scale)])
     else:
-        along = _output_channel(before)
-        kernel = rewrite.type_of(before.inputs[1])
-        wide = _along(rewrite, node, scale, along, len(kernel.shape))
-        weights = rewrite.emit(node, "multiply", [before.inputs[1], wide])
-        data = rewrite.emit(node, str(before.operator), [before.inputs[0], weights], before.attributes)
-    if bias is not None:
-        scaled = rewrite.emit(node, "multiply", [bias, _along(rewrite, node, scale, axis, rank)])
-        offset = rewrite.emit(node, "add", [scaled, _along(rewrite, node, shift, axis, rank)])
-    else:
-        offset = _along(rewrite, node, shift, axis, rank)
-    rewrite.replace(node, rewrite.emit(node, "add", [data, offset]))
+        kernel = before.args[1]
+        scales = _along(call, scale, _output_channel(before), len(call.shape_of(kernel)))
+        weights = call.emit("multiply", [kernel, scales])
+        data = call.emit(before.op.short, [before.args[0], weights], before.attrs)
+    if bias is None:
+        return call.emit("add", [data, along(shift)])
+    scaled = call.emit("multiply", [bias, along(scale)])
+    return call.emit("add", [data, call.emit("add", [scaled, along(shift)])])
 
 
-def _scaled(rewrite: Rewriter, data: ir.Value, axis: int) -> tuple[Node | None, ir.Value | None]:
+def _scaled(call: Call, data: ir.Value, axis: int) -> tuple[Call | None, ir.Value | None]:
     """The convolution or product whose result, perhaps with a bias, is normalized; and that bias."""
-    node, bias = node_of(data), None
-    if node is not None and node.operator == "add" and rewrite.users(data) == 1:
-        left, right = node.inputs
-        if rewrite.is_weight(left):
+    bias = None
+    if (total := call.before(data, is_op("add"))) is not None and uses(data) == 1:
+        left, right = total.args
+        if call.is_weight(left):
             left, right = right, left
-        if rewrite.is_weight(right) and rewrite.type_of(left).shape == node.types[0].shape:
-            node, data, bias = node_of(left), left, right
-    if node is None or rewrite.users(data) != 1 or not _has_output_channel(node, axis):
+        if call.is_weight(right) and call.shape_of(left) == total.shape:
+            data, bias = left, right
+    before = call.before(data, is_kind(OperatorKind.CONVOLUTION) | is_op("nn.dense"))
+    if before is None or uses(data) != 1 or not _has_output_channel(before, axis):
         return None, None
-    return (node, bias) if rewrite.is_weight(node.inputs[1]) else (None, None)
+    return (before, bias) if call.is_weight(before.args[1]) else (None, None)
 
 
-def _has_output_channel(node: Node, axis: int) -> bool:
-    if node.operator == "nn.dense":
-        return len(node.inputs) == 2 and axis == len(node.types[0].shape) - 1
-    if kind_of(node.operator) is not OperatorKind.CONVOLUTION:
-        return False
-    given = node.attributes
-    result = given.get("out_layout") or given["data_layout"]
-    return result.isalpha() and result.isupper() and given["kernel_layout"].isalpha() and result.index("C") == axis
+def _has_output_channel(call: Call, axis: int) -> bool:
+    if call.op.short == "nn.dense":
+        return len(call.args) == 2 and axis == len(call.shape) - 1
+    kernel = call.attrs["kernel_layout"]
+    result = call.attrs.get("out_layout") or call.attrs["data_layout"]
+    return result.isalpha() and result.isupper() and kernel.isalpha() and result.index("C") == axis
 
 
-def _output_channel(node: Node) -> int:
-    return 0 if node.operator == "nn.dense" else node.attributes["kernel_layout"].index("O")
+def _output_channel(call: Call) -> int:
+    return 0 if call.op.short == "nn.dense" else call.attrs["kernel_layout"].index("O")
 
 
-def _along(rewrite: Rewriter, node: Node, value: ir.Value, axis: int, rank: int) -> ir.Value:
+def _along(call: Call, value: ir.Value, axis: int, rank: int) -> ir.Value:
     """A vector as a tensor of a rank that varies along one axis."""
-    (size,) = rewrite.type_of(value).shape
-    return rewrite.emit(node, "reshape", [value], {"shape": [size if a == axis else 1 for a in range(rank)]})
+    (size,) = call.shape_of(value)
+    return call.reshape(value, [size if a == axis else 1 for a in range(rank)])
+
+
+RULES = [Rule(is_op("nn.batch_norm")(*(wildcard() for _ in range(5))), _fold)]

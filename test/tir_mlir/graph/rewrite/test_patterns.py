@@ -8,9 +8,8 @@ import pytest
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph import script as R
-from tir_mlir.graph.expressions import Call, Op
-from tir_mlir.graph.patterns import (
-    PatternContext,
+from tir_mlir.graph.expressions import Call, Op, PatternContext, rewrite_bindings, rewrite_call, var_values
+from tir_mlir.graph.rewrite import (
     is_call_tir,
     is_const,
     is_expr,
@@ -19,9 +18,6 @@ from tir_mlir.graph.patterns import (
     is_tuple,
     is_var,
     make_fused_bias_activation_pattern,
-    rewrite_bindings,
-    rewrite_call,
-    var_values,
     wildcard,
 )
 from tir_mlir.script.module import IRModule

@@ -7,24 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.expressions import (
+from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.nodes import (
     Call,
     Constant,
     DataflowBlock,
     Expr,
-    Function,
-    GlobalVar,
     SeqExpr,
     Tuple,
     TupleGetItem,
     Var,
     VarBinding,
-    remove_all_unused,
 )
+from tir_mlir.graph.expressions.pattern_rewriting import var_values, written
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
-from tir_mlir.graph.patterns.matching import var_values
-from tir_mlir.graph.patterns.pattern import DFPattern
-from tir_mlir.graph.patterns.rewriting import written
+from tir_mlir.graph.expressions.visitors import remove_all_unused
+from tir_mlir.graph.rewrite import DFPattern
+from tir_mlir.script.function_table import GlobalVar
 
 Functions = Callable[[str, Function], str]
 """The name under which a function is kept, given the name that it would have and the function."""
@@ -50,7 +49,7 @@ def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[Part], bool
     order = {var: number for number, var in enumerate(values)}
     parts = []
     for var, value in values.items():
-        matches = pattern.found_in(value, values.get) if isinstance(value, Call | TupleGetItem) else None
+        matches = pattern.matched(value, values.get) if isinstance(value, Call | TupleGetItem) else None
         if var in taken or matches is None:
             continue
         described = {e for p, e in matches.items() if p.parts and isinstance(e, Var) and e in values}

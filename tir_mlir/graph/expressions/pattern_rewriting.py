@@ -6,21 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.graph.expressions import (
-    Call,
-    DataflowBlock,
-    Expr,
-    Function,
-    PyExprMutator,
-    SeqExpr,
-    Tuple,
-    TupleGetItem,
-    Var,
-    VarBinding,
-    remove_all_unused,
-)
-from tir_mlir.graph.patterns.matching import Matcher, var_values
-from tir_mlir.graph.patterns.pattern import CallPattern, DFPattern
+from tir_mlir.graph.expressions.graph_function import Function
+from tir_mlir.graph.expressions.nodes import Call, DataflowBlock, Expr, SeqExpr, Tuple, TupleGetItem, Var, VarBinding
+from tir_mlir.graph.expressions.visitors import PyExprMutator, remove_all_unused
+from tir_mlir.graph.rewrite import CallPattern, DFPattern
+from tir_mlir.graph.rewrite.matching import Matcher
 
 
 def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, Expr]], Any], func: Any) -> Function:
@@ -47,7 +37,7 @@ class _Rewriter(PyExprMutator):
         return self._rewritten(self.visit_expr_post_order(op))
 
     def _rewritten(self, expr: Any) -> Any:
-        found = self.pattern.found_in(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
+        found = self.pattern.matched(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
         return expr if found is None else self.rewriter(expr, found)
 
 
@@ -109,13 +99,13 @@ def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var
 
     def go_on(number: int, matcher: Matcher, used: tuple[Var, ...]) -> dict[DFPattern, Any] | None:
         if number == len(outputs):
-            return matcher.found
+            return matcher.matches
         for var in among:
-            before = dict(matcher.found)
+            before = dict(matcher.matches)
             if var not in used and matcher.match(outputs[number], var):
                 if (found := go_on(number + 1, matcher, (*used, var))) is not None:
                     return found
-            matcher.found = before
+            matcher.matches = before
         return None
 
     return go_on(0, Matcher(values.get), ())
@@ -175,3 +165,8 @@ class _Reordered(PyExprMutator):
         if isinstance(expr, TupleGetItem):
             return TupleGetItem(self._operand(expr.tuple_value), expr.index)
         return self._operand(expr) if isinstance(expr, Var) else expr
+
+
+def var_values(func: Function) -> dict[Var, Expr]:
+    """What the variables of a function are bound to."""
+    return {binding.var: binding.value for binding in func.body.bindings}

@@ -1,0 +1,245 @@
+"""Patterns: `is_op("relax.add")(is_op("relax.multiply")(wildcard(), wildcard()), wildcard())`.
+
+They match nodes of MLIR, which `Call` shows in the words of Relax, and Relax expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.symbolic import equal
+from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.rewrite.matching import Lookup, Matcher, Op, is_a, same
+from tir_mlir.graph.sizes import Sizes
+
+COMMUTATIVE = frozenset({Op.get("relax.add"), Op.get("relax.multiply")})
+"""Operators whose operands match in either order."""
+
+
+class DFPattern:
+    """A pattern. `pattern(a, b)` is a call of what it matches; `|`, `&`, `~` combine, `+ - * /` are operators."""
+
+    _open: list[list[DFPattern]] = []
+    """The patterns made inside each `with PatternContext()` that is open."""
+
+    def __init__(self, matches: Callable[[Any, Matcher], bool], parts: Sequence[DFPattern] = ()):
+        """matches: whether a value is so; parts: the patterns of operands, which it matches by the matcher."""
+        self.matches, self.parts = matches, list(parts)
+        if DFPattern._open:
+            DFPattern._open[-1].append(self)
+
+    def match(self, expr: Any, var2val: Mapping[Any, Any] | None = None) -> bool:
+        """Whether an expression matches; var2val: what variables are bound to (`analysis.get_var2val(func)`)."""
+        return self.extract_matched_expr(expr, var2val) is not None
+
+    def extract_matched_expr(self, expr: Any, var2val: Mapping[Any, Any] | None = None) -> dict[DFPattern, Any] | None:
+        """What each part of the pattern stands for, None if the expression does not match."""
+        return self.matched(expr, dict(var2val or {}).get)
+
+    def matched(self, value: Any, lookup: Lookup) -> dict[DFPattern, Any] | None:
+        """The same of any value, with a function that tells what computes one."""
+        matcher = Matcher(lookup)
+        return matcher.matches if matcher.match(self, value) else None
+
+    def __call__(self, *args: Any, varg_default_wildcard: bool = False) -> CallPattern:
+        """A call. varg_default_wildcard: further arguments are anything."""
+        return CallPattern(self, args, varg_default_wildcard)
+
+    def __or__(self, other: Any) -> DFPattern:
+        return _combined(any, self, other)
+
+    def __and__(self, other: Any) -> DFPattern:
+        return _combined(all, self, other)
+
+    def __invert__(self) -> DFPattern:
+        return DFPattern(lambda value, matcher: self.matched(value, matcher.lookup) is None)
+
+    def __add__(self, other: Any) -> DFPattern:
+        return is_op("relax.add")(self, other)
+
+    def __sub__(self, other: Any) -> DFPattern:
+        return is_op("relax.subtract")(self, other)
+
+    def __mul__(self, other: Any) -> DFPattern:
+        return is_op("relax.multiply")(self, other)
+
+    def __truediv__(self, other: Any) -> DFPattern:
+        return is_op("relax.divide")(self, other)
+
+    def __getitem__(self, index: int) -> DFPattern:
+        return is_tuple_get_item(self, index)
+
+    def where(self, holds: Callable[[Any], bool]) -> DFPattern:
+        """With a condition on what computes the value."""
+        return DFPattern(lambda value, m: m.match(self, value) and holds(m.definition(value)), [self])
+
+    def has_attr(self, attrs: Mapping[str, Any]) -> DFPattern:
+        """Of a call: it has these attributes."""
+        return self.where(lambda v: is_a(v, "call") and _has(v.all_attrs, attrs))
+
+    def has_dtype(self, dtype: str) -> DFPattern:
+        """Of a tensor: its element type."""
+        return self.where(lambda v: _type(v, "dtype") == dtype)
+
+    def has_shape(self, shape: Sequence[Any]) -> DFPattern:
+        """Of a tensor: its shape."""
+        return self.where(lambda v: _shape_is(_type(v, "shape"), shape))
+
+    def has_rank(self, rank: int) -> DFPattern:
+        """Of a tensor: its number of axes."""
+        return self.where(lambda v: _type(v, "ndim") == rank)
+
+
+def _combined(some: Callable[[Any], bool], *given: Any) -> DFPattern:
+    parts = [as_pattern(g) for g in given]
+    return DFPattern(lambda value, matcher: some(matcher.match(p, value) for p in parts), parts)
+
+
+def _has(attrs: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    return all(k in attrs and _plain(attrs[k]) == _plain(v) for k, v in expected.items())
+
+
+def _plain(value: Any) -> Any:
+    return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _type(value: Any, word: str) -> Any:
+    return getattr(getattr(value, "struct_info", None), word, None)
+
+
+def _shape_is(shape: Any, expected: Sequence[Any]) -> bool:
+    sizes = [[Sizes().int_expr(size) for size in given] for given in (shape or (), expected)]
+    return shape is not None and len(sizes[0]) == len(sizes[1]) and all(map(equal, *sizes))
+
+
+class CallPattern(DFPattern):
+    """A call of an operator or function."""
+
+    def __init__(self, op: DFPattern, args: Sequence[Any], varg_default_wildcard: bool = False):
+        self.op, self.args = op, [as_pattern(a) for a in args]
+        self.more = varg_default_wildcard
+        super().__init__(self._matches, [op, *self.args])
+
+    def _matches(self, value: Any, matcher: Matcher) -> bool:
+        call = matcher.definition(value)
+        if not is_a(call, "call") or not matcher.match(self.op, call.op):
+            return False
+        args = call.args[: len(self.args)] if self.more else call.args
+        return matcher.match_all(self.args, args) or (
+            call.op in COMMUTATIVE and matcher.match_all(self.args, args[::-1])
+        )
+
+
+def as_pattern(given: Any) -> DFPattern:
+    """A pattern; an expression, an operator or a value stands for itself. Errors: GraphError."""
+    if isinstance(given, DFPattern):
+        return given
+    if hasattr(given, "kinds") or isinstance(given, ir.Value):
+        return is_expr(given)
+    raise GraphError(f"a pattern is made of patterns, such as wildcard(), and expressions, not {short_repr(given)}")
+
+
+def wildcard() -> DFPattern:
+    """Anything."""
+    return DFPattern(lambda value, matcher: True)
+
+
+def is_op(*op_name: str) -> DFPattern:
+    """An operator by its name, to be called: `is_op("relax.add")(x, y)`; one of several; `relax.` may be left out."""
+    ops = {Op.get(f"relax.{name.removeprefix('relax.')}") for name in op_name}
+    return DFPattern(lambda value, matcher: is_a(value, "op") and value in ops)
+
+
+def is_kind(*kinds: OperatorKind) -> DFPattern:
+    """An operator of one of these kinds."""
+    return DFPattern(lambda value, matcher: is_a(value, "op") and kind_of(value.short) in kinds)
+
+
+def _is_a(kind: str, name: str = "") -> DFPattern:
+    return DFPattern(lambda value, matcher: is_a(value, kind) and name in ("", _name(value)))
+
+
+def _name(value: Any) -> str:
+    return getattr(value, "global_symbol", getattr(value, "name_hint", ""))
+
+
+def is_const() -> DFPattern:
+    """A constant."""
+    return DFPattern(lambda value, matcher: is_a(matcher.definition(value), "constant"))
+
+
+def is_var(name: str = "") -> DFPattern:
+    """A variable, of a name if one is given."""
+    return _is_a("var", name)
+
+
+def is_dfv() -> DFPattern:
+    """A variable of a dataflow block."""
+    return _is_a("dataflow_var")
+
+
+def is_gv(name: str = "") -> DFPattern:
+    """A function of the module, of a name if one is given."""
+    return _is_a("global_var", name)
+
+
+def is_expr(expr: Any) -> DFPattern:
+    """One expression, or one value."""
+    return DFPattern(lambda value, matcher: same(value, expr) or same(matcher.definition(value), expr))
+
+
+def is_shape(shape: Sequence[Any]) -> DFPattern:
+    """A shape as an argument: `is_op("relax.reshape")(x, is_shape([2, 3]))`."""
+    return DFPattern(lambda value, matcher: is_a(value, "shape_expr") and _shape_is(value, shape))
+
+
+def is_tuple(fields: Sequence[Any], unordered: bool = False) -> DFPattern:
+    """A tuple of these. Errors: GraphError for an unordered one."""
+    if unordered:
+        raise GraphError("is_tuple(unordered=True) is not supported; fix: p | q of the tuples in the orders meant")
+    parts = [as_pattern(f) for f in fields]
+
+    def matches(value: Any, matcher: Matcher) -> bool:
+        value = matcher.definition(value)
+        return is_a(value, "tuple") and matcher.match_all(parts, value.fields)
+
+    return DFPattern(matches, parts)
+
+
+def is_tuple_get_item(tuple_value: DFPattern, index: int | None = None) -> DFPattern:
+    """One value of a tuple; index None: any."""
+    whole = as_pattern(tuple_value)
+
+    def matches(value: Any, matcher: Matcher) -> bool:
+        value = matcher.definition(value)
+        fits = is_a(value, "tuple_getitem") and index in (None, value.index)
+        return fits and matcher.match(whole, value.tuple_value)
+
+    return DFPattern(matches, [whole])
+
+
+def is_call_tir(func_name: str, args: Any = None) -> DFPattern:
+    """A call of a program of the module, by its name. args: patterns of what it is given; None: anything."""
+    return is_op("relax.call_tir")(is_gv(func_name), _given(args))
+
+
+def is_call_dps_packed(func_name: str, args: Any = None) -> DFPattern:
+    """A call of a registered function, by its name."""
+    return is_op("relax.call_dps_packed")(_is_a("extern_func", func_name), _given(args))
+
+
+def _given(args: Any) -> DFPattern:
+    return wildcard() if args is None else is_tuple(args) if isinstance(args, (list, tuple)) else as_pattern(args)
+
+
+def make_fused_bias_activation_pattern(
+    op_name: str, with_bias: bool = False, activation: str | None = None
+) -> DFPattern:
+    """`op(x, w)`, then plus a bias, then in an activation: of "relax.matmul", True, "relax.nn.relu"."""
+    pattern: DFPattern = is_op(op_name)(wildcard(), wildcard())
+    pattern = is_op("relax.add")(pattern, wildcard()) if with_bias else pattern
+    return is_op(activation)(pattern) if activation else pattern

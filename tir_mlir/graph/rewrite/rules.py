@@ -1,0 +1,190 @@
+"""Rewrite the nodes of a graph by rules: a pattern, and what to write in the place of a node that matches."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.emit import emit, find_operator
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.rewrite.matching import Op
+from tir_mlir.graph.rewrite.pattern import DFPattern
+from tir_mlir.graph.sizes import Sizes
+
+Matches = Mapping[DFPattern, Any]
+"""What each part of a pattern stands for: a value; of the whole pattern the call."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """before -> after: what `write(call, matches)` returns stands for the result of a call that the pattern matches.
+
+    None: nothing changes. A rule looks at a call and at what computes its operands, not farther.
+    """
+
+    pattern: DFPattern
+    write: Callable[[Call, Matches], ir.Value | None]
+
+
+def rewritten(graph: Graph, rules: Sequence[Rule]) -> Graph:
+    """A copy of a graph in which no rule changes anything; of two rules the first one comes first.
+
+    Calls wait in the order of the graph; a new one, and those that read it, wait behind them. What is replaced is dead,
+    and stays until `clean`.
+    """
+    copy = graph.clone()
+    with entered():
+        rewriter = Rewriter(copy)
+        waiting = OrderedDict.fromkeys(copy.func.nodes)
+        while waiting:
+            node, _ = waiting.popitem(last=False)
+            if len(node.results) == 1 and (new := rewriter.replaced(node, rules)):
+                waiting.update(dict.fromkeys(new))
+    return copy
+
+
+class Rewriter:
+    """The graph that is rewritten, in place, and what is asked of it again and again."""
+
+    def __init__(self, graph: Graph):
+        self.func, self.module = graph.func, graph.module.mlir
+        self.sizes, self.declared = Sizes(), dict[Any, TensorFunc]()
+        self.written: list[Node] = []
+        self._callees: dict[str, tuple[str, Op, dict[str, Any]]] = {}
+        self.weights = {v for n, v in enumerate(self.func.inputs) if self.func.weight(n) is not None}
+        for node in self.func.nodes:
+            self._note(node)
+
+    def _note(self, node: Node) -> None:
+        """Note whether a node computes a weight: from weights and constants only."""
+        if all(v in self.weights for v in node.inputs) and Call(self, node).kind != encoding.PACKED:
+            self.weights.update(node.results)
+
+    def calls(self, pattern: DFPattern) -> Iterator[tuple[Call, Matches]]:
+        """The calls that match a pattern, in order."""
+        for call in [Call(self, node) for node in self.func.nodes]:
+            if (matches := pattern.matched(call, self.definition)) is not None:
+                yield call, matches
+
+    def definition(self, value: ir.Value) -> Call | None:
+        """What computes a value; None for an input, and one of several results."""
+        node = node_of(value)
+        return None if node is None or len(node.results) != 1 else Call(self, node)
+
+    def replaced(self, node: Node, rules: Sequence[Rule]) -> list[Node]:
+        """Apply the first rule that changes a node. Returns the nodes that are new, or read a new one."""
+        if len(node.results) != 1 or not any(True for _ in node.results[0].uses):
+            return []
+        call, self.written = Call(self, node), []
+        for rule in rules:
+            matches = rule.pattern.matched(call, self.definition)
+            if matches is not None and (value := rule.write(call, matches)) is not None:
+                readers = [Node(use.owner) for use in node.results[0].uses if encoding.NAMES in use.owner.attributes]
+                call.replace(value)
+                return [*self.written, *readers]
+        return []
+
+    def add(self, node: Node) -> ir.Value:
+        """Note a new node with one result."""
+        self._note(node)
+        self.written.append(node)
+        return node.results[0]
+
+    def facts(self, node: Node) -> tuple[str, Op, dict[str, Any]]:
+        """The kind of a node, its operator, and the attributes of that."""
+        if node.op.name != "func.call":
+            return node.kind, Op.get(f"relax.{node.operator}"), node.attributes
+        name = ir.FlatSymbolRefAttr(node.op.attributes["callee"]).value
+        if name not in self._callees:
+            self._callees[name] = node.kind, Op.get(f"relax.{node.operator}"), node.attributes
+        return self._callees[name]
+
+
+class Call:
+    """A node in the words of Relax: the operator that it calls, and what it is given; or a constant.
+
+    What is written for it is before it, with its name.
+    """
+
+    def __init__(self, rewriter: Rewriter, node: Node):
+        self.rewriter, self.node = rewriter, node
+        self.kind, self.op, self.attrs = rewriter.facts(node)
+        self.kinds = ("constant",) if self.kind == "constant" else ("call",)
+
+    @property
+    def args(self) -> list[ir.Value]:
+        """Its operands, which are tensors; all else is an attribute."""
+        return self.node.inputs
+
+    @property
+    def all_attrs(self) -> dict[str, Any]:
+        return self.attrs
+
+    @property
+    def struct_info(self) -> TensorType:
+        """The type of its result."""
+        return self.node.types[0]
+
+    @property
+    def shape(self) -> tuple[int | str, ...]:
+        return self.struct_info.shape
+
+    def emit(self, name: str, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None) -> ir.Value:
+        """The result of a new call of an operator."""
+        operator, operands = find_operator(name), [(v, self.type_of(v)) for v in args]
+        module, sizes, declared = self.rewriter.module, self.rewriter.sizes, self.rewriter.declared
+        with ir.InsertionPoint(self.node.op):
+            return self.rewriter.add(
+                emit(module, operator, operands, attrs or {}, sizes, self.node.names[:1], declared)
+            )
+
+    def again(self, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None) -> ir.Value:
+        """The result of a call of the same operator."""
+        return self.emit(self.op.short, args, self.attrs if attrs is None else attrs)
+
+    def reshape(self, value: ir.Value, shape: Sequence[int | str]) -> ir.Value:
+        """The result of a reshape."""
+        return self.emit("reshape", [value], {"shape": list(shape)})
+
+    def number(self, value: float, like: ir.Value) -> ir.Value:
+        """A constant of no dimensions, of the element type of another value."""
+        dtype = self.type_of(like).dtype
+        known = "float32" if dtype == "bfloat16" else dtype  # NumPy has no such type
+        with ir.InsertionPoint(self.node.op):
+            constant = self.rewriter.add(create.constant(np.asarray(value, known), self.node.names[0]))
+        return constant if known == dtype else self.emit("astype", [constant], {"dtype": dtype})
+
+    def replace(self, value: ir.Value) -> None:
+        """Put a value in the place of its result: it is dead then."""
+        self.node.results[0].replace_all_uses_with(value)
+
+    def type_of(self, value: ir.Value) -> TensorType:
+        return self.rewriter.func.type_of(value)
+
+    def shape_of(self, value: ir.Value) -> tuple[int | str, ...]:
+        return self.type_of(value).shape
+
+    def is_weight(self, value: ir.Value) -> bool:
+        """Whether a value is computed from weights and constants only."""
+        return value in self.rewriter.weights
+
+    def of(self, value: ir.Value) -> Call:
+        """The call that computes a value which a pattern of a call stands for."""
+        return Call(self.rewriter, Node(ir.OpResult(value).owner))
+
+    def before(self, value: ir.Value, op: DFPattern) -> Call | None:
+        """The call that computes a value, if it is of such an operator."""
+        call = self.rewriter.definition(value)
+        return call if call is not None and op.match(call.op) else None
+
+
+def uses(value: ir.Value) -> int:
+    """The number of uses of a value."""
+    return sum(1 for _ in value.uses)
