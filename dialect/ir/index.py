@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine, short_repr
 from tir_mlir.dialect.ir.memo import ENTRIES
+from tir_mlir.dialect.symbolic import Dim, equal, from_affine
 
 AffineExpr = ir.AffineExpr
 
@@ -120,13 +121,18 @@ class Index:
         return value in self.values
 
     def same(self, other: Index | int) -> bool:
-        """Whether the difference simplifies to zero. True is definitive; False means unknown."""
+        """Whether both are equal for all values of their variables. True is definitive; False: not provable."""
         other = Index.wrap(other)
         if self.expr == other.expr and self.values == other.values:
             return True
         if not self.values and not other.values:
             return self.as_constant() == other.as_constant()
-        return (self - other).simplified().as_constant() == 0
+        return _is_zero((self - other).expr, len({*self.values, *other.values}))
+
+
+@lru_cache(maxsize=ENTRIES)
+def _is_zero(expr: ir.AffineExpr, count: int) -> bool:
+    return equal(from_affine(expr, [Dim(f"d{n}") for n in range(count)]), 0)
 
 
 @lru_cache(maxsize=ENTRIES)

@@ -10,10 +10,8 @@ A factor may be a quotient or remainder that is not negative for any sizes:
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 
@@ -26,12 +24,10 @@ from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES
 from tir_mlir.dialect.ir.touch import touch_size
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine, grouped_text, parse
 
 SIGN = " * "
 _DIVISIONS = (ir.AffineFloorDivExpr, ir.AffineCeilDivExpr, ir.AffineModExpr)
-_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-}  # fmt: skip
 
 
 def is_product(value: ir.Value) -> bool:
@@ -109,19 +105,9 @@ def value_of(name: str, known: Mapping[str, int]) -> int | None:
 def evaluated(name: str, known: Mapping[str, int]) -> int:
     """The value of a size, given those of all its shape variables."""
     return prod(
-        _evaluated(ast.parse(factor, mode="eval").body, known) if factor.startswith("(") else known[factor]
+        evaluate(parse(factor), known.__getitem__) if factor.startswith("(") else known[factor]
         for factor in factor_names(name)
     )
-
-
-def _evaluated(node: ast.expr, known: Mapping[str, int]) -> int:
-    """The value of a quotient, as `_text` writes it."""
-    if isinstance(node, ast.Name):
-        return known[node.id]
-    if isinstance(node, ast.Constant):
-        return int(node.value)  # type: ignore[arg-type]
-    assert isinstance(node, ast.BinOp)  # nothing else is written
-    return _OPERATIONS[type(node.op)](_evaluated(node.left, known), _evaluated(node.right, known))
 
 
 def factors_of(value: ir.Value) -> list[Index]:
@@ -168,21 +154,12 @@ def product(factors: Sequence[Index]) -> ir.Value:
 def _text(index: Index, names: Mapping[ir.Value, str]) -> str:
     """A quotient as text in parentheses: `((n + 15) // 16)`."""
 
-    def of(expr: ir.AffineExpr) -> str:
-        expr = expr.maybe_downcast()
-        if isinstance(expr, ir.AffineDimExpr):
-            name = names[index.values[expr.position]]
-            return f"({name})" if len(factor_names(name)) > 1 else name
-        if isinstance(expr, ir.AffineConstantExpr):
-            return str(expr.value)
-        assert isinstance(expr, ir.AffineBinaryExpr)  # sizes are dimensions here
-        left, right = of(expr.lhs), of(expr.rhs)
-        if isinstance(expr, ir.AffineCeilDivExpr):
-            return f"(({left} + {int(right) - 1}) // {right})"
-        sign = "+" if isinstance(expr, ir.AffineAddExpr) else "*" if isinstance(expr, ir.AffineMulExpr) else "//"
-        return f"({left} {'%' if isinstance(expr, ir.AffineModExpr) else sign} {right})"
+    return size_source(from_affine(index.expr, [Symbol(names[value]) for value in index.values]))
 
-    return of(index.expr)
+
+def size_source(size: IntExpr) -> str:
+    """A size with parentheses around each operation, also the product that a symbol is: `((m * n) + 15)`."""
+    return grouped_text(size, lambda leaf: f"({leaf})" if len(factor_names(str(leaf))) > 1 else str(leaf))
 
 
 def _after(body: ir.Block, values: Sequence[ir.Value]) -> ir.InsertionPoint:

@@ -2,6 +2,7 @@
 
 from tir_mlir.dialect.symbolic.affine import from_affine, is_by_variable, to_affine
 from tir_mlir.dialect.symbolic.expression import (
+    APPLY,
     DIVISIONS,
     Constant,
     Dim,
@@ -14,6 +15,7 @@ from tir_mlir.dialect.symbolic.expression import (
     as_expr,
     evaluate,
     fold,
+    grouped_text,
     leaves,
     names_in,
     operation,
@@ -21,11 +23,13 @@ from tir_mlir.dialect.symbolic.expression import (
     replaced,
     text,
 )
-from tir_mlir.dialect.symbolic.parsing import from_ast, parse, parse_formula, size_of
+from tir_mlir.dialect.symbolic.parsing import OPERATORS, from_ast, parse, parse_formula, size_of
 from tir_mlir.dialect.symbolic.polynomial import Polynomial, equal, is_nonnegative, product, simplified
 from tir_mlir.dialect.symbolic.printing import c_code, js_code
 
 __all__ = [
+    "APPLY",
+    "OPERATORS",
     "Constant",
     "DIVISIONS",
     "Dim",
@@ -43,6 +47,7 @@ __all__ = [
     "fold",
     "from_affine",
     "from_ast",
+    "grouped_text",
     "is_by_variable",
     "is_nonnegative",
     "js_code",

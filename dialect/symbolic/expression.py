@@ -235,6 +235,11 @@ def text(expr: IntExpr, leaf: Callable[[Any], str | None] = lambda _: None) -> s
     return f"{left} {expr.symbol} {right}"
 
 
+def grouped_text(expr: IntExpr, leaf: Callable[[Any], str]) -> str:
+    """Python source with parentheses around each operation: `((v0 * 2) + 1)`."""
+    return fold(expr, leaf, lambda symbol, left, right: f"({left} {symbol} {right})")
+
+
 # --- integers that are known when they are used -----------------------------------------------------------------------
 
 
@@ -317,13 +322,8 @@ class Formula(Sampled, Operation):
         return fold(self, lambda leaf: int(leaf.value) if isinstance(leaf, Constant) else of(leaf), apply)
 
     def text(self, of: Callable[[Any], str]) -> str:
-        """Python source with every operand that is an operation in parentheses: `(v0 * 2) + 1`."""
-        shown = fold(
-            self,
-            lambda leaf: str(leaf) if isinstance(leaf, Constant) else of(leaf),
-            lambda symbol, left, right: f"({left} {symbol} {right})",
-        )
-        return shown[1:-1]
+        """Python source, `(v0 * 2) + 1`; `of`: the names of the handles."""
+        return grouped_text(self, lambda leaf: str(leaf) if isinstance(leaf, Constant) else of(leaf))[1:-1]
 
 
 def _compared(compare: Callable[[Any, Any], bool], left: Sampled, right: Any) -> Any:

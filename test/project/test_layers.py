@@ -26,7 +26,7 @@ ROWS: dict[str, str] = {
     "dialect.graph": "dialect.ir",
     "dialect.index_maps": "dialect.diagnostics dialect.ir dialect.presburger dialect.symbolic",
     "dialect.incremental": "dialect.ir",
-    "dialect.ir": "dialect.diagnostics",
+    "dialect.ir": "dialect.diagnostics dialect.symbolic",
     "dialect.presburger": "dialect.diagnostics dialect.incremental dialect.ir",
     "dialect.symbolic": "dialect.diagnostics",
     "dialect.verify": (
@@ -91,7 +91,8 @@ ROWS: dict[str, str] = {
     "runtime": "dialect.diagnostics dialect.ir target",
     "runtime.cache": "dialect.diagnostics runtime.llvm runtime.tools",
     "runtime.call": (
-        "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger runtime.cache runtime.llvm"
+        "dialect.analysis dialect.calls dialect.diagnostics dialect.ir dialect.presburger dialect.symbolic "
+        "runtime.cache runtime.llvm"
     ),
     "runtime.drivers": (
         "dialect.diagnostics dialect.ir runtime.cache runtime.call runtime.kernels runtime.llvm runtime.tools target"
@@ -104,8 +105,8 @@ ROWS: dict[str, str] = {
     ),
     "script.language": "dialect.diagnostics dialect.index_maps",
     "script.parser": (
-        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.verify script script.language "
-        "target"
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.presburger dialect.symbolic dialect.verify script "
+        "script.language target"
     ),
     "script.parser.modules": "dialect.analysis dialect.ir script.parser",
     "script.printer": (
@@ -160,7 +161,10 @@ ROWS: dict[str, str] = {
         "dialect.diagnostics dialect.index_maps dialect.ir dialect.symbolic passes.schedule passes.schedule.queries "
         "schedule script"
     ),
-    "interpreter": "dialect.analysis dialect.diagnostics dialect.ir passes.lower runtime.call script script.parser",
+    "interpreter": (
+        "dialect.analysis dialect.diagnostics dialect.ir dialect.symbolic passes.lower runtime.call script "
+        "script.parser"
+    ),
     "interpreter.ops": "dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter",
     "intrin": (
         "build dialect.analysis dialect.computation dialect.diagnostics dialect.ir equivalence interpreter "

@@ -11,6 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.dialect.ir import Func, Index, is_apply, is_block, read_apply, walk
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, from_affine, text
 from tir_mlir.interpreter import buffer_names
 from tir_mlir.interpreter.code_buffer import Names, Text
 from tir_mlir.interpreter.counters import Tally
@@ -280,26 +281,13 @@ def _unknown(op: ir.Operation) -> str:
 
 
 def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:
-    """An affine expression over the given names."""
-    return _affine(expr, names)[0]
+    """An affine expression over the given names: variables, numbers or other Python source."""
+    leaves = [Symbol(name) for name in names]
+    form = from_affine(expr, leaves, leaves)
+    return str(form) if form in leaves else text(form, _operand)
 
 
-def _affine(expr: ir.AffineExpr, names: Sequence[str]) -> tuple[str, int]:
-    """The text and its precedence: 0 a sum, 1 a product, 2 a name."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineConstantExpr):
-        return str(expr.value), 2 if expr.value >= 0 else 0
-    if isinstance(expr, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
-        name = names[expr.position]
-        return name, 2 if name.isidentifier() or name.isdigit() else -1
-    assert isinstance(expr, ir.AffineBinaryExpr)
-    (left, tight), (right, other) = _affine(expr.lhs, names), _affine(expr.rhs, names)
-    if isinstance(expr, ir.AffineAddExpr):
-        if right.startswith("-") and right[1:].isdigit():
-            return f"{left if tight >= 0 else f'({left})'} - {right[1:]}", 0
-        return f"{left if tight >= 0 else f'({left})'} + {right if other >= 1 else f'({right})'}", 0
-    left, right = (t if b >= 2 else f"({t})" for t, b in ((left, tight), (right, other)))
-    if isinstance(expr, ir.AffineCeilDivExpr):
-        return f"-(-{left} // {right})", 0
-    signs = {ir.AffineMulExpr: "*", ir.AffineModExpr: "%", ir.AffineFloorDivExpr: "//"}
-    return f"{left} {signs[type(expr)]} {right}", 1 if isinstance(expr, ir.AffineMulExpr) else 0
+def _operand(part: IntExpr) -> str | None:
+    """A leaf that is no name or number in parentheses."""
+    plain = not isinstance(part, Symbol) or part.name.isidentifier() or part.name.isdigit()
+    return None if plain else f"({part.name})"

@@ -12,9 +12,10 @@ from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, symbol_name
 from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
-from tir_mlir.dialect.ir.size_products import evaluated, factor_names, shape_variables
+from tir_mlir.dialect.ir.size_products import evaluated, shape_variables, size_source
 from tir_mlir.dialect.presburger import promised
 from tir_mlir.dialect.presburger.assumptions import assumptions
+from tir_mlir.dialect.symbolic import Symbol, evaluate, from_affine, names_in
 
 
 @dataclass(frozen=True)
@@ -153,35 +154,13 @@ def _constant(size: int) -> Dim:
 
 
 def _dim(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> Dim:
-    text, value, used = _compile(expr, symbols)
-    return Dim(text, tuple(sorted(used)), value)
+    form = from_affine(expr, (), [Symbol(name) for name in symbols])
+    used = {variable for name in names_in(form) for variable in shape_variables(name)}
 
+    def value(known: Mapping[str, int]) -> int:
+        return evaluate(form, lambda name: evaluated(name, known))
 
-_Compiled = tuple[str, Callable[[Mapping[str, int]], int], frozenset]
-
-
-def _compile(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> _Compiled:
-    """An affine expression as text, as a function of its symbols' values, and the symbols it uses."""
-    if isinstance(expr, ir.AffineConstantExpr):
-        constant = expr.value
-        return str(constant), lambda _: constant, frozenset()
-    if isinstance(expr, ir.AffineSymbolExpr):
-        name = symbols[expr.position]
-        text = f"({name})" if len(factor_names(name)) > 1 else name
-        return text, lambda known: evaluated(name, known), frozenset(shape_variables(name))
-    operations: list[tuple[type, str, Callable[[int, int], int]]] = [
-        (ir.AffineAddExpr, "+", lambda x, y: x + y),
-        (ir.AffineMulExpr, "*", lambda x, y: x * y),
-        (ir.AffineModExpr, "%", lambda x, y: x % y),
-        (ir.AffineFloorDivExpr, "//", lambda x, y: x // y),
-        (ir.AffineCeilDivExpr, "ceildiv", lambda x, y: -(-x // y)),
-    ]
-    for kind, sign, apply in operations:
-        if isinstance(expr, kind):
-            left, f, p = _compile(expr.lhs, symbols)  # pyright: ignore[reportAttributeAccessIssue]
-            right, g, q = _compile(expr.rhs, symbols)  # pyright: ignore[reportAttributeAccessIssue]
-            return f"({left} {sign} {right})", lambda known: apply(f(known), g(known)), p | q
-    raise BuildError(f"the shape expression {expr} has a part that is neither a number nor a shape variable")
+    return Dim(size_source(form), tuple(sorted(used)), value)
 
 
 _READS = READING | {"memref.dim"}

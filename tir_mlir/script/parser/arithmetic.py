@@ -12,6 +12,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, math
 
+from tir_mlir.dialect import symbolic
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
 from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, float_constants, signs, vectors
 from tir_mlir.dialect.presburger import times
@@ -35,12 +36,8 @@ from tir_mlir.script.parser.source import ParseError
 _NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _BINARY = {o.symbol or o.name: o for o in operations.BINARY}
 _FOLD: dict[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
+    **symbolic.APPLY,
     "/": lambda a, b: a / b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
     "max": float_constants.maximum,
     "min": float_constants.minimum,
     "ceildiv": lambda a, b: -(-a // b),
@@ -355,18 +352,12 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
     if a is None or b is None:
         return None
     try:
-        if op == "+":
-            return a + b
-        if op == "-":
-            return a - b
         if op == "*":
             return times(a, b)
-        if op == "//":
-            return a // b
-        if op == "%":
-            return a % b
         if op == "ceildiv":
             return a.ceildiv(b)
+        if op in symbolic.APPLY:
+            return symbolic.APPLY[op](a, b)
     except NotAffine:
         if b.as_constant() == 0 and op in ("//", "%", "ceildiv"):
             raise ParseError("a division by zero") from None
