@@ -207,7 +207,7 @@ ROWS: dict[str, str] = {
     "topi.image": "te topi",
     "topi.nn": "dialect.diagnostics te topi topi.image",
     "graph.operators": "topi topi.nn",
-    "graph.fronts": "dialect.diagnostics",
+    "graph.fronts": "dialect.diagnostics dialect.symbolic te",
     "graph.fronts.aten": "dialect.diagnostics dialect.symbolic graph.fronts graph.fronts.layers graph.operators te",
     "graph.fronts.layers": "dialect.diagnostics graph.fronts te topi.nn",
     "graph.fronts.linalg_model": (

@@ -14,6 +14,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable, ScriptError
 from tir_mlir.dialect.ir import attrs, create, is_block, walk
+from tir_mlir.dialect.symbolic import OPERATORS
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.opt import crash_guard
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError
@@ -25,7 +26,7 @@ STDIN = "<stdin>"
 _CUT = re.compile(r"^[ \t]*(//|#) -----[^\n]*$", re.MULTILINE)
 _COMMENTS = re.compile(r"\s*(//[^\n]*|#[^\n]*)?(\n|$)")
 _CONSTANT = (ast.Constant, ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.USub)
-_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+_ARITHMETIC = tuple(OPERATORS)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 from itertools import product as combinations
+from typing import Any
 
 import islpy as isl
 from mlir import ir
@@ -21,12 +22,24 @@ from tir_mlir.dialect.index_maps import Box, Collision, IndexMap, check_start, u
 from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name, trim
 from tir_mlir.dialect.ir.size_products import is_quotient, named_factors, shape_variables, value_of
 from tir_mlir.dialect.presburger import Domain, constraint_set, domain, holds, linear_terms, question, sizes, times
-from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, Operation, Polynomial, Symbol, Variable, names_in, product
+from tir_mlir.dialect.symbolic import (
+    APPLY,
+    DIVISIONS,
+    Constant,
+    Dim,
+    IntExpr,
+    Operation,
+    Polynomial,
+    Symbol,
+    Variable,
+    fold,
+    names_in,
+    product,
+)
 from tir_mlir.passes.schedule.edits import emit_index, emit_operation
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 
 AffineExpr = ir.AffineExpr
-_OPERATIONS = {"+": AffineExpr.get_add, "*": AffineExpr.get_mul, "//": AffineExpr.get_floor_div}
 _ZERO, _ONE = Polynomial.of(0), Polynomial.of(1)
 _EXAMPLES = 27  # combinations of small sizes that are tried
 
@@ -59,22 +72,21 @@ class LayoutBySizes:
 
 def _emitted(term: IntExpr, known: Mapping[str, Index]) -> Index:
     """The value of a term."""
-    if isinstance(term, Constant):
-        return Index.constant(int(term.value))
-    if not isinstance(term, Operation):
-        return known[next(iter(names_in(term)))]
-    left, right = (_emitted(side, known) for side in (term.left, term.right))
-    if term.symbol == "-":
-        return left - right
-    if term.symbol in ("//", "%") and (digits := _digits(left, right)) is not None:
-        return digits[term.symbol == "%"]
+
+    def leaf(part: Any) -> Index:
+        return Index.constant(int(part.value)) if isinstance(part, Constant) else known[part.name]
+
+    return fold(term, leaf, _emitted_operation)
+
+
+def _emitted_operation(symbol: str, left: Index, right: Index) -> Index:
+    if symbol in DIVISIONS and (digits := _digits(left, right)) is not None:
+        return digits[symbol == "%"]
     try:
-        if term.symbol == "%":
-            return left % right
-        return left * right if term.symbol == "*" else left // right if term.symbol == "//" else left + right
+        return APPLY[symbol](left, right)
     except NotAffine:
         d0, d1 = (AffineExpr.get_dim(n) for n in range(2))
-        build = AffineExpr.get_mod if term.symbol == "%" else _OPERATIONS[term.symbol]
+        build = {"*": AffineExpr.get_mul, "//": AffineExpr.get_floor_div, "%": AffineExpr.get_mod}[symbol]
         return Index.of(emit_operation(build(d0, d1).maybe_downcast(), emit_index(left), emit_index(right)))
 
 

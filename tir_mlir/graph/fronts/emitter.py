@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, equal, leaves, parse
+from tir_mlir.te.expr import int_expr
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
@@ -94,7 +96,7 @@ class Emitter:
 
     def slice(self, x: Any, axis: int, begin: Any, end: Any, step: int = 1) -> Any:
         """x[begin:end:step] along an axis, 0 <= begin <= end <= its size."""
-        if step == 1 and is_number(begin, 0) and same_size(end, x.shape[axis]):
+        if step == 1 and is_number(begin, 0) and equal(size_form(end), size_form(x.shape[axis])):
             return x
         return self.op("strided_slice", x, axes=[axis], begin=[begin], end=[end], strides=[step])
 
@@ -104,7 +106,7 @@ class Emitter:
 
     def carriers(self, sizes: Sequence[str]) -> list[Any]:
         """Inputs of the graph that have the names in these sizes among their own."""
-        names = dict.fromkeys(name for size in sizes for name in re.findall(r"[A-Za-z_]\w*", size))
+        names = dict.fromkeys(p.name for size in sizes for p in leaves(parse(size)) if isinstance(p, Symbol))
         found = {name: next((x for x in self.inputs if name in x.shape), None) for name in names}
         if missing := [name for name, x in found.items() if x is None]:
             raise GraphError(
@@ -118,16 +120,16 @@ def is_number(size: Any, number: int) -> bool:
     return isinstance(size, int) and size == number
 
 
-def same_size(a: Any, b: Any) -> bool:
-    """Whether two sizes are known to be equal: numbers, or expressions of one text."""
-    if isinstance(a, int) or isinstance(b, int):
-        return isinstance(a, int) and isinstance(b, int) and a == b
-    return str(a) == str(b)
+def size_form(size: Any) -> IntExpr:
+    """The integer expression of a size: a number, text or a te expression; of anything else a symbol."""
+    if isinstance(size, te.Expr):
+        return int_expr(size, lambda key: Symbol(size.leaves[key].name), lambda part: Symbol(str(part)))
+    return parse(size) if isinstance(size, int | str) else Symbol(str(size))
 
 
 def same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:
     """Whether two shapes are known to be equal."""
-    return len(a) == len(b) and all(same_size(x, y) for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and all(map(equal, map(size_form, a), map(size_form, b)))
 
 
 def static(size: Any, what: str) -> int:

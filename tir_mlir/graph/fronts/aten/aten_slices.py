@@ -6,9 +6,10 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.fronts.emitter import axis_in, is_number, same_size
+from tir_mlir.graph.fronts.emitter import axis_in, is_number, size_form
 
 
 def _bounds(e: TorchEmitter, size: Any, start: Any, end: Any) -> tuple[Any, Any]:
@@ -31,9 +32,9 @@ def _bounds(e: TorchEmitter, size: Any, start: Any, end: Any) -> tuple[Any, Any]
 
 def _check_length(size: Any, begin: Any, stop: Any, step: int, wanted: Any) -> None:
     """A slice up to a number of an axis whose size is not known may end before it: torch's result has its size."""
-    if isinstance(size, int) or same_size(stop, size) or step != 1:
+    if isinstance(size, int) or equal(size_form(stop), size_form(size)) or step != 1:
         return
-    if is_number(begin, 0) and same_size(wanted, stop):
+    if is_number(begin, 0) and equal(size_form(wanted), size_form(stop)):
         return
     if isinstance(stop, int) and isinstance(begin, int) and is_number(wanted, stop - begin):
         return
@@ -140,7 +141,7 @@ def put_index(e: TorchEmitter, x: Any, src: Any, dim: int, index: Any) -> Any:
 
 def _replaced(e: TorchEmitter, x: Any, part: Any, axis: int, begin: Any, stop: Any) -> Any:
     before = [] if is_number(begin, 0) else [e.slice(x, axis, 0, begin)]
-    after = [] if same_size(stop, x.shape[axis]) else [e.slice(x, axis, stop, x.shape[axis])]
+    after = [] if equal(size_form(stop), size_form(x.shape[axis])) else [e.slice(x, axis, stop, x.shape[axis])]
     return e.concat([*before, part, *after], axis)
 
 
