@@ -289,5 +289,6 @@ def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:
 
 def _operand(part: IntExpr) -> str | None:
     """A leaf that is no name or number in parentheses."""
-    plain = not isinstance(part, Symbol) or part.name.isidentifier() or part.name.isdigit()
-    return None if plain else f"({part.name})"
+    if not isinstance(part, Symbol) or part.name.isidentifier() or part.name.isdigit():
+        return None
+    return f"({part.name})"
