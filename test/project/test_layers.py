@@ -207,15 +207,12 @@ ROWS: dict[str, str] = {
     "topi.image": "te topi",
     "topi.nn": "dialect.diagnostics te topi topi.image",
     "graph.operators": "topi topi.nn",
-    "graph.fronts": "dialect.diagnostics dialect.symbolic te",
-    "graph.fronts.aten": "dialect.diagnostics dialect.symbolic graph.fronts graph.fronts.layers graph.operators te",
-    "graph.fronts.layers": "dialect.diagnostics graph.fronts te topi.nn",
+    "graph.fronts": "dialect.diagnostics dialect.symbolic te topi.nn",
+    "graph.fronts.aten": "dialect.diagnostics dialect.symbolic graph.fronts graph.operators te",
     "graph.fronts.linalg_model": (
         "dialect.diagnostics dialect.graph dialect.ir dialect.symbolic graph passes.linalg script"
     ),
-    "graph.fronts.onnx_model": (
-        "dialect.diagnostics dialect.graph graph graph.fronts graph.fronts.layers graph.operators te topi"
-    ),
+    "graph.fronts.onnx_model": ("dialect.diagnostics dialect.graph graph graph.fronts graph.operators te topi"),
     "graph.fronts.torch_export": (
         "dialect.diagnostics dialect.ir graph graph.fronts graph.fronts.aten graph.operators runtime.cache script"
     ),

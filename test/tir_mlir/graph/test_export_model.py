@@ -17,7 +17,7 @@ from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.packed_functions import register_packed
-from tir_mlir.graph.shipping import cpu_check
+from tir_mlir.graph.shipping import c_model
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.target import named
 from tir_mlir.target.host import architecture, features
@@ -221,8 +221,8 @@ def test_a_run_with_arguments_that_do_not_fit_is_an_error(ranged):
 
 @pytest.mark.nightly
 def test_a_cpu_that_lacks_an_instruction_set_is_refused(ranged, tmp_path, monkeypatch):
-    lacking = next(name for name in cpu_check._CPUID if name not in features())
-    monkeypatch.setattr(cpu_check, "features_of_host", lambda: {*features(), lacking})
+    lacking = next(name for name in c_model._CPUID if name not in features())
+    monkeypatch.setattr(c_model, "features_of_host", lambda: {*features(), lacking})
     net = tmp_path / "net"
     build(mlp("n"), threads=1).export(net)
     ran = outcome(net, [str(net / "net.so")], str(net / "net.safetensors"), "4")
@@ -236,9 +236,9 @@ def test_each_instruction_set_is_found_where_the_system_tells_it(tmp_path):
     """The rows of the table, one by one, against what Linux says of this CPU."""
     rows = "\n".join(
         f'  puts("{name}"); puts(one({leaf}u, {subleaf}, {word}, {bit}, {saved}u) ? "1" : "0");'
-        for name, (leaf, subleaf, word, bit, saved) in cpu_check._CPUID.items()
+        for name, (leaf, subleaf, word, bit, saved) in c_model._CPUID.items()
     )
-    source = cpu_check.lacking_code("llvm")
+    source = c_model.lacking_code("llvm")
     head, _, body = source.partition("static const char *lacking(void)")
     code = f"""#include <stdio.h>
 #include <stddef.h>
@@ -259,12 +259,12 @@ int main(void) {{
     toolchain.run("zig", ["cc", str(tmp_path / "a.c"), "-o", str(tmp_path / "a")])
     ran = subprocess.run([tmp_path / "a"], capture_output=True, text=True, timeout=60, check=True).stdout.split()
     found = {name for name, has in zip(ran[::2], ran[1::2], strict=True) if has == "1"}
-    assert found == set(cpu_check._CPUID) & features()
+    assert found == set(c_model._CPUID) & features()
 
 
 @pytest.mark.parametrize(
     ("target", "words"), [("neon_i8mm", ["dotprod", "i8mm"]), ("avx2", ["avx2", "fma"]), ("neon", [])]
 )
 def test_what_a_target_needs_is_in_its_loader(target, words):
-    code = cpu_check.lacking_code(named(target))
+    code = c_model.lacking_code(named(target))
     assert all(f'"{word}"' in code for word in words) and ("getauxval" in code or "cpuid" in code) == bool(words)

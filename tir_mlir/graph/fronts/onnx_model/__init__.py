@@ -1,1 +1,8 @@
-"""Models of ONNX as graphs: `from_onnx`, and the table of its operators by family."""
+"""`from_onnx`, and the operators of ONNX as operators of a graph, by family. `translations()`: by name."""
+
+from tir_mlir.graph.fronts.onnx_model import onnx_elementwise, onnx_layers, onnx_shapes
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import translations
+
+FAMILIES = (onnx_elementwise, onnx_layers, onnx_shapes)
+
+__all__ = ["FAMILIES", "translations"]

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+import graphlib
 import inspect
 import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.fronts.onnx_model import onnx_elementwise, onnx_layers, onnx_shapes
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, translations
-from tir_mlir.graph.fronts.onnx_model.onnx_refusals import reason
-from tir_mlir.graph.fronts.onnx_model.onnx_structure import (
-    check_graph,
-    check_node,
-    node_name,
-    result_name,
-    sorted_nodes,
-    used_names,
-)
+from tir_mlir.graph.fronts.onnx_model import translations
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter
 from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.sizes import checked_dtype
 
-FAMILIES = (onnx_elementwise, onnx_layers, onnx_shapes)
 _FIX = 'from_onnx(..., ops={{"{op}": f}}), where f makes te tensors of te tensors and attributes'
 _FIT = "\n  fix: inputs and attributes as ONNX defines them for the operator"
 
@@ -203,3 +194,127 @@ def _identifier(name: str) -> str:
     word = re.sub(r"[^A-Za-z0-9_]", "_", name)
     word = f"{word}_" if keyword.iskeyword(word) else word
     return word if word[:1].isalpha() or word[:1] == "_" else f"_{word}"
+
+
+_EXPORT = "\n  fix: export the model again; the file is damaged"
+
+
+def node_name(node: Any) -> str:
+    """The name of a node for messages: its own, that of its first output, or its operator."""
+    return node.name or next(filter(None, node.output), node.op_type)
+
+
+def check_graph(graph: Any) -> None:
+    """Refuse a graph without outputs, or one that defines a name twice or returns a name that nobody defines."""
+    if not graph.output:
+        what = "has no graph" if not graph.ByteSize() else "returns nothing"
+        raise GraphError(f"from_onnx: the model {what}\n  fix: a file with a graph that has outputs")
+    definers: dict[str, str] = {}
+    for kind, names in (("the inputs", [x.name for x in graph.input]), ("the initializers", _initializers(graph))):
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise GraphError(f"from_onnx: {kind} have the name {name} twice{_EXPORT}")
+            definers[name] = f"{kind[4:-1]} {name}"
+    for node, name in _results(graph):
+        if name in definers:
+            raise GraphError(f"from_onnx: the {definers[name]} and the node {node_name(node)} define {name}{_EXPORT}")
+        definers[name] = f"node {node_name(node)}"
+    if undefined := [result.name for result in graph.output if result.name not in definers]:
+        raise GraphError(
+            f"from_onnx: the output {undefined[0]} is no input, initializer or result of a node\n"
+            "  fix: name a result of the graph"
+        )
+
+
+def sorted_nodes(graph: Any) -> list[Any]:
+    """The nodes, each behind those whose results it takes; in the order of the file where that is such an order.
+
+    Errors: GraphError for nodes that need each other's results.
+    """
+    nodes = list(graph.node)
+    definers = {name: n for n, node in enumerate(nodes) for name in node.output if name}
+    needs = {n: {definers[x] for x in node.input if x in definers} for n, node in enumerate(nodes)}
+    if all(producer < n for n, producers in needs.items() for producer in producers):
+        return nodes
+    try:
+        return [nodes[n] for n in graphlib.TopologicalSorter(needs).static_order()]
+    except graphlib.CycleError as error:
+        cycle = " -> ".join(node_name(nodes[n]) for n in error.args[1])
+        raise GraphError(f"from_onnx: the nodes {cycle} take each other's results{_EXPORT}") from None
+
+
+def used_names(graph: Any) -> set[str]:
+    """The values that a node takes or the graph returns."""
+    return ({name for node in graph.node for name in node.input} | {result.name for result in graph.output}) - {""}
+
+
+def check_node(node: Any, version: int) -> None:
+    """Refuse a node whose numbers of inputs and outputs, or whose attributes, are not those of its operator.
+
+    version: of ONNX's operators. Errors: GraphError; an operator that ONNX does not define is let through.
+    """
+    import onnx
+
+    if node.domain or not onnx.defs.has(node.op_type, version, ""):
+        return
+    schema = onnx.defs.get_schema(node.op_type, version, "")
+    for what, count, least, most in (
+        ("inputs", len(node.input), schema.min_input, schema.max_input),
+        ("outputs", len(node.output), schema.min_output, schema.max_output),
+    ):
+        if not least <= count <= most:
+            numbers = str(least) if least == most else f"{least} to {most}" if most < 2**31 - 1 else f"{least} or more"
+            raise GraphError(f"the number of its {what} is {count}, and {numbers} is needed{_EXPORT}")
+    _check_attributes(node, schema)
+
+
+def _check_attributes(node: Any, schema: Any) -> None:
+    import onnx
+
+    types = {a.name: a.type for a in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if name not in types:
+            if attribute.required:
+                raise GraphError(f"it lacks the attribute {name}{_EXPORT}")
+        elif types[name] not in (onnx.AttributeProto.UNDEFINED, attribute.type.value):
+            kind = onnx.AttributeProto.AttributeType.Name(types[name]).lower()
+            raise GraphError(f"its attribute {name} is {kind}, not {attribute.type.name.lower()}{_EXPORT}")
+
+
+def result_name(node: Any, number: int, version: int) -> str:
+    """An output of a node for messages: its name in the file, and the one that ONNX gives it."""
+    import onnx
+
+    if node.domain or not onnx.defs.has(node.op_type, version, ""):
+        return node.output[number]
+    results = onnx.defs.get_schema(node.op_type, version, "").outputs
+    return f"{node.output[number]} ({results[min(number, len(results) - 1)].name})"
+
+
+def _initializers(graph: Any) -> list[str]:
+    return [x.name for x in graph.initializer]
+
+
+def _results(graph: Any) -> Iterator[tuple[Any, str]]:
+    return ((node, name) for node in graph.node for name in node.output if name)
+
+
+_BRANCH = "control flow on data: a graph is one block\n  fix: export the model with Where of both results"
+_LOOP = "a loop on data: a graph is one block\n  fix: export the model with the loop unrolled"
+_RANDOM = "it draws random numbers, and a graph has none\n  fix: make them an input of the model"
+_SIZE = "its result has a size that depends on data\n  fix: export the model with a mask, and Where"
+_SEQUENCE = "a sequence is no tensor\n  fix: export the model with tensors, joined by Concat"
+_REASONS = {
+    r"If": _BRANCH,
+    r"Loop|Scan": _LOOP,
+    r"Random\w+|Multinomial|Bernoulli": _RANDOM,
+    r"NonZero|Unique|Compress|NonMaxSuppression": _SIZE,
+    r"Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*": _SEQUENCE,
+}
+
+
+def reason(op_type: str, domain: str) -> str:
+    """What to tell of an operator without a translation."""
+    if domain not in ("", "ai.onnx"):
+        return f"it is not known (domain {domain})"
+    return next((why for names, why in _REASONS.items() if re.fullmatch(names, op_type)), "it is not known")

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts import layers
 from tir_mlir.graph.fronts.emitter import axis_in, static
-from tir_mlir.graph.fronts.layers import normalizing_layers as layers
-from tir_mlir.graph.fronts.layers.convolution_layers import convolution, transposed_convolution
-from tir_mlir.graph.fronts.layers.linear_layers import scaled_sum
-from tir_mlir.graph.fronts.layers.pooling_layers import pool, pool_with_indices
+from tir_mlir.graph.fronts.layers import convolution, pool, pool_with_indices, scaled_sum, transposed_convolution
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
 
 

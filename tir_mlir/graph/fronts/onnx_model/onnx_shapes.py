@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in
-from tir_mlir.graph.fronts.layers.sized_ranges import sized_range
+from tir_mlir.graph.fronts.layers import sized_range
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
 from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of, check_bytes
 from tir_mlir.topi.sizes import simple

@@ -1,25 +1,220 @@
 """Imported modules in the cache, by the calls of torch that their forward makes.
 
-torch.export takes a second and more; to record the calls takes a few hundredths of it.
-"""
+torch.export takes a second and more; to record the calls takes a few hundredths of it."""
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import json
-from collections.abc import Callable, Mapping
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
 from mlir import ir
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_flatten, tree_map
 
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compiled_cache import package, sources_unchanged
 from tir_mlir.graph.fronts.torch_export.export_model import evaluating
-from tir_mlir.graph.fronts.torch_export.recorded_calls import named_tensors, recorded_calls
-from tir_mlir.graph.fronts.torch_export.torch_weights import array
+from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import IRModule
+
+_FACTS = frozenset(
+    "shape size dim ndim ndimension dtype device numel nelement __len__ is_floating_point is_complex is_sparse "
+    "is_quantized is_nested requires_grad".split()
+)
+"""Functions whose results may be no tensors: they are the same with and without data."""
+_PLAIN = (bool, int, float, complex, str, type(None), type(Ellipsis))
+_TORCH_VALUES = (torch.dtype, torch.device, torch.memory_format, torch.layout)
+_META = torch.device("meta")
+_CPU = torch.device("cpu")
+
+
+class NotRecorded(Exception):
+    """Why the calls of a module do not tell all that it computes."""
+
+
+def recorded_calls(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """The signature, weights (without their values, those of single numbers aside), inputs, calls and outputs of a
+    module, as text. Raises NotRecorded, or what forward raises on tensors without data."""
+    weights = named_tensors(model)
+    recorder = _Recorder()
+    bare = {name: recorder.bare(tensor) for name, tensor in weights.items()}
+    leaves, spec = tree_flatten((args, dict(kwargs)))
+    lines = [_signature(model), repr(torch.get_default_dtype()), *_weight_lines(model, weights, recorder), str(spec)]
+    inputs = [recorder.bare(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    lines += [_tensor_line(leaf, recorder) if isinstance(leaf, torch.Tensor) else _text(leaf) for leaf in leaves]
+    given, named = spec.unflatten(inputs)
+    with _attributes_kept(model), _as_exported(), torch.device(_META), recorder:
+        result = torch.func.functional_call(model, bare, given, named)
+    found, outer = tree_flatten(result)
+    return "\n".join([*lines, *recorder.lines, str(outer), *map(recorder.text, found)])
+
+
+def named_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Parameters and buffers by all their names."""
+    return {**dict(model.named_parameters(remove_duplicate=False)), **dict(model.named_buffers(remove_duplicate=False))}
+
+
+class _Recorder(TorchFunctionMode):
+    """Notes each call; numbers the tensors that it knows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._dtype = torch.get_default_dtype()
+        self._numbers: dict[int, int] = {}
+        self._bare: dict[int, torch.Tensor] = {}
+        self._kept: list[Any] = []  # an id belongs to its tensor as long as that lives
+
+    def bare(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor like one, without data; the same one for the same."""
+        if type(tensor) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer) or tensor.layout != torch.strided:
+            raise NotRecorded(f"a tensor of {type(tensor).__name__}")
+        if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
+            raise NotRecorded(f"a tensor of {tensor.device}")
+        if id(tensor) not in self._bare:
+            made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=_META)
+            self._bare[id(tensor)] = made.requires_grad_(tensor.requires_grad)
+            self._numbered(made)
+            self._kept.append(tensor)
+        return self._bare[id(tensor)]
+
+    def number(self, tensor: torch.Tensor) -> str:
+        """The name of the bare tensor of one."""
+        return self.text(self.bare(tensor))
+
+    def text(self, value: Any) -> str:
+        """A value as text; tensors by number. Raises NotRecorded for tensors that no recorded call made."""
+        return _text(value, self._numbers)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: A002
+        if torch.is_autocast_enabled("cpu") or torch.get_default_dtype() != self._dtype:
+            raise NotRecorded("autocast, or another default type")
+        name, kwargs = _name(func), dict(kwargs or {})
+        told = f"{name} {self.text(list(args))} {self.text(kwargs)}"
+        result = func(*tree_map(_moved, args), **tree_map(_moved, kwargs))
+        if name.endswith("Tensor.device.__get__"):
+            return _CPU
+        self.lines.append(f"{self._results(name, result)} = {told}")
+        return result
+
+    def _results(self, name: str, result: Any) -> str:
+        leaves = result if isinstance(result, (tuple, list)) else [result]
+        if all(isinstance(leaf, torch.Tensor) for leaf in leaves):
+            return " ".join(self._numbered(leaf) for leaf in leaves)
+        if result is not None and not _FACTS & set(name.split(".")):
+            raise NotRecorded(f"{name} tells {type(result).__name__}")
+        return ""
+
+    def _numbered(self, tensor: torch.Tensor) -> str:
+        if id(tensor) not in self._numbers:
+            self._numbers[id(tensor)] = len(self._numbers)
+            self._kept.append(tensor)
+        return f"%{self._numbers[id(tensor)]}: {tensor.dtype}{list(tensor.shape)}"
+
+
+def _text(value: Any, numbers: Mapping[int, int] | None = None) -> str:
+    kind = type(value)
+    if isinstance(value, torch.Tensor):
+        if numbers is None or id(value) not in numbers:
+            raise NotRecorded("a tensor that no recorded call made")
+        return f"%{numbers[id(value)]}"
+    if kind in _PLAIN or isinstance(value, _TORCH_VALUES):
+        return repr(value)
+    if kind in (tuple, list, torch.Size):
+        return f"{kind.__name__}({', '.join(_text(each, numbers) for each in value)})"
+    if kind is dict:
+        return f"dict({', '.join(f'{_text(k, numbers)}: {_text(v, numbers)}' for k, v in value.items())})"
+    if kind is slice:
+        return f"slice({', '.join(_text(each, numbers) for each in (value.start, value.stop, value.step))})"
+    raise NotRecorded(f"a value of {kind.__name__}")
+
+
+def _name(func: Any) -> str:
+    """The full name of a function of torch. Raises NotRecorded for others, whose code may change."""
+    if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        if not str(func).startswith("aten."):
+            raise NotRecorded(f"the operator {func}")
+        return str(func)
+    if isinstance(func, types.MethodWrapperType):  # a property of Tensor
+        of = func.__self__
+        name = of.fget.__name__ if isinstance(of, property) and of.fget is not None else getattr(of, "__name__", None)
+        if name is not None:
+            return f"Tensor.{name}.{func.__name__}"
+    if isinstance(func, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return f"{func.__objclass__.__name__}.{func.__name__}"
+    if isinstance(func, types.BuiltinFunctionType):
+        return f"{func.__module__ or type(func.__self__).__name__}.{func.__name__}"
+    if isinstance(func, types.FunctionType) and func.__module__.split(".")[0] == "torch":
+        return f"{func.__module__}.{func.__qualname__}"
+    raise NotRecorded(f"a call of {func!r}")
+
+
+def _moved(value: Any) -> Any:
+    """Devices as those of tensors without data."""
+    is_device = isinstance(value, torch.device) or (type(value) is str and value == "cpu")
+    return _META if is_device and torch.device(value).type == "cpu" else value
+
+
+def _signature(model: torch.nn.Module) -> str:
+    parameters = inspect.signature(model.forward).parameters.values()
+    return " ".join(f"{p.kind.name} {p.name}" for p in parameters)
+
+
+def _weight_lines(model: torch.nn.Module, weights: Mapping[str, torch.Tensor], recorder: _Recorder) -> list[str]:
+    """What an import depends on: names, types, which share memory, the values of single numbers."""
+    first = first_names({name: tensor.detach() for name, tensor in weights.items()})
+    lines = [
+        f"{name!r} as {first[name]!r} {'' if tensor.dim() else tensor.item()!r} {_tensor_line(tensor, recorder)}"
+        for name, tensor in weights.items()
+    ]
+    return [*lines, repr(list(model.state_dict()))]
+
+
+def _tensor_line(tensor: torch.Tensor, recorder: _Recorder) -> str:
+    facts = (tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.requires_grad)
+    return f"{recorder.number(tensor)}: {facts}"
+
+
+@contextlib.contextmanager
+def _as_exported() -> Iterator[None]:
+    """What torch.export tells forward about itself."""
+    state = torch.compiler
+    before = state._is_compiling_flag, state._is_exporting_flag
+    state._is_compiling_flag = state._is_exporting_flag = True
+    try:
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        state._is_compiling_flag, state._is_exporting_flag = before
+
+
+@contextlib.contextmanager
+def _attributes_kept(model: torch.nn.Module) -> Iterator[None]:
+    """Raises NotRecorded if forward sets attributes of modules, which then have their former values."""
+    before = {module: dict(module.__dict__) for module in model.modules()}
+    try:
+        yield
+    finally:
+        changed = [module for module, kept in before.items() if _differs(module.__dict__, kept)]
+        for module in changed:
+            module.__dict__.clear()
+            module.__dict__.update(before[module])
+    if changed:
+        raise NotRecorded(f"forward sets attributes of {type(changed[0]).__name__}")
+
+
+def _differs(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    return now.keys() != before.keys() or any(now[name] is not before[name] for name in before)
+
 
 KIND = "imports"
 

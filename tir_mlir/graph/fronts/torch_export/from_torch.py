@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.aten import translations
-from tir_mlir.graph.fronts.torch_export.decompose import in_known_operators
+from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
+from tir_mlir.graph.fronts.refusals import Refusals
+from tir_mlir.graph.fronts.torch_export.decompose import in_known_operators, operator_known
 from tir_mlir.graph.fronts.torch_export.export_model import exported
-from tir_mlir.graph.fronts.torch_export.torch_importer import TorchImporter
+from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
 
 
@@ -74,3 +81,248 @@ def operator_name(op: Any) -> str:
     raise GraphError(
         f"from_torch: {text} as a key of ops\n  fix: use an operator of torch.ops: torch.ops.aten.x.default"
     )
+
+
+_FIX = "from_torch(..., ops={{torch.ops.{op}: f}}), where f makes te tensors of te tensors"
+# where the elements lie, and what is meant for a program that is run by torch
+_IGNORED = frozenset(
+    "layout device pin_memory memory_format non_blocking copy implicit cudnn_enabled cudnn_enable inplace momentum "
+    "sparse scale_grad_by_freq padding_idx path sparse_grad".split()
+)
+
+
+_NO_COMPLEX = ", and graphs have no complex numbers\n  fix: compute with the real and the imaginary part, each a tensor"
+_RANDOM = "it draws random numbers, and a graph has none\n  fix: pass them as an input"
+_BRANCHES = "control flow on data: a graph is one block\n  fix: torch.where(condition, a, b) of both results"
+_REPEATED = "a loop of torch: a graph is one block\n  fix: a loop in Python, with a number of steps that is known"
+_CONTROL = {"cond": _BRANCHES, "while_loop": _REPEATED, "scan": _REPEATED, "map_impl": _REPEATED, "map": _REPEATED}
+
+
+class _Refused:
+    """The value of a node that was refused, and of those that need it."""
+
+
+class TorchImporter:
+    """One import: `graph()` is its result."""
+
+    def __init__(
+        self,
+        builder: Any,
+        program: Any,
+        size_names: Mapping[str, str],
+        given: Mapping[str, Callable[..., Any]],
+        returns_mutated: bool,
+    ):
+        self.builder, self.program, self.given = builder, program, given
+        self.returns_mutated = returns_mutated
+        self.sizes = TorchSizes(dict(size_names))
+        self.emitter = TorchEmitter(builder, self.sizes)
+        self.refusals, self.translations = Refusals(), translations()
+        self.values: dict[Any, Any] = {}
+
+    def graph(self) -> Any:
+        """The Graph, or GraphError that tells all that is not known."""
+        self._check_writes()
+        self._inputs()
+        for node in self.program.graph.nodes:
+            if node.op == "call_function":
+                self.values[node] = self._translated(node)
+        self.refusals.check("from_torch", _FIX)
+        self._ranges()
+        self._outputs()
+        return self.builder.finish()
+
+    # inputs and outputs
+
+    def _check_writes(self) -> None:
+        signature = self.program.graph_signature
+        written = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
+        if written and not self.returns_mutated:
+            raise GraphError(
+                f"from_torch: forward writes to {', '.join(written)}, and a graph has no state\n"
+                '  fix: pass it as an input and return its new value, or mutated="return", which does so'
+            )
+
+    def _inputs(self) -> None:
+        signature = self.program.graph_signature
+        nodes = {n.name: n for n in self.program.graph.nodes if n.op == "placeholder"}
+        stored = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+        stored |= signature.inputs_to_lifted_tensor_constants
+        written = set(signature.buffers_to_mutate.values())
+        for name in signature.user_inputs:
+            if isinstance(name, str) and name in nodes:
+                self._input(nodes[name], name)
+        for name, target in stored.items():
+            if target in written:
+                self._input(nodes[name], target)
+        self._weights({name: target for name, target in stored.items() if target not in written}, nodes)
+
+    def _weights(self, stored: Mapping[str, str], nodes: Mapping[str, Any]) -> None:
+        """The weights that are used, in the order of the state dict, then constants; tied ones once."""
+        order = {target: at for at, target in enumerate(self.program.state_dict)}
+        targets = sorted(stored.values(), key=lambda target: order.get(target, len(order)))
+        first = first_names({target: self._stored(target) for target in targets})
+        used = {first[target] for name, target in stored.items() if nodes[name].users}
+        made = {target: self._weight(target) for target in targets if target in used}
+        for name, target in stored.items():
+            self.values[nodes[name]] = made.get(first[target])
+
+    def _ranges(self) -> None:
+        """The sizes that the program was exported for, where these are not all."""
+        for symbol, values in self.program.range_constraints.items():
+            least, greatest = (int(v) if v.is_Integer else None for v in (values.lower, values.upper))
+            if symbol.is_Symbol and (max(least or 0, 1) > 1 or greatest is not None):
+                name = str(self.sizes.names.get(str(symbol), symbol))
+                self.builder.size_range(name, least or 0, greatest)
+
+    def _input(self, node: Any, name: str) -> None:
+        value = node.meta.get("val")
+        if not hasattr(value, "shape"):
+            if value is not None and hasattr(value, "node"):
+                raise GraphError(f"from_torch: input {name} is a number that changes\n  fix: pass a tensor")
+            return
+        dtype = dtype_name(value.dtype)
+        if dtype.startswith("complex"):
+            raise GraphError(f"from_torch: the input {name} is {dtype}{_NO_COMPLEX}")
+        self.values[node] = self.builder.input(name, self.sizes.shape(value), dtype)
+        self.emitter.inputs.append(self.values[node])
+
+    def _stored(self, target: str) -> Any:
+        found = self.program.state_dict.get(target)
+        return self.program.constants[target] if found is None else found
+
+    def _weight(self, target: str) -> Any:
+        tensor = self._stored(target)
+        if not tensor.dim():
+            number = tensor.item()
+            return self.emitter.constant(number, dtype_name(tensor.dtype))
+        return self.builder.weight(target, array(tensor), dtype_name(tensor.dtype))
+
+    def _outputs(self) -> None:
+        node = next(n for n in self.program.graph.nodes if n.op == "output")
+        kinds = [spec.kind.name for spec in self.program.graph_signature.output_specs]
+        given = [
+            (kind, value)
+            for kind, value in zip(kinds, node.args[0], strict=True)
+            if value is not None and kind not in ("TOKEN", "LOSS_OUTPUT")
+        ]
+        for _, value in given:
+            if value not in self.values:
+                raise GraphError(
+                    f"from_torch: forward returns {value!r}, which is no tensor\n  fix: return tensors only"
+                )
+        given.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
+        self.builder.output(*(self.values[value] for _, value in given))
+
+    # nodes
+
+    def _translated(self, node: Any) -> Any:
+        if _is_size(node.meta.get("val")):
+            return None  # every use of a size reads torch's expression of it
+        if not hasattr(node.target, "_schema"):
+            return self._python(node)
+        known = operator_known(node.target, self.given) or operator_known(node.target, self.translations)
+        if (dtype := _complex(node)) is not None:
+            return self._refuse(node, f"its result is {dtype}{_NO_COMPLEX}")
+        if known is None:
+            return self._refuse(node, _RANDOM if _is_random(node) else "it is not known")
+        operands = [self.values.get(n) for n in node.all_input_nodes]
+        if any(isinstance(o, _Refused) for o in operands):
+            return _Refused()
+        self.emitter.node = node
+        try:
+            if known in self.given:
+                result = self._by_user(node, self.given[known])
+            else:
+                function = self.translations[known]
+                result = function(self.emitter, **self._arguments(node, function))
+            return self._checked(node, result)
+        except TirError as error:
+            return self._refuse(node, str(error))
+
+    def _python(self, node: Any) -> Any:
+        """Nodes of Python's own: one of several results."""
+        if getattr(node.target, "__name__", "") == "getitem":
+            whole = self.values[node.args[0]]
+            return whole if isinstance(whole, _Refused) else whole[node.args[1]]
+        name = getattr(node.target, "__name__", str(node.target))
+        return self._refuse(
+            node, _CONTROL.get(name, "it is not known, and no operator of torch.ops\n  fix: leave it out")
+        )
+
+    def _refuse(self, node: Any, reason: str) -> _Refused:
+        self.refusals.add(str(node.target), node.name, place(node), reason)
+        return _Refused()
+
+    def _checked(self, node: Any, result: Any) -> Any:
+        """The result, if its types are those that torch says."""
+        results = list(result) if isinstance(result, (tuple, list)) else [result]
+        for value, wanted in zip(results, self.emitter.results, strict=False):
+            if value is None or not hasattr(wanted, "dtype"):
+                continue
+            shape, dtype = self.sizes.shape(wanted), dtype_name(wanted.dtype)
+            fits = len(shape) == len(value.shape) and all(map(_may_be_equal, shape, value.shape))
+            if value.dtype != dtype or not fits:
+                raise GraphError(f"its result is {value.dtype}{list(value.shape)}, in torch {dtype}{list(shape)}")
+        return result
+
+    def _by_user(self, node: Any, function: Callable[..., Any]) -> Any:
+        args = [self._value(a) for a in node.args]
+        return self.builder.call_te(function, *args, **{k: self._value(v) for k, v in node.kwargs.items()})
+
+    def _arguments(self, node: Any, function: Callable[..., Any]) -> dict[str, Any]:
+        """The arguments of a node by the names of torch's schema, for a function that takes some of them."""
+        wanted = inspect.signature(function).parameters
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
+        found: dict[str, Any] = {}
+        for at, argument in enumerate(node.target._schema.arguments):
+            name = "x" if argument.name in ("self", "input") else str(argument.name)
+            given = node.args[at] if at < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
+            if name in wanted:
+                found[name] = self._value(given)
+            elif not takes_all and name not in _IGNORED and given != argument.default_value:
+                raise GraphError(f"{argument.name}={given} is not supported")
+        return found
+
+    def _value(self, given: Any) -> Any:
+        """An argument: Values for nodes, sizes as numbers or text, types by name."""
+        if isinstance(given, (tuple, list)):
+            return [self._value(g) for g in given]
+        if hasattr(given, "all_input_nodes"):
+            value = given.meta.get("val")
+            return self.sizes.size(value) if _is_size(value) else self.values[given]
+        return dtype_name(given) if type(given).__module__ == "torch" and type(given).__name__ == "dtype" else given
+
+
+def _complex(node: Any) -> str | None:
+    """The complex type that a result of a node has, None if there is none."""
+    value = node.meta.get("val")
+    results = value if isinstance(value, (tuple, list)) else [value]
+    types = [dtype_name(r.dtype) for r in results if hasattr(r, "dtype")]
+    return next((t for t in types if t.startswith("complex")), None)
+
+
+def _is_random(node: Any) -> bool:
+    return "nondeterministic_seeded" in {tag.name for tag in getattr(node.target, "tags", ())}
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) or type(value).__name__ in ("SymInt", "SymBool", "SymFloat")
+
+
+def _may_be_equal(a: Any, b: Any) -> bool:
+    return a == b if isinstance(a, int) and isinstance(b, int) else True
+
+
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in \S+\n(?P<code>[^\n]*)')
+
+
+def place(node: Any) -> str:
+    """`model.py:12: y = torch.cdist(a, b)`, the innermost line outside torch; "" if there is none."""
+    frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
+    torch = Path(str(sys.modules["torch"].__file__)).parent
+    frames = [f for f in frames if not f["file"].startswith("<eval_with_key>")]  # of graphs that torch made
+    own = [f for f in frames if not Path(f["file"]).is_relative_to(torch)] or frames
+    if not own:
+        return ""
+    return f"{Path(own[-1]['file']).name}:{own[-1]['line']}: {own[-1]['code'].strip()}"

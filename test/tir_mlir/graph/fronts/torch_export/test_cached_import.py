@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
 nn, F = torch.nn, torch.nn.functional
 
-from tir_mlir.graph.fronts.torch_export.recorded_calls import NotRecorded, recorded_calls  # noqa: E402
+from tir_mlir.graph.fronts.torch_export.cached_import import NotRecorded, recorded_calls  # noqa: E402
 
 
 class Layer(nn.Module):
