@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir import moved
+from tir_mlir import moved, on_demand, sources
 
 if TYPE_CHECKING:
     from tir_mlir.build import build as build
@@ -44,15 +44,40 @@ _HOME = {
     "to_linalg": "tir_mlir.script.linalg",
 }
 
+
+def _graphs() -> Any:
+    from tir_mlir.graph.script import reader
+
+    return reader
+
+
+def _operators() -> Any:
+    from tir_mlir.graph import operators
+
+    return operators
+
+
+def _intrinsics() -> Any:
+    from tir_mlir import intrin
+
+    return intrin
+
+
+def _intrinsic_checks() -> Any:
+    from tir_mlir.intrin import check
+
+    return check
+
+
+__path__ = sources.SEARCHED
 moved.install()
+on_demand.provide(graphs=_graphs, operators=_operators, intrinsics=_intrinsics, intrinsic_checks=_intrinsic_checks)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'tir_mlir' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
     value = getattr(importlib.import_module(_HOME[name]), name)
-    if name == "Schedule":
-        importlib.import_module("tir_mlir.intrin")  # its steps may name what the project brings
     globals()[name] = value
     return value
 

@@ -1,4 +1,4 @@
-"""Check that the sdist, its wheel and an editable install contain every file of the package, linked folders included.
+"""Check that the sdist, its wheel and an editable install contain every file of the package.
 
 Catches files of any kind that `[tool.setuptools.package-data]` does not list.
 """
@@ -15,14 +15,15 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BESIDE = {"LICENSE", "CHANGELOG.md", "README.md", "pyproject.toml"}  # in the sdist, beside the package
+FOLDERS = ("tir_mlir", "dialect", "passes")  # the last two are installed in the first
+BESIDE = {"LICENSE", "CHANGELOG.md", "README.md", "pyproject.toml", "setup.py"}  # in the sdist, beside the package
 LEFT_BEHIND = ("__pycache__", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints")
 
 # run by the Python of an editable install, away from the checkout
 _EDITABLE = """
-import importlib.metadata, pathlib, sys, tir_mlir
+import importlib.metadata, os, sys, tir_mlir.sources
 for name in sys.stdin.read().splitlines():
-    if not pathlib.Path(tir_mlir.__path__[0]).parent.joinpath(name).is_file():
+    if not os.path.isfile(tir_mlir.sources.path(name.removeprefix("tir_mlir/"))):
         print(name)
 importlib.metadata.metadata("tir-mlir")["License-Expression"] or sys.exit("no license in the metadata")
 """
@@ -30,11 +31,17 @@ importlib.metadata.metadata("tir-mlir")["License-Expression"] or sys.exit("no li
 
 def sources() -> set[str]:
     """Return the paths of the required files, relative to the checkout's root."""
-    found = set()
-    for folder, folders, names in os.walk(ROOT / "tir_mlir", followlinks=True):
-        folders[:] = [name for name in folders if name not in LEFT_BEHIND]
-        found |= {(Path(folder) / name).relative_to(ROOT).as_posix() for name in names if not name.endswith(".pyc")}
-    return found
+    paths = set()
+    for top in FOLDERS:
+        for folder, folders, names in os.walk(ROOT / top):
+            folders[:] = [name for name in folders if name not in LEFT_BEHIND]
+            paths |= {(Path(folder) / name).relative_to(ROOT).as_posix() for name in names if name not in FOLDERS}
+    return {path for path in paths if not path.endswith(".pyc")}
+
+
+def installed() -> set[str]:
+    """Return the paths of the required files where they are installed."""
+    return {path if path.startswith("tir_mlir/") else f"tir_mlir/{path}" for path in sources()}
 
 
 def check(what: str, held: set[str], wanted: set[str], roots: tuple[str, ...]) -> bool:
@@ -60,10 +67,10 @@ def built(out: Path) -> bool:
     with tarfile.open(sdist) as archive:
         packed = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
     beside = (*BESIDE, "MANIFEST.in", "PKG-INFO", "setup.cfg", "tir_mlir.egg-info/")
-    whole = check("sdist", packed, sources() | BESIDE, ("tir_mlir/", *beside))
+    whole = check("sdist", packed, sources() | BESIDE, (*(f"{folder}/" for folder in FOLDERS), *beside))
     names = zipfile.ZipFile(wheel).namelist()
     (info,) = {name.partition("/")[0] for name in names} - {"tir_mlir"}
-    return check("wheel", set(names), sources() | {f"{info}/licenses/LICENSE"}, ("tir_mlir/", f"{info}/")) and whole
+    return check("wheel", set(names), installed() | {f"{info}/licenses/LICENSE"}, ("tir_mlir/", f"{info}/")) and whole
 
 
 def editable(out: Path) -> bool:
@@ -72,7 +79,7 @@ def editable(out: Path) -> bool:
     python = out / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--disable-pip-version-check"]
     subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=True)
-    wanted = sources()
+    wanted = installed()
     asked = subprocess.run(
         [str(python), "-c", _EDITABLE], input="\n".join(wanted), text=True, capture_output=True, cwd=out, check=False
     )

@@ -44,8 +44,6 @@ def raise_sites() -> Iterator[RaiseSite]:
     for folder, name in FOLDERS.items():
         for path in sorted((ROOT / folder).rglob("*.py")):
             parts = path.relative_to(ROOT / folder).with_suffix("").parts
-            if folder == "tir_mlir" and parts[0] in ("dialect", "passes"):
-                continue  # symbolic links
             module = ".".join([name, *(parts[:-1] if parts[-1] == "__init__" else parts)])
             yield from (
                 RaiseSite(module, n.lineno, n.end_lineno or n.lineno) for n in _raising(ast.parse(path.read_text()))

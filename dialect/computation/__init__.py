@@ -1,7 +1,7 @@
 """Canonical tensor computations (one linalg.generic each) raised from blocks, and matching with tensor intrinsics."""
 
 from tir_mlir.dialect.computation.form import Form, NotRaisable, Operand
-from tir_mlir.dialect.computation.intrinsics import TensorIntrin, check_with, provide, try_with
+from tir_mlir.dialect.computation.intrinsics import TensorIntrin
 from tir_mlir.dialect.computation.matching import Alignment, Binding, Match, Mismatch, alignments, match
 from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree, leaves
@@ -19,10 +19,7 @@ __all__ = [
     "TensorIntrin",
     "Tree",
     "alignments",
-    "check_with",
     "leaves",
     "match",
-    "provide",
     "raise_form",
-    "try_with",
 ]

@@ -7,28 +7,20 @@ are stored as text and parsed at each use, so no IR outlives a call.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from mlir import ir
 
+from tir_mlir import on_demand
 from tir_mlir.dialect.computation.form import Form, NotRaisable
 from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, entered, funcs
 
 _known: dict[str, TensorIntrin] = {}
-_checkers: list[Callable[[Any, int, str | None], Any]] = []
-_trials: list[Callable[[Any], str | None]] = []
-_providers: list[Callable[[str], None]] = []
-
-
-def provide(register: Callable[[str], None]) -> Callable[[str], None]:
-    """Set the hook that is called with an unknown intrinsic name and may register it."""
-    _providers.append(register)
-    return register
 
 
 @dataclass(frozen=True)
@@ -65,9 +57,8 @@ class TensorIntrin:
             if name in _known and not override and _known[name] != intrinsic:
                 raise IntrinError(f'another intrinsic "{name}" is registered already; pass override=True to replace it')
             _check(intrinsic)
-            for trial in _trials:
-                if (fault := trial(intrinsic)) is not None:
-                    raise IntrinError(f'"{name}": {fault}')
+            if (fault := on_demand.load("intrinsic_checks").fault(intrinsic)) is not None:
+                raise IntrinError(f'"{name}": {fault}')
         _known[name] = intrinsic
 
     @staticmethod
@@ -76,8 +67,7 @@ class TensorIntrin:
         if not isinstance(name, str):
             raise IntrinError(f"the name of an intrinsic must be a string, not {short_repr(name)}")
         if name not in _known:
-            for register in _providers:
-                register(name)
+            on_demand.load("intrinsics").register_built_in(name)
         if name in _known or allow_missing:
             return _known.get(name)
         near = difflib.get_close_matches(name, _known, n=3, cutoff=0.5)
@@ -100,7 +90,7 @@ class TensorIntrin:
         parameters that the description only writes are not read; its text is the report. Errors: IntrinError,
         BuildError.
         """
-        return _checkers[-1](TensorIntrin.get(name), seed, kernel)
+        return on_demand.load("intrinsic_checks").check_intrinsic(TensorIntrin.get(name), seed, kernel)
 
     @staticmethod
     def list() -> list[str]:
@@ -121,21 +111,6 @@ class TensorIntrin:
 
     def __repr__(self) -> str:
         return f'TensorIntrin("{self.name}")'
-
-
-Checker = Callable[[Any, int, "str | None"], Any]
-
-
-def check_with(checker: Checker) -> Checker:
-    """Set the implementation of `TensorIntrin.check`, `checker(intrinsic, seed, kernel)`: it needs the compiler."""
-    _checkers.append(checker)
-    return checker
-
-
-def try_with(trial: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
-    """Set the trial run of `TensorIntrin.register`: `trial(intrinsic)` returns the implementation's fault, or None."""
-    _trials.append(trial)
-    return trial
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,6 @@ import functools
 import io
 import json
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 from mlir import ir
@@ -108,8 +107,7 @@ def sources_unchanged() -> bool:
 
 
 def _stamps() -> str:
-    root = Path(__file__).parents[1]
     try:
-        return fingerprint.package_stamps(str(root))
+        return fingerprint.package_stamps()
     except OSError as error:
         raise BuildError(f"the sources of tir_mlir cannot be read: {error}") from error

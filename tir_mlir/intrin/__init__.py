@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tir_mlir.dialect.computation import TensorIntrin, check_with, provide, try_with
+from tir_mlir.dialect.computation import TensorIntrin
 
 __all__ = ["TensorIntrin"]
 
 
-@provide
-def _built_in(name: str) -> None:
-    """Register a built-in intrinsic on demand: a trace may name one."""
+def register_built_in(name: str) -> None:
+    """Register the built-in intrinsic of a name, if there is one: a trace may name it."""
     if name.startswith(("dot_", "sum_")):
         from tir_mlir.intrin import dot_products
 
@@ -24,17 +21,3 @@ def _built_in(name: str) -> None:
         from tir_mlir.intrin import amx
 
         amx.register(name)
-
-
-@check_with
-def _check(intrinsic: TensorIntrin, seed: int, kernel: str | None) -> Any:
-    from tir_mlir.intrin.check import check_intrinsic
-
-    return check_intrinsic(intrinsic, seed, kernel)
-
-
-@try_with
-def _try(intrinsic: TensorIntrin) -> str | None:
-    from tir_mlir.intrin.trial import fault
-
-    return fault(intrinsic)

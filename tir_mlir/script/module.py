@@ -8,10 +8,10 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.dialect.graph import tensor_funcs
 from tir_mlir.dialect.ir import Func, attrs, create, entered, funcs, visit
-from tir_mlir.script import graph_level
 from tir_mlir.script.function_table import GlobalVar, check_names, erase_functions, erase_uncalled
 
 
@@ -35,13 +35,13 @@ class IRModule:
         check_names(functions)
         graphs = {name: func for name, func in functions.items() if not isinstance(func, PrimFunc)}
         for name, func in graphs.items():
-            if not isinstance(func, graph_level.expressions().Function):
+            if not isinstance(func, on_demand.load("graphs").Function):
                 raise TirError(f"IRModule maps names to PrimFuncs and graphs; {name} is {short_repr(func)}")
         for name, func in functions.items():
             if name not in graphs:
                 copy_function(self.mlir, func, name, functions)
         if graphs:
-            graph_level.expressions().write_functions(self, graphs)
+            on_demand.load("graphs").write_functions(self, graphs)
 
     @staticmethod
     def from_mlir(text_or_path: str) -> IRModule:
@@ -73,7 +73,7 @@ class IRModule:
         found = self.prim_funcs
         with entered():
             names = [f.name for f in tensor_funcs(self.mlir) if f.is_graph]
-        return {**found, **{GlobalVar(n): graph_level.expressions().Function.of_module(self, n) for n in names}}
+        return {**found, **{GlobalVar(n): on_demand.load("graphs").Function.of_module(self, n) for n in names}}
 
     def functions_items(self) -> list[tuple[str, Any]]:
         """Names and functions, in pairs."""
@@ -134,7 +134,7 @@ class IRModule:
         if not isinstance(name, str) or name not in found:
             raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(found) or 'none'}")
         known = self.prim_funcs
-        return known[name] if name in known else graph_level.expressions().Function.of_module(self, name)
+        return known[name] if name in known else on_demand.load("graphs").Function.of_module(self, name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and any(name == n for n in self)

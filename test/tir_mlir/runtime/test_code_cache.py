@@ -160,11 +160,12 @@ def test_all_that_takes_part_in_a_build_is_in_the_key():
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ROOT}, check=True
     )
+    from tir_mlir import sources
     from tir_mlir.runtime.cache import fingerprint
 
-    root = os.path.join(ROOT, "tir_mlir")
-    used = {os.path.relpath(file, root) for file in done.stdout.split()} - {"__init__.py", "passes/__init__.py"}
-    assert len(used) > 50 and not {f for f in used if not f.startswith(fingerprint.SOURCES)}
+    in_key = tuple(map(sources.path, fingerprint.SOURCES))
+    used = set(done.stdout.split()) - {sources.path("__init__.py"), sources.path("passes/__init__.py")}
+    assert len(used) > 50 and not {file for file in used if not file.startswith(in_key)}
 
 
 DAMAGE = {

@@ -8,13 +8,17 @@ import os
 import sys
 from collections.abc import Iterator
 
+from tir_mlir import sources
 from tir_mlir.runtime.llvm import llvm_c
 
 FORMAT = "1"
 
 
 # sources that affect generated code, relative to the package
-SOURCES = ("build.py", "dialect", "intrin", "moved.py", "passes/lower", "passes/module_pass.py", "runtime", "target")
+SOURCES = (
+    *("build.py", "moved.py", "on_demand.py", "sources.py"),
+    *("dialect", "intrin", "passes/lower", "passes/module_pass.py", "runtime", "target"),
+)
 
 
 def sources_changed() -> bool:
@@ -33,13 +37,12 @@ def installation() -> str:
 
 
 def _sources() -> str:
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(os.path.join(root, source))))
+    return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(sources.path(source))))
 
 
-def package_stamps(root: str) -> str:
-    """Path, size and time of every file of the package; Python files only, byte code aside."""
-    return "\n".join(sorted(_stamps(root)))
+def package_stamps() -> str:
+    """Path, size and time of every file of the package, byte code aside."""
+    return "\n".join(sorted(stamp for folder in sources.FOLDERS for stamp in _stamps(folder)))
 
 
 def _stamps(path: str) -> Iterator[str]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import entered, funcs
-from tir_mlir.script import graph_level
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
@@ -69,7 +69,7 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
             verify_source(module, states)
     made = IRModule(module)
     if graphs := [p for p in seen.values() if p.graph]:
-        graph_level.reader().read_graphs(made, graphs)
+        on_demand.load("graphs").read_graphs(made, graphs)
     return made
 
 
@@ -175,7 +175,7 @@ def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = 
     text = Source.of_text(source, filename)
     names = {**python_scope.namespaces(), **(globals or {})}
     if "R.function" in source:
-        names.setdefault("R", graph_level.namespace())
+        names.setdefault("R", on_demand.load("graphs").relax)
     programs: list[FunctionSource] = []
     for stmt in text.parse().body:
         programs += _top_level(stmt, text, names)
@@ -238,7 +238,7 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
         if target is not None:
             names[alias.asname or alias.name] = names[target]
         if alias.name == "relax" or (home, alias.name) == ("tir_mlir.graph", "script"):
-            names[alias.asname or alias.name] = graph_level.namespace()
+            names[alias.asname or alias.name] = on_demand.load("graphs").relax
     return True
 
 

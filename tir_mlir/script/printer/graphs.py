@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from tir_mlir import on_demand
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.script import graph_level
 from tir_mlir.script.printer.literals import annotation, quote, sequence
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options
@@ -143,7 +143,7 @@ class GraphPrinter:
         inputs = [self._name(v) for v in node.inputs]
         if node.kind == encoding.OPERATOR:
             given = [f"{k}={_attribute(v)}" for k, v in node.attributes.items()]
-            operands = [sequence(inputs)] if graph_level.operators().takes_tuple(node.operator) else inputs
+            operands = [sequence(inputs)] if on_demand.load("operators").takes_tuple(node.operator) else inputs
             return f"R.{node.operator}({', '.join([*operands, *given])})"
         callee = node.callee
         assert callee is not None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import platform
 import re
-import sys
 from ctypes import byref, c_uint
 from dataclasses import replace
 from pathlib import Path
 
+from tir_mlir import __version__
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.target import Target, chosen, host
@@ -53,8 +53,7 @@ def versions() -> dict[str, str]:
 def _versions() -> tuple[tuple[str, str], ...]:
     numbers = [c_uint() for _ in range(3)]
     llvm_c.llvm().LLVMGetVersion(*map(byref, numbers))
-    package = sys.modules["tir_mlir"].__version__  # a layer below may not import the package's front
-    return ("tir_mlir", package), ("llvm", ".".join(str(n.value) for n in numbers))
+    return ("tir_mlir", __version__), ("llvm", ".".join(str(n.value) for n in numbers))
 
 
 def same_code(one: dict[str, str], other: dict[str, str]) -> bool:

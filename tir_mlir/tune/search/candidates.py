@@ -8,15 +8,15 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import ScheduleWarning, TirError, TuneError
 from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.schedule import Schedule
 from tir_mlir.tune.search.suggestions import Choice, Deciding, Repeated, Tried
 
-_PACKAGE = str(Path(__file__).parents[2]) + os.sep
+_PACKAGE = tuple(folder + os.sep for folder in sources.FOLDERS)
 Space = Callable[[Schedule], Any]
 """A stochastic schedule: it may return a Schedule, else the one that it is given is meant."""
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from fuzzing.kinds import Fault
+from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import TirError
 
 USER = "<fuzz"  # source files of made-up users: errors in their own lines are theirs
-_PRODUCT = str(Path(__file__).resolve().parents[3] / "tir_mlir")
-_LINKED = tuple(str(Path(_PRODUCT, name).resolve()) for name in (".", "dialect", "passes"))
+_PACKAGE = tuple(sources.FOLDERS)
 _HERE = str(Path(__file__).resolve().parent)
 _PLAIN = (TypeError, ValueError, IndexError, KeyError, AttributeError, NotImplementedError, ZeroDivisionError)
 _RAISE = re.compile(r"\s*raise\b")
@@ -57,7 +57,7 @@ def on_purpose(error: BaseException) -> bool:
     if file.startswith((USER, _HERE)):
         return True
     return (
-        isinstance(error, _PLAIN) and file.startswith(_LINKED) and bool(_RAISE.match(linecache.getline(file, number)))
+        isinstance(error, _PLAIN) and file.startswith(_PACKAGE) and bool(_RAISE.match(linecache.getline(file, number)))
     )
 
 

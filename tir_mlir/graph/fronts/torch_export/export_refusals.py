@@ -1,0 +1,45 @@
+"""Why torch.export refuses a model, in one line, with the line of the model."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+from pathlib import Path
+
+from tir_mlir import sources
+from tir_mlir.dialect.diagnostics import GraphError
+
+_DATA = ("data-dependent", "DataDependent", "Dynamic control flow")
+
+
+def export_refusal(error: BaseException) -> GraphError:
+    """The GraphError for an exception of torch.export."""
+    said = f"{type(error).__name__} {error}"
+    place = _line_of_model(error)
+    told = f"\n    {place}" if place else ""
+    if any(word in said for word in _DATA):
+        return GraphError(
+            f"from_torch: the model needs a number or a decision that is known only when it runs{told}\n"
+            "  fix: torch.where(condition, a, b) of both results; or decide in Python, between two models"
+        )
+    first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    made_a_number = "Constraints violated" in said
+    fix = "\n  fix: leave the size out of dynamic, or remove what needs one number" if made_a_number else ""
+    return GraphError(f"from_torch: torch.export.export refused the model: {first}{told}{fix}")
+
+
+def _line_of_model(error: BaseException) -> str:
+    """`model.py:12: if x.sum() > 0:`, the innermost line of the traceback that is of no library; "" without one."""
+    libraries = [Path(str(sys.modules["torch"].__file__)).parent, *map(Path, sources.FOLDERS)]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not f.filename.startswith("<frozen") and not _is_below(f.filename, libraries)]
+    return "" if not own else f"{Path(own[-1].filename).name}:{own[-1].lineno}: {_code(own[-1])}"
+
+
+def _is_below(file: str, folders: list[Path]) -> bool:
+    return any(Path(file).is_relative_to(folder) for folder in folders) or file.startswith("<eval_with_key>")
+
+
+def _code(frame: traceback.FrameSummary) -> str:
+    return (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()

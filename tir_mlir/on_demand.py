@@ -1,0 +1,24 @@
+"""What a package needs of one that stands on it; the front of `tir_mlir` says how it is loaded.
+
+- graphs: `tir_mlir.graph.script.reader`, by which `script` has `@R.function` and modules with graphs
+- operators: `tir_mlir.graph.operators`, which the printer of graphs asks
+- intrinsics: `tir_mlir.intrin`, by which `dialect.computation` has the built-in intrinsics
+- intrinsic_checks: `tir_mlir.intrin.check`, which runs their implementations
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_LOADERS: dict[str, Callable[[], Any]] = {}
+
+
+def provide(**loaders: Callable[[], Any]) -> None:
+    """Set the functions that import and return packages."""
+    _LOADERS.update(loaders)
+
+
+def load(name: str) -> Any:
+    """The package of a name in the list above."""
+    return _LOADERS[name]()
