@@ -20,7 +20,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
-from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
+from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
 from tir_mlir.runtime import scheduled_programs
@@ -224,7 +224,7 @@ def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
         )
     library = _by_tools(request)
     text += ": either LLVM crashed or the process was killed; the tools driver is used until the file is removed"
-    warnings.warn(text, LoweringWarning, stacklevel=4)
+    warn_user(text)
     return library
 
 
@@ -258,9 +258,8 @@ def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], Lower
             library = _library(request, jit.Jit(compiled, request.names), lower)
     except BuildError:
         return None
-    if compiled.warned:
-        for text in compiled.warned:
-            warnings.warn(text, LoweringWarning, stacklevel=4)
+    for text in compiled.warned:
+        warn_user(text)
     return library
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -32,7 +35,7 @@ def source(name: str = "tmm16", extra: str = "") -> str:
     return SOURCE.replace("NAME", name).replace("EXTRA", extra)
 
 
-def warned(kernel: str | None) -> list[str]:
+def warned(kernel: str | None, build: Callable[..., Any] = build) -> list[str]:
     """The texts of the warnings of a build of the chapter's program; all are at the line of the build."""
     sch = scheduled(32, 32, 32, kernel)
     with warnings.catch_warnings(record=True) as found:
@@ -47,8 +50,9 @@ def test_the_kernel_of_the_user_runs_without_a_warning():
 
 
 @pytest.mark.parametrize("_", ["built", "from the cache"])
-def test_a_misspelt_kernel_is_named(_: str):
-    (text,) = warned(create_llvm(source("tmm_16")))
+@pytest.mark.parametrize("call", [build, importlib.import_module("tir_mlir.build")], ids=["function", "module"])
+def test_a_misspelt_kernel_is_named(call, _: str):
+    (text,) = warned(create_llvm(source("tmm_16")), call)
     assert "calls 'tmm16'" in text and "defines 'tmm_16'" in text and "built-in kernel 'tmm16' runs" in text
     assert text.endswith("rename the function of the source to tmm16")
 
