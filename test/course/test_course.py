@@ -32,6 +32,7 @@ def assert_printed(printed: str, module: IRModule, where: str) -> None:
     assert found is None, f"{where}: {found}"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("number", "pieces", "programs"),
     [("000", extract.markdown, 0), ("001", extract.markdown, 7), ("002", extract.restructured, 7)],

@@ -184,7 +184,12 @@ def test_a_number_that_is_returned_is_a_weight():
     ("shape", "dtype", "steps", "message"),
     [
         ((2**61,), "float32", ["exp"], r"x of the graph main takes 9223372036854775808 bytes, and at most 2\*\*63 - 1"),
-        ((2**59,), "float64", ["cumsum"] * 4, "the memory of the results between the nodes of the graph main takes 92.* bytes"),
+        (
+            (2**59,),
+            "float64",
+            ["cumsum"] * 4,
+            "the memory of the results between the nodes of the graph main takes 92.* bytes",
+        ),
     ],
 )
 def test_more_bytes_than_addresses(shape, dtype, steps, message):

@@ -184,39 +184,12 @@ def test_refuses_several_blocks(refused):
     refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[0]))
 
 
-def test_refuses_tiles_that_are_no_tiles(refused):
-    sch = Schedule(scale(12, 20))
-    fused = sch.fuse(*sch.get_loops("B"))
-    _, inner = sch.split(fused, [None, 16])
-    refused(sch, "mixes outer and inner loops in one division or remainder", lambda: sch.blockize(inner))
-
-
-def test_refuses_an_inner_part_with_holes(refused):
-    Even = program(
-        "A:8 D:4; B:8",
-        nest("i:2 j:2", sblock("B", "vi:8=i * 4 + j * 2", "B[vi] = A[vi]")),
-        each("D:4", "D[vi] = B[vi * 2]"),
-    )
-    sch = Schedule(Even)
-    refused(sch, r"do not cover \[0, 3\) of iter vi", lambda: sch.blockize(sch.get_loops("B")[1]))
-
-
 def test_refuses_loops_out_of_order(refused, same_result):
     sch = Schedule(scale(12, 4))
     i, j = sch.get_loops("B")
     i_0, i_1 = sch.split(i, [None, 4])
     sch.reorder(i_1, i_0)
     refused(sch, "outer part of iter vi is not a multiple|do not cover .* of iter vi", lambda: sch.blockize(i_0))
-
-
-def test_refuses_bounds_from_outside(refused):
-    Triangle = program(
-        "A:8x8 D:8; S:8",
-        nest("i:8 j:i+1", sblock("S", "vi:8=i vj:8R=j", "S[vi] += A[vi, vj]", init="S[vi] = 0.0")),
-        each("D", "D[vi] = S[vi]"),
-    )
-    sch = Schedule(Triangle)
-    refused(sch, "bounds of loop j depend on loop i, which is outside", lambda: sch.blockize(sch.get_loops("S")[1]))
 
 
 def test_refuses_wrong_handles(refused):

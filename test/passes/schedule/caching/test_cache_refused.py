@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
-from programs.short import each, nest, program, sblock
-from programs.stages import Fork, Running
+from programs.short import each, program
+from programs.stages import Running
 
 from tir_mlir import Schedule
 
@@ -70,25 +70,6 @@ def test_refuses_a_reader_before_the_writer(refused):
     assert block_order(sch) == ["C", "A", "A_shared", "D"]
 
 
-def test_refuses_a_reader_ahead_in_the_same_loop(refused):
-    Ahead = program(
-        "A:9 B:9 C:9", nest("i:8", sblock("C", "vi:8=i", "C[vi] = B[vi]"), sblock("B", "vi:8=i", "B[vi + 1] = A[vi]"))
-    )
-    sch = Schedule(Ahead)
-    refused(sch, "would miss the write of the previous iteration", lambda: sch.cache_write("B", 0, "shared"))
-
-
-def test_refuses_holes(refused):
-    Holes = program("A:8 Y:16", each("Y", "Y[vi * 2] = A[vi]"))
-    sch = Schedule(Holes)
-    refused(
-        sch,
-        r"does not fill a box: the copy "
-        r"would also take Y_shared\[1\]",
-        lambda: sch.cache_write("Y", 0, "shared"),
-    )
-
-
 def test_refuses_scattered_writes(refused):
     Scatter = program("P:8:int32 A:8 C:8; B:8", each("B i:8O", "B[P[vi]] = A[vi]"), each("C", "C[vi] = B[vi]"))
     sch = Schedule(Scatter)
@@ -111,11 +92,6 @@ def test_refuses_the_root(refused):
     sch = Schedule(matmul(20, 24, 18))
     root = sch.get_block("root")
     refused(sch, "root block", lambda: sch.cache_read(root, 0, "shared"))
-
-
-def test_set_scope_refuses_parameters(refused):
-    sch = Schedule(Fork)
-    refused(sch, "C is a parameter", lambda: sch.set_scope("C", 0, "shared"))
 
 
 def test_refuses_a_copy_of_elements_that_nobody_writes(refused):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from programs.inlining import F32, Padded, Straight
 from programs.short import each, nest, program, sblock
-from programs.stages import ViewedInTiles
 
 from tir_mlir import Schedule
 
@@ -51,6 +50,13 @@ def test_refuses_values_from_another_iteration(refused):
     refused(sch, r"needs B\[-1\], which block .B. has not computed", lambda: sch.reverse_compute_inline("C"))
 
 
+def test_refuses_the_root(refused):
+    sch = Schedule(Straight)
+    root = sch.get_block("root")
+    for step in (sch.compute_inline, sch.reverse_compute_inline):
+        refused(sch, "root block", lambda step=step: step(root))
+
+
 def test_refuses_uncomputed_elements(refused):
     Half = program(
         "A:8 C:8; B:8", each("B", "B[vi] = A[vi] + 1.0", where="i < 8"), each("C", "C[vi] = B[vi // 2] + B[vi]")
@@ -58,28 +64,3 @@ def test_refuses_uncomputed_elements(refused):
     sch = Schedule(Half)
     refused(sch, "at several indices", lambda: sch.reverse_compute_inline("C"))
     sch.compute_inline("B")
-
-
-def test_refuses_bodies_that_are_not_one_store(refused):
-    sch = Schedule(Straight)
-    sch.blockize(sch.get_loops(sch.get_block("B"))[1])
-    refused(sch, "not a single store", lambda: sch.compute_inline("B_o"))
-
-
-def test_refuses_the_only_block(refused):
-    Only = program("A:8; B:8", each("B", "B[vi] = A[vi]"))
-    sch = Schedule(Only)
-    refused(sch, "the only one in its scope", lambda: sch.compute_inline("B"))
-
-
-def test_refuses_whole_uses(refused):
-
-    sch = Schedule(ViewedInTiles)
-    refused(sch, "B is used as a whole by memref.subview", lambda: sch.compute_inline("B"))
-
-
-def test_refuses_the_root(refused):
-    sch = Schedule(Straight)
-    root = sch.get_block("root")
-    for step in (sch.compute_inline, sch.reverse_compute_inline):
-        refused(sch, "root block", lambda step=step: step(root))

@@ -100,41 +100,6 @@ def test_merge_inside_a_shared_loop(same_result):
     same_result(sch, Straight, *STRAIGHT)
 
 
-def test_reverse_refuses_inputs_and_results_touched_in_between(refused):
-    Between = program(
-        "A:8 E:8 C:8; B:8",
-        each("B", "B[vi] = A[vi] + 1.0"),
-        each("E", "E[vi] = C[vi]"),
-        each("C", "C[vi] = B[vi] + 1.0"),
-    )
-    sch = Schedule(Between)
-    refused(sch, 'C, which block "C" writes, is used between', lambda: sch.reverse_compute_inline("C"))
-
-    Input = program(
-        "A:8 E:8 C:8; B:8",
-        each("B", "B[vi] = A[vi] + 1.0"),
-        each("A", "A[vi] = E[vi]"),
-        each("C", "C[vi] = B[vi] + A[vi]"),
-    )
-    sch = Schedule(Input)
-    refused(sch, "exactly one buffer that the scope computes; it reads B, A", lambda: sch.reverse_compute_inline("C"))
-    refused(sch, 'A is written between block "B"', lambda: sch.compute_inline("B"))
-
-
-def test_refuses_shared_elements(refused):
-    Shared = program("A:8 C:16; B:8", each("B", "B[vi] = A[vi] + 1.0"), each("C:16", "C[vi] = B[vi // 2]"))
-    sch = Schedule(Shared)
-    refused(sch, 'two iterations of block "C" access the same element', lambda: sch.reverse_compute_inline("C"))
-
-
-def test_refuses_other_readers_when_merging(refused):
-    Two = program(
-        "A:8 C:8 D:8; B:8", each("B", "B[vi] = A[vi] + 1.0"), each("C", "C[vi] = B[vi]"), each("D", "D[vi] = B[vi]")
-    )
-    sch = Schedule(Two)
-    refused(sch, 'also read outside block "C"', lambda: sch.reverse_compute_inline("C"))
-
-
 def test_merge_into_tiles_that_compute_only_the_used_elements(same_result):
     sch = Schedule(Cropped)
     outer, _ = sch.split(sch.get_loops(sch.get_block("C"))[0], [None, 4])
@@ -156,9 +121,3 @@ def test_refuses_tiles_that_compute_more_than_is_used(refused):
     sch = Schedule(Halo)
     refused(sch, r'block "B" also computes B\[\d+\]', lambda: sch.reverse_compute_inline("C"))
     sch.compute_inline("B")
-
-
-def test_refuses_guarded_consumer(refused):
-    sch = Schedule(Straight)
-    sch.split(sch.get_loops(sch.get_block("C"))[0], [None, 3])
-    refused(sch, "has a guard", lambda: sch.reverse_compute_inline("C"))

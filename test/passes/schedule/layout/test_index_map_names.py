@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from programs.short import each, program
 
 from tir_mlir import IndexMap, Schedule, build
 from tir_mlir.errors import IndexMapError, ScheduleError
@@ -14,12 +13,25 @@ from tir_mlir.script import tir as T
 n = T.int32()
 
 
-rows = program(
-    f"A:8x{n} C:8x{n}; B:8x{n}",
-    each(f"B i:8 j:{n}", "B[vi, vj] = A[vi, vj] * 2.0"),
-    each(f"C i:8 j:{n}", "C[vi, vj] = B[vi, vj] + 1.0"),
-)
-copy = program("A:64x32 C:64x32", each("C:64x32", "C[vi, vj] = A[vi, vj]"))
+@T.prim_func
+def rows(A: T.Buffer((8, n), "float32"), C: T.Buffer((8, n), "float32")):
+    B = T.alloc_buffer((8, n), "float32")
+    for i, j in T.grid(8, n):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2.0
+    for i, j in T.grid(8, n):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + 1.0
+
+
+@T.prim_func
+def copy(A: T.Buffer((64, 32), "float32"), C: T.Buffer((64, 32), "float32")):
+    for i, j in T.grid(64, 32):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj]
 
 
 @pytest.mark.parametrize("map_", [lambda i, j: (n - 1 - j, i), "lambda i, j: (n - 1 - j, i)"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
 from programs.inlining import FILLED
-from programs.short import each, main, sblock
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.passes.lower import LoweringWarning
@@ -183,26 +183,6 @@ def test_views_follow(dtype, kept, same_result):
     assert f'B[vi * 4 + vj] = T.Cast("{dtype}", V[vj])' in text
     assert parse(text).script() == text
     same_result(sch, program, ((16,), dtype), ((16,), dtype))
-
-
-def test_refuses_pointers(refused):
-    program = parse(
-        main(
-            "A:16 B:16; Y:16",
-            each("Y:16", "Y[vi] = A[vi]"),
-            sblock(
-                "B",
-                "",
-                "T.reads(Y[0:16])",
-                "T.writes(B[0:16])",
-                "V = T.match_buffer(Y[0:16], (16,), offset_factor=1)",
-                "T.evaluate(T.call_extern('int32', 'copy', B.access_ptr('w'), V.access_ptr('r')))",
-            ),
-        )
-    )
-    sch = Schedule(program)
-    refused(sch, "Y is also used by a pointer into it, which cannot be converted",
-            lambda: sch.unsafe_set_dtype("Y", 0, "float16"))  # fmt: skip
 
 
 def test_a_constant_in_another_type_is_one():

@@ -129,12 +129,6 @@ def test_split_takes_integers_of_numpy():
     assert "factors=[4, 8]" in str(sch.trace)
 
 
-def test_split_refuses_a_guard_it_may_not_add(refused):
-    sch = Schedule(scale(50, 2))
-    i, _ = sch.get_loops("B")
-    refused(sch, "do not divide", lambda: sch.split(i, [None, 16], disable_predication=True))
-
-
 def guarded(guard: str, n: int = 10, step: int = 4):
     """A loop of 10 iterations, of which the guard leaves some."""
     return program(
@@ -171,12 +165,6 @@ def test_split_refuses_to_omit_a_guard_where_the_factors_reach_that(refused):
 def test_split_refuses_to_omit_a_guard_that_excludes_less(refused):
     sch = Schedule(guarded("i * 10 + j < 25", 25, 10))
     refused(sch, "do not divide", lambda: sch.split(sch.get_loops("B")[1], [None, 4], disable_predication=True))
-
-
-def test_split_refuses_a_symbolic_loop_with_fixed_factors(refused):
-    sch = Schedule(add_one(8))
-    i, _ = sch.get_loops("B")
-    refused(sch, "symbolic extent", lambda: sch.split(i, [4, 16]))
 
 
 def test_split_refuses_annotated_and_bound_loops(refused):

@@ -19,21 +19,6 @@ def test_refuses_a_place_that_makes_no_sense(refused):
     refused(sch, 'consumer "C" of block "B" is not under', lambda: sch.compute_at("B", sch.get_loops("D")[0]))
 
 
-def test_refuses_another_scope(refused):
-    sch = Schedule(chain(4, 6))
-    sch.blockize(sch.get_loops("D")[1])
-    refused(sch, 'is not in the scope of block "C"', lambda: sch.compute_at("C", sch.get_loops("D")[0]))
-
-
-def test_refuses_an_input_that_is_overwritten(refused, same_result):
-    Overwritten = program(
-        "A:8 C:8; P:8", each("P", "P[vi] = A[vi] * 2.0"), each("reset", "A[vi] = 1.0"), each("C", "C[vi] = P[vi]")
-    )
-    sch = Schedule(Overwritten)
-    (i,) = sch.get_loops("C")
-    refused(sch, 'block "reset" writes A after block "P" has read it', lambda: sch.compute_at("P", i))
-
-
 def test_refuses_an_input_that_one_row_of_memory_holds_in_turn(refused):
     # R is one row for all i: what it held for row i is gone when the loop is over.
     Rows = program(
@@ -50,21 +35,6 @@ def test_refuses_an_input_that_one_row_of_memory_holds_in_turn(refused):
     refused(sch, 'block "R" has the ordered iter vi', lambda: sch.compute_at("P", i))
     sch.cache_write("R", 0, "local")  # now a copy with spatial iters writes R, from a row that changes
     refused(sch, 'block "R" has the ordered iter vi', lambda: sch.compute_at("P", i))
-
-
-def test_refuses_sums_that_are_read_half_way(refused):
-    Prefix = program(
-        "A:8 C:8; S:1 P:8",
-        nest(
-            "k:8",
-            sblock("S", "vo:1=0 vk:8R=k", "S[vo] += A[vk]", init="S[vo] = 0.0"),
-            sblock("P", "vk:8=k", "P[vk] = S[0]"),
-        ),
-        each("C", "C[vi] = P[vi]"),
-    )
-    sch = Schedule(Prefix)
-    (i,) = sch.get_loops("C")
-    refused(sch, 'during the reduction of block "S" over loop k', lambda: sch.compute_at("P", i))
 
 
 def test_a_final_input_may_have_several_writers(same_result):
@@ -119,13 +89,6 @@ def test_an_order_that_counts_and_stays(same_result):
             sch.split(sch.get_loops("C")[1], [None, 4])
         sch.compute_at("C", sch.get_loops("D")[0])
         same_result(sch, InOrder, ((4, 9), "float32"), ((4,), "float32"))
-
-
-def test_refuses_a_block_that_uses_its_loops_itself(refused):
-    NoIters = program("A:8 D:8; C:8", nest("i:8", sblock("C", "", "C[i] = A[i] * 2.0")), each("D", "D[vi] = C[vi]"))
-    sch = Schedule(NoIters)
-    (i,) = sch.get_loops("D")
-    refused(sch, 'block "C" has no iters and uses loop i itself', lambda: sch.compute_at("C", i))
 
 
 def test_refuses_to_leave_a_shared_halo_behind(refused):

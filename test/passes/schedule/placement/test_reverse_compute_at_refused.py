@@ -35,40 +35,6 @@ def test_refuses_a_loop_around_the_block(refused):
     refused(sch, "already around", lambda: sch.reverse_compute_at("C", sch.get_loops("C")[0]))
 
 
-def test_refuses_a_producer_elsewhere(refused):
-    Join = program(
-        "A:8 C:8; P:8 Q:8",
-        each("P", "P[vi] = A[vi] * 2.0"),
-        each("Q", "Q[vi] = A[vi] + 1.0"),
-        each("C", "C[vi] = P[vi] + Q[7 - vi]"),
-    )
-    sch = Schedule(Join)
-    refused(sch, 'producer "Q" of block "C" is not under', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
-    refused(sch, 'producer "P" of block "C" is not under', lambda: sch.reverse_compute_at("C", sch.get_loops("Q")[0]))
-
-
-def test_refuses_inputs_that_are_ready_in_different_iterations(refused):
-    Crossed = program(
-        "A:8 C:8; P:8 Q:8",
-        nest("i:8", sblock("P", "vi:8=i", "P[vi] = A[vi] * 2.0"), sblock("Q", "vi:8=i", "Q[vi] = A[vi] + 1.0")),
-        each("C", "C[vi] = P[vi] + Q[7 - vi]"),
-    )
-    sch = Schedule(Crossed)
-    (i,) = sch.get_loops("P")
-    refused(sch, r"reads P\[1\], which is not written yet at i = 0", lambda: sch.reverse_compute_at("C", i))
-
-
-def test_refuses_a_result_that_is_used_before(refused):
-    Before = program(
-        "A:8 C:8 D:8; P:8",
-        each("P", "P[vi] = A[vi] * 2.0"),
-        each("D", "D[vi] = C[vi]"),
-        each("C", "C[vi] = P[vi] + 1.0"),
-    )
-    sch = Schedule(Before)
-    refused(sch, 'C is also used by block "D"', lambda: sch.reverse_compute_at("C", sch.get_loops("P")[0]))
-
-
 def test_an_input_that_is_overwritten_behind_the_consumer(same_result):
     Later = program(
         "A:8 B:8 C:8; P:8",

@@ -234,40 +234,6 @@ def test_refuses_arguments(refused):
     refused(sch, 'block "C_update" has the reduce iter', lambda: sch.pad_einsum("C_update", [4, 4, 4]))
 
 
-def test_refuses_a_division(refused):
-    Quotient = program("A:7:int32 B:7:int32 C:7:int32", each("C:7", "C[vi] = A[vi] // B[vi]"))
-    sch = Schedule(Quotient)
-    refused(sch, "computes arith.floordivsi, which may trap on the zeros", lambda: sch.pad_einsum("C", [4]))
-
-
-def test_refuses_other_statements_in_the_nest(refused):
-    Two = program(
-        "A:7 C:7 D:7", nest("i:7", sblock("C", "vi:7=i", "C[vi] = A[vi]"), sblock("D", "vi:7=i", "D[vi] = A[vi]"))
-    )
-    sch = Schedule(Two)
-    refused(sch, 'loop i contains more than the loops of block "C"', lambda: sch.pad_einsum("C", [4]))
-
-
-def test_refuses_a_loop_that_cannot_grow(refused):
-    Start = program(
-        "A:9 D:9; C:9",
-        nest("i:5", sblock("C", "vi:9=i", "C[vi] = A[vi]")),
-        each("D:9", "D[vi] = T.if_then_else(vi < 5, C[vi], A[vi])"),
-    )
-    sch = Schedule(Start)
-    refused(sch, "the range of loop i is not the domain of iter vi", lambda: sch.pad_einsum("C", [4]))
-
-
-def test_refuses_a_start_other_than_0(refused):
-    Late = program(
-        "A:9 D:9; C:9",
-        nest("i:2..9", sblock("C", "vi:(2,9)=i", "C[vi] = A[vi]")),
-        each("D:9", "D[vi] = T.if_then_else(vi < 2, A[vi], C[vi])"),
-    )
-    sch = Schedule(Late)
-    refused(sch, "iter vi does not start at 0", lambda: sch.pad_einsum("C", [4]))
-
-
 def longer_domain(outside: str = "T.float32(0)"):
     """A domain longer than the input, which a condition keeps inside."""
     return program(
