@@ -129,7 +129,8 @@ def _row(one: Operator, threads: int) -> Work:
             {"torch": lambda: peers.pytorch.operator(one.torch, one.inputs), "numpy": lambda: _in_numpy(one)},
         )  # fmt: skip
 
-    result = one.program().func.params[-1]
+    program = one.program()  # views live as long as their module
+    result = program.func.params[-1]
     size, largest = prod(result.shape), max((x.shape for x in one.inputs), key=prod)
     read, written = sum(x.nbytes for x in one.inputs), size * np.dtype(result.dtype).itemsize
     return Work(
