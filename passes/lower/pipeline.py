@@ -6,58 +6,72 @@ scf-parallel-loop-fusion, affine-data-copy-generate, affine-parallelize.
 
 from __future__ import annotations
 
-MODULE_PASSES = (
-    "tir-lower-ignored-annotations",
-    "tir-lower-fastmath",  # needs the reduce iters
-    "tir-lower-reciprocals",
-    "tir-lower-empty-reductions",  # needs the reduce iters
-    "tir-lower-align",  # before blocks go: they carry the annotation
-    "tir-lower-blocks",
-    "tir-lower-searches",  # before tails and vectors: the loops of a block are directly around it
-    "tir-lower-collapsed",  # before loops are peeled: fewer accesses
-    "tir-lower-conditions",
-    "tir-lower-compact",  # before loops change: makes buffers private to parallel iterations
-    "tir-lower-guards",
-    "tir-lower-joined",  # before tails: a joined loop has none
-    "tir-lower-tails",  # after compact: buffers of a tile are still private to it
-    "tir-lower-prefetch",  # loops are peeled: each piece gets its own prefetches
-    "tir-lower-races",
-    "tir-lower-bools",  # before vectors: a vector of i1 is packed
-    "tir-lower-rows",  # before vectorized loops: theirs are of adjacent elements
-    "tir-lower-transposed",
-    "tir-lower-interleaved",
-    "tir-lower-runs",  # before vectors: matches whole copies
-    "tir-lower-vectorized",  # before unrolling clones the loops
-    "tir-lower-unrolled",
-    "tir-lower-registers",  # bodies are straight-line code now
-    "tir-lower-threads",
-    "tir-lower-parallel",
-    "tir-lower-checks",  # vectors exist: only what is still an element is checked
-    "tir-lower-strides",  # shapes are final, vectors exist
-    "tir-lower-allocs",  # after parallel: allocates at the start of the owning iteration
-    "tir-lower-scopes",
-    "tir-lower-nest-functions",  # the last that looks at one function as a whole is done
-    "tir-lower-abi",
-)
+POSITIONS = {
+    "tir-lower-ignored-annotations": "first, while blocks carry their annotations",
+    "tir-lower-fastmath": "while blocks say which iters are reductions",
+    "tir-lower-reciprocals": "while blocks carry the annotation",
+    "tir-lower-empty-reductions": (
+        "while blocks say which iters are reductions; the init of a sum without terms is in no iteration"
+    ),
+    "tir-lower-strides-align": "before blocks, which carry the annotation, are lowered",
+    "tir-lower-blocks": "iters become expressions of loop variables; all later passes work on loops",
+    "tir-lower-searches": "before tails and vectors: the loops of a block are directly around it",
+    "tir-lower-collapse-dims": "before loops are peeled, while there are few accesses",
+    "tir-lower-conditions": "folds what loop ranges decide once, before loops are duplicated",
+    "tir-lower-compact": (
+        "before loops change: it makes buffers private to parallel iterations, on which race checks and stack "
+        "placement depend"
+    ),
+    "tir-lower-hoist-guards": "after compaction, so that the buffers of a tile are still private to it",
+    "tir-lower-join-unrolled": (
+        "after guards, which are bounds now, and before tails: a joined loop has none. What LLVM unrolls need "
+        "not pass through the lowering in copies"
+    ),
+    "tir-lower-peel-tails": "after compaction, too; vector and unrolled loops need the constant bounds of full tiles",
+    "tir-lower-prefetch": "after peeling: each loop prefetches its own cache lines",
+    "tir-lower-parallel-races": "after compaction, before vectorization; warns if a parallel loop becomes serial",
+    "tir-lower-bools": "before vectorization: a vector of i1 would be packed",
+    "tir-lower-rows": "before vectorization, whose accesses are of adjacent elements",
+    "tir-lower-transpose": "before vectorization: it matches a whole nest that copies",
+    "tir-lower-interleave": "before vectorization: it matches a whole nest that copies",
+    "tir-lower-row-copies": "before vectorization: it matches a whole nest that copies",
+    "tir-lower-vectorize": "before unrolling duplicates the loops",
+    "tir-lower-unroll": "after vectorization, so that vector code is unrolled",
+    "tir-lower-registers": "after unrolling: bodies are straight-line code",
+    "tir-lower-parallel-threads": "loop bodies are final",
+    "tir-lower-parallel": "loop bodies are final; `tir-lower-parallel-races` left the loops that may run in parallel",
+    "tir-lower-checks": "vectors exist: only what is still an element is checked",
+    "tir-lower-strides": "shapes are final, vectors exist",
+    "tir-lower-allocs": "after parallel loops: allocates at the start of the iteration that owns a buffer",
+    "tir-lower-scopes": "no later pass needs memory spaces",
+    "tir-lower-nest-functions": (
+        "all that look at a whole function are done; LLVM takes more than linear time for large ones, and "
+        "equal nests share a function"
+    ),
+    "tir-lower-abi": "last: symbols are final. That of the code of `exp` is `tir.exp`, as C has an `exp`",
+}
+"""Our passes from blocks to upstream MLIR, in order, each with the reason for its position."""
+
+MODULE_PASSES = tuple(POSITIONS)
 
 CLEANUP = ("canonicalize", "cse")
 
 LOOP_PASSES = (
     "lower-affine",
     "tir-lower-bindings",
-    "tir-lower-repeats",
+    "tir-lower-keep-rolled",
 )
 
 THREAD_PASSES = (
     "convert-scf-to-openmp",
-    "tir-lower-thread-stack",  # allocas to the start of the thread, so that alloca_scope is free of them
+    "tir-lower-allocs-thread-stack",  # allocas to the start of the thread, so that alloca_scope is free of them
     "canonicalize",  # inlines the alloca_scope, which convert-scf-to-cf does not support
 )
 
 ARITH_PASSES = (
     "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
     "math-extend-to-supported-types{target-type=f32}",  # exp of f16 has no function: through f32
-    "tir-lower-math",  # vectors exist, f16 is gone
+    "tir-lower-math-polynomials",  # vectors exist, f16 is gone
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
     "tir-lower-bf16",
     "tir-lower-extrema",  # before arith-expand turns them into selects
@@ -86,15 +100,19 @@ MATH_PASSES = (
 
 LAST_PASSES = (
     "reconcile-unrealized-casts",
-    "tir-lower-c-interfaces",
-    "tir-lower-pointers",  # views are sums now
-    "tir-lower-marks",
-    "tir-lower-words",
+    "tir-lower-abi-c-interfaces",
+    "tir-lower-pointer-arithmetic",  # views are sums now
+    "tir-lower-keep-rolled-marks",
+    "tir-lower-bf16-moves",
 )
 
 
-OF_MATH = ("tir-lower-isinf", "math-extend-to-supported-types{target-type=f32}", "tir-lower-math")
-OF_BF16 = ("arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}", "tir-lower-bf16", "tir-lower-words")
+OF_MATH = ("tir-lower-isinf", "math-extend-to-supported-types{target-type=f32}", "tir-lower-math-polynomials")
+OF_BF16 = (
+    "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
+    "tir-lower-bf16",
+    "tir-lower-bf16-moves",
+)
 
 
 def pass_names(parallel: bool, math: bool = True, bf16: bool = True) -> tuple[str, ...]:

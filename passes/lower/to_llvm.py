@@ -47,7 +47,7 @@ def lower_to_llvm(
         bf16 = _has_bf16(module)
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
-            clock.run("tir-lower-unproved", lambda: checks.mark(module))
+            clock.run("tir-lower-checks-mark", lambda: checks.mark(module))
         said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES}
         math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
         for run in pipeline.stages(said["tir-lower-parallel"], math, bf16, single=follow is not None):

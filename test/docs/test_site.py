@@ -21,4 +21,4 @@ def test_site_builds_strictly(tmp_path):
     steps = (tmp_path / "steps" / "tensorize.html").read_text()
     assert "decompose_reduction" in steps and "prefers-color-scheme" in steps
     assert "decompose_reduction" in (tmp_path / "reference" / "api" / "schedule" / "index.html").read_text()
-    assert "tir-lower-vectorized" in (tmp_path / "reference" / "lowering-passes" / "index.html").read_text()
+    assert "tir-lower-vectorize" in (tmp_path / "reference" / "lowering-passes" / "index.html").read_text()

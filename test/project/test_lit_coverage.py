@@ -8,9 +8,10 @@ import pytest
 from harness import ROOT
 
 from tir_mlir.opt.graph_passes import GRAPH_PASSES
-from tir_mlir.opt.pipeline_text import pass_name
+from tir_mlir.opt.pipeline_text import our_passes, pass_name
 from tir_mlir.passes.linalg import CONVERSIONS
-from tir_mlir.passes.lower import LOWERINGS
+from tir_mlir.passes.lower import LOWERINGS, pipeline
+from tir_mlir.passes.lower.registry import OLD_NAMES
 from tir_mlir.passes.schedule import PRIMITIVES
 
 PASSES = ROOT / "test" / "lit" / "passes"
@@ -45,6 +46,27 @@ def test_a_step_that_only_chooses_has_its_file(name: str) -> None:
 def test_a_lowering_pass_has_its_file(name: str) -> None:
     stem = name.removeprefix("tir-lower-").replace("-", "_")
     assert any(name in line and "FileCheck" in line for line in _run_lines("lower", stem))
+
+
+def test_a_lowering_pass_is_called_as_its_file():
+    """`tir-lower-X` is in `X.py`; further passes of a file have a word more: `tir-lower-bf16-moves`."""
+    own = {n: p for n, p in LOWERINGS.items() if p.run.__module__.startswith("tir_mlir.")}  # a page adds one
+    for name, one in own.items():
+        stem = one.run.__module__.rpartition(".")[2].replace("_", "-")
+        assert f"{name}-".startswith(f"tir-lower-{stem}-"), f"{name} is in {one.run.__module__}"
+
+
+def test_every_lowering_pass_has_a_position():
+    """But for the one that only a checked build runs, before the others."""
+    own = {n for n, p in LOWERINGS.items() if p.run.__module__.startswith("tir_mlir.")}
+    run = {*pipeline.MODULE_PASSES, *pipeline.pass_names(parallel=True)}
+    assert own - run == {"tir-lower-checks-mark"}
+
+
+def test_old_names_are_of_passes():
+    assert set(OLD_NAMES.values()) <= LOWERINGS.keys()
+    assert not OLD_NAMES.keys() & LOWERINGS.keys()
+    assert not OLD_NAMES.keys() & our_passes().keys()
 
 
 @pytest.mark.parametrize("name", sorted(CONVERSIONS))

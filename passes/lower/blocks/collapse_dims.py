@@ -9,11 +9,11 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, edit, emit_map, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE
 from tir_mlir.dialect.presburger import has_division
-from tir_mlir.passes.lower.blocks.lower_blocks import Simplifier
+from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
-@lowering("tir-lower-collapsed", "Collapse adjacent dimensions of parameters that are indexed by one linear expression")
+@lowering("tir-lower-collapse-dims", "Collapse adjacent dimensions of parameters that one linear expression indexes")
 def run(module: ir.Module) -> None:
     """Collapse dimensions of a parameter if that simplifies its indices.
 

@@ -35,7 +35,7 @@ def run(module: ir.Module) -> None:
             op.attributes["callee"] = ir.FlatSymbolRefAttr.get(symbols[callee])
 
 
-@lowering("tir-lower-c-interfaces", "Name the C interface of a function after it, not after its symbol")
+@lowering("tir-lower-abi-c-interfaces", "Name the C interface of a function after it, not after its symbol")
 def name_interfaces(module: ir.Module) -> None:
     """Rename the functions that upstream made for `llvm.emit_c_interface`.
 

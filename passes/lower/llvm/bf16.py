@@ -19,7 +19,7 @@ _MOVE_OPS = frozenset(
 )
 
 
-@lowering("tir-lower-words", "Lower bf16 loads, stores and shuffles to i16")
+@lowering("tir-lower-bf16-moves", "Lower bf16 loads, stores and shuffles to i16")
 def lower_moves(module: ir.Module) -> None:
     """Rewrite bf16 values that are only moved to i16.
 

@@ -33,7 +33,7 @@ _LOG2_ERFC_32 = (
 )  # fmt: skip
 
 
-@lowering("tir-lower-math", "Lower exp, exp2, expm1, log, log1p, tanh and erf to polynomials")
+@lowering("tir-lower-math-polynomials", "Lower exp, exp2, expm1, log, log1p, tanh and erf to polynomials")
 def run(module: ir.Module) -> None:
     """Expand math functions that would be one call of the C library for each lane.
 

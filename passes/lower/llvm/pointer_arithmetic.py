@@ -10,7 +10,7 @@ from tir_mlir.passes.lower.registry import lowering
 _DYNAMIC = -(1 << 31)  # in a getelementptr: a dynamic operand
 
 
-@lowering("tir-lower-pointers", "Lower pointer arithmetic on integers to llvm.getelementptr")
+@lowering("tir-lower-pointer-arithmetic", "Lower pointer arithmetic on integers to llvm.getelementptr")
 def run(module: ir.Module) -> None:
     """Rewrite integer pointer arithmetic to getelementptr.
 

@@ -11,7 +11,7 @@ from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
-@lowering("tir-lower-guards", "Hoist guards out of loops or into their bounds; inline loops that run once")
+@lowering("tir-lower-hoist-guards", "Hoist guards out of loops or into their bounds; inline loops that run once")
 def run(module: ir.Module) -> None:
     """Hoist guards out of loops, or turn them into bounds.
 

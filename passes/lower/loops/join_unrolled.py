@@ -18,7 +18,7 @@ PREFIX = "tir.unroll="
 """Names the location of a joined loop, with the factor: upstream passes keep locations, but not attributes."""
 
 
-@lowering("tir-lower-joined", "Join long unrolled loops with the loop around them, for LLVM to unroll")
+@lowering("tir-lower-join-unrolled", "Join long unrolled loops with the loop around them, for LLVM to unroll")
 def run(module: ir.Module) -> None:
     """Join an unrolled loop with the serial loop that holds only it.
 
@@ -28,7 +28,7 @@ def run(module: ir.Module) -> None:
 
     LLVM unrolls the joined loop by the same factor. The last iterations, if fewer, become its remainder loop rather
     than a copy of the body for each. Applies where the body uses the two variables only in this sum, has no loops but
-    unrolled and vectorized ones, and would become at least `LEAST` ops. Requires `tir-lower-guards`.
+    unrolled and vectorized ones, and would become at least `LEAST` ops. Requires `tir-lower-hoist-guards`.
     """
     for func in programs(module):
         for op in reversed([o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]):

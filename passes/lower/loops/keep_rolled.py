@@ -103,9 +103,9 @@ _UNROLL = "#llvm.loop_annotation<unroll = <count = {} : i32>>"
 _MARK, _FACT = "llvm.loop_annotation", "loop_annotation"
 
 
-@lowering("tir-lower-repeats", "Tell LLVM which loops to unroll, and which not: long chains in a repeating loop")
+@lowering("tir-lower-keep-rolled", "Tell LLVM which loops to unroll, and which not: long chains in a repeating loop")
 def run(module: ir.Module) -> None:
-    """Disable LLVM's unrolling of a loop that repeats a chain; ask for that of loops that `tir-lower-joined` made.
+    """Disable LLVM's unrolling of a loop that repeats a chain; ask for it where `tir-lower-join-unrolled` made a loop.
 
         scf.for %j ... {                                 scf.for %j ... {
           scf.for %k = 0 to 24 {                           scf.for %k = 0 to 24 {
@@ -114,7 +114,7 @@ def run(module: ir.Module) -> None:
           }                                              }
         }
 
-    See `is_repeated_chain`. Runs on scf loops; `tir-lower-marks` moves the annotation to the branch.
+    See `is_repeated_chain`. Runs on scf loops; `tir-lower-keep-rolled-marks` moves the annotation to the branch.
     """
     for op in walk.ops(module.operation):
         if op.name != "scf.for":
@@ -125,7 +125,7 @@ def run(module: ir.Module) -> None:
             op.attributes[_MARK] = ir.Attribute.parse(_UNROLL.format(factor))
 
 
-@lowering("tir-lower-marks", "Copy loop annotations from scf.for to the latch branch")
+@lowering("tir-lower-keep-rolled-marks", "Copy loop annotations from scf.for to the latch branch")
 def finish(module: ir.Module) -> None:
     """Rename the loop annotation on a branch to the attribute that the translation to LLVM IR reads.
 

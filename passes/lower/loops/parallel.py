@@ -18,7 +18,7 @@ from tir_mlir.passes.lower.registry import location_text, lowering, programs, wa
 _NO_THREADS = "a CPU has no such threads; use parallel for its cores and vectorize for its vectors"
 
 
-@lowering("tir-lower-threads", "Lower thread-bound loops to serial loops")
+@lowering("tir-lower-parallel-threads", "Lower thread-bound loops to serial loops")
 def run_threads(module: ir.Module) -> None:
     """Lower `blockIdx`, `threadIdx` and `vthread` loops to serial ones.
 
@@ -44,7 +44,7 @@ def serialize(module: ir.Module) -> None:
                 attrs.put(op, attrs.KIND, None)
 
 
-@lowering("tir-lower-races", "Serialize parallel loops that are nested or whose iterations share a buffer")
+@lowering("tir-lower-parallel-races", "Serialize parallel loops that are nested or whose iterations share a buffer")
 def run_races(module: ir.Module) -> None:
     """Serialize parallel loops that cannot run in parallel.
 
@@ -80,7 +80,7 @@ def run_parallel(module: ir.Module) -> bool:
 
         affine.for %i = 0 to 64 {...} {tir.kind = "parallel"}   -->   affine.parallel (%i) = (0) to (64) {...}
 
-    Requires blocks (also `affine.parallel`) to be removed, and `tir-lower-races`.
+    Requires blocks (also `affine.parallel`) to be removed, and `tir-lower-parallel-races`.
     """
     for func in programs(module):
         for op in walk.ops(func.op):

@@ -27,7 +27,7 @@ MAX_OPS = 6000
 HARMLESS = YIELDS | ALLOCS
 
 
-@lowering("tir-lower-tails", "Peel partial tiles, so that full tiles run without guards and with constant bounds")
+@lowering("tir-lower-peel-tails", "Peel partial tiles, so that full tiles run without guards and with constant bounds")
 def run(module: ir.Module) -> None:
     """Split a loop at the first iteration whose tile is partial.
 
@@ -37,7 +37,7 @@ def run(module: ir.Module) -> None:
             body                                           unrolled for %j = 0 to 8 {body at %i = 62}
 
     Only if the bound or guard belongs to a vectorized or unrolled loop, which needs constant bounds. A parallel loop is
-    not split: it gets both bodies under a condition. Bounds may be symbolic. Requires `tir-lower-guards`.
+    not split: it gets both bodies under a condition. Bounds may be symbolic. Requires `tir-lower-hoist-guards`.
     """
     for func in programs(module):
         simplify(func.op)

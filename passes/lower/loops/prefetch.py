@@ -34,7 +34,7 @@ def run(module: ir.Module) -> None:
 
     The annotation `prefetch` names one or several buffers, or maps each to a number of iterations ahead: {"A": 4}.
     Supports accesses whose indices are sums of loop variables, under loops of constant extent, up to 64 lines. Warns
-    about skipped buffers. Requires peeled loops (`tir-lower-tails`), not vectorized yet.
+    about skipped buffers. Requires peeled loops (`tir-lower-peel-tails`), not vectorized yet.
     """
     for func in programs(module):
         known = {Buffer(accessed(op)).root.name for op in walk.ops(func.op) if op.name in AFFINE_ELEMENT_ACCESSES}

@@ -22,7 +22,7 @@ def run(module: ir.Module) -> None:
 
     The value %x is computed outside the loop, or by arithmetic on loop-invariant values in front of the search. A
     search finds its value once at most, so the order of the iterations is kept. Then `%d` can be a vector. A search
-    that is checked (`tir-lower-unproved`) leaves only loops that certainly run. Requires blocks to be removed.
+    that is checked (`tir-lower-checks-mark`) leaves only loops that certainly run. Requires blocks to be removed.
     """
     for op in walk.ops(module.operation):
         if walk.bound_value(op) is not None:

@@ -170,7 +170,7 @@ def body_op_holds(block: ir.Block, parent: ir.Operation) -> bool:
     return any(b == block for region in parent.regions for b in region.blocks)
 
 
-@lowering("tir-lower-thread-stack", "Hoist allocas out of parallel loops to the start of the thread")
+@lowering("tir-lower-allocs-thread-stack", "Hoist allocas out of parallel loops to the start of the thread")
 def run_thread_stack(module: ir.Module) -> None:
     """Allocate stack memory once for each thread.
 

@@ -27,7 +27,7 @@ CHECKED = "tir.checked"
 _PROVED: list[str] = []
 
 
-@lowering("tir-lower-unproved", "Mark accesses and bindings that are not proved inside, to be checked when they run")
+@lowering("tir-lower-checks-mark", "Mark accesses and bindings that are not proved inside, to be checked when they run")
 def mark(module: ir.Module) -> None:
     """Mark each access with its block and buffer, or as proved; and each iter bound to a value that is not affine.
 
@@ -92,7 +92,7 @@ def run(module: ir.Module) -> list[CheckedSite]:
     A skipped load gives 0, a skipped store changes nothing. The global `__tir_outside` keeps the first one, also if
     several threads have one. Once there is one, `scf.while` loops end, as a skipped load may be what they wait for.
     A block with an iter whose value is outside its domain is skipped, and recorded, too.
-    Applies to functions that `tir-lower-unproved` marked; returns the sites.
+    Applies to functions that `tir-lower-checks-mark` marked; returns the sites.
     """
     sites: list[CheckedSite] = []
     for func in programs(module):

@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, POINTERS, stored
 from tir_mlir.dialect.presburger import isl_exprs, sets
-from tir_mlir.passes.lower.blocks.lower_blocks import Simplifier
+from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.whole_use import is_used_whole
 from tir_mlir.passes.lower.op_attrs import index_of

@@ -20,7 +20,7 @@ MAX_WIDTH = 64
 """Elements of a row loaded at once."""
 
 
-@lowering("tir-lower-interleaved", "Lower copies that interleave rows to vector.interleave")
+@lowering("tir-lower-interleave", "Lower copies that interleave rows to vector.interleave")
 def run(module: ir.Module) -> None:
     """Load rows, interleave them, and store them as one.
 
@@ -32,7 +32,7 @@ def run(module: ir.Module) -> None:
         }
 
     Applies to a perfect nest of two loops around just the copy (possibly with a cast), if rows are contiguous, and 2, 4
-    or 8 of them fill the last dimension of the destination. Requires `tir-lower-tails`; loops not vectorized yet.
+    or 8 of them fill the last dimension of the destination. Requires `tir-lower-peel-tails`; loops not vectorized yet.
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]:

@@ -24,7 +24,9 @@ PIECE_BITS = 512
 """Maximal bits of a piece; LLVM splits it on other machines."""
 
 
-@lowering("tir-lower-runs", "Lower copies across rows, or of every nth element, to masked vector loads and shuffles")
+@lowering(
+    "tir-lower-row-copies", "Lower copies across rows, or of every nth element, to masked vector loads and shuffles"
+)
 def run(module: ir.Module) -> None:
     """Load contiguous runs of elements.
 
@@ -36,7 +38,7 @@ def run(module: ir.Module) -> None:
 
     Applies to loops around just such a copy, with contiguous stores. A piece of 16, 8, 4 or 2 lanes spans at most two
     rows; if pieces divide rows, no mask is needed. Lanes at distance 2, 3 or 4 are shuffled out of whole vectors.
-    Requires `tir-lower-tails`; loops not vectorized yet.
+    Requires `tir-lower-peel-tails`; loops not vectorized yet.
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "vectorized"]:

@@ -19,7 +19,7 @@ SQUARE_SIZES = (8, 4, 2)
 """Casts allowed between load and store."""
 
 
-@lowering("tir-lower-transposed", "Lower copies that transpose a tile to vector loads, shuffles and stores")
+@lowering("tir-lower-transpose", "Lower copies that transpose a tile to vector loads, shuffles and stores")
 def run(module: ir.Module) -> None:
     """Load rows, transpose them by shuffles, and store columns.
 
@@ -32,7 +32,7 @@ def run(module: ir.Module) -> None:
 
     Applies to a perfect nest of two loops around just the copy (possibly with a cast), with extents that are multiples
     of 2, 4 or 8, and contiguous rows and columns. Eight rows take three rounds of two-operand shuffles (a butterfly)
-    instead of 64 loads. Requires `tir-lower-tails`; loops not vectorized yet.
+    instead of 64 loads. Requires `tir-lower-peel-tails`; loops not vectorized yet.
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "unrolled"]:

@@ -57,8 +57,8 @@ func.func @main(%A: memref<4x{element}>) attributes {{tir.id = 0 : i64}} {{
 }}"""
         text = lowered(source, timing=timing)
         assert "llvm.func @tir.main" in text
-        assert ("tir-lower-bf16" in timing) == ("tir-lower-words" in timing) == (element == "bf16")
-        assert ("tir-lower-math" in timing) == math
+        assert ("tir-lower-bf16" in timing) == ("tir-lower-bf16-moves" in timing) == (element == "bf16")
+        assert ("tir-lower-math-polynomials" in timing) == math
 
 
 def test_every_pass_is_listed_and_explained():

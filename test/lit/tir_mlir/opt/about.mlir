@@ -13,6 +13,6 @@
 // PASSES: tir-split{loop factors [preserve_unit_iters] [disable_predication]} Split a loop into a nest of loops.
 // PASSES: passes on a whole module:
 // PASSES: tir-from-linalg
-// PASSES: tir-lower-unrolled{[limit=]} Unroll loops
+// PASSES: tir-lower-unroll{[limit=]} Unroll loops
 // PASSES: upstream passes
 // PASSES: canonicalize

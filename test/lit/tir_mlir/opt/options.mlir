@@ -3,7 +3,7 @@
 // RUN: not tir-opt nothing.mlir --tir-split=loop=i 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not tir-opt nothing.mlir --tir-split="loop=i factors=1 loop=j" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not tir-opt nothing.mlir --tir-split="loop" 2>&1 | FileCheck %s --check-prefix=FORM
-// RUN: not tir-opt nothing.mlir --tir-lower-unrolled="limt=3" 2>&1 | FileCheck %s --check-prefix=LOWERING
+// RUN: not tir-opt nothing.mlir --tir-lower-unroll="limt=3" 2>&1 | FileCheck %s --check-prefix=LOWERING
 // RUN: not tir-opt nothing.mlir --canonicalize="x=1" 2>&1 | FileCheck %s --check-prefix=UPSTREAM
 // RUN: not tir-opt nothing.mlir --tir-verify="x=1" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: tir-opt %s --split-input-file --verify-diagnostics --tir-split="loop=i factors=a,4"
@@ -14,7 +14,7 @@
 // MISSING: --tir-split:1:1: error: tir-split: option factors is missing; tir-split takes
 // TWICE: error: tir-split: duplicate option loop
 // FORM: error: tir-split: option "loop" is not of the form name=value
-// LOWERING: error: tir-lower-unrolled: unknown option "limt"; it takes limit
+// LOWERING: error: tir-lower-unroll: unknown option "limt"; it takes limit
 // UPSTREAM: --canonicalize:1:1: error: canonicalize: no such option x
 // NONE: error: tir-verify has no options
 

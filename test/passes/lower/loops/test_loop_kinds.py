@@ -9,7 +9,7 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.passes.lower import LOWERINGS, LoweringWarning
 
 RNG = np.random.default_rng(2)
-VECTOR = ("tir-lower-blocks", "tir-lower-vectorized")
+VECTOR = ("tir-lower-blocks", "tir-lower-vectorize")
 
 
 def func(args: str, body: str) -> str:
@@ -26,7 +26,7 @@ def test_unrolled():
       } {tir.kind = "unrolled"}
     }""",
     )
-    text = passed(source, "tir-lower-unrolled")
+    text = passed(source, "tir-lower-unroll")
     assert text.count("affine.store") == 3 and text.count("affine.for") == 1
     x, y = RNG.random(12, dtype=np.float32), np.zeros(12, np.float32)
     run(source, x, y)
@@ -54,7 +54,7 @@ UNROLLED_NEST = func(
 
 def test_nested_unrolled_loops_with_bounds_data_and_indices():
     """The variable is used in accesses, in bounds, in other index arithmetic and as data; one lower bound varies."""
-    text = passed(UNROLLED_NEST, "tir-lower-unrolled")
+    text = passed(UNROLLED_NEST, "tir-lower-unroll")
     assert text.count("affine.store") == text.count("memref.store") == 8
     x, y, seen = RNG.random(32, dtype=np.float32), np.zeros(64, np.float32), np.zeros(64, np.int32)
     run(UNROLLED_NEST, x, y, seen)
@@ -70,7 +70,7 @@ def test_unrolling_copies_accesses_as_they_are():
         """%one = arith.constant 1.0 : f32
     affine.for %i = 0 to 4 { affine.store %one, %Y[%i * 3 + 2] : memref<16xf32> } {tir.kind = "unrolled"}""",
     )
-    text = passed(source, "tir-lower-unrolled")
+    text = passed(source, "tir-lower-unroll")
     assert text.count("affine.store") == text.count("* 3 + 2]") == 4
 
 
@@ -85,10 +85,10 @@ def test_constants_do_not_count_for_the_limit_of_unrolling():
     )
     with entered():
         small, large = (ir.Module.parse(source) for _ in range(2))
-        LOWERINGS["tir-lower-unrolled"].run(large, limit=16)
+        LOWERINGS["tir-lower-unroll"].run(large, limit=16)
         assert "affine.for" not in str(large)
         with pytest.warns(LoweringWarning, match="it would become 16 ops, at most 15"):
-            LOWERINGS["tir-lower-unrolled"].run(small, limit=15)
+            LOWERINGS["tir-lower-unroll"].run(small, limit=15)
         assert str(small).count("affine.for") == 1
 
 
@@ -98,7 +98,7 @@ def test_huge_loops_are_not_unrolled():
         """%one = arith.constant 1.0 : f32
     affine.for %i = 0 to 100000 { affine.store %one, %Y[%i] : memref<100000xf32> } {tir.kind = "unrolled"}""",
     )
-    text = passed(source, "tir-lower-unrolled")
+    text = passed(source, "tir-lower-unroll")
     assert text.count("affine.for") == 1 and "unrolled" not in text
 
 
@@ -370,7 +370,7 @@ def test_thread_bindings_run_in_order():
       } {tir.kind = "threadIdx.x"}
     } {tir.kind = "blockIdx.x"}""",
     )
-    assert "tir.kind" not in passed(source, "tir-lower-threads")
+    assert "tir.kind" not in passed(source, "tir-lower-parallel-threads")
     y = np.zeros((8, 4), np.float32)
     run(source, y)
     np.testing.assert_array_equal(y, np.tile(np.arange(4, dtype=np.float32), (8, 1)))

@@ -45,7 +45,7 @@ def test_a_condition_that_all_lanes_share(n):
     a, b = RNG.random((2, 5, n), dtype=np.float32)
     c = np.empty_like(a)
     if n > 1:
-        assert "-> vector<" in passed(text, "tir-lower-vectorized")
+        assert "-> vector<" in passed(text, "tir-lower-vectorize")
     run(text, a, b, c)
     np.testing.assert_array_equal(c, np.where(np.arange(5)[:, None] >= 2, a, np.float32(7)) + b)
 
@@ -53,7 +53,7 @@ def test_a_condition_that_all_lanes_share(n):
 @pytest.mark.parametrize("n", [7, 16, 65])
 def test_a_condition_of_the_lane_is_a_mask(n):
     text = chosen(n, "d0 - 2 >= 0", "%j")
-    assert "vector.create_mask" in passed(text, "tir-lower-vectorized")
+    assert "vector.create_mask" in passed(text, "tir-lower-vectorize")
     a, b = RNG.random((2, 5, n), dtype=np.float32)
     c = np.empty_like(a)
     run(text, a, b, c)

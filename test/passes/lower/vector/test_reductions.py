@@ -56,7 +56,7 @@ def test_any_combiner(op):
         if op == "mulf":
             a[:, 5:] = 1
         c = np.full(3, 99, a.dtype)
-        assert "vector.extract_strided_slice" in passed(reduction(op, 37, type_, start), "tir-lower-vectorized")
+        assert "vector.extract_strided_slice" in passed(reduction(op, 37, type_, start), "tir-lower-vectorize")
         run(reduction(op, 37, type_, start), a, c)
         first = a.dtype.type(float(start))
         np.testing.assert_array_equal(c, want(np.concatenate([np.full((3, 1), first), a], 1), axis=1).astype(a.dtype))
@@ -79,7 +79,7 @@ def test_a_part_of_a_sum_over_two_loops(order):
     }} {kinds[second]} }} {kinds[first]} }}
     return
   }}"""
-    text = passed(source, "tir-lower-vectorized")
+    text = passed(source, "tir-lower-vectorize")
     assert text.count("arith.addf") == 6 and "affine.if" not in text  # one in the loop, the rest over the lanes
     a, c = RNG.integers(-4, 5, (3, 80)).astype(np.float32), np.zeros(3, np.float32)
     run(source, a, c)
@@ -103,9 +103,9 @@ def test_strided_lanes():
 def test_a_sum_with_observed_partial_results_stays_serial():
     show = "%t = affine.load %C[2] : memref<3xf32>\n affine.store %t, %C[0] : memref<3xf32>"
     source = reduction("addf", 16, "f32", "0.0").replace("%a = affine", show + "\n%a = affine")
-    assert "vector<" not in passed(source, "tir-lower-vectorized")
+    assert "vector<" not in passed(source, "tir-lower-vectorize")
 
 
 def test_an_order_that_counts_stays():
     source = reduction("addf", 16, "f32", "0.0").replace(" fastmath<reassoc>", "")
-    assert "vector<" not in passed(source, "tir-lower-vectorized")
+    assert "vector<" not in passed(source, "tir-lower-vectorize")

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-races,tir-lower-parallel' | FileCheck %s
+# RUN: tir-opt %s --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-parallel-races,tir-lower-parallel' | FileCheck %s
 
 
 # CHECK: affine.parallel (%[[I:.*]]) = (0) to (8) {

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-compact,tir-lower-guards,tir-lower-vectorized,tir-lower-unrolled,tir-lower-registers' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-compact,tir-lower-hoist-guards,tir-lower-vectorize,tir-lower-unroll,tir-lower-registers' | FileCheck %s
 
 
 # A sum of its own over two loops: both carry it; memory sees the start and the end.

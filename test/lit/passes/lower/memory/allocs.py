@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file -p 'tir-lower-blocks,tir-lower-compact,tir-lower-races,tir-lower-parallel,tir-lower-allocs' | FileCheck %s
+# RUN: tir-opt %s --split-input-file -p 'tir-lower-blocks,tir-lower-compact,tir-lower-parallel-races,tir-lower-parallel,tir-lower-allocs' | FileCheck %s
 
 
 # Small: the stack, at the start of the thread that owns it. Never in a serial loop.

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-unproved,tir-lower-blocks,tir-lower-checks' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-checks-mark,tir-lower-blocks,tir-lower-checks' | FileCheck %s
 
 
 

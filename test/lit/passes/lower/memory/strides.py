@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-lower-align,tir-lower-blocks,tir-lower-vectorized,tir-lower-strides' --mlir-print-local-scope | FileCheck %s
+# RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-lower-strides-align,tir-lower-blocks,tir-lower-vectorize,tir-lower-strides' --mlir-print-local-scope | FileCheck %s
 
 
 # The stride of axis 0 is 8 more than a multiple of 32, that of axis 1 is 1: rows are vectors still.

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-align,tir-lower-blocks,tir-lower-rows' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-strides-align,tir-lower-blocks,tir-lower-rows' | FileCheck %s
 
 
 # Rows that follow each other are read as one.

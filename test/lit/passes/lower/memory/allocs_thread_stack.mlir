@@ -1,4 +1,4 @@
-// RUN: tir-opt %s -p tir-lower-thread-stack | FileCheck %s
+// RUN: tir-opt %s -p tir-lower-allocs-thread-stack | FileCheck %s
 
 // CHECK: omp.parallel {
 // CHECK-NEXT: memref.alloca() : memref<16xf32>

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-fastmath,tir-lower-blocks,tir-lower-conditions,tir-lower-vectorized' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-fastmath,tir-lower-blocks,tir-lower-conditions,tir-lower-vectorize' | FileCheck %s
 
 
 # What does not depend on the lane is broadcast.

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p tir-lower-unproved | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p tir-lower-checks-mark | FileCheck %s
 
 
 # An index from memory may have any value.

@@ -1,5 +1,5 @@
-# RUN: tir-opt %s -p 'tir-lower-align,tir-lower-blocks' --mlir-print-local-scope | FileCheck %s
-# RUN: tir-opt %s -p 'tir-storage-align{block=Y buffer_index=0 axis=0 factor=16 offset=3},tir-lower-align' --mlir-print-local-scope | FileCheck %s --check-prefix=AGAIN
+# RUN: tir-opt %s -p 'tir-lower-strides-align,tir-lower-blocks' --mlir-print-local-scope | FileCheck %s
+# RUN: tir-opt %s -p 'tir-storage-align{block=Y buffer_index=0 axis=0 factor=16 offset=3},tir-lower-strides-align' --mlir-print-local-scope | FileCheck %s --check-prefix=AGAIN
 
 
 # The wish of the block goes to the buffer.

@@ -1,4 +1,4 @@
-// RUN: tir-opt %s -p tir-lower-repeats | FileCheck %s
+// RUN: tir-opt %s -p tir-lower-keep-rolled | FileCheck %s
 
 // The maximum of a row, taken again for each %j: kept a loop.
 // CHECK-LABEL: func.func @again

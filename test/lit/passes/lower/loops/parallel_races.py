@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-lower-blocks,tir-lower-races' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-lower-blocks,tir-lower-parallel-races' | FileCheck %s
 
 
 # A parallel loop in a parallel loop runs in its thread.

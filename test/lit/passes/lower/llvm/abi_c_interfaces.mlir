@@ -1,4 +1,4 @@
-// RUN: tir-opt %s -p tir-lower-c-interfaces | FileCheck %s
+// RUN: tir-opt %s -p tir-lower-abi-c-interfaces | FileCheck %s
 
 // CHECK: llvm.func @_mlir_ciface_exp(
 // CHECK: llvm.call @tir.exp(

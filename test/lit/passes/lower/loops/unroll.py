@@ -1,10 +1,10 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-unrolled,canonicalize' | FileCheck %s
-# RUN: tir-opt %s --split-input-file -p 'tir-lower-blocks,tir-lower-unrolled{limit=2}' | FileCheck %s --check-prefix=LIMIT
-# RUN: not tir-opt %s --split-input-file -p 'tir-lower-unrolled{limt=2}' 2>&1 | FileCheck %s --check-prefix=OPTION
-# RUN: not tir-opt %s --split-input-file -p 'tir-lower-unrolled{limit=many}' 2>&1 | FileCheck %s --check-prefix=VALUE
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-unroll,canonicalize' | FileCheck %s
+# RUN: tir-opt %s --split-input-file -p 'tir-lower-blocks,tir-lower-unroll{limit=2}' | FileCheck %s --check-prefix=LIMIT
+# RUN: not tir-opt %s --split-input-file -p 'tir-lower-unroll{limt=2}' 2>&1 | FileCheck %s --check-prefix=OPTION
+# RUN: not tir-opt %s --split-input-file -p 'tir-lower-unroll{limit=many}' 2>&1 | FileCheck %s --check-prefix=VALUE
 
 
-# OPTION: error: tir-lower-unrolled: unknown option "limt"; it takes limit
+# OPTION: error: tir-lower-unroll: unknown option "limt"; it takes limit
 # VALUE: error: {{.*}}many
 # LIMIT-LABEL: func.func @three
 # LIMIT: affine.for

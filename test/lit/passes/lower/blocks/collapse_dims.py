@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-collapsed' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-collapse-dims' | FileCheck %s
 
 
 # A pixel is the place p of the image; other accesses follow.

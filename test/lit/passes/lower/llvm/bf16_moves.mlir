@@ -1,4 +1,4 @@
-// RUN: tir-opt %s --split-input-file -p tir-lower-words | FileCheck %s
+// RUN: tir-opt %s --split-input-file -p tir-lower-bf16-moves | FileCheck %s
 
 // Numbers that are moved: bits. A constant is cast, which LLVM folds.
 // CHECK-LABEL: llvm.func @moves

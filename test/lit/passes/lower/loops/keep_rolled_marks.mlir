@@ -1,4 +1,4 @@
-// RUN: tir-opt %s -p tir-lower-marks | FileCheck %s
+// RUN: tir-opt %s -p tir-lower-keep-rolled-marks | FileCheck %s
 
 // CHECK-LABEL: llvm.func @f
 // CHECK: llvm.br ^bb1 {loop_annotation = #{{[a-z_0-9]+}}}

@@ -1,4 +1,4 @@
-// RUN: tir-opt %s --split-input-file -p tir-lower-pointers | FileCheck %s
+// RUN: tir-opt %s --split-input-file -p tir-lower-pointer-arithmetic | FileCheck %s
 
 // A pointer computed as an integer becomes an address within the memory that it came from.
 // CHECK-LABEL: llvm.func @sum

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-guards,tir-lower-tails' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-hoist-guards,tir-lower-peel-tails' | FileCheck %s
 
 
 # Full tiles with a constant bound; the last one with the rest, at a fixed place.

@@ -1,4 +1,4 @@
-// RUN: tir-opt %s --split-input-file -p tir-lower-math | FileCheck %s
+// RUN: tir-opt %s --split-input-file -p tir-lower-math-polynomials | FileCheck %s
 
 // The nearest multiple of ln 2, a polynomial, a power of two in two steps: no call, no conversion of a NaN.
 // CHECK-LABEL: func.func @exp

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s -p 'tir-lower-blocks,tir-lower-threads' | FileCheck %s
+# RUN: tir-opt %s -p 'tir-lower-blocks,tir-lower-parallel-threads' | FileCheck %s
 
 
 # On a CPU the threads run one after the other; other kinds stay.

@@ -1,5 +1,5 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-guards,tir-lower-joined' | FileCheck %s
-# RUN: tir-opt %s --split-input-file --mlir-print-debuginfo -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-guards,tir-lower-joined' | FileCheck %s --check-prefix=MARK
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-hoist-guards,tir-lower-join-unrolled' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-debuginfo -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-hoist-guards,tir-lower-join-unrolled' | FileCheck %s --check-prefix=MARK
 
 
 # The last strip is cut: no part of the joined loop is.

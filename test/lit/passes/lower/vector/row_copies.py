@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-runs' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-row-copies' | FileCheck %s
 
 
 # Rows of 14 with gaps of 2: at most one of them ends among 8 lanes. The masks depend on the panel alone.

@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-guards' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-conditions,tir-lower-hoist-guards' | FileCheck %s
 
 
 # A guard on the inner loop is its bound; one on the outer loop alone stands around both. A loop that runs once goes.
