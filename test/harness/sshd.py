@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tir_mlir.tune.boards.ssh_connection import shared
+from tir_mlir.tune.boards.ssh_runner import shared
 
 SERVER = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 NEEDED = SERVER and shutil.which("ssh") and shutil.which("ssh-keygen")

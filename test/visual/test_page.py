@@ -10,7 +10,7 @@ import pytest
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.visual.diff_lines import diff_lines
+from tir_mlir.visual.history_page import diff_lines
 
 
 @pytest.fixture

@@ -7,20 +7,21 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 from mlir import ir
 
+from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.calls import calls_in
-from tir_mlir.dialect.diagnostics import Counterexample, NotChecked
+from tir_mlir.dialect.diagnostics import Counterexample, NotChecked, NotProvable
 from tir_mlir.dialect.index_maps import IndexMap
-from tir_mlir.dialect.ir import Func, Loop, entered, funcs, held_module
+from tir_mlir.dialect.ir import Func, Loop, entered, frozen, funcs, held_module, is_loop, walk
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.arenas.typed_arenas import ARENA_NOTE, uses_arenas
 from tir_mlir.equivalence.field.field_functions import P
 from tir_mlir.equivalence.field.order_scale import scale_of
-from tir_mlir.equivalence.races import races
 from tir_mlir.equivalence.result import Difference, Result, written_by
 from tir_mlir.equivalence.reversed_loops import in_reverse
 from tir_mlir.equivalence.ties import unspecified_by_ties
@@ -429,3 +430,32 @@ def _pairs(original: ir.Module, scheduled: ir.Module, result: Result) -> Iterato
         return
     for a, b in names:
         yield both[0][a], both[1][b], left[a], right[b]
+
+
+# --- race detection for parallel loops, by isl: a serial run cannot show races ----------------------------------------
+
+
+@dataclass
+class Races:
+    """The parallel loops of a function with a data race between iterations, and the undecided ones with the
+    reason."""
+
+    found: list[tuple[Loop, Counterexample]] = field(default_factory=list)
+    open: list[tuple[Loop, str]] = field(default_factory=list)
+
+
+def races(func: Func) -> Races:
+    """The races of a function (call inside `entered`)."""
+    result = Races()
+    with frozen():
+        for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op)]:
+            if loop.kind in ("serial", "unrolled"):
+                continue
+            try:
+                clash = dependences.carried(loop)
+            except NotProvable as error:
+                result.open.append((loop, str(error).splitlines()[0]))
+                continue
+            if clash is not None:
+                result.found.append((loop, clash))
+    return result

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import sys
 from dataclasses import dataclass
 
 from tir_mlir.target.host import architecture
 from tir_mlir.target.host import features as features_of_host
-from tir_mlir.target.vector_length import scalable_bits
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,26 @@ class Target:
     def has(self, *features: str) -> bool:
         """Whether the CPU has all of these instruction sets."""
         return self.given.issuperset(features)
+
+
+# --- the length of this machine's scalable vector registers (SVE), as its system reports it ---------------------------
+
+
+_PR_SVE_GET_VL = 51
+_LENGTH = 0xFFFF  # the other bits of the answer are flags
+
+
+@functools.cache
+def scalable_bits() -> int:
+    """The length in bits; 0 without such registers."""
+    if architecture() != "aarch64":
+        return 0
+    answer = _ask_system()
+    return 8 * (answer & _LENGTH) if answer > 0 else 0
+
+
+def _ask_system() -> int:
+    try:
+        return ctypes.CDLL(None).prctl(_PR_SVE_GET_VL, 0, 0, 0, 0)
+    except (OSError, AttributeError):
+        return 0

@@ -11,7 +11,7 @@ from tir_mlir.dialect.diagnostics import NotChecked, VerifyError
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.dialect.verify import verify
 from tir_mlir.equivalence import equivalent
-from tir_mlir.equivalence.races import races
+from tir_mlir.equivalence.compare import races
 from tir_mlir.script.parser import parse
 
 _programs = {}

@@ -15,8 +15,7 @@ from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels
 from tir_mlir.runtime.kernels import emit, needed_by, register_kernel
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script import parse
-from tir_mlir.target.host import features
-from tir_mlir.target.tile_support import has_tiles
+from tir_mlir.target.host import features, has_tiles
 
 KERNEL = """
 llvm.func @{name}(%a: !llvm.ptr) -> i32 {{

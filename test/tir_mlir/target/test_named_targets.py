@@ -7,7 +7,7 @@ from programs.products import product
 
 from tir_mlir import Schedule, build, schedules, target
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.target import cpu, vector_length
+from tir_mlir.target import cpu
 
 
 def test_every_target_has_a_name():
@@ -82,8 +82,8 @@ def test_missing_instruction_sets_are_named(arm):
 
 @pytest.mark.parametrize(("answer", "bits"), [(16, 128), (32 | 1 << 17, 256), (-1, 0)])
 def test_the_length_is_asked_of_the_system(monkeypatch, answer, bits):
-    monkeypatch.setattr(vector_length, "architecture", lambda: "aarch64")
-    monkeypatch.setattr(vector_length, "_ask_system", lambda: answer)
-    assert vector_length.scalable_bits.__wrapped__() == bits
-    monkeypatch.setattr(vector_length, "architecture", lambda: "x86_64")
-    assert vector_length.scalable_bits.__wrapped__() == 0
+    monkeypatch.setattr(cpu, "architecture", lambda: "aarch64")
+    monkeypatch.setattr(cpu, "_ask_system", lambda: answer)
+    assert cpu.scalable_bits.__wrapped__() == bits
+    monkeypatch.setattr(cpu, "architecture", lambda: "x86_64")
+    assert cpu.scalable_bits.__wrapped__() == 0

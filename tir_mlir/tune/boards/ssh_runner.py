@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
+import subprocess
+import tempfile
 import time
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from mlir import ir
 
@@ -21,7 +26,6 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.target import chosen
 from tir_mlir.tune.boards.board_program import Call, linked, results
-from tir_mlir.tune.boards.ssh_connection import SshConnection
 from tir_mlir.tune.trials.job import PATIENCE, Job
 from tir_mlir.tune.trials.local_runner import arguments_of
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
@@ -158,3 +162,56 @@ def boards_of(hosts: Sequence[str]) -> list[SshRunner]:
     if len(set(hosts)) < len(hosts) or not all(isinstance(h, str) and h and not h.startswith("-") for h in hosts):
         raise TuneError(f"ssh is a list of different names of machines, not {list(hosts)!r}")
     return [SshRunner(host) for host in hosts]
+
+
+# --- commands on another machine, by the program `ssh`. Nothing listens there but its SSH server ----------------------
+
+
+PROGRAM = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10")
+"""No password is asked for, no host waited for long, a connection that is lost is noticed within half a minute."""
+LOST = 255
+"""The exit code of ssh for errors of its own."""
+LONGEST = 107 - len("/") - 40 - len(".0123456789abcdef")
+"""Bytes of the name of a folder of sockets: that of a socket has at most 107, and ssh adds a hash and a suffix."""
+
+
+@dataclass(frozen=True)
+class SshConnection:
+    """A machine by its name for ssh: `pi@board7`, or a Host of ~/.ssh/config. program: instead of ssh and options."""
+
+    host: str
+    program: tuple[str, ...] = ()
+
+    def run(self, command: str, given: bytes = b"", seconds: float = 60.0) -> tuple[int, bytes, str]:
+        """Run a command of the shell there: its exit code, what it printed, what it printed as errors.
+
+        Raises MachineLost if the machine cannot be reached, or does not answer within `seconds`; TuneError without ssh.
+        """
+        start = [*(self.program or (*PROGRAM, *shared())), self.host, f"sh -c {shlex.quote(command)}"]
+        with tempfile.TemporaryFile() as words:  # a pipe would be held open by the process that keeps the connection
+            try:
+                done = subprocess.run(start, input=given, stdout=-1, stderr=words, timeout=seconds, check=False)
+            except subprocess.TimeoutExpired:
+                raise MachineLost(f"the board {self.host} does not answer within {seconds:g} s") from None
+            except OSError as error:
+                raise TuneError(f"{start[0]} does not start: {error}; fix: install an SSH client") from None
+            words.seek(0)
+            said = words.read().decode(errors="replace").strip()
+        if done.returncode == LOST:
+            last = (said.splitlines() or ["no message"])[-1]
+            raise MachineLost(f"the board {self.host} cannot be reached: {last}; fix: `ssh {self.host} true` works")
+        return done.returncode, done.stdout, said
+
+
+def shared() -> list[str]:
+    """Options by which commands share one connection for a minute: they start in milliseconds. None without a place."""
+    for place in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
+        folder = Path(place) / f"tir-ssh-{os.getuid()}"
+        if len(os.fsencode(folder)) > LONGEST or set(place) & {'"', "\\"}:
+            continue
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.stat().st_uid == os.getuid() and not folder.stat().st_mode & 0o077:
+                sockets = str(folder).replace("%", "%%") + "/%C"
+                return ["-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o", f'ControlPath="{sockets}"']
+    return []

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import time
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning, short_repr
 from tir_mlir.target import Target
 from tir_mlir.tune.records.environment import machine, same_code, target_key, versions
-from tir_mlir.tune.records.neighbours import by_merit, chosen
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
-from tir_mlir.tune.records.record import Record
-from tir_mlir.tune.records.record_json import decode, encode
+from tir_mlir.tune.records.record import Record, decode, encode
 
 _FOLDER = "records"
 _UNFINISHED = "new-"
@@ -239,3 +239,38 @@ def _age(path: Path) -> float:
         return time.time() - path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+# --- records of the same operator at other sizes, nearest first: where a search starts --------------------------------
+
+
+def by_merit(record: Record) -> tuple[bool, bool, float]:
+    """The sort key of records: usable, then verified, then the fastest."""
+    return not record.usable, not record.verified, record.time
+
+
+def distance(sizes: Sequence[int], others: Sequence[int]) -> float:
+    """The sum of |log2| of the ratios of extents; infinite where their number differs."""
+    if len(sizes) != len(others):
+        return math.inf
+    return sum(abs(math.log2(max(1, a) / max(1, b))) for a, b in zip(sizes, others, strict=True))
+
+
+def chosen(sizes: Sequence[int], programs: Iterable[Iterator[Record]], count: int) -> list[Record]:
+    """At most `count` records of other programs, no two with the same decisions; each program: its records, best first.
+
+        [a1 a2 a3], [b1 b2], with b nearer to `sizes`  ->  [b1, a1, b2, a2, a3]
+
+    Only what is needed is read of each program.
+    """
+    heads = [(distance(sizes, first.sizes), first, rest) for rest in programs if (first := next(rest, None))]
+    rows = [chain([first], rest) for _, first, rest in sorted(heads, key=lambda head: head[0])]
+    kept: list[Record] = []
+    while rows and len(kept) < count:
+        for row in list(rows):
+            fresh = next((r for r in row if all(r.decisions != other.decisions for other in kept)), None)
+            if fresh is None:
+                rows.remove(row)
+            elif len(kept) < count:
+                kept.append(fresh)
+    return kept

@@ -13,7 +13,7 @@ from programs.products import product
 
 from tir_mlir import tune
 from tir_mlir.errors import TuneError, TuneWarning
-from tir_mlir.tune.boards.ssh_connection import SshConnection, shared
+from tir_mlir.tune.boards.ssh_runner import SshConnection, shared
 
 pytestmark = [pytest.mark.slow, sshd.missing]
 

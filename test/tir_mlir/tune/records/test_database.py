@@ -114,7 +114,7 @@ def test_the_best_of_a_thousand_programs_takes_a_few_ms(db, about):
 ADD = """
 import sys; sys.path[:0] = {path!r}
 from tir_mlir.tune.records.database import Database
-from tir_mlir.tune.records.record_json import decode
+from tir_mlir.tune.records.record import decode
 one = decode(open({file!r}).read())
 from dataclasses import replace
 for number in range(25):
@@ -162,7 +162,7 @@ def test_a_killed_writer_loses_one_record_at_most(db, about):
 SHORT = """
 import resource, sys; sys.path[:0] = {path!r}
 from tir_mlir.tune.records.database import Database
-from tir_mlir.tune.records.record_json import decode
+from tir_mlir.tune.records.record import decode
 one = decode(open({file!r}).read())
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 Database({db!r}).add(one)

@@ -8,8 +8,7 @@ import pytest
 from programs.matmul import matmul, matmul_nt
 
 from tir_mlir.target import ZEN4
-from tir_mlir.tune.records.database import Database
-from tir_mlir.tune.records.neighbours import distance
+from tir_mlir.tune.records.database import Database, distance
 from tir_mlir.tune.records.record import subject
 
 
@@ -65,7 +64,7 @@ def test_records_of_other_versions_are_neighbours(tmp_path):
     add(db, 512, 3, 0.1)
     path = next(db.path.rglob("*.json"))
     text = path.read_text().replace('"tir_mlir": "', '"tir_mlir": "7.')
-    from tir_mlir.tune.records.record_json import decode
+    from tir_mlir.tune.records.record import decode
 
     path.unlink()
     db.add(decode(text))

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.tune.records.record_json import decode, encode
+from tir_mlir.tune.records.record import decode, encode
 
 
 def test_a_record_is_read_as_it_was_written(record):
