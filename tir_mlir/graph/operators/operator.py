@@ -27,17 +27,17 @@ class OperatorKind(Enum):
 class Operator:
     """An operator: `te(*tensors, **attrs)` is its result, a tensor or several.
 
-    name: as in relax, without `relax.`; attrs: attributes with their defaults (`REQUIRED` for those without), None: the
-    parameters of `te` after the operands; linalg: the named linalg op ("linalg.add") that computes the same where
-    operand and result types are equal, or None; num_inputs: how many of the parameters of `te` are operands, None: all
-    up to `*tensors`, or those without a default; torch, onnx: the operators of PyTorch ("exp", or "max.other", of an
-    overload) and ONNX ("Exp"), separated by spaces, that are this one on operands of the type of the result; divides:
-    integers by 0 are not defined.
+    name: as in relax, without `relax.`; own_attrs: attributes with their defaults, None: the parameters of `te` after
+    the operands; linalg: the named linalg op ("linalg.add") that computes the same where operand and result types are
+    equal, or None; kind: what transforms know of it; num_inputs: how many of the parameters of `te` are operands, None:
+    all up to `*tensors`, or those without a default; torch, onnx: the operators of PyTorch ("exp", or "max.other", of
+    an overload) and ONNX ("Exp"), separated by spaces, that are this one on operands of the type of the result;
+    divides: it is not defined for integers divided by 0.
     """
 
     name: str
     te: Callable[..., Any]
-    attrs: Mapping[str, Any] = None  # type: ignore[assignment]
+    own_attrs: Mapping[str, Any] | None = None
     linalg: str | None = None
     kind: OperatorKind = OperatorKind.OTHER
     num_inputs: int | None = None
@@ -45,9 +45,17 @@ class Operator:
     onnx: str = ""
     divides: bool = False
 
-    def __post_init__(self) -> None:
-        if self.attrs is None:
-            object.__setattr__(self, "attrs", _attributes(self.te, self.num_inputs))
+    @cached_property
+    def attrs(self) -> Mapping[str, Any]:
+        """The attributes with their defaults, `REQUIRED` for those without: (x, y, axis=0) -> {"axis": 0}."""
+        if self.own_attrs is not None:
+            return self.own_attrs
+        parameters, count = list(inspect.signature(self.te).parameters.values()), self.num_inputs
+        if count is None:
+            several = [n for n, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL]
+            optional = [n for n, p in enumerate(parameters) if p.default is not p.empty]
+            count = several[0] + 1 if several else min(optional, default=len(parameters))
+        return {p.name: REQUIRED if p.default is p.empty else p.default for p in parameters[count:]}
 
     @cached_property
     def operands(self) -> list[inspect.Parameter]:
@@ -69,16 +77,6 @@ class _Required:
 
 
 REQUIRED = _Required()
-
-
-def _attributes(te: Callable[..., Any], num_inputs: int | None) -> dict[str, Any]:
-    """The parameters of a te function after the operands, with their defaults: (x, y, axis=0) -> {"axis": 0}."""
-    parameters = list(inspect.signature(te).parameters.values())
-    if num_inputs is None:
-        several = [n for n, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL]
-        optional = [n for n, p in enumerate(parameters) if p.default is not p.empty]
-        num_inputs = several[0] + 1 if several else min(optional, default=len(parameters))
-    return {p.name: REQUIRED if p.default is p.empty else p.default for p in parameters[num_inputs:]}
 
 
 elementwise = partial(Operator, kind=OperatorKind.ELEMENTWISE)

@@ -7,21 +7,28 @@ import pytest
 from mlir.dialects import linalg
 
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.graph.operators.operator import REQUIRED
 
 
 def test_attributes_are_parameters_with_these_defaults():
-    """Except that positions are int64 in graphs."""
     for name, operator in OPERATORS.items():
         parameters = inspect.signature(operator.te).parameters
         for attribute, default in operator.attrs.items():
             own = parameters[attribute].default
-            given = own is not inspect.Parameter.empty and default is not REQUIRED
-            assert not given or own == default or (name, attribute) in INT64, (name, attribute)
+            assert own == default or (own is inspect.Parameter.empty and default is REQUIRED), (name, attribute)
 
 
-INT64 = {("argmax", "dtype"), ("argmin", "dtype")}
+def test_operands_and_attributes_are_told_apart():
+    """Operands have no default; any number of them ends at `*tensors`; else the row says how many there are."""
+
+    def te(x, y, axis=0): ...
+    def several(*tensors, axis): ...
+
+    assert dict(Operator("own", te).attrs) == {"axis": 0} and not Operator("own", te).takes_tuple
+    assert dict(Operator("own", te, num_inputs=1).attrs) == {"y": REQUIRED, "axis": 0}
+    assert dict(Operator("own", several).attrs) == {"axis": REQUIRED} and Operator("own", several).takes_tuple
+    assert [name for name, row in OPERATORS.items() if row.takes_tuple] == ["einsum", "concat", "stack"]
 
 
 def test_each_has_a_docstring():

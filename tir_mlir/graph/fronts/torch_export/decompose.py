@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from tir_mlir.graph.operators import OPERATORS, OperatorKind
+
 
 def in_known_operators(program: Any, known: Collection[str]) -> Any:
     """The program without writes through views and without operators that are not known but can be decomposed.
@@ -44,17 +46,23 @@ def operator_known(op: Any, known: Collection[str]) -> str | None:
 
 # Their results share memory with no operand. Torch's schema does not say so of every operator (dropout, pad).
 _FRESH = frozenset(
-    "linear conv1d conv2d conv3d batch_norm layer_norm group_norm add sub mul div relu gelu silu hardtanh hardswish "
-    "hardsigmoid sigmoid tanh leaky_relu elu matmul mm bmm addmm cat stack max_pool2d avg_pool2d adaptive_avg_pool2d "
-    "softmax exp sqrt rsqrt neg conv_transpose2d embedding sum mean".split()
+    "linear conv1d conv2d conv3d batch_norm layer_norm group_norm add sub mul div gelu hardtanh leaky_relu elu matmul "
+    "mm bmm addmm cat stack max_pool2d avg_pool2d adaptive_avg_pool2d softmax conv_transpose2d embedding sum "
+    "mean".split()
 )
+
+
+def _fresh_names() -> frozenset[str]:
+    """The operators of torch whose result is memory of its own: those, and all that are elementwise."""
+    rows = (row for row in OPERATORS.values() if row.kind is OperatorKind.ELEMENTWISE)
+    return _FRESH.union(name.split(".")[0] for row in rows for name in row.torch.split())
 
 
 def writes_are_simple(graph: Any) -> bool:
     """Whether every write is of an operator `x_` to a value that only operators with fresh results used before: then
     later uses of x are uses of the result, and nothing else sees the write."""
-    order = {node: at for at, node in enumerate(graph.nodes)}
-    return all(_simple(node, order) for node in graph.nodes if node.op == "call_function" and _writes(node))
+    order, fresh = {node: at for at, node in enumerate(graph.nodes)}, _fresh_names()
+    return all(_simple(node, order, fresh) for node in graph.nodes if node.op == "call_function" and _writes(node))
 
 
 def _writes(node: Any) -> bool:
@@ -63,16 +71,12 @@ def _writes(node: Any) -> bool:
     return schema.is_mutable if schema is not None else node.target.__class__.__module__.startswith("torch")
 
 
-def _simple(node: Any, order: dict[Any, int]) -> bool:
+def _simple(node: Any, order: dict[Any, int], fresh: Collection[str]) -> bool:
     if not _short(node.target)[1] or list(node.args).count(node.args[0]) != 1:
         return False
     operand = node.args[0]
     before = [user for user in operand.users if order[user] < order[node]]
-    return _fresh(operand) and all(map(_fresh, before))
-
-
-def _fresh(node: Any) -> bool:
-    return node.op == "call_function" and _short(node.target)[0] in _FRESH
+    return all(n.op == "call_function" and _short(n.target)[0] in fresh for n in (operand, *before))
 
 
 def _short(target: Any) -> tuple[str, bool]:
