@@ -1,7 +1,7 @@
 """Graphs of operators in MLIR: the encoding of functions on tensors, typed views of them, and their creation."""
 
 from tir_mlir.dialect.graph import create, encoding
-from tir_mlir.dialect.graph.edit import replace_node
+from tir_mlir.dialect.graph.edit import copy_op, replace_node
 from tir_mlir.dialect.graph.names import free_name
 from tir_mlir.dialect.graph.tensor_types import TensorType
 from tir_mlir.dialect.graph.views import Node, TensorFunc, graphs, is_tensor_func, node_of, tensor_func, tensor_funcs
@@ -10,6 +10,7 @@ __all__ = [
     "Node",
     "TensorFunc",
     "TensorType",
+    "copy_op",
     "create",
     "encoding",
     "free_name",

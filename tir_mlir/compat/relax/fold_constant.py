@@ -22,7 +22,7 @@ from tir_mlir.graph.expressions import (
     VarBinding,
     remove_all_unused,
 )
-from tir_mlir.graph.expressions.partition import variables
+from tir_mlir.graph.expressions.pattern_rewriting import variables
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.module import IRModule

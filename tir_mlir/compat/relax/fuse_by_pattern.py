@@ -6,14 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mlir import ir
+
 from tir_mlir.compat.equality import structural_equal
 from tir_mlir.compat.relax.passes import Pass, PassInfo
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.graph import free_name
-from tir_mlir.graph.expressions import Function, Var, var_values
-from tir_mlir.graph.expressions.partition import Part, outlined, parts_of, uses
-from tir_mlir.graph.rewrite import DFPattern
-from tir_mlir.script.module import IRModule
+from tir_mlir.dialect.graph import Node, TensorFunc, free_name, node_of, tensor_func
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.expressions import Call, Expr, Function, TupleGetItem, Var, var_values
+from tir_mlir.graph.expressions.pattern_rewriting import variables
+from tir_mlir.graph.expressions.read_graph import CALL_TIR, nodes_of
+from tir_mlir.graph.rewrite import DFPattern, call_group, group_of
+from tir_mlir.graph.transforms.clean import erase_dead_nodes
+from tir_mlir.script.module import IRModule, verify_module
 
 
 @dataclass
@@ -84,55 +89,143 @@ def FuseOpsByPattern(  # noqa: N802
     fusions = [FusionPattern.of(p) for p in patterns]
 
     def run(mod: IRModule, _: Any) -> IRModule:
-        graphs = {n: f for n, f in mod.graphs.items() if not f.attrs.get("Primitive")}
-        names = list(graphs) if entry_functions is None else list(entry_functions)
+        graphs = [n for n, f in mod.graphs.items() if not f.attrs.get("Primitive")]
+        names = graphs if entry_functions is None else list(entry_functions)
         if missing := [name for name in names if name not in graphs]:
             raise GraphError(f"the module has no graph {missing[0]}; it has {', '.join(graphs)}")
-        state = _Fusion(dict(mod.functions), bind_constants, annotate_codegen)
-        new = {name: state.fused(graphs[name], fusions) for name in names}
-        mod.update({**state.added, **{name: func for name, func in new.items() if func is not graphs[name]}})
+        fusion_of_module = _Fusion(mod, bind_constants, annotate_codegen)
+        for name in names:
+            for fusion in fusions:
+                fusion_of_module.fuse(name, fusion)
         return mod
 
     return Pass(run, PassInfo("FuseOpsByPattern"))
 
 
 class _Fusion:
-    """The state of fusing one module."""
+    """The state of fusing one module, in place."""
 
-    def __init__(self, functions: dict[str, Any], bind_constants: bool, annotate_codegen: bool):
-        self.functions, self.bind_constants, self.annotate_codegen = functions, bind_constants, annotate_codegen
-        self.added: dict[str, Function] = {}
+    def __init__(self, module: IRModule, bind_constants: bool, annotate_codegen: bool):
+        self.module, self.bind_constants, self.annotate_codegen = module, bind_constants, annotate_codegen
+        self.groups: list[str] = []
 
-    def fused(self, func: Function, fusions: Sequence[FusionPattern]) -> Function:
-        """The function after all patterns, in their order."""
-        for fusion in fusions:
-            values, usages = var_values(func), uses(func)
-            parts = parts_of(func, fusion.pattern, lambda p: _is_wanted(fusion, p, values, usages))  # noqa: B023
-            func = outlined(
-                func,
-                parts,
-                lambda p: self._attrs(fusion, p, values),
-                self._add,
-                self.bind_constants,  # noqa: B023
-            )
-            func.home = self
-        return func
+    def fuse(self, name: str, fusion: FusionPattern) -> None:
+        """Make a function of each part of a graph that matches a pattern."""
+        func = self.module[name]
+        values, usages = var_values(func), uses(func)
+        parts = parts_of(func, fusion.pattern, lambda part: _is_wanted(fusion, part, values, usages))
+        with entered():
+            graph = tensor_func(self.module.mlir, name)
+            nodes = nodes_of(func, graph)
+        for part in parts:
+            known = self._attrs(fusion, part, values)
+            self._outline(graph, [nodes[v] for v in part.members if v in nodes], _name(part, values), known)
+        with entered():
+            erase_dead_nodes(graph)
+            verify_module(self.module.mlir)
 
     def _attrs(self, fusion: FusionPattern, part: Part, values: Mapping[Var, Any]) -> dict[str, Any]:
         more = fusion.attrs_getter(_named(fusion, part, values)) if fusion.attrs_getter else {}
         codegen = {"Codegen": fusion.name.partition(".")[0]} if self.annotate_codegen else {}
-        return {"Primitive": 1, "Composite": fusion.name, **codegen, **more}
+        return {"Composite": fusion.name, **codegen, **more}
 
-    def _add(self, prefix: str, func: Function) -> str:
-        """The name of an equal function, or of this one, added."""
-        prefix += f"_{func.attrs['Codegen']}" if "Codegen" in func.attrs else ""
-        for name, other in self.added.items():
-            if name.startswith(prefix) and structural_equal(other, func):
-                return name
-        name = free_name(prefix, self.functions, "")
-        func.home = self
-        self.added[name] = self.functions[name] = func.named(name)
-        return name
+    def _outline(self, graph: TensorFunc, nodes: list[Node], prefix: str, known: dict[str, Any]) -> None:
+        """Call a function in the place of nodes; what others read of them, it returns."""
+        prefix += f"_{known['Codegen']}" if "Codegen" in known else ""
+        with entered():
+            inputs, outputs = self._inputs(graph, nodes), _results(nodes)
+            name = free_name(prefix, self.module, "")
+            group = group_of(self.module.mlir, graph, name, nodes, inputs, outputs)
+            group.op.move_before(graph.op)
+            attrs.put(group.op, attrs.ATTRS, known)
+        equal = [n for n in self.groups if n.startswith(prefix) and self._are_equal(n, name)]
+        with entered():
+            if equal:
+                group.op.erase()
+            self.groups += [] if equal else [name]
+            call_group(graph, tensor_func(self.module.mlir, (equal or [name])[0]), nodes, list(inputs), outputs)
+
+    def _are_equal(self, one: str, other: str) -> bool:
+        return structural_equal(self.module[one], self.module[other])
+
+    def _inputs(self, graph: TensorFunc, nodes: list[Node]) -> dict[ir.Value, str]:
+        """What a function of these nodes is given, and the names of its parameters, constants last."""
+        inside = {result for node in nodes for result in node.results}
+        read = dict.fromkeys(value for node in nodes for value in node.inputs if value not in inside)
+        constants = [v for v in read if (node := node_of(v)) is not None and node.kind == "constant"]
+        named = {} if self.bind_constants else {v: f"param_{number}" for number, v in enumerate(constants)}
+        return {v: graph.name_of(v) for v in read if v not in constants} | named
+
+
+def _results(nodes: Sequence[Node]) -> list[ir.Value]:
+    """The results of the last node, and those of the others that nodes outside read."""
+    inside = {node.op for node in nodes}
+    escapes = [r for node in nodes[:-1] for r in node.results if any(use.owner not in inside for use in r.uses)]
+    return [*escapes, *nodes[-1].results]
+
+
+@dataclass
+class Part:
+    """The bindings of a graph that match a pattern together."""
+
+    root: Var
+    matches: dict[DFPattern, Any]
+    """What each part of the pattern stands for."""
+    members: list[Var] = field(default_factory=list)
+    """The variables that are bound to what the pattern describes, in the order of the graph."""
+
+
+def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[Part], bool]) -> list[Part]:
+    """The parts of a graph that match a pattern, first the one whose result comes first; each value is in one.
+
+    is_taken: whether to take a part. Errors: GraphError for a part that reads what is computed from it outside of it.
+    """
+    values, taken = var_values(func), set[Var]()
+    order = {var: number for number, var in enumerate(values)}
+    parts = []
+    for var, value in values.items():
+        matches = pattern.matched(value, values.get) if isinstance(value, Call | TupleGetItem) else None
+        if var in taken or matches is None:
+            continue
+        described = {e for p, e in matches.items() if p.parts and isinstance(e, Var) and e in values}
+        members = sorted({var, *described}, key=order.__getitem__)
+        part = Part(var, matches, members)
+        if taken.isdisjoint(members) and is_taken(part):
+            _check_closed(func, part, values)
+            parts.append(part)
+            taken |= set(members)
+    return parts
+
+
+def _check_closed(func: Function, part: Part, values: Mapping[Var, Expr]) -> None:
+    """Errors: GraphError for a part that reads a value that is computed from it outside of it."""
+    after: set[Var] = set()  # outside, computed from the part
+    for var, value in values.items():
+        read = set(variables(value))
+        if var in part.members:
+            if culprit := next((v for v in read if v in after), None):
+                raise GraphError(
+                    f"the part of {func.name} that ends with {part.root!r} reads {culprit!r}, which is computed from "
+                    "it outside of the pattern; fix: a pattern that has it as well, or a check that is False here"
+                )
+        elif not read.isdisjoint(part.members) or not read.isdisjoint(after):
+            after.add(var)
+
+
+def _name(part: Part, values: Mapping[Var, Expr]) -> str:
+    """`fused_relax_nn_conv2d_relax_nn_relu`: the names of what is called."""
+    calls = [value for var in part.members if isinstance(value := values[var], Call)]
+    words = [str(c.args[0]) if c.op == CALL_TIR else str(getattr(c.op, "name", c.op)) for c in calls]
+    return "_".join(["fused", *(word.replace(".", "_") for word in words)])
+
+
+def uses(func: Function) -> dict[Var, list[Var]]:
+    """The variables that are bound to values that read each variable."""
+    readers: dict[Var, list[Var]] = {var: [] for var in (*func.params, *var_values(func))}
+    for var, value in var_values(func).items():
+        for one in dict.fromkeys(variables(value)):
+            readers.setdefault(one, []).append(var)
+    return readers
 
 
 def _is_wanted(fusion: FusionPattern, part: Part, values: Mapping[Var, Any], usages: dict[Var, list[Var]]) -> bool:

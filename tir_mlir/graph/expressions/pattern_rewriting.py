@@ -111,17 +111,16 @@ def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var
     return go_on(0, Matcher(values.get), ())
 
 
-def written(func: Function, values: Mapping[Var, Expr], functions: Mapping[str, Any] | None = None) -> Function:
-    """The function with these values of its variables, each after what it reads. functions: that they call, too."""
-    return _Reordered(values, functions or {}).visit_expr(func)
+def written(func: Function, values: Mapping[Var, Expr]) -> Function:
+    """The function with these values of its variables, each after what it reads."""
+    return _Reordered(values).visit_expr(func)
 
 
 class _Reordered(PyExprMutator):
     """Writes the bindings of a function again, with other values; an expression that occurs twice is computed once."""
 
-    def __init__(self, values: Mapping[Var, Expr], functions: Mapping[str, Any]):
+    def __init__(self, values: Mapping[Var, Expr]):
         super().__init__()
-        self.builder_.functions.update(functions)
         self.values = values
         self.made: dict[int, Any] = {}
         self.kept: list[Any] = []  # so that their ids stay theirs
@@ -170,3 +169,18 @@ class _Reordered(PyExprMutator):
 def var_values(func: Function) -> dict[Var, Expr]:
     """What the variables of a function are bound to."""
     return {binding.var: binding.value for binding in func.body.bindings}
+
+
+def variables(value: Any) -> list[Var]:
+    """The variables that a value reads, in order."""
+    if isinstance(value, Var):
+        return [value]
+    return [v for part in _operands(value) for v in variables(part)]
+
+
+def _operands(value: Any) -> list[Any]:
+    if isinstance(value, Call):
+        return value.args
+    if isinstance(value, Tuple):
+        return value.fields
+    return [value.tuple_value] if isinstance(value, TupleGetItem) else []

@@ -103,3 +103,9 @@ def _value(node: Node, inputs: list[Expr], infos: list[TensorStructInfo]) -> Exp
     called = Call(GlobalVar(callee.name), inputs)
     called.struct_info = infos[0] if len(infos) == 1 else TupleStructInfo(infos)
     return called
+
+
+def nodes_of(func: Any, graph: TensorFunc) -> dict[Var, Node]:
+    """The nodes of a graph by the variables that are bound to their calls, of the graph as a function."""
+    bound = [binding.var for binding in func.body.bindings if isinstance(binding.value, Call)]
+    return dict(zip(bound, [node for node in graph.nodes if node.kind != "constant"], strict=True))

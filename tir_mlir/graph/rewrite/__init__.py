@@ -1,6 +1,7 @@
 """One rewriter of graphs: patterns, which match nodes of MLIR, and rules, of which transforms are lists."""
 
 from tir_mlir.graph.rewrite.matching import Op
+from tir_mlir.graph.rewrite.outline import call_group, group_of
 from tir_mlir.graph.rewrite.pattern import (
     CallPattern,
     DFPattern,
@@ -22,7 +23,8 @@ from tir_mlir.graph.rewrite.pattern import (
 from tir_mlir.graph.rewrite.rules import Call, Matches, Rewriter, Rule, rewritten, uses
 
 __all__ = [
-    "Call", "CallPattern", "DFPattern", "Matches", "Op", "Rewriter", "Rule", "is_call_dps_packed", "is_call_tir",
-    "is_const", "is_dfv", "is_expr", "is_gv", "is_kind", "is_op", "is_shape", "is_tuple", "is_tuple_get_item", "is_var",
-    "make_fused_bias_activation_pattern", "rewritten", "uses", "wildcard",
+    "Call", "CallPattern", "DFPattern", "Matches", "Op", "Rewriter", "Rule", "call_group", "group_of",
+    "is_call_dps_packed", "is_call_tir", "is_const", "is_dfv", "is_expr", "is_gv", "is_kind", "is_op", "is_shape",
+    "is_tuple", "is_tuple_get_item", "is_var", "make_fused_bias_activation_pattern", "rewritten", "uses",
+    "wildcard",
 ]  # fmt: skip

@@ -8,11 +8,12 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, node_of
-from tir_mlir.dialect.ir import at_end, attrs, entered
+from tir_mlir.dialect.graph import Node, TensorFunc, encoding, node_of, tensor_func
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.memory.places import byte_size
+from tir_mlir.graph.rewrite import call_group, group_of
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.function_kinds import FunctionFacts, FunctionKind, facts_of
 from tir_mlir.graph.transforms.merge_functions import is_exact
@@ -140,31 +141,14 @@ def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], known: dict[Any,
     """Move nodes to a private function, and call it in the place of the last one."""
     inside = {r for node in nodes for r in node.results}
     inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in inside))
-    (result,) = nodes[-1].results
-    key = _key(func, nodes, inputs)
+    module, key, outputs = graph.module.mlir, _key(func, nodes, inputs), nodes[-1].results
     if key not in known:
-        known[key] = _function(graph, func, nodes, inputs).name
-    group = TensorFunc(ir.SymbolTable(graph.module.mlir.operation)[known[key]])
-    with ir.InsertionPoint(nodes[-1].op):
-        call = create.call(group, inputs, nodes[-1].types, nodes[-1].names)
-    result.replace_all_uses_with(call.results[0])
-    for node in reversed(nodes):
-        node.op.erase()
-
-
-def _function(graph: Graph, func: TensorFunc, nodes: list[Node], inputs: list[ir.Value]) -> TensorFunc:
-    callees = [_NUMBERED.sub("", c.callee) for node in nodes if (c := node.callee) is not None]
-    made = create.graph(graph.module.mlir, "_".join(["fused", *callees])[:80], encoding.GROUP)
-    values = {v: create.add_input(made, f"x{n}", func.type_of(v)) for n, v in enumerate(inputs)}
-    for node in nodes:
-        with at_end(made.body):
-            copy = node.op.clone()
-        for number, operand in enumerate(node.inputs):
-            copy.operation.operands[number] = values[operand]
-        values |= dict(zip(node.results, copy.operation.results, strict=True))
-    create.set_outputs(made, [values[nodes[-1].results[0]]])
-    attrs.put(made.op, attrs.ATTRS, {"Primitive": True})
-    return made
+        callees = [_NUMBERED.sub("", c.callee) for node in nodes if (c := node.callee) is not None]
+        names = {value: f"x{number}" for number, value in enumerate(inputs)}
+        group = group_of(module, func, "_".join(["fused", *callees])[:80], nodes, names, outputs)
+        attrs.put(group.op, attrs.ATTRS, {"Primitive": True})
+        known[key] = group.name
+    call_group(func, tensor_func(module, known[key]), nodes, inputs, outputs)
 
 
 def _key(func: TensorFunc, nodes: list[Node], inputs: list[ir.Value]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, free_name, graphs
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, copy_op, create, encoding, free_name, graphs
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
@@ -119,28 +119,13 @@ class _Lift:
 
     def _copy(self, node: Node) -> None:
         """The node in the new graph, with the destinations of a linalg op."""
-        for operand in node.op.operands:
-            if operand not in self.copies:
-                self.copies[operand] = self._operand(operand)
-        copy = node.op.clone()
-        for number, operand in enumerate(node.op.operands):
-            copy.operands[number] = self.copies[operand]
-        self.copies |= dict(zip(node.op.results, copy.results, strict=True))
-
-    def _operand(self, value: ir.Value) -> ir.Value:
-        if isinstance(value, ir.BlockArgument):
-            number = ir.BlockArgument(value).arg_number
-            weight = self.func.weight(number)
-            assert weight is not None
-            return create.add_input(self.target, weight, self.func.input_type(number))
-        op = ir.OpResult(value).owner.operation  # a destination
-        for operand in op.operands:
-            if operand not in self.copies:
-                self.copies[operand] = self._operand(operand)
-        copy = op.clone()
-        for number, operand in enumerate(op.operands):
-            copy.operands[number] = self.copies[operand]
-        return copy.results[ir.OpResult(value).result_number]
+        for value in node.op.operands:
+            if isinstance(value, ir.BlockArgument) and value not in self.copies:
+                number = ir.BlockArgument(value).arg_number
+                weight = self.func.weight(number)
+                assert weight is not None
+                self.copies[value] = create.add_input(self.target, weight, self.func.input_type(number))
+        copy_op(node.op, self.copies)
 
     def _wanted(self) -> list[ir.Value]:
         """The values that the rest of the graph reads; views and constants stay there too, and read what they read."""

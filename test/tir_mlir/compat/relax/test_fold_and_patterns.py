@@ -165,6 +165,34 @@ def test_what_others_read_is_returned_too(tvm, notebook):
     same_results(tvm, notebook["M"], after)
 
 
+def test_what_reads_a_part_before_its_end_moves_behind_it(tvm, notebook):
+    notebook.run(BRANCHES.replace("b = R.nn.relu(a)", "e = R.exp(a)").replace("R.exp(R.negative(a))", "R.nn.relu(a)")
+                 .replace("R.add(b, c)", "R.add(R.negative(e), c)"))  # fmt: skip
+    after = tvm.relax.transform.FuseOpsByPattern([("mine.relu", notebook["relu"])])(notebook["M"])
+    names = [
+        getattr(b.value.op, "name", str(b.value.op)) for b in after["main"].body.bindings if hasattr(b.value, "op")
+    ]
+    assert names == ["fused_relax_matmul_relax_nn_relu", "relax.exp", "relax.negative", "relax.add"]
+    same_results(tvm, notebook["M"], after)
+
+
+def test_an_item_of_a_tuple_outside_of_the_pattern_is_a_parameter(tvm, notebook):
+    notebook.run("""
+@R.function
+def main(x: R.Tensor((4, 4), "float32")):
+    with R.dataflow():
+        s = R.split(x, 2)
+        gv = R.add(R.nn.relu(s[0]), R.nn.relu(s[1]))
+        R.output(gv)
+    return gv
+
+M = tvm.IRModule({"main": main})
+after = relax.transform.FuseOpsByPattern([("mine.relu", is_op("relax.nn.relu")(wildcard()[0]))])(M)
+""")
+    assert notebook["after"].script().count("cls.fused_relax_nn_relu(") == 1
+    same_results(tvm, notebook["M"], notebook["after"])
+
+
 def test_a_part_that_needs_itself_is_refused(tvm, notebook):
     notebook.run(BRANCHES + 'whole = is_op("relax.add")(relu, wildcard())')
     with pytest.raises(
