@@ -96,7 +96,7 @@ class _Function:
         if untouched and len(self.body.operations) == len(contents.body):
             self.runs = [Run(0, 0, len(contents.body))]
             return True
-        places = {contents.places[nest] for nest in touched.edited[number]}
+        places = {contents.body.index(nest) for nest in touched.edited[number]}
         if number in touched.blind:
             places.update(contents.blind_places())
         runs = kept_runs(contents, sorted(places), self.body)
@@ -129,7 +129,7 @@ class _Function:
             if home is None:
                 return False
             if now.signed.get(mark) is home:  # else it was edited or erased
-                found.append((self.body.operations[now.places[home]].operation.results[0], written))
+                found.append((self.body.operations[now.body.index(home)].operation.results[0], written))
         for value, written in found:
             shared[value] = shared.get(value, False) or written
         return True

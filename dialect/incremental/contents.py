@@ -97,11 +97,6 @@ class FunctionContents:
     data_loops: int
 
     @cached_property
-    def places(self) -> dict[Nest, int]:
-        """The places of the ops in the body."""
-        return {nest: n for n, nest in enumerate(self.body)}
-
-    @cached_property
     def heads(self) -> int:
         """The number of ops before the first that is no allocation, view, size or constant."""
         return next((n for n, nest in enumerate(self.body) if not nest.is_head), len(self.body))
@@ -134,8 +129,10 @@ class FunctionContents:
             body += self.body[run.before : run.before + run.length]
         body += waiting
         gone = self.gone(runs)
-        left = self.signed.keys() - {nest.signature for nest in gone}
-        return None if any(nest.signature in left for nest in made) else self._changed(body, gone, made)
+        free = {nest.signature for nest in gone}
+        if any(nest.signature in self.signed and nest.signature not in free for nest in made):
+            return None
+        return self._changed(body, gone, made)
 
     def _changed(self, body: list[Nest], gone: Sequence[Nest], fresh: Sequence[Nest]) -> FunctionContents | None:
         signed, homes, buffers = dict(self.signed), dict(self.homes), dict(self.buffers)

@@ -43,7 +43,7 @@ class ModuleContents:
         for f, function in enumerate(self.functions):
             nest = function.homes.get(number)
             if nest is not None:
-                return f, function.places[nest]
+                return f, function.body.index(nest)
         return None
 
 

@@ -260,7 +260,7 @@ def _key(value: ir.Value, contents: FunctionContents) -> Key:
         return _ARGUMENT, ir.BlockArgument(value).arg_number
     op = owner.operation
     nest = contents.signed.get(signature(op))
-    place = walk.position(op) if nest is None else contents.places[nest]
+    place = walk.position(op) if nest is None else contents.body.index(nest)
     return place, ir.OpResult(value).result_number
 
 

@@ -220,16 +220,23 @@ class Executor(HandleTable):
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
             first = create.next_id(module)
             result = self._run_with(primitive, call)
-            if create.next_id(module) != first:
-                _declare_index_types(module, touched, first)
-            with frozen():
-                changed = changed_nests(module, touched) if touched else None
-                if changed is not None and self.audit is not None:
-                    self.audit(primitive.name, self.module, module, changed)
-                self._verify(primitive.name, module, changed if verified else None)
-        return result
+            while True:
+                with frozen():
+                    changed = changed_nests(module, touched) if touched else None
+                    nests = [f.op for f in funcs(module)] if changed is None else changed.edited
+                    declarations = index_types(nests, first) if create.next_id(module) != first else []
+                    if not declarations:
+                        self._verify(primitive.name, module, changed, verified is not None)
+                        return result
+                for op, key, value in declarations:
+                    attrs.put(op, key, value)
+                first = create.next_id(module)  # all are declared
 
-    def _verify(self, step: str, module: ir.Module, changed: ChangedNests | None) -> None:
+    def _verify(self, step: str, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
+        """Verify the result of a step: what it changed, if the module before is verified."""
+        if changed is not None and self.audit is not None:
+            self.audit(step, self.module, module, changed)
+        changed = changed if is_verified else None
         verify(module, before=self.module, changed=changed)
         check_concurrency(step, self.module, module, changed)
         check_aliasing(step, self.module, module)
@@ -331,16 +338,6 @@ class Executor(HandleTable):
 
 def _location(place: tuple[str, int] | None) -> ir.Location | None:
     return ir.Location.file(place[0], place[1], 1) if place else None
-
-
-def _declare_index_types(module: ir.Module, touched: Touched | None, first: int) -> None:
-    """Declare the loops and iters created since id `first` as int64 where their buffers, bounds or bindings are."""
-    with frozen():
-        changed = changed_nests(module, touched) if touched else None
-        nests = [f.op for f in funcs(module)] if changed is None else changed.edited
-        declarations = index_types(nests, first)
-    for op, key, value in declarations:
-        attrs.put(op, key, value)
 
 
 def _views_in(values: Iterable[Any]) -> Iterator[View]:

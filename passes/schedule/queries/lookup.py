@@ -22,7 +22,7 @@ def blocks_named(func: Func, name: str) -> list[Block]:
 
 def _nests(func: Func, known: FunctionContents, name: str) -> list[ir.Operation]:
     """The ops in the body of a function with a block of some name."""
-    places = sorted(known.places[nest] for nest in known.blocks.get(name, ()))
+    places = sorted(known.body.index(nest) for nest in known.blocks.get(name, ()))
     listed = func.body.operations
     return [listed[place].operation for place in places]
 
