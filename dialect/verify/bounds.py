@@ -1,17 +1,21 @@
-"""The rules of bounds: iters are bound inside their domains, buffers are accessed inside their shapes."""
+"""The rules of bounds: iters are bound inside their domains, buffers are accessed inside their shapes, views of an
+arena lie inside it."""
 
 from __future__ import annotations
 
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_domain, is_reshaped, known_indices, of_op, of_view
-from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.dialect.calls import ArenaView, is_arena_view
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, is_block, parents
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
-from tir_mlir.dialect.presburger import constraint_set, domain, intervals, only_where, question
+from tir_mlir.dialect.presburger import constraint_set, domain, holds, intervals, only_where, question
 from tir_mlir.dialect.verify import fast_paths
 from tir_mlir.dialect.verify.example_points import example, listed
 from tir_mlir.dialect.verify.violation import fail, fail_undecided
+
+ARENA = "arena"
 
 
 def bindings_in_domain(op: ir.Operation) -> None:
@@ -124,3 +128,62 @@ def _block_name(op: ir.Operation) -> str:
 
 def _in_dim(buffer: Buffer, number: int, value: int) -> Element:
     return Element.of(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])
+
+
+# --- views of an arena: of bytes, inside it, at a multiple of the element ---------------------------------------------
+
+
+def arena_view(op: ir.Operation) -> None:
+    """Check a `memref.view`."""
+    view = ArenaView(op)
+    if is_arena_view(view.arena.op):
+        fail(op, ARENA, f"{view.buffer.name} is a view of the view {view.arena.name}; make it a view of the arena")
+    size, name = view.size, view.buffer.name
+    if size is None:
+        text = f"it is not provable that the view {name} is inside {view.arena.name}: two of its extents are symbolic"
+        fail(op, ARENA, text, provable=False)
+    end = view.arena.dims[0] - view.offset - size
+    _check(op, view, view.offset, f"the view {name} starts inside {view.arena.name}")
+    _check(op, view, end, f"the view {name} ends inside {view.arena.name}")
+    if not _is_multiple(op, view.offset, view.width):
+        wanted = f"a multiple of {view.width}, the bytes of a {view.buffer.dtype}"
+        known = view.offset.as_constant()
+        has = f"byte {known} is not" if known is not None else "it is not provable that its offset is"
+        fail(op, ARENA, f"the view {name} starts at {wanted}: {has}", provable=known is not None)
+
+
+def _is_multiple(op: ir.Operation, index: Index, factor: int) -> bool:
+    number = index.as_constant()
+    if number is not None:
+        return number % factor == 0
+    try:
+        with question("where a view starts"):
+            return holds(domain(op, extra=[index]), index % factor, is_eq=True)
+    except (KeyError, NotProvable):
+        return False
+
+
+def _check(op: ir.Operation, view: ArenaView, index: Index, claim: str) -> None:
+    """Check that an expression is never negative."""
+    number = index.as_constant()
+    if number is not None and number >= 0:
+        return
+    try:
+        with question(claim):
+            dom = domain(op, extra=[index])
+            outside = dom.set.subtract(constraint_set(dom, Constraint(index)))
+            if outside.is_empty():
+                return
+    except (KeyError, NotProvable):
+        fail(op, ARENA, f"it is not provable that {claim}", provable=False)
+    if not dom.exact:
+        fail(op, ARENA, f"it is not provable that {claim}", provable=False)
+    size, offset = view.size, view.offset
+    begin, end = (example(dom, outside, i, op)[1] for i in (offset, offset + size))  # type: ignore[operator]
+    has = example(dom, outside, view.arena.dims[0], op)[1]
+    fail(
+        op,
+        ARENA,
+        f"the view {view.buffer.name} has the bytes {begin} to {end} of {view.arena.name}, which has"
+        f" {has}{only_where(outside, op)}",
+    )

@@ -13,10 +13,11 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.analysis import visible_buffers
-from tir_mlir.dialect.diagnostics import VerifyError
+from tir_mlir.dialect.diagnostics import TirError, VerifyError
 from tir_mlir.dialect.ir import (
     Func,
     attrs,
+    dtypes,
     funcs,
     is_block,
     is_data_where,
@@ -27,9 +28,9 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_OPS
-from tir_mlir.dialect.verify import declared_types
 from tir_mlir.dialect.verify.rules import LARGEST, check_mlir, huge
 
+_INDICES = ("int32", "int64")
 RULE = "wellformed"
 KINDS = ("serial", "parallel", "vectorized", "unrolled")
 REGION_KEYS = {"buffer", "min", "extent"}
@@ -45,7 +46,7 @@ def check(module: ir.Module) -> None:
         for key in op.attributes:
             if key.startswith("tir."):
                 _typed(op, key, op.attributes[key], op.name)
-        if message := declared_types.misfit(op):
+        if message := misfit(op):
             _fail(op, message)
         if op.name == "func.func":
             _arguments(op)
@@ -268,7 +269,7 @@ def _arguments(op: ir.Operation) -> None:
             if key.startswith("tir."):
                 _typed(op, key, attr, "a parameter")
         dtype = facts.get(attrs.DTYPE)
-        if dtype is not None and (message := declared_types.misfit_argument(number, type_, dtype.value)):
+        if dtype is not None and (message := misfit_argument(number, type_, dtype.value)):
             _fail(op, message)
         rank = ir.MemRefType(type_).rank if isinstance(type_, ir.MemRefType) else 0
         if attrs.SHAPE in facts:
@@ -379,3 +380,57 @@ def _fail(op: ir.Operation, message: str) -> None:
     if number is not None and _is_number(number):
         raise VerifyError(message, RULE, op.location, ir.IntegerAttr(number).value)
     raise VerifyError(message, RULE, op.location)
+
+
+# --- declared types fit the MLIR types, which determine what is computed ----------------------------------------------
+
+
+def misfit(op: ir.Operation) -> str:
+    """Why a declared type of an op does not fit its values; "" if all do."""
+    if is_block(op):
+        return _iters(op)
+    if attrs.DTYPE not in op.attributes:
+        return ""
+    dtype = attrs.get(op, attrs.DTYPE)
+    if op.name == "affine.for":
+        return _unfit(dtype, ir.IndexType.get(), f"loop {attrs.get(op, attrs.LOOP, '')}".rstrip())
+    if len(op.results) != 1:
+        return f"{attrs.DTYPE} declares the type of a loop or of a result; {op.name} has {len(op.results)} results"
+    return _unfit(dtype, op.results[0].type, op.name)
+
+
+def misfit_argument(number: int, type_: ir.Type, dtype: str) -> str:
+    """Why the declared type of a parameter does not fit it; "" if it does."""
+    return _unfit(dtype, type_, f"parameter {number}")
+
+
+def _iters(op: ir.Operation) -> str:
+    """Check `tir.dtypes`: iters of the block, each of the type of an index."""
+    declared, names = attrs.get(op, attrs.DTYPES, {}), attrs.get(op, attrs.NAMES, [])
+    block = f'block "{attrs.get(op, attrs.BLOCK)}"'
+    for name, dtype in declared.items():
+        if name not in names:
+            return f"{attrs.DTYPES} of {block}: it has no iter {name} (its iters: {', '.join(names) or 'none'})"
+        if found := _unfit(str(dtype), ir.IndexType.get(), f"iter {name} of {block}", attrs.DTYPES):
+            return found
+    return ""
+
+
+def _unfit(dtype: str, type_: ir.Type, owner: str, key: str = attrs.DTYPE) -> str:
+    element = ir.MemRefType(type_).element_type if isinstance(type_, ir.MemRefType) else type_
+    fitting = _fitting(element)
+    if dtype in fitting:
+        return ""
+    needed = f"{element} holds {' or '.join(fitting)}" if fitting else f"{element} has only one reading"
+    return f'{key} = "{dtype}" does not fit {owner}: {needed}'
+
+
+def _fitting(type_: ir.Type) -> tuple[str, ...]:
+    """The types that a value of an MLIR type may be declared as: of an integer, both signs of its width."""
+    if isinstance(type_, ir.IndexType):
+        return _INDICES
+    try:
+        name = dtypes.to_name(type_)
+    except TirError:
+        return ()
+    return (name, f"u{name}") if f"u{name}" in dtypes.NAMES else (name,)

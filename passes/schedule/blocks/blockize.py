@@ -16,9 +16,12 @@ from tir_mlir.dialect.ir import (
     create,
     edit,
     frozen,
+    is_block,
+    is_loop,
     loops_above,
     walk,
 )
+from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.blocks.blockize_nest import (
     DeclaredRegions,
     check_inner_bounds,
@@ -28,10 +31,9 @@ from tir_mlir.passes.schedule.blocks.blockize_nest import (
     split_guards,
     tile_start,
 )
-from tir_mlir.passes.schedule.blocks.blockize_several import blockize_several
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
-from tir_mlir.passes.schedule.legality import check_init_runs, check_visits_once, refuse_ordered
-from tir_mlir.passes.schedule.registry import primitive, refuse
+from tir_mlir.passes.schedule.legality import AVOID_GUARD, check_init_runs, check_visits_once, refuse_ordered, scope_of
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("blockize")
@@ -145,3 +147,161 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
     init_body = block.init.regions[0].blocks[0]  # type: ignore[union-attr]
     edit.move_body(init_body, fresh.body)
     edit.substitute(mapping, fresh.op)
+
+
+# --- several blocks ---------------------------------------------------------------------------------------------------
+
+
+def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
+    """Move adjacent blocks, with their nests, into a new block "outer_<name>_<name>_"."""
+    level = _level(blocks)
+    ordered = sorted(blocks, key=lambda b: walk.position(walk.child_towards(level, b.op)))
+    tops = [walk.child_towards(level, b.op) for b in ordered]
+    for before, after, block in zip(tops, tops[1:], ordered[1:], strict=False):
+        if before.block != after.block or walk.position(after) != walk.position(before) + 1:
+            refuse(
+                block,
+                f'block "{block.name}" does not directly follow the previous one; no other op may be between them',
+                fix="list the blocks in between as well, or move them away first (compute_inline, compute_at)",
+            )
+    parts, guards = [], []
+    for block, top in zip(ordered, tops, strict=True):
+        inner = _nest(block, top)
+        parts.append(divide_bindings(inner, block))
+        _check_whole_sums(block, parts[-1])
+        found = walk.constraints(block.where) if block.where is not None else []
+        guards.append(split_guards(found, parts[-1], inner, block))
+        _check_same_outside(ordered[0], parts[0], guards[0][0], block, parts[-1], guards[-1][0])
+
+    known = [(b.id, DeclaredRegions.of(b)) for b in ordered]
+    name = f"outer_{'_'.join(b.name for b in ordered)}_"
+    outer = _outer_block(name, _outer_iters(parts), guards[0][0], tops)
+    for (number, before), own, (_, inside) in zip(known, parts, guards, strict=True):
+        starts = _starts(own, parts[0], [Index.of(i.var) for i in outer.iters])
+        inner_block(Block(walk.find(outer.op, number)), before, own, starts, inside, keep_units)  # type: ignore[arg-type]
+    iter_kinds(Block(outer.op))
+    return outer
+
+
+def _is_moving(part: Division) -> bool:
+    """Whether outer loops give a part more than one value."""
+    return part.moves and part.outer_extent.as_constant() != 1
+
+
+def _moving(parts: Sequence[Division]) -> list[Division]:
+    return [p for p in parts if _is_moving(p)]
+
+
+def _outer_iters(parts: Sequence[Sequence[Division]]) -> list[IterSpec]:
+    """The iters of the new block: those of the first block, ordered where another block needs the order."""
+    ordered = {n for own in parts for n, p in enumerate(_moving(own)) if p.iter.kind == "O"}
+    moving = iter(range(len(parts[0])))
+    kinds = ["O" if _is_moving(p) and next(moving) in ordered else p.iter.kind for p in parts[0]]
+    return [
+        IterSpec(f"{p.iter.name}_o", kind, 0, p.outer_extent, p.outer, p.iter.is_wide)
+        for p, kind in zip(parts[0], kinds, strict=True)
+    ]
+
+
+def _starts(own: Sequence[Division], first: Sequence[Division], outer: Sequence[Index]) -> dict[str, Index]:
+    """The start of the tile of each iter of a block: its outer part is the iter of the new block that moves alike."""
+    pairs = zip(first, outer, strict=True)
+    moving = iter([o for p, o in pairs if _is_moving(p)])
+    return {p.iter.name: p.start(next(moving) if _is_moving(p) else Index.constant(0)) for p in own}
+
+
+def _level(blocks: Sequence[Block]) -> ir.Operation:
+    """The op whose body contains all the blocks: a loop, or the enclosing block or function."""
+    check(len(blocks) > 0, None, "blockize takes a loop, or a list of adjacent blocks; the list is empty")
+    if len(blocks) == 1:
+        refuse(blocks[0], "a list for blockize has at least two blocks; for a single block pass the loop around it")
+    check(len({b.id for b in blocks}) == len(blocks), blocks[0], "a block is listed twice", fix="list each block once")
+    for block in blocks:
+        if not isinstance(block, Block):
+            refuse(block, "this is the root block; pass blocks with a computation")
+        scope = scope_of(block)
+        if scope != scope_of(blocks[0]):
+            refuse(
+                block,
+                f'block "{block.name}" and block "{blocks[0].name}" are not under the same block',
+                fix="blockize the blocks of each parent separately",
+            )
+    level = walk.common_parent([b.op for b in blocks])
+    if not (is_loop(level) or is_block(level) or level.name == "func.func"):
+        refuse(
+            level,
+            "the blocks are in a condition; blockize needs blocks in the body of a loop or block",
+            fix="blockize each of them by a loop of its own",
+        )
+    return level
+
+
+def _nest(block: Block, top: ir.Operation) -> list[Loop]:
+    """The loops from `top` down to a block: a perfect nest without an init."""
+    check(block.init is None, block, f'block "{block.name}" has an init; apply decompose_reduction first')
+    check_unconditional(block)
+    if not is_loop(top):
+        return []
+    inner = inner_loops(Loop(top), block)
+    check_inner_bounds(inner)
+    return inner
+
+
+def _check_whole_sums(block: Block, parts: Sequence[Division]) -> None:
+    """Refuse a reduction that the new block would divide."""
+    for part in _moving(parts):
+        if part.iter.kind == "R":
+            refuse(
+                block,
+                f'the new block would divide the reduce iter {part.iter.name} of block "{block.name}"; around several '
+                "blocks only spatial iters are divided",
+                fix="blockize its nest alone, or reorder its reduction loops into the nest",
+            )
+
+
+def _check_same_outside(
+    first: Block,
+    wanted: Sequence[Division],
+    wanted_guards: Sequence[Constraint],
+    block: Block,
+    parts: Sequence[Division],
+    guards: Sequence[Constraint],
+) -> None:
+    """Refuse unless two blocks have the same outer iters, except those of one tile, under the same conditions."""
+    known, own = _moving(wanted), _moving(parts)
+    same = len(known) == len(own) and all(
+        a.outer.same(b.outer) and a.outer_extent.same(b.outer_extent) for a, b in zip(known, own, strict=True)
+    )
+    if not same:
+        shown = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (known, own)]
+        refuse(
+            block,
+            f'the outer parts of the iters of block "{block.name}" ({shown[1]}) differ from those of '
+            f'block "{first.name}" ({shown[0]}) in order, extent or binding',
+            fix="reorder_block_iter_var puts their iters in one order",
+        )
+    alike = len(wanted_guards) == len(guards) and all(
+        any(a.is_eq == b.is_eq and a.index.same(b.index) for b in wanted_guards) for a in guards
+    )
+    check(
+        alike, block, f'the guards of blocks "{first.name}" and "{block.name}" on outer loops differ', fix=AVOID_GUARD
+    )
+
+
+def _extent(part: Division) -> str:
+    number = part.outer_extent.as_constant()
+    return "a symbolic number" if number is None else str(number)
+
+
+def _outer_block(
+    name: str, specs: Sequence[IterSpec], outside: Sequence[Constraint], tops: Sequence[ir.Operation]
+) -> Block:
+    """Create the block in place of the first nest, and move all nests into it."""
+    with ir.InsertionPoint(tops[0]), tops[0].location:
+        holder = create.where(outside) if outside else None
+        ip = create.at_end(holder.regions[0].blocks[0]) if holder is not None else ir.InsertionPoint(tops[0])
+        with ip:
+            outer = create.block(name, specs)
+    for top in tops:
+        edit.move_before(top, list(outer.body.operations)[-1])
+    return outer

@@ -30,7 +30,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, ELEMENT_LOADS
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, AFFINE_STORE, ELEMENT_LOADS, accessed
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.presburger.guards import needed
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
@@ -44,7 +44,6 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
     is_visible,
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
-from tir_mlir.passes.schedule.inlining.copied_reduction import accumulator_of, is_copy, redirect
 from tir_mlir.passes.schedule.inlining.nested_producer import (
     check_guards_whole_block,
     check_stores_once,
@@ -438,3 +437,38 @@ def _in_written_order(pair: _Pair, merged: Sequence[ir.Operation]) -> None:
 
 def _loads_in(op: ir.Operation) -> int:
     return sum(o.name in ELEMENT_LOADS for o in ops(op))
+
+
+# --- a copy into the reduction that computes its input ----------------------------------------------------------------
+
+
+def is_copy(consumer: BlockExpression) -> bool:
+    """Whether a block stores what it loads, unchanged."""
+    return any(step.name == AFFINE_LOAD and step.results[0] == consumer.value for step in consumer.steps)
+
+
+def accumulator_of(block: Block, buffer: Buffer) -> BlockExpression:
+    """A reduction as its last store to `buffer`. Refuses uses of the buffer other than plain loads and stores."""
+    held = [op for op in ops(block.op) if buffer.value in list(op.operands)]
+    odd = next((op for op in held if op.name not in AFFINE_ELEMENT_ACCESSES), None)
+    if odd is not None:
+        text = f"{buffer.name} is used by {odd.name}; merging needs loads and stores at affine indices only"
+        refuse(odd, text, fix=MOVE_UNDER_ONE_LOOP)
+    stores = [op for op in block.body_ops() if op.name == AFFINE_STORE and accessed(op) == buffer.value]
+    if len(stores) != 1:
+        text = f'block "{block.name}" does not update {buffer.name} by one store, which merging needs'
+        refuse(block, text, fix=MOVE_UNDER_ONE_LOOP)
+    return BlockExpression(block, stores[0], [])
+
+
+def redirect(block: Block, buffer: Buffer, consumer: BlockExpression, inverse: Inverse) -> None:
+    """Let a reduction load and store the element of the copy in place of each element of `buffer`."""
+    for op in [o for o in ops(block.op) if o.name in AFFINE_ELEMENT_ACCESSES and accessed(o) == buffer.value]:
+        iters = inverse.at_access(of_op(op)[0])
+        at = [i.substitute(iters) for i in consumer.indices]
+        with ir.InsertionPoint(op), op.location:
+            if op.name == AFFINE_STORE:
+                create.store(op.operands[0], consumer.buffer.value, at)
+            else:
+                edit.replace_uses(op.results[0], create.load(consumer.buffer.value, at))
+        edit.erase(op)

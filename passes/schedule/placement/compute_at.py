@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir import ir
 
 from tir_mlir.dialect.analysis import READ, Access, declared, explicit, relation_of, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, attrs, only_reads
+from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, attrs, common_parent, func_of, only_reads, walk
 from tir_mlir.dialect.presburger import question, sets
 from tir_mlir.dialect.presburger.evaluated_indices import stays_within
 from tir_mlir.passes.schedule.edits import keeps_region_order
@@ -23,13 +25,13 @@ from tir_mlir.passes.schedule.legality import (
     sharing_threads,
     writes_of,
 )
-from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable
+from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, shared_loops
 from tir_mlir.passes.schedule.placement import move_under_loop, needed_region
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
+from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
 from tir_mlir.passes.schedule.placement.partial_sums import loop_of_parts, refuse_parts
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
 from tir_mlir.passes.schedule.placement.repeated_sums import may_repeat
-from tir_mlir.passes.schedule.placement.same_iteration import reads_the_same
 from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
 from tir_mlir.passes.schedule.registry import primitive, refuse, warn
 
@@ -193,3 +195,28 @@ def _exactly_needed(
         assert needed is not None and loose is not None
     around = sets.domain(loop.body.operations[0].operation)
     return needed_region.needed_spans(place, needed, loose, spatial, around)
+
+
+# --- moves within one iteration of the loops around both places -------------------------------------------------------
+
+
+def reads_the_same(block: Block, loop: Loop, found: Sequence[IterSpan]) -> bool:
+    """Whether all instances that spans run under a loop ran before it, in the same iteration of the loops around both,
+    and nothing writes their inputs from there on to the end of the loop.
+    """
+    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+    if not shared or _writes_inputs_between(block, loop):
+        return False
+    place, iters = LoopSpace.of(loop), [s.iter for s in found]
+    with question(f'whether block "{block.name}" runs the same iterations under loop {loop.name}'):
+        now = needed_region.run_by_spans(place, found)
+        return now.is_subset(needed_region.run_before(block, place, iters, shared))
+
+
+def _writes_inputs_between(block: Block, loop: Loop) -> bool:
+    level = common_parent([block.op, loop.op])
+    first, last = (walk.child_towards(level, op) for op in (block.op, loop.op))
+    body = [op.operation for op in first.block.operations]
+    inputs = {a.buffer for a in accesses(block.op) if not a.is_write} - set(writes_of(block))
+    between = body[body.index(first) : body.index(last) + 1]
+    return any(a.is_write and a.buffer in inputs for op in between for a in accesses(op))

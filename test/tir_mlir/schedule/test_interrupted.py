@@ -11,7 +11,7 @@ from tir_mlir.dialect.ir import memo, visit
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.passes.schedule.legality import concurrency
 from tir_mlir.schedule import executor
-from tir_mlir.schedule.dead_handles import DeadHandles
+from tir_mlir.schedule.handle_table import DeadHandles
 from tir_mlir.schedule.history import Entry
 from tir_mlir.schedule.trace import Trace
 
