@@ -12,7 +12,7 @@ from harness.tiers import LEFT_OUT, TIERS, chosen
 
 HERE = Path(__file__).resolve().parent
 SLOW = (
-    *("bench", "course", "fuzz", "golden", "project", "targets", "tir_mlir/compat", "tir_mlir/schedules"),
+    *("bench", "course", "docs", "fuzz", "golden", "project", "targets", "tir_mlir/compat", "tir_mlir/schedules"),
     *("tir_mlir/equivalence", "tir_mlir/opt", "passes/schedule/fixes"),
     *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
     *("passes/linalg/test_to_linalg.py", "passes/lower/loops/test_peel_tails.py"),

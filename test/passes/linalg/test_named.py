@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build
 from harness.stock_linalg import ints
+from programs.short import nest, program, sblock
 
 from tir_mlir import from_linalg
 from tir_mlir.script.parser import parse
@@ -42,24 +43,14 @@ def test_matmul(size, symbolic):
 
 
 def test_matmul_is_the_program_that_one_would_write():
-    expected = parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle, c: T.handle):
-    n = T.int32()
-    m = T.int32()
-    k = T.int32()
-    A = T.match_buffer(a, (n, m))
-    B = T.match_buffer(b, (m, k))
-    C = T.match_buffer(c, (n, k))
-    for i0, i1 in T.grid(n, k):
-        with T.block("fill"):
-            v0, v1 = T.axis.remap("SS", [i0, i1])
-            C[v0, v1] = T.float32(0)
-    for i0, i1, i2 in T.grid(n, k, m):
-        with T.block("matmul"):
-            v0, v1, v2 = T.axis.remap("SSR", [i0, i1, i2])
-            C[v0, v1] = C[v0, v1] + A[v0, v2] * B[v2, v1]
-""")
+    expected = program(
+        "A:nxm B:mxk C:nxk",
+        nest("i0:n i1:k", sblock("fill", "v0:n=i0 v1:k=i1", "C[v0, v1] = T.float32(0)")),
+        nest(
+            "i0:n i1:k i2:m",
+            sblock("matmul", "v0:n=i0 v1:k=i1 v2:mR=i2", "C[v0, v1] = C[v0, v1] + A[v0, v2] * B[v2, v1]"),
+        ),
+    )
     made = from_linalg(MATMUL.format(n="?", m="?", k="?"))
     assert difference(made.mlir, expected.mlir) is None
     assert difference(parse(made.script()).mlir, made.mlir) is None

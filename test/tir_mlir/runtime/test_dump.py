@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mlir import ir
+from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError
@@ -27,14 +28,7 @@ from tir_mlir.script.parser import parse
 from tir_mlir.target import host
 
 FAILING = pipeline.MODULE_PASSES[12]
-SCALE = """
-@T.prim_func
-def scale(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
-    for i in range(64):
-        with T.block("B"):
-            vi = T.axis.spatial(64, i)
-            B[vi] = T.exp(A[vi]) * 2.0
-"""
+SCALE = main("A:64 B:64", each("B:64", "B[vi] = T.exp(A[vi]) * 2.0"), name="scale")
 
 
 def states(folder: Path) -> list[str]:

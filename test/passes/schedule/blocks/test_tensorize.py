@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import nest, program, sblock
 from programs.tensorized import SQUARE, buffers, copy_intrinsic, copy_program, copy_tile, func, matmul, tiled
 
 from tir_mlir import Schedule, TensorIntrin
@@ -170,18 +171,13 @@ def test_an_implementation_with_a_buffer_of_its_own(intrinsic, same_result):
 
 def test_symbolic_sizes(intrinsic, refused):
     """Strides that are variables are handed on; offsets are proved as far as they can be."""
-    mod = parse("""
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    n = T.int32()
-    m = T.int32()
-    A = T.match_buffer(a, (n, 4, m, 16))
-    B = T.match_buffer(b, (n, 4, m, 16))
-    for i0, j0, i1, j1 in T.grid(n, m, 4, 16):
-        with T.block("copy"):
-            v0, v1, v2, v3 = T.axis.remap("SSSS", [i0, i1, j0, j1])
-            B[v0, v1, v2, v3] = A[v0, v1, v2, v3]
-""")
+    mod = program(
+        "A:nx4xmx16 B:nx4xmx16",
+        nest(
+            "i0:n j0:m i1:4 j1:16",
+            sblock("copy", "v0:n=i0 v1:4=i1 v2:m=j0 v3:16=j1", "B[v0, v1, v2, v3] = A[v0, v1, v2, v3]"),
+        ),
+    )
     name = copy_intrinsic(intrinsic, "strides=[$, 1]")
     sch = Schedule(mod)
     sch.tensorize(sch.get_loops("copy")[2], name)

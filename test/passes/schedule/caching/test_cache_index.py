@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs.short import each, main, nest, program
+from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
@@ -44,25 +44,12 @@ def regions_of(sch: Schedule, name: str) -> str:
 
 
 def test_two_expressions():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((3, 40, 40), "float32"), B: T.Buffer((3, 80, 80), "float32")):
-            index_var_0 = T.alloc_buffer((80, 80), "int32")
-            index_var_1 = T.alloc_buffer((80,), "int32")
-            for ax0, ax1 in T.grid(80, 80):
-                with T.block("index_0"):
-                    v0, v1 = T.axis.remap("SS", [ax0, ax1])
-                    index_var_0[v0, v1] = v0 // 4 + v1 // 4
-            for ax0 in range(80):
-                with T.block("index_1"):
-                    v0 = T.axis.spatial(80, ax0)
-                    index_var_1[v0] = v0 // 2
-            for c, i, j in T.grid(3, 80, 80):
-                with T.block("resize"):
-                    vc, vi, vj = T.axis.remap("SSS", [c, i, j])
-                    B[vc, vi, vj] = A[vc, index_var_0[vi, vj], index_var_1[vj]]
-
+    Expected = program(
+        "A:3x40x40 B:3x80x80 index_var_0:80x80:int32 index_var_1:80:int32",
+        nest("ax0:80 ax1:80", sblock("index_0", "v0:80=ax0 v1:80=ax1", "index_var_0[v0, v1] = v0 // 4 + v1 // 4")),
+        nest("ax0:80", sblock("index_1", "v0:80=ax0", "index_var_1[v0] = v0 // 2")),
+        each("resize c:3 i:80 j:80", "B[vc, vi, vj] = A[vc, index_var_0[vi, vj], index_var_1[vj]]"),
+    )
     sch = Schedule(resize(40))
     made = sch.cache_index("resize", "global")
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None

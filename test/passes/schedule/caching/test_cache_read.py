@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
-from programs.short import each, main, program, sblock
+from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_sizes
 from programs.stages import FORK, HALVES, Fork, Halves
 from programs.symbolic import Twice
@@ -324,18 +324,17 @@ def test_a_block_that_reads_what_it_wrote_reads_no_copy(refused, index):
 # --- guards of nested blocks ------------------------------------------------------------------------------------------
 
 
-NESTED = """
-@T.prim_func
-def main(A: T.Buffer((61,), "float32"), C: T.Buffer((61,), "float32")):
-    for i in range(16):
-        with T.block("O"):
-            vo = T.axis.remap("S", [i])
-            for j in range(4):
-                with T.block("C"):
-                    vi = T.axis.spatial(4, j)
-                    T.where(vo * 4 + j < 61)
-                    C[vo * 4 + vi] = A[vo * 4 + vi] * 2.0
-"""
+NESTED = main(
+    "A:61 C:61",
+    nest(
+        "i:16",
+        sblock(
+            "O",
+            "vo:16=i",
+            nest("j:4", sblock("C", "vi:4=j", "C[vo * 4 + vi] = A[vo * 4 + vi] * 2.0", where="vo * 4 + j < 61")),
+        ),
+    ),
+)
 
 
 def test_caches_take_the_guards_of_nested_blocks_into_account(same_result):

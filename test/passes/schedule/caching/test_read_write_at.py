@@ -9,8 +9,6 @@ from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
@@ -38,37 +36,42 @@ ROWS = [((8, 12), "float32")] * 3
 
 
 def test_tiles_in_and_out(same_result):
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
-            A_shared = T.alloc_buffer((20, 18), scope="shared")
-            C_local = T.alloc_buffer((20, 24), scope="local")
-            for i_0, j_0 in T.grid(5, 6):
-                for k_0 in range(3):
-                    with T.block("A_shared"):
-                        v0, v1 = T.axis.remap("SS", [i_0, k_0])
-                        T.reads(A[v0 * 4 : v0 * 4 + 4, v1 * 6 : v1 * 6 + 6])
-                        T.writes(A_shared[v0 * 4 : v0 * 4 + 4, v1 * 6 : v1 * 6 + 6])
-                        T.block_attr({"auto_copy": True})
-                        for ax0, ax1 in T.grid(4, 6):
-                            A_shared[v0 * 4 + ax0, v1 * 6 + ax1] = A[v0 * 4 + ax0, v1 * 6 + ax1]
-                    for i_1, j_1, k_1 in T.grid(4, 4, 6):
-                        with T.block("C"):
-                            vi = T.axis.spatial(20, i_0 * 4 + i_1)
-                            vj = T.axis.spatial(24, j_0 * 4 + j_1)
-                            vk = T.axis.reduce(18, k_0 * 6 + k_1)
-                            with T.init():
-                                C_local[vi, vj] = 0.0
-                            C_local[vi, vj] += A_shared[vi, vk] * B[vk, vj]
-                with T.block("C_local"):
-                    v0, v1 = T.axis.remap("SS", [i_0, j_0])
-                    T.reads(C_local[v0 * 4 : v0 * 4 + 4, v1 * 4 : v1 * 4 + 4])
-                    T.writes(C[v0 * 4 : v0 * 4 + 4, v1 * 4 : v1 * 4 + 4])
-                    T.block_attr({"auto_copy": True})
-                    for ax0, ax1 in T.grid(4, 4):
-                        C[v0 * 4 + ax0, v1 * 4 + ax1] = C_local[v0 * 4 + ax0, v1 * 4 + ax1]
-
+    Expected = program(
+        "A:20x18 B:18x24 C:20x24",
+        "A_shared = T.alloc_buffer((20, 18), scope='shared')",
+        "C_local = T.alloc_buffer((20, 24), scope='local')",
+        nest(
+            "i_0:5 j_0:6",
+            nest(
+                "k_0:3",
+                sblock(
+                    "A_shared",
+                    "v0:5=i_0 v1:3=k_0",
+                    "T.reads(A[v0 * 4:v0 * 4 + 4, v1 * 6:v1 * 6 + 6])",
+                    "T.writes(A_shared[v0 * 4:v0 * 4 + 4, v1 * 6:v1 * 6 + 6])",
+                    "T.block_attr({'auto_copy': True})",
+                    nest("ax0:4 ax1:6", "A_shared[v0 * 4 + ax0, v1 * 6 + ax1] = A[v0 * 4 + ax0, v1 * 6 + ax1]"),
+                ),
+                nest(
+                    "i_1:4 j_1:4 k_1:6",
+                    sblock(
+                        "C",
+                        "vi:20=i_0 * 4 + i_1 vj:24=j_0 * 4 + j_1 vk:18R=k_0 * 6 + k_1",
+                        "C_local[vi, vj] += A_shared[vi, vk] * B[vk, vj]",
+                        init="C_local[vi, vj] = 0.0",
+                    ),
+                ),
+            ),
+            sblock(
+                "C_local",
+                "v0:5=i_0 v1:6=j_0",
+                "T.reads(C_local[v0 * 4:v0 * 4 + 4, v1 * 4:v1 * 4 + 4])",
+                "T.writes(C[v0 * 4:v0 * 4 + 4, v1 * 4:v1 * 4 + 4])",
+                "T.block_attr({'auto_copy': True})",
+                nest("ax0:4 ax1:4", "C[v0 * 4 + ax0, v1 * 4 + ax1] = C_local[v0 * 4 + ax0, v1 * 4 + ax1]"),
+            ),
+        ),
+    )
     sch, block, j_0, k_0 = tiled(20, 24, 18)
     made = sch.read_at(k_0, block, 0, "shared")
     sch.write_at(j_0, block, 0, "local")

@@ -10,8 +10,6 @@ from programs.stages import Diagonals
 from programs.symbolic import Turned
 
 from tir_mlir import Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
@@ -36,26 +34,26 @@ def assert_same(sch: Schedule, expected) -> None:
 
 
 def test_a_read_follows_the_iters():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
-            B_reindex = T.alloc_buffer((24, 18))
-            for ax0, ax1 in T.grid(24, 18):
-                with T.block("B_reindex_reindex"):
-                    v0, v1 = T.axis.remap("SS", [ax0, ax1])
-                    T.reads(B[v1, v0])
-                    T.writes(B_reindex[v0, v1])
-                    B_reindex[v0, v1] = B[v1, v0]
-            for i, j, k in T.grid(20, 24, 18):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                    T.reads(A[vi, vk], B_reindex[vj, vk])
-                    T.writes(C[vi, vj])
-                    with T.init():
-                        C[vi, vj] = 0.0
-                    C[vi, vj] += A[vi, vk] * B_reindex[vj, vk]
-
+    Expected = program(
+        "A:20x18 B:18x24 C:20x24; B_reindex:24x18",
+        nest(
+            "ax0:24 ax1:18",
+            sblock(
+                "B_reindex_reindex",
+                "v0:24=ax0 v1:18=ax1",
+                "T.reads(B[v1, v0])",
+                "T.writes(B_reindex[v0, v1])",
+                "B_reindex[v0, v1] = B[v1, v0]",
+            ),
+        ),
+        each(
+            "C i:20 j:24 k:18R",
+            "T.reads(A[vi, vk], B_reindex[vj, vk])",
+            "T.writes(C[vi, vj])",
+            "C[vi, vj] += A[vi, vk] * B_reindex[vj, vk]",
+            init="C[vi, vj] = 0.0",
+        ),
+    )
     sch = Schedule(matmul(20, 24, 18))
     made = sch.reindex("C", ("read", 1))
     assert_same(sch, Expected)
@@ -63,26 +61,29 @@ def test_a_read_follows_the_iters():
 
 
 def test_a_write_is_copied_back_behind_the_loops():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 20), "float32")):
-            A_reindex = T.alloc_buffer((16, 16))
-            for i, j in T.grid(12, 16):
-                with T.block("A"):
-                    vi = T.axis.spatial((4, 16), i + 4)
-                    vj = T.axis.spatial(16, j)
-                    T.reads(B[vj, vi + 2])
-                    T.writes(A_reindex[vi, vj])
-                    A_reindex[vi, vj] = B[vj, vi + 2]
-            for ax0 in range(4, 16):
-                for ax1 in range(16):
-                    with T.block("A_reindex"):
-                        v0, v1 = T.axis.remap("SS", [ax0, ax1])
-                        T.reads(A_reindex[v0, v1])
-                        T.writes(A[15 - v0, v1])
-                        A[15 - v0, v1] = A_reindex[v0, v1]
-
+    Expected = program(
+        "A:16x16 B:16x20; A_reindex:16x16",
+        nest(
+            "i:12 j:16",
+            sblock(
+                "A",
+                "vi:(4,16)=i + 4 vj:16=j",
+                "T.reads(B[vj, vi + 2])",
+                "T.writes(A_reindex[vi, vj])",
+                "A_reindex[vi, vj] = B[vj, vi + 2]",
+            ),
+        ),
+        nest(
+            "ax0:4..16 ax1:16",
+            sblock(
+                "A_reindex",
+                "v0:(4,16)=ax0 v1:16=ax1",
+                "T.reads(A_reindex[v0, v1])",
+                "T.writes(A[15 - v0, v1])",
+                "A[15 - v0, v1] = A_reindex[v0, v1]",
+            ),
+        ),
+    )
     sch = Schedule(Flipped)
     made = sch.reindex("A", ("write", 0))
     assert_same(sch, Expected)

@@ -10,8 +10,6 @@ from programs.stages import HALVES, Diagonals, Halves
 from programs.symbolic import Turned
 
 from tir_mlir import IndexMap, Schedule
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 
 Pool = program(
@@ -55,30 +53,33 @@ def test_a_packed_operand():
 
 
 def test_a_result_written_across():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((20, 18), "float32"), B: T.Buffer((18, 24), "float32"), C: T.Buffer((20, 24), "float32")):
-            C_local = T.alloc_buffer((24, 20), scope="local")
-            for i_0, i_1, j, k in T.grid(3, 7, 24, 18):
-                with T.block("C"):
-                    vi = T.axis.spatial(20, i_0 * 7 + i_1)
-                    vj, vk = T.axis.remap("SR", [j, k])
-                    T.where(i_0 * 7 + i_1 < 20)
-                    T.reads(A[vi, vk], B[vk, vj])
-                    T.writes(C_local[vj, vi])
-                    with T.init():
-                        C_local[vj, vi] = 0.0
-                    C_local[vj, vi] += A[vi, vk] * B[vk, vj]
-            for i_0, i_1, j in T.grid(3, 7, 24):
-                with T.block("C_local"):
-                    vi = T.axis.spatial(20, i_0 * 7 + i_1)
-                    vj = T.axis.spatial(24, j)
-                    T.where(i_0 * 7 + i_1 < 20)
-                    T.reads(C_local[vj, vi])
-                    T.writes(C[vi, vj])
-                    C[vi, vj] = C_local[vj, vi]
-
+    Expected = program(
+        "A:20x18 B:18x24 C:20x24",
+        "C_local = T.alloc_buffer((24, 20), scope='local')",
+        nest(
+            "i_0:3 i_1:7 j:24 k:18",
+            sblock(
+                "C",
+                "vi:20=i_0 * 7 + i_1 vj:24=j vk:18R=k",
+                "T.reads(A[vi, vk], B[vk, vj])",
+                "T.writes(C_local[vj, vi])",
+                "C_local[vj, vi] += A[vi, vk] * B[vk, vj]",
+                init="C_local[vj, vi] = 0.0",
+                where="i_0 * 7 + i_1 < 20",
+            ),
+        ),
+        nest(
+            "i_0:3 i_1:7 j:24",
+            sblock(
+                "C_local",
+                "vi:20=i_0 * 7 + i_1 vj:24=j",
+                "T.reads(C_local[vj, vi])",
+                "T.writes(C[vi, vj])",
+                "C[vi, vj] = C_local[vj, vi]",
+                where="i_0 * 7 + i_1 < 20",
+            ),
+        ),
+    )
     sch = Schedule(matmul(20, 24, 18))
     sch.split(sch.get_loops("C")[0], [None, 7])
     sch.reindex_cache_write("C", 0, "local", lambda i, j, k: (j, i))

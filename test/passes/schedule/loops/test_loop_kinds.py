@@ -13,8 +13,6 @@ from programs.symbolic import add_one
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.passes.schedule.loops.loop_kinds import THREAD_TAGS
-from tir_mlir.script import ir as I
-from tir_mlir.script import tir as T
 
 # --- what they do -----------------------------------------------------------------------------------------------------
 
@@ -155,18 +153,9 @@ def test_a_loop_that_mixes_spatial_and_reduce_is_refused(refused):
 
 
 def test_a_sum_that_ends_outside_the_loop_is_refused(refused):
-    @I.ir_module
-    class Total:
-        @T.prim_func
-        def main(A: T.Buffer((8, 6), "float32"), C: T.Buffer((1,), "float32")):
-            for i, j in T.grid(8, 6):
-                with T.block("C"):
-                    vo = T.axis.spatial(1, 0)
-                    vi, vj = T.axis.remap("RR", [i, j])
-                    with T.init():
-                        C[vo] = 0.0
-                    C[vo] += A[vi, vj]
-
+    Total = program(
+        "A:8x6 C:1", nest("i:8 j:6", sblock("C", "vo:1=0 vi:8R=i vj:6R=j", "C[vo] += A[vi, vj]", init="C[vo] = 0.0"))
+    )
     sch = Schedule(Total)
     i, j = sch.get_loops("C")
     refused(sch, r"touch C\[0\]", lambda: sch.parallel(i))

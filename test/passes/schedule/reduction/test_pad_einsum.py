@@ -9,9 +9,7 @@ from programs.sizes import matmul_nt_sizes
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleWarning
-from tir_mlir.script import ir as I
 from tir_mlir.script import parse
-from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 
 
@@ -34,32 +32,23 @@ def main(A: T.Buffer((7, 5), "float32"), B: T.Buffer((7,), "float32"), D: T.Buff
 
 
 def test_a_product():
-    @I.ir_module
-    class Expected:
-        @T.prim_func
-        def main(A: T.Buffer((13, 15), "float32"), B: T.Buffer((16, 15), "float32"), C: T.Buffer((13, 16), "float32")):
-            A_pad = T.alloc_buffer((16, 16))
-            B_pad = T.alloc_buffer((16, 16))
-            C_pad = T.alloc_buffer((16, 16))
-            for i0, i1 in T.grid(16, 16):
-                with T.block("A_pad"):
-                    v0, v1 = T.axis.remap("SS", [i0, i1])
-                    A_pad[v0, v1] = T.if_then_else(v0 < 13 and v1 < 15, A[v0, v1], T.float32(0))
-            for i0, i1 in T.grid(16, 16):
-                with T.block("B_pad"):
-                    v0, v1 = T.axis.remap("SS", [i0, i1])
-                    B_pad[v0, v1] = T.if_then_else(v1 < 15, B[v0, v1], T.float32(0))
-            for i, j, k in T.grid(16, 16, 16):
-                with T.block("C"):
-                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                    with T.init():
-                        C_pad[vi, vj] = 0.0
-                    C_pad[vi, vj] += A_pad[vi, vk] * B_pad[vj, vk]
-            for i0, i1 in T.grid(13, 16):
-                with T.block("C_pad"):
-                    v0, v1 = T.axis.remap("SS", [i0, i1])
-                    C[v0, v1] = C_pad[v0, v1]
-
+    Expected = program(
+        "A:13x15 B:16x15 C:13x16; A_pad:16x16 B_pad:16x16 C_pad:16x16",
+        nest(
+            "i0:16 i1:16",
+            sblock(
+                "A_pad",
+                "v0:16=i0 v1:16=i1",
+                "A_pad[v0, v1] = T.if_then_else(v0 < 13 and v1 < 15, A[v0, v1], T.float32(0))",
+            ),
+        ),
+        nest(
+            "i0:16 i1:16",
+            sblock("B_pad", "v0:16=i0 v1:16=i1", "B_pad[v0, v1] = T.if_then_else(v1 < 15, B[v0, v1], T.float32(0))"),
+        ),
+        each("C i:16 j:16 k:16R", "C_pad[vi, vj] += A_pad[vi, vk] * B_pad[vj, vk]", init="C_pad[vi, vj] = 0.0"),
+        nest("i0:13 i1:16", sblock("C_pad", "v0:13=i0 v1:16=i1", "C[v0, v1] = C_pad[v0, v1]")),
+    )
     sch = Schedule(matmul_nt(13, 16, 15))
     block = sch.get_block("C")
     assert sch.pad_einsum(block, [16, 16, 16]) is None

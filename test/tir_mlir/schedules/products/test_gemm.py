@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from programs.products import batched, product
 from programs.reduction import row_sums
+from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedules.products.gemm_panels import BLOCK
-from tir_mlir.script import tir as T
 from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)
@@ -125,13 +125,11 @@ def test_no_product():
 
 
 def test_a_sum_scattered_into_rows_is_no_product():
-    @T.prim_func
-    def scattered(A: T.Buffer((1, 5), "int32"), X: T.Buffer((1,), "int32"), C: T.Buffer((1, 5), "int32")):
-        for j, i in T.grid(5, 1):
-            with T.block("C"):
-                vj, vi = T.axis.remap("SR", [j, i])
-                C[X[vi], vj] = C[X[vi], vj] + A[vi, vj]
-
+    scattered = program(
+        "A:1x5:int32 X:1:int32 C:1x5:int32",
+        each("C j:5 i:1R", "C[X[vi], vj] = C[X[vi], vj] + A[vi, vj]"),
+        name="scattered",
+    )
     with pytest.raises(ScheduleError, match='block "C" is not a matrix product: each operand must be indexed by the'):
         schedules.gemm(Schedule(scattered), "C")
 
