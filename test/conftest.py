@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ SLOW = (
     *("tir_mlir/equivalence", "tir_mlir/opt", "passes/schedule/fixes"),
     *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
     *("passes/linalg/test_to_linalg.py", "passes/lower/loops/test_peel_tails.py"),
+    "dialect/incremental/test_versions.py",
     *(
         "tir_mlir/schedule/test_interrupted.py",
         "tir_mlir/tune/trials/test_pool.py",
@@ -32,6 +34,8 @@ NIGHTLY = (
     "bench/test_ladder.py",
 )
 """Files of tests that build many points of a space, search, or start many processes; other tests do a few of each."""
+AUDITED = ("passes/schedule", "tir_mlir/schedule", "dialect", "fuzz")
+"""Folders in whose tests each step is audited before a merge, too."""
 FEW = {
     "tir_mlir/schedules/products/test_few_rows_dots.py": 1,
     "tir_mlir/schedules/": 1,
@@ -87,12 +91,12 @@ def tier(request: pytest.FixtureRequest) -> str:
     return request.config.getoption("--tier")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def audited_steps() -> Iterator[None]:
-    """Every step of every test leaves alone what it is said to leave alone."""
+@pytest.fixture(scope="module", autouse=True)
+def audited_steps(request: pytest.FixtureRequest, tier: str) -> Iterator[None]:
+    """Every step leaves alone what it is said to leave alone: nightly in all tests, before in those of steps."""
     from fuzzing.untouched import audited
 
-    with audited():
+    with audited() if tier == "all" or _is_in(request.path, AUDITED) else nullcontext():
         yield
 
 

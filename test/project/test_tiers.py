@@ -54,7 +54,7 @@ def items(tmp_path_factory) -> list[pytest.Item]:
     return collected
 
 
-@pytest.mark.parametrize("tier", CHOSEN)
-def test_a_tier(items, tier):
-    names = [item.name.removeprefix("test_") for item in chosen(items, tier)[0]]
-    assert names == CHOSEN[tier].split()
+@pytest.mark.parametrize("which", CHOSEN)
+def test_a_tier(items, which):
+    names = [item.name.removeprefix("test_") for item in chosen(items, which)[0]]
+    assert names == CHOSEN[which].split()
