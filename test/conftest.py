@@ -14,7 +14,10 @@ from harness.tiers import LEFT_OUT, TIERS, chosen
 HERE = Path(__file__).resolve().parent
 SLOW = (
     *("bench", "course", "docs", "fuzz", "golden", "project", "targets", "tir_mlir/compat", "tir_mlir/schedules"),
-    *("tir_mlir/equivalence", "tir_mlir/opt", "passes/schedule/fixes"),
+    *("tir_mlir/equivalence", "tir_mlir/opt", "tir_mlir/topi", "tir_mlir/examples", "passes/schedule/fixes"),
+    *(f"tir_mlir/graph/{name}" for name in ("fronts", "models", "precision", "transforms", "test_model_calls.py")),
+    *(f"tir_mlir/tune/{name}" for name in ("machines", "models", "spaces", "trials")),
+    *("tir_mlir/script/test_unsigned.py", "passes/lower/test_nest_functions.py"),
     *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
     *("passes/linalg/test_to_linalg.py", "passes/lower/loops/test_peel_tails.py"),
     "dialect/incremental/test_versions.py",
@@ -25,7 +28,8 @@ SLOW = (
         "passes/lower/test_chapter.py",
     ),
 )
-"""Folders and files whose tests are marked slow: they span everything, start processes or draw at random."""
+"""Folders and files whose tests are marked slow: they span everything, start processes, draw at random, import torch,
+or take seconds."""
 NIGHTLY = (
     *(f"tir_mlir/schedules/{name}.py" for name in ("products/test_free_gemm", "convolutions/test_free_conv")),
     *(f"tir_mlir/schedules/{name}.py" for name in ("rows/test_free_rows", "programs/test_free_auto")),
