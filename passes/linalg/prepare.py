@@ -1,22 +1,20 @@
-"""Upstream passes before the conversion: bufferize, generalize named ops, turn results into parameters."""
+"""Before the conversion: bufferize, generalize named ops, expand those that it does not take; results become parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from mlir import ir
-from mlir.dialects import memref
+from mlir.dialects import arith, linalg, math, memref
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, attrs, funcs, walk
 from tir_mlir.passes.linalg import reshapes
 from tir_mlir.passes.linalg.constant_buffers import constants_to_params, erase_globals
-from tir_mlir.passes.linalg.decompose_softmax import decompose_softmax
-from tir_mlir.passes.linalg.integer_powers import expand_integer_powers
-from tir_mlir.passes.linalg.own_destinations import own_destinations
+from tir_mlir.passes.linalg.emit_linalg import generic_op
 from tir_mlir.passes.linalg.tensor_reshapes import rewrite_tensor_reshapes
 
 ALLOCATED_PARAMETER = "tir.claim"  # on an allocation that became a parameter: its position, until its sizes are known
@@ -139,3 +137,155 @@ def run_upstream(module: ir.Module, passes: Sequence[str], hint: str = "") -> No
     if said:
         message, location = said[0]
         raise LinalgError(message + hint, location)
+
+
+# --- `math.fpowi` with a known exponent as products ------------------------------------------------------------------
+
+
+MOST = 64
+"""The largest exponent that becomes products."""
+
+
+def expand_integer_powers(module: ir.Module) -> None:
+    """Replace each power of a float by a known integer, in place: by squares, and products of them.
+
+        math.fpowi %x, 3   -->   %x2 = %x * %x; %x2 * %x
+        math.fpowi %x, -2  -->   1 / (%x * %x)
+
+    Errors: LinalgError for an exponent that is no constant, or beyond 64.
+    """
+    for op in [o for o in walk.ops(module.operation) if o.name == "math.fpowi"]:
+        with ir.InsertionPoint(op), op.location:
+            op.results[0].replace_all_uses_with(_power(op.operands[0], _exponent(op)))
+        op.erase()
+
+
+def _exponent(op: ir.Operation) -> int:
+    owner = op.operands[1].owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        raise LinalgError("the exponent of math.fpowi is no constant; fix: math.powf, with it as a float", op.location)
+    number = ir.IntegerAttr(owner.attributes["value"]).value
+    if abs(number) > MOST:
+        raise LinalgError(f"math.fpowi with the exponent {number}; fix: math.powf, with it as a float", op.location)
+    return number
+
+
+def _power(base: ir.Value, exponent: int) -> ir.Value:
+    found, square, rest = None, base, abs(exponent)
+    while rest:
+        if rest & 1:
+            found = square if found is None else arith.mulf(found, square)
+        rest >>= 1
+        square = arith.mulf(square, square) if rest else square
+    if found is not None and exponent > 0:
+        return found
+    one = arith.constant(base.type, ir.FloatAttr.get(base.type, 1.0))
+    return one if found is None else arith.divf(one, found)
+
+
+# --- a destination of its own for each linalg op, where the program shares one `tensor.empty` ------------------------
+
+
+def own_destinations(module: ir.Module) -> None:
+    """Repeat what makes a tensor of no values, or of one number, for each op that writes it, in place.
+
+        %e = tensor.empty()                                 %e = tensor.empty()
+        %p = linalg.fill ins(%zero) outs(%e)                %p = linalg.fill ins(%zero) outs(%e)
+        %q = linalg.matmul ins(%a, %b) outs(%p)     ->      %q = linalg.matmul ins(%a, %b) outs(%p)
+        %r = linalg.add ins(%q, %c) outs(%e)                %e1 = tensor.empty()
+                                                            %r = linalg.add ins(%q, %c) outs(%e1)
+
+    Common subexpression elimination joins them. In one buffer the second op would overwrite what the first one made,
+    and no step could move or fuse them.
+    """
+    for name in ("linalg.fill", "tensor.empty"):
+        for op in [o for o in walk.ops(module.operation) if o.name == name and len(o.results) == 1]:
+            if name == "linalg.fill" and not _is_empty(op.operands[1]):
+                continue
+            for use in _destination_uses(op)[1:]:
+                with ir.InsertionPoint(use.owner):
+                    use.owner.operands[use.operand_number] = op.clone().results[0]
+
+
+def _destination_uses(op: ir.Operation) -> list[ir.OpOperand]:
+    """The uses of a result as a destination of linalg ops, in the order of the program."""
+    uses = [use for use in op.results[0].uses if _is_destination(use)]
+    return uses[::-1]  # MLIR lists the last one first
+
+
+def _is_destination(use: ir.OpOperand) -> bool:
+    owner = use.owner
+    return owner.name.startswith("linalg.") and use.operand_number >= len(owner.operands) - len(owner.results)
+
+
+def _is_empty(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.empty"
+
+
+# --- `linalg.softmax` on buffers as reductions and pointwise ops -----------------------------------------------------
+
+
+def decompose_softmax(module: ir.Module) -> None:
+    """Replace each softmax on buffers, in place.
+
+        linalg.softmax dimension(1) ins(%A) outs(%B)
+    -->
+        m[i] = max over j of A[i, j];  e[i, j] = exp(A[i, j] - m[i]);  s[i] = sum over j of e[i, j]
+        B[i, j] = e[i, j] / s[i]
+
+    Errors: LinalgError for elements that are no floats.
+    """
+    for op in [o for o in walk.ops(module.operation) if o.name == "linalg.softmax"]:
+        _Softmax(op).run()
+        op.erase()
+
+
+class _Softmax:
+    def __init__(self, op: ir.Operation):
+        self.op, self.type = op, ir.MemRefType(op.operands[0].type)
+        if not isinstance(self.type.element_type, (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
+            raise LinalgError(f"linalg.softmax of {self.type.element_type}: its elements are floats", op.location)
+        self.axis = ir.IntegerAttr(op.attributes["dimension"]).value
+        self.kept = [d for d in range(self.type.rank) if d != self.axis]
+        self.all = ir.AffineMap.get_identity(self.type.rank)
+        self.row = ir.AffineMap.get(self.type.rank, 0, [ir.AffineExpr.get_dim(d) for d in self.kept])
+
+    def run(self) -> None:
+        source, target = self.op.operands
+        with ir.InsertionPoint(self.op), self.op.location:
+            largest = self._buffer(self.kept, float("-inf"))
+            self._generic("max", [source], largest, [self.all, self.row], lambda x, m: arith.maximumf(x, m))
+            powers = self._buffer(range(self.type.rank))
+            self._generic("exp", [source, largest], powers, [self.all, self.row, self.all],
+                          lambda x, m, _: math.exp(arith.subf(x, m)))  # fmt: skip
+            total = self._buffer(self.kept, 0.0)
+            self._generic("sum", [powers], total, [self.all, self.row], lambda x, s: arith.addf(s, x))
+            self._generic("div", [powers, total], target, [self.all, self.row, self.all],
+                          lambda x, s, _: arith.divf(x, s))  # fmt: skip
+
+    def _buffer(self, axes: Sequence[int], start: float | None = None) -> ir.Value:
+        """A buffer over some axes of the operand, filled with a number."""
+        shape = [self.type.shape[a] for a in axes]
+        sizes = [
+            memref.dim(self.op.operands[0], arith.constant(ir.IndexType.get(), a))
+            for a in axes
+            if self.type.is_dynamic_dim(a)
+        ]
+        made = memref.alloc(ir.MemRefType.get(shape, self.type.element_type), sizes, [])
+        if start is not None:
+            with ir.Location.name("fill", self.op.location):
+                value = arith.constant(self.type.element_type, ir.FloatAttr.get(self.type.element_type, start))
+                linalg.fill(value, outs=[made])
+        return made
+
+    def _generic(
+        self, word: str, inputs: Sequence[ir.Value], output: ir.Value, maps: Sequence[ir.AffineMap],
+        value: Callable[..., ir.Value],
+    ) -> None:  # fmt: skip
+        """A generic over all axes: a reduction along that of the softmax if its output does not have it."""
+        folds = maps[-1] == self.row
+        kinds = ["R" if d == self.axis and folds else "S" for d in range(self.type.rank)]
+        with ir.Location.name(f"softmax_{word}", self.op.location):
+            made = generic_op(inputs, [output], maps, kinds)
+            with ir.InsertionPoint(made.regions[0].blocks[0]):
+                ir.Operation.create("linalg.yield", operands=[value(*made.regions[0].blocks[0].arguments)])

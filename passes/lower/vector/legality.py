@@ -8,13 +8,26 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, of_op
-from tir_mlir.dialect.analysis.certainty import doubt
+from tir_mlir.dialect.analysis.certainty import doubt, from_data
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Buffer, Index, Loop, dtypes, is_loop, owner_op, parent_op, step, walk
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Index,
+    Loop,
+    data_loop_name,
+    dtypes,
+    is_data_loop,
+    is_loop,
+    owner_op,
+    parent_op,
+    step,
+    walk,
+)
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
     AFFINE_LOAD,
     AFFINE_STORE,
+    ALLOCS,
     DIVISIONS,
     ELEMENT_ACCESSES,
     ELEMENT_LOADS,
@@ -29,7 +42,6 @@ from tir_mlir.passes.lower.memory.check_record import SITE
 from tir_mlir.passes.lower.memory.strides import has_contiguous_rows, is_padded
 from tir_mlir.passes.lower.vector.indirect_rows import is_indirect_row
 from tir_mlir.passes.lower.vector.reductions import LaneReduction, find_reductions
-from tir_mlir.passes.lower.vector.serial_ops import op_words, serial_reason
 
 ELEMENTWISE = ("arith", "math")
 
@@ -262,3 +274,45 @@ def can_mask(lanes: Lanes) -> bool:
         elif op.name == "memref.store" or (varies and (op.name == "memref.load" or op.name in DIVISIONS)):
             return False
     return True
+
+
+# --- why an op has no vector form, in the user's words ---------------------------------------------------------------
+
+
+_ELSEWHERE = "vectorize a loop that does not contain it"
+
+
+def serial_reason(op: ir.Operation) -> tuple[str, str]:
+    """Why a loop around an op is serial, and the way out. Requires an op without a vector form."""
+    if is_vector(op):
+        return "its accesses are vectors already, and vectors have one dimension", "leave the loop serial, or unroll it"
+    if op.name == "memref.store":
+        where = "a loaded index" if from_data(op) else "an index that is not affine"
+        return f"a store at {where} has no vector form", "vectorize a loop along a row"
+    return f"{op_words(op)} has no vector form", _ELSEWHERE
+
+
+def is_vector(op: ir.Operation) -> bool:
+    """Whether an op takes or makes a vector value."""
+    return any(isinstance(v.type, ir.VectorType) for v in (*op.operands, *op.results))
+
+
+def op_words(op: ir.Operation) -> str:
+    """An op as a user calls it: `a call of foo`, `the view a`, `loop k, whose bounds are data`."""
+    name = op.name
+    if name == "func.call":
+        return f"a call of {op.attributes['callee']}"
+    if name == "llvm.call_intrinsic":
+        return f"a call of {ir.StringAttr(op.attributes['intrin']).value}"
+    if is_data_loop(op):
+        words = data_loop_name(op)
+        return f"{words}," if ", " in words else words
+    if name in ALLOCS:
+        return f"the buffer {Buffer(op.results[0]).name}, allocated in each iteration,"
+    if name == "memref.subview":
+        return f"the view {Buffer(op.results[0]).name}"
+    if name.startswith("memref.extract_") or name == "llvm.inttoptr":
+        return "a pointer passed to a function"
+    if name in ELEMENT_ACCESSES:
+        return f"an access of {Buffer(accessed(op)).name}"
+    return "a division of integers" if name in DIVISIONS else f"the operation {name}"

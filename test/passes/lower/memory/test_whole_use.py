@@ -6,8 +6,7 @@ import pytest
 
 from tir_mlir.dialect.ir import entered, walk
 from tir_mlir.passes.lower.memory import lifetimes
-from tir_mlir.passes.lower.memory.compact import compact
-from tir_mlir.passes.lower.memory.whole_use import is_used_whole
+from tir_mlir.passes.lower.memory.compact import compact, is_used_whole
 from tir_mlir.passes.lower.registry import programs
 
 WHOLE = "affine.for %i = 0 to 8 { affine.for %j = 0 to 4 { affine.store %x, %t[%i, %j] : memref<8x4xf32> } }"
