@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir import (
     is_block,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ALLOCS, DATA_LOOPS, NEUTRAL
+from tir_mlir.dialect.ir.op_traits import ALLOCS, CHOICES, DATA_LOOPS, ELEMENT_ACCESSES, NEUTRAL
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.passes.linalg import generic, reshapes
 from tir_mlir.passes.linalg.extents import ExtentSolver, restore_shape_variables
@@ -33,11 +33,9 @@ COMPUTED = ("linalg.generic", "memref.copy")
 
 _SYMBOLS = ("memref.dim", "memref.extract_strided_metadata")
 _DROPPED = ("memref.dealloc", "cf.assert")
-_KEPT = (
-    "func.return", "memref.alloc", "memref.alloca", "memref.dim", "memref.load", "memref.store", "affine.for",
-    "affine.if", "affine.load", "affine.store", "affine.apply", "affine.min", "affine.max", "affine.yield",
-    "scf.if", "scf.yield", "scf.condition",
-)  # fmt: skip
+_KEPT = ALLOCS | ELEMENT_ACCESSES | CHOICES | {
+    "func.return", "memref.dim", "affine.for", "affine.apply", "affine.min", "affine.max", "scf.condition",
+}  # fmt: skip
 
 _ADVICE = {
     "func.call": "inline it (mlir-opt --inline)",

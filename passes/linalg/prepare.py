@@ -1,4 +1,4 @@
-"""Before the conversion: bufferize, generalize named ops, expand those that it does not take; results become parameters."""
+"""Before the conversion: bufferize, generalize named ops, expand those that it does not take, results to parameters."""
 
 from __future__ import annotations
 

@@ -24,15 +24,16 @@ from tir_mlir.dialect.ir import (
     is_loop,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOOPS, accessed, is_scalar
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.dialect.verify import verify
 
 Node = tuple[Any, ...]
 """("dim", buffer name, axis), ("iter", block id, number), ("loop", loop id)."""
 
-_PLAIN = ("affine.load", "affine.store", "memref.alloc", "affine.for", "affine.parallel", "affine.if", "affine.yield")
-_OTHER = ("func.func", "func.return", "affine.apply")
+_PLAIN = AFFINE_ELEMENT_ACCESSES | AFFINE_LOOPS | {
+    "memref.alloc", "affine.if", "affine.yield", "affine.apply", "func.func", "func.return",
+}  # fmt: skip
 
 
 @dataclass
@@ -101,7 +102,7 @@ def axes_of(func: Func) -> Axes | None:
     variables: dict[ir.Value, Node] = {}
     everything = walk.ops(func.op)
     for op in everything:
-        if op.name not in (*_PLAIN, *_OTHER) and not op.name.startswith(("arith.", "math.")):
+        if op.name not in _PLAIN and not is_scalar(op.name):
             return None
     for buffer in [*func.params, *(Buffer(op.results[0]) for op in everything if op.name == "memref.alloc")]:
         for axis, size in enumerate(buffer.shape):

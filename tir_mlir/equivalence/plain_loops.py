@@ -27,7 +27,20 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES, PREFETCHES, STORES, accessed, stored
+from tir_mlir.dialect.ir.op_traits import (
+    ALLOCS,
+    BODIES,
+    CHOICES,
+    COUNTED_LOOPS,
+    DATA_LOOPS,
+    ELEMENT_ACCESSES,
+    NEUTRAL,
+    PREFETCHES,
+    STORES,
+    accessed,
+    is_scalar,
+    stored,
+)
 from tir_mlir.equivalence.arenas.plain_copies import expand_copies
 from tir_mlir.equivalence.arenas.typed_arenas import split_arenas
 from tir_mlir.equivalence.described_kernels import describe_calls
@@ -38,11 +51,9 @@ from tir_mlir.passes.lower.retype_module import retype
 
 CLEAN = "builtin.module(canonicalize,cse)"
 
-_KNOWN = {
-    "builtin.module", "func.func", "func.return", "affine.for", "affine.if", "affine.load", "affine.store",
-    "affine.apply", "affine.min", "affine.max", "affine.yield", "memref.alloc", "memref.alloca", "memref.load",
-    "memref.store", "memref.dim", "memref.dealloc", "memref.cast", "scf.if", "scf.for", "scf.while", "scf.condition",
-    "scf.yield", "func.call", "memref.view", "memref.subview", "memref.collapse_shape", "memref.expand_shape",
+_KNOWN = ELEMENT_ACCESSES | ALLOCS | NEUTRAL | COUNTED_LOOPS | DATA_LOOPS | CHOICES | BODIES | {
+    "affine.apply", "affine.min", "affine.max", "memref.cast", "memref.view", "memref.subview",
+    "memref.collapse_shape", "memref.expand_shape", "scf.condition", "func.call", "func.return",
 }  # fmt: skip
 
 
@@ -139,7 +150,7 @@ def check_known(module: ir.Module) -> None:
             )
         if name == "llvm.intr.assume":
             raise NotChecked("T.assume on data: the check runs on arbitrary data")
-        if name not in _KNOWN and not name.startswith(("arith.", "math.")):
+        if name not in _KNOWN and not is_scalar(name):
             raise NotChecked(f"{name} has no exact semantics")
         if name.startswith("arith.scaling_"):
             raise NotChecked(f"{name} depends on the bits of a float: it has no exact semantics")
