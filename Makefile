@@ -64,9 +64,9 @@ targets: env  ## test code for other CPUs: its instructions, and its results und
 wheel: env  ## check that the sdist, the wheel and the editable install contain every file
 	$(BIN)/python tools/check_wheel.py
 
-manual: env  ## regenerate the pages of docs/reference from docstrings and examples
+manual: env  ## regenerate the methods of primitives, and the pages of docs/reference from docstrings and examples
+	$(BIN)/python tools/schedule_methods.py
 	$(BIN)/python tools/manual
-	$(BIN)/python tools/can_types.py
 
 docs: env  ## build the documentation site in build/site; make docs ARGS=--dirty after small edits
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site $(ARGS)

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from mlir import ir
 
@@ -29,17 +29,29 @@ class Sample:
     name: str = ""
 
 
+Moves = Literal["nothing", "in place", "under its loop", "into others", "anywhere"]
+"""Where a primitive may let accesses run. "nothing": no access moves, or only within the iterations of one loop nest.
+"in place": a block stays under the conditions and in the iterations around it. "under its loop": what is under the loop
+changes, a condition around the loop stays around all of it. "into others": other blocks, at their place, compute what a
+block reads or writes.
+"""
+
+
 @dataclass(frozen=True)
 class Primitive:
     """A registered primitive. `pure` primitives do not change the module.
 
-    `samples` is the result type of a primitive that makes a random decision and returns a `Sample`.
+    `samples` is the result type of a primitive that makes a random decision and returns a `Sample`. `moves`: where it
+    may let accesses run. `keeps_order`: it keeps the order of all accesses, or decides it by dependences, which know
+    what parameters may alias; so does one that moves nothing.
     """
 
     name: str
     run: Callable[..., Any]
     pure: bool = False
     samples: Any = None
+    moves: Moves = "anywhere"
+    keeps_order: bool = False
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -58,11 +70,13 @@ class Primitive:
 PRIMITIVES: dict[str, Primitive] = {}
 
 
-def primitive(name: str, pure: bool = False, samples: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as the primitive `name` (TVM's name, with underscores)."""
+def primitive(
+    name: str, pure: bool = False, samples: Any = None, moves: Moves = "anywhere", keeps_order: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as the primitive `name` (TVM's name, with underscores). The rest: see `Primitive`."""
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        PRIMITIVES[name] = Primitive(name, run, pure, samples)
+        PRIMITIVES[name] = Primitive(name, run, pure, samples, moves, keeps_order or moves == "nothing")
         return run
 
     return register

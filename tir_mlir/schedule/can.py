@@ -41,7 +41,7 @@ def _query(step: Callable[..., Any]) -> Callable[..., Answer]:
     return query
 
 
-for _name in vars(Primitives).keys() & PRIMITIVES.keys():  # a user's primitive may be registered before this import
+for _name in dir(Primitives) & PRIMITIVES.keys():  # a user's primitive may be registered before this import
     if not hasattr(LegalityQueries, f"can_{_name}") and not _name.startswith("can_"):
         setattr(LegalityQueries, f"can_{_name}", _query(getattr(Primitives, _name)))
 

@@ -60,26 +60,18 @@ def page(name: str) -> str:
 
 
 GROUPS = {
-    "Loops": (
-        "split fuse reorder merge fission loop_partition version_loop add_unit_loop parallel vectorize unroll bind"
-    ),
-    "Blocks": "blockize tensorize transform_block_layout reorder_block_iter_var",
-    "Placement and inlining": "compute_at reverse_compute_at compute_inline reverse_compute_inline rolling_buffer",
-    "Copies of buffers": (
-        "cache_read cache_write cache_inplace cache_index read_at write_at"
-        " reindex reindex_cache_read reindex_cache_write"
-    ),
-    "Buffers": "transform_layout set_scope storage_align unsafe_set_dtype",
-    "Reductions and padding": (
-        "decompose_reduction rfactor shift_operand fuse_reduction_epilogue pad_einsum decompose_padding"
-        " can_decompose_padding"
-    ),
-    "Annotations": "annotate unannotate annotate_buffer_access unsafe_hide_buffer_access enter_postproc",
-    "Choices that a trace records": (
-        "sample_perfect_tile sample_partitioned_tile sample_categorical sample_compute_location"
-    ),
-    "Looking": "get_block get_loops get_child_blocks get_producers get_consumers get_output_blocks",
+    "loops": "Loops",
+    "blocks": "Blocks",
+    "placement": "Placement",
+    "inlining": "Inlining",
+    "caching": "Copies of buffers",
+    "layout": "Layouts and buffers",
+    "reduction": "Reductions and padding",
+    "annotation": "Annotations",
+    "queries": "Looking, and choices that a trace records",
 }
+"""The folders of `passes/schedule` with primitives, in the order of the list, and their titles."""
+
 
 _HEAD = """# Schedule primitives
 
@@ -92,9 +84,9 @@ Every primitive is a method of `Schedule`, a step of its trace, and a [`tir-opt`
 
 def index() -> str:
     """Return the list of all pages, by category."""
-    grouped = {title: names.split() for title, names in GROUPS.items()}
-    if rest := sorted(set(PRIMITIVES) - {name for names in grouped.values() for name in names}):
-        grouped["Others"] = rest
+    grouped: dict[str, list[str]] = {title: [] for title in GROUPS.values()}
+    for name, one in sorted(PRIMITIVES.items()):
+        grouped[GROUPS[one.run.__module__.split(".")[-2]]].append(name)
     parts = [_HEAD]
     for title, names in grouped.items():
         parts += [f"## {title}\n", "| Primitive | |", "|---|---|", *map(_row, names), ""]

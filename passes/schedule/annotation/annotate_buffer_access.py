@@ -15,7 +15,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 KEYS = {"read": attrs.READS, "write": attrs.WRITES}
 
 
-@primitive("annotate_buffer_access")
+@primitive("annotate_buffer_access", moves="nothing")
 def annotate_buffer_access(
     block: Block,
     buffer_index: int,

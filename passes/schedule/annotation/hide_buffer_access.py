@@ -11,7 +11,7 @@ from tir_mlir.passes.schedule.annotation.annotate_buffer_access import KEYS, che
 from tir_mlir.passes.schedule.registry import primitive
 
 
-@primitive("unsafe_hide_buffer_access")
+@primitive("unsafe_hide_buffer_access", moves="in place")
 def unsafe_hide_buffer_access(block: Block, buf_type: Literal["read", "write"], buf_index_array: list[int]) -> None:
     """Drop regions from what a block declares to read or write.
 

@@ -36,7 +36,7 @@ from tir_mlir.passes.schedule.legality import AVOID_GUARD, check_init_runs, chec
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
-@primitive("blockize")
+@primitive("blockize", moves="in place")
 def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Block:
     """Turn the nest at and under a loop into one block around the block it contains; or do so for a list of blocks.
 

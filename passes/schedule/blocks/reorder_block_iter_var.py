@@ -11,7 +11,7 @@ from tir_mlir.passes.schedule.edits import replace_iters
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
-@primitive("reorder_block_iter_var")
+@primitive("reorder_block_iter_var", moves="in place")
 def reorder_block_iter_var(block: Block, new_order: list[int]) -> None:
     """Permute the iters of a block, with their bindings.
 

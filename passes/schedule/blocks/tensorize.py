@@ -27,7 +27,7 @@ from tir_mlir.passes.schedule.registry import primitive, refuse
 _STRIDES = "transform_layout changes the strides of the buffer, or of a copy (cache_read, cache_write)"
 
 
-@primitive("tensorize")
+@primitive("tensorize", moves="in place")
 def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_iters: bool = True) -> None:
     """Replace the computation of a block by the implementation of a tensor intrinsic.
 

@@ -26,7 +26,7 @@ from tir_mlir.passes.schedule.legality import scope_of
 from tir_mlir.passes.schedule.registry import check, primitive
 
 
-@primitive("cache_inplace")
+@primitive("cache_inplace", moves="in place")
 @keeps_region_order
 def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str) -> list[Block]:
     """Let a block that reads and writes a buffer work on a copy in another storage scope.

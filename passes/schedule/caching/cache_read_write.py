@@ -25,7 +25,7 @@ from tir_mlir.passes.schedule.legality import scope_of
 from tir_mlir.passes.schedule.registry import primitive, warn
 
 
-@primitive("cache_read")
+@primitive("cache_read", moves="in place")
 @keeps_region_order
 def cache_read(
     block: Block, read_buffer_index: int | str, storage_scope: str, consumer_blocks: list[Block] | None = None
@@ -84,7 +84,7 @@ def _own(block: Block, buffer: Buffer) -> str:
     return f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
 
 
-@primitive("cache_write")
+@primitive("cache_write", moves="in place")
 @keeps_region_order
 def cache_write(
     block: Block, write_buffer_index: int | str, storage_scope: str, consumer_blocks: list[Block] | None = None

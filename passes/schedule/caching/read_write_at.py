@@ -52,7 +52,7 @@ COPY_IN = "cache_inplace copies in the earlier contents"
 COPY_ALL = "cache_read and cache_write copy for one block each"
 
 
-@primitive("read_at")
+@primitive("read_at", moves="under its loop")
 @keeps_region_order
 def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scope: str) -> Block:
     """At the start of each iteration of a loop, copy all that is read of a buffer in it.
@@ -93,7 +93,7 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
     return made
 
 
-@primitive("write_at")
+@primitive("write_at", moves="under its loop")
 @keeps_region_order
 def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_scope: str) -> Block:
     """Redirect all writes to a buffer under a loop to a copy, written back in each iteration of the loop.

@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained,
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
-@primitive("reindex")
+@primitive("reindex", moves="in place")
 @keeps_region_order
 def reindex(block: Block, buffer: BufferChoice) -> Block:
     """Let a block access a copy of a buffer that is indexed by its iters.

@@ -57,7 +57,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 MapChoice = IndexMap | str
 
 
-@primitive("reindex_cache_read")
+@primitive("reindex_cache_read", moves="in place")
 @keeps_region_order
 def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
     """Copy what a block reads into another storage scope, laid out by a map of its iters.
@@ -93,7 +93,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
     return made
 
 
-@primitive("reindex_cache_write")
+@primitive("reindex_cache_write", moves="in place")
 @keeps_region_order
 def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_scope: str, index_map: MapChoice) -> Block:
     """Let a block write into another storage scope, laid out by a map of its iters, and copy that back.

@@ -48,7 +48,7 @@ from tir_mlir.passes.schedule.legality import (
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
-@primitive("compute_inline")
+@primitive("compute_inline", moves="into others")
 def compute_inline(block: Block) -> None:
     """Inline a block into every read of its result, and erase the block and its buffer.
 

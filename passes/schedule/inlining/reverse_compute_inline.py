@@ -75,7 +75,7 @@ _PARTLY = 'block "{}" copies only part of what the reduction "{}" computes'
 _FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to it; otherwise reverse_compute_at"
 
 
-@primitive("reverse_compute_inline")
+@primitive("reverse_compute_inline", moves="into others")
 def reverse_compute_inline(block: Block) -> None:
     """Merge a consumer into the block that produces its input, and erase the intermediate buffer.
 

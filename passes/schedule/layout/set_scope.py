@@ -17,7 +17,7 @@ from tir_mlir.passes.schedule.edits.retype import retype
 from tir_mlir.passes.schedule.registry import check, primitive
 
 
-@primitive("set_scope")
+@primitive("set_scope", moves="nothing")
 def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None:
     """Change the storage scope of a buffer that a block writes.
 

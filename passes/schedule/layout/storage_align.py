@@ -12,7 +12,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 ALIGN_KEY = "buffer_dim_align"
 
 
-@primitive("storage_align")
+@primitive("storage_align", moves="nothing")
 def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int, offset: int) -> None:
     """Request the stride of an axis to be a multiple of `factor` plus `offset`.
 

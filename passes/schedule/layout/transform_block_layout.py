@@ -55,7 +55,7 @@ from tir_mlir.passes.schedule.legality.ordered_iters import is_only_declared
 from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
 
 
-@primitive("transform_block_layout")
+@primitive("transform_block_layout", moves="in place")
 def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     """Apply an index map to the iters of a block, and rebuild the loops around it over the new iters.
 

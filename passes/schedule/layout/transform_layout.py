@@ -56,7 +56,7 @@ from tir_mlir.passes.schedule.layout.layout_padding import (
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
-@primitive("transform_layout")
+@primitive("transform_layout", moves="in place")
 def transform_layout(
     block: Block,
     buffer: BufferChoice,

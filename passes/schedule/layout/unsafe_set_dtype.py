@@ -12,7 +12,7 @@ from tir_mlir.passes.schedule.legality import copy_view, use_words
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
-@primitive("unsafe_set_dtype")
+@primitive("unsafe_set_dtype", moves="in place")
 def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     """Change the element type of a buffer that a block writes; stores and loads convert.
 

@@ -6,14 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import alias_text, aliased_pair, has_distinct_buffers
 from tir_mlir.dialect.ir import funcs
-from tir_mlir.passes.schedule.registry import refuse
-
-# these keep the order of all accesses, or decide it by dependences, which know what may alias
-_KEEP_ORDER = frozenset({
-    "add_unit_loop", "annotate", "annotate_block_or_loop", "annotate_buffer_access", "bind", "fuse", "loop_partition",
-    "parallel", "reorder", "set_scope", "split", "storage_align", "unannotate", "unroll", "vectorize",
-    "version_loop",
-})  # fmt: skip
+from tir_mlir.passes.schedule.registry import PRIMITIVES, refuse
 
 
 def check_aliasing(step: str, before: ir.Module, after: ir.Module) -> None:
@@ -22,7 +15,7 @@ def check_aliasing(step: str, before: ir.Module, after: ir.Module) -> None:
     The proofs of most primitives compare accesses to one buffer only. If a function accesses two parameters that may
     alias, one of them written, those primitives are not provable.
     """
-    if step in _KEEP_ORDER:
+    if PRIMITIVES[step].keeps_order:
         return
     old = {f.name: f for f in funcs(before)}
     for func in funcs(after):

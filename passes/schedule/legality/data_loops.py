@@ -23,24 +23,8 @@ from tir_mlir.dialect.ir import (
     parent_op,
     parents,
 )
-from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.registry import PRIMITIVES, refuse
 
-# these move no access, or only within the iterations of one loop nest
-_LOCAL = (
-    "add_unit_loop", "annotate", "unannotate", "annotate_buffer_access", "bind", "fuse", "parallel", "reorder",
-    "set_scope", "split", "storage_align", "unroll", "vectorize",
-)  # fmt: skip
-# these leave a block under the conditions and in the iterations around it
-_IN_PLACE = (
-    "blockize", "cache_inplace", "cache_read", "cache_write", "loop_partition", "merge", "reindex",
-    "reindex_cache_read", "reindex_cache_write", "reorder_block_iter_var", "rfactor", "tensorize",
-    "transform_block_layout", "transform_layout", "unannotate_buffer_access", "unsafe_hide_buffer_access",
-    "unsafe_set_dtype", "version_loop",
-)  # fmt: skip
-# these change what is under their loop alone: a condition around that loop stays around all of it
-_UNDER_LOOP = ("read_at", "write_at")
-# these let other blocks compute what a block reads or writes, at their place
-_MERGING = ("compute_inline", "reverse_compute_inline", "fuse_reduction_epilogue")
 _SPLIT = "in the program, put the condition into the block: T.if_then_else, or an if in its body"
 _BIND = "apply this step first, while the iter is bound to a loop"
 _FIX = "in the program, put the whole loop into the body of one block"
@@ -56,14 +40,15 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
     obstacle: the block moves as a whole.
     """
     found = [v for v in views if isinstance(v, Loop | Block | Func)]
-    if step in _LOCAL or not found:
+    moves = PRIMITIVES[step].moves
+    if moves == "nothing" or not found:
         return
-    ends = [v.op for v in found if isinstance(v, Loop)] if step in _UNDER_LOOP else []
-    for view in found if step not in _IN_PLACE else ():
+    ends = [v.op for v in found if isinstance(v, Loop)] if moves == "under its loop" else []
+    for view in found if moves != "in place" else ():
         if condition := _condition_of(view, ends):
             why, fix = _decides(condition, view)
             refuse(view, f"{why}, and this step could run it elsewhere", provable=False, fix=fix)
-    if step in _IN_PLACE:
+    if moves == "in place":
         return
     for loop in _loops_with_blocks(func_of(found[0].op).op):
         for view in found:
@@ -71,7 +56,7 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
                 continue
             if loop in parents(view.op):
                 _refuse(view, f"is in {data_loop_name(loop)}")
-            if step in _MERGING and (shared := _written_in(loop, view.op)) is not None:
+            if moves == "into others" and (shared := _written_in(loop, view.op)) is not None:
                 _refuse(view, f"uses {Buffer(shared).name}, which blocks in {data_loop_name(loop)} write")
 
 

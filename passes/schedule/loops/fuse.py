@@ -24,7 +24,7 @@ from tir_mlir.passes.schedule.legality import (
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
-@primitive("fuse")
+@primitive("fuse", moves="nothing")
 def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     """Fuse perfectly nested loops into one.
 

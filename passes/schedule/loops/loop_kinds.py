@@ -16,7 +16,7 @@ THREAD_TAGS = (
 )  # fmt: skip
 
 
-@primitive("parallel")
+@primitive("parallel", moves="nothing")
 def parallel(loop: Loop) -> None:
     """Run the iterations of a loop on several CPU cores.
 
@@ -28,7 +28,7 @@ def parallel(loop: Loop) -> None:
     _concurrent(loop, "parallel")
 
 
-@primitive("vectorize")
+@primitive("vectorize", moves="nothing")
 def vectorize(loop: Loop) -> None:
     """Run the iterations of a loop as lanes of vector instructions.
 
@@ -42,7 +42,7 @@ def vectorize(loop: Loop) -> None:
     _concurrent(loop, "vectorized")
 
 
-@primitive("unroll")
+@primitive("unroll", moves="nothing")
 def unroll(loop: Loop) -> None:
     """Unroll a loop.
 
@@ -53,7 +53,7 @@ def unroll(loop: Loop) -> None:
     _set_kind(loop, "unrolled")
 
 
-@primitive("bind")
+@primitive("bind", moves="nothing")
 def bind(loop: Loop, thread_axis: str) -> None:
     """Bind a loop to a thread axis.
 

@@ -17,7 +17,7 @@ from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_plain, warn_s
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
-@primitive("loop_partition")
+@primitive("loop_partition", moves="in place", keeps_order=True)
 def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: bool = True) -> list[Loop]:
     """Cut the range of a loop into segments, each a loop with its own copy of the body.
 

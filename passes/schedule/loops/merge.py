@@ -24,7 +24,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 Nest = list[Loop]  # from the child of the common ancestor of all nests down to the given loop
 
 
-@primitive("merge")
+@primitive("merge", moves="in place")
 @keeps_region_order
 def merge(*loops: Loop) -> Loop:
     """Merge adjacent loop nests of equal shape into one that runs their bodies one after the other.

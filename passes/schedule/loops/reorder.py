@@ -12,7 +12,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 _ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
 
 
-@primitive("reorder")
+@primitive("reorder", moves="nothing")
 def reorder(*loops: Loop) -> None:
     """Permute loops of one nest into the given order. Loops in between that are not passed keep their place.
 

@@ -23,7 +23,7 @@ from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, ch
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
-@primitive("split")
+@primitive("split", moves="nothing")
 def split(
     loop: Loop, factors: list[int | None], preserve_unit_iters: bool = True, disable_predication: bool = False
 ) -> list[Loop]:

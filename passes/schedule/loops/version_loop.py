@@ -11,7 +11,7 @@ from tir_mlir.passes.schedule.legality.fixes import USE_ONE_BOUND
 from tir_mlir.passes.schedule.registry import check, primitive
 
 
-@primitive("version_loop")
+@primitive("version_loop", moves="in place", keeps_order=True)
 def version_loop(loop: Loop, at_most: list[int]) -> list[Loop]:
     """Copy a loop with all that it runs, a version for each range of its number of iterations.
 

@@ -74,7 +74,7 @@ _WRONG = {
 _SCALED = "for the terms 1 and 2, (1 + 2) * 3 is 9, but scaling at each step gives (1 * 3 + 2) * 3 = 15"
 
 
-@primitive("fuse_reduction_epilogue")
+@primitive("fuse_reduction_epilogue", moves="into others")
 def fuse_reduction_epilogue(reduction_block: Block, epilogue_block: Block) -> None:
     """Merge an elementwise consumer of a reduction into the reduction, and erase the intermediate buffer.
 

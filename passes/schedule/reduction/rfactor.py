@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.reduction.rfactor_legality import (
 from tir_mlir.passes.schedule.registry import check, primitive
 
 
-@primitive("rfactor")
+@primitive("rfactor", moves="in place")
 @keeps_region_order
 def rfactor(loop: Loop, factor_axis: int) -> Block:
     """Factor a reduce loop: each iteration computes a partial result, and a second nest combines them.

@@ -126,6 +126,7 @@ def test_in_a_notebook():
     assert shown.startswith("<pre") and "illegal</span>" in shown
 
 
-def test_the_static_types_of_the_questions_are_up_to_date():
-    made = runpy.run_path(str(Path(__file__).resolve().parents[3] / "tools" / "can_types.py"))
-    assert made["TARGET"].read_text() == made["text"](), "make manual writes it again"
+def test_generated_methods_and_static_types_are_up_to_date():
+    tool = runpy.run_path(str(Path(__file__).resolve().parents[3] / "tools" / "schedule_methods.py"))
+    for name, text in tool["FILES"].items():
+        assert (tool["FOLDER"] / name).read_text() == text(), "make manual writes it again"
