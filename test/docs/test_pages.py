@@ -24,13 +24,6 @@ GENERATED = (
 )
 _PATHS = (ROOT / "README.md", ROOT / "dialect" / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 PAGES = [path.relative_to(ROOT).as_posix() for path in _PATHS]
-NEW_LAYOUT = {  # folders that pages name ahead of the move of the sources; empty afterwards
-    "dialect/analysis",
-    "dialect/index_maps",
-    "dialect/ir",
-    "dialect/presburger",
-    "passes/schedule/legality",
-}
 LONG = ("docs/tutorials/", "docs/programs/")
 _LONG_TUTORIALS = ("amx", "attention", "gpt", "mlp", "resnet", "tuning")
 NIGHTLY = (
@@ -61,14 +54,6 @@ def _marks(page: str) -> list[pytest.MarkDecorator]:
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, registries_restored):
     monkeypatch.chdir(tmp_path)
     run_page(ROOT / page, tmp_path)
-
-
-@pytest.mark.parametrize("page", WRITTEN)
-def test_named_files_and_primitives_exist(page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    named = re.findall(r"`((?:dialect|passes|tir_mlir|test|tools|docs)/[\w/.]*)`", text)
-    missing = [name for name in named if not (ROOT / name).exists() and name not in NEW_LAYOUT]
-    assert not missing
 
 
 def test_readme_links_lead_somewhere():
