@@ -17,6 +17,12 @@ def user_frame(*packages: str) -> FrameType | None:
     return frame
 
 
+def user_line() -> tuple[str, int] | None:
+    """File and line of the innermost caller outside this package."""
+    frame = user_frame()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
 def _is_inside(frame: FrameType, packages: tuple[str, ...]) -> bool:
     module = str(frame.f_globals.get("__name__", ""))
     return f"{module}.".startswith(packages) or frame.f_code.co_filename.startswith("<frozen")

@@ -16,12 +16,13 @@ from tir_mlir.dialect.presburger.full_box import (
 )
 from tir_mlir.dialect.presburger.guards import either, sides
 from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, around
-from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
+from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
 from tir_mlir.dialect.presburger.linear_terms import (
     DimFactors,
     LinearTerms,
     Split,
     dim_factors,
+    has_division,
     linear_terms,
     split_linear,
     summands,

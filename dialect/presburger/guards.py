@@ -14,8 +14,7 @@ from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, trim, walk
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.dialect.presburger.intervals import ValueRanges
-from tir_mlir.dialect.presburger.isl_exprs import has_division
-from tir_mlir.dialect.presburger.linear_terms import linear_terms
+from tir_mlir.dialect.presburger.linear_terms import has_division, linear_terms
 from tir_mlir.dialect.presburger.sets import question
 from tir_mlir.dialect.presburger.simplify import fold_index
 

@@ -90,12 +90,3 @@ def _digits(aff: isl.Aff, divs: Mapping[int, int], dims: int) -> list[tuple[int,
         if fits and not one[1] and not {first, second} & {n for pair in found for n in pair}:
             found.append((first, second))
     return found
-
-
-def has_division(expr: ir.AffineExpr) -> bool:
-    """Whether an expression contains a floor, ceiling or remainder, which ranges may simplify."""
-    expr = expr.maybe_downcast()
-    if not isinstance(expr, ir.AffineBinaryExpr):
-        return False
-    plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
-    return not plain or has_division(expr.lhs) or has_division(expr.rhs)

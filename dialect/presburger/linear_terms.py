@@ -122,3 +122,12 @@ def _sizes(index: Index) -> list[tuple[list[Index], int]]:
             raise NotAffine("a product of two variables is not affine")
     parts = [([term], factor) for term, factor in found]
     return [*parts, ([], constant)] if constant else parts
+
+
+def has_division(expr: ir.AffineExpr) -> bool:
+    """Whether an expression contains a floor, ceiling or remainder, which ranges may simplify."""
+    expr = expr.maybe_downcast()
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return False
+    plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
+    return not plain or has_division(expr.lhs) or has_division(expr.rhs)

@@ -17,8 +17,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import ENTRIES, Index, cost, is_symbol, simplified_expr, symbol_name, trim
 from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, known_range, of_expr
-from tir_mlir.dialect.presburger.isl_exprs import has_division, recover, to_index
-from tir_mlir.dialect.presburger.linear_terms import linear_terms
+from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
+from tir_mlir.dialect.presburger.linear_terms import has_division, linear_terms
 from tir_mlir.dialect.presburger.sets import Domain, dim_type, local_space, nonneg, question, to_aff
 
 AffineExpr = ir.AffineExpr

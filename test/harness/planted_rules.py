@@ -145,7 +145,7 @@ def _undecided_is_legal() -> None:
 
 def _distinct() -> None:
     """Parameters never alias."""
-    for module in ("tir_mlir.dialect.analysis.aliasing", f"{SCHEDULE}.legality.aliasing"):
+    for module in ("tir_mlir.dialect.analysis.aliasing", f"{SCHEDULE}.legality.step_order"):
         _put(module, "has_distinct_buffers", lambda _: True)
 
 
@@ -160,7 +160,7 @@ def _unchecked() -> None:
 
 def _no_records() -> None:
     """Edits are not recorded."""
-    import_module("tir_mlir.dialect.incremental.touched").Touched.add = _nothing
+    import_module("tir_mlir.dialect.incremental.changed_nests").Touched.add = _nothing
 
 
 RULES = {

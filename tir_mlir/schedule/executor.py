@@ -17,6 +17,7 @@ from tir_mlir.dialect.diagnostics import (
     StepError,
     TirError,
     VerifyError,
+    user_line,
 )
 from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, tables
 from tir_mlir.dialect.incremental.versions import Version
@@ -33,7 +34,7 @@ from tir_mlir.schedule.call_text import CallPrinter
 from tir_mlir.schedule.handle_table import HandleTable
 from tir_mlir.schedule.handles import ExprHandle, Handle, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
-from tir_mlir.schedule.refusal import culprit_id, step_error, user_line
+from tir_mlir.schedule.refusal import culprit_id, step_error
 from tir_mlir.schedule.refusal import refusal as refusal_text
 from tir_mlir.schedule.step_arguments import BlockName, bound, variadic
 from tir_mlir.schedule.step_arguments import rank as rank_of

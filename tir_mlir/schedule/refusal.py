@@ -20,15 +20,9 @@ from tir_mlir.dialect.diagnostics import (
     TirError,
     VerifyError,
     color_uncaught,
-    user_frame,
+    user_line,
 )
 from tir_mlir.dialect.ir import attrs, entered, parents
-
-
-def user_line() -> tuple[str, int] | None:
-    """File and line of the innermost caller outside this package."""
-    frame = user_frame()
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def refusal(

@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_OPS
-from tir_mlir.dialect.presburger import isl_exprs, sets, simplify_index
+from tir_mlir.dialect.presburger import has_division, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
 
 """On an access pointer: the kernel overwrites the whole region and reads none of it. "
@@ -106,7 +106,7 @@ class Simplifier:
 
     def __call__(self, index: Index) -> Index:
         index = index.substitute(self.env).simplified()
-        if not isl_exprs.has_division(index.expr):
+        if not has_division(index.expr):
             return index
         try:
             self.domain = self.domain or sets.domain(self.op, extra=[index])

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, blocks_below, create, edit, is_block, walk
 from tir_mlir.dialect.ir.op_traits import LOADS
-from tir_mlir.dialect.presburger import fold_index, guards, intervals, isl_exprs, sets, simplify_index
+from tir_mlir.dialect.presburger import fold_index, guards, has_division, intervals, sets, simplify_index
 
 
 def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
@@ -64,7 +64,7 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
         better = []
         for binding in bindings:
             binding = binding.substitute(units)
-            if isl_exprs.has_division(binding.expr):
+            if has_division(binding.expr):
                 dom = dom or loop_domain(block, bindings, preserve_unit_iters)
                 better.append(simplify_index(binding, dom))
             else:
@@ -86,7 +86,7 @@ def _simplify_bounds(outer: Loop) -> None:
 
 def _folds(loop: Loop) -> bool:
     bounds = (*loop.lowers, *loop.uppers)
-    return len(bounds) > 2 or any(isl_exprs.has_division(bound.expr) for bound in bounds)
+    return len(bounds) > 2 or any(has_division(bound.expr) for bound in bounds)
 
 
 def _decided(bounds: list[Index], which: Callable[[Iterable[int]], int]) -> list[Index]:

@@ -3,8 +3,6 @@ here changes the IR.
 """
 
 from tir_mlir.passes.schedule.legality.access_order import in_order, written_after_read
-from tir_mlir.passes.schedule.legality.aliasing import check_aliasing
-from tir_mlir.passes.schedule.legality.concurrency import check_concurrency
 from tir_mlir.passes.schedule.legality.data_loops import check_data_loops
 from tir_mlir.passes.schedule.legality.fixes import (
     ADD_INIT,
@@ -63,6 +61,7 @@ from tir_mlir.passes.schedule.legality.scope import (
     writes_of,
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, check_results_stable, shared_loops
+from tir_mlir.passes.schedule.legality.step_order import check_aliasing, check_concurrency
 from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
 from tir_mlir.passes.schedule.legality.traps import trapping_op
 from tir_mlir.passes.schedule.legality.user_words import is_vector_access, use_words

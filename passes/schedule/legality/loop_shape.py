@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tir_mlir.dialect.ir import Loop
 from tir_mlir.passes.schedule.legality.fixes import USE_ONE_BOUND, start_at_zero
-from tir_mlir.passes.schedule.registry import check, warn
+from tir_mlir.passes.schedule.registry import check, refuse, warn
 
 _STEP = {"parallel": "parallel", "vectorized": "vectorize", "unrolled": "unroll"}
 
@@ -45,12 +45,12 @@ def check_from_zero(loop: Loop, what: str) -> None:
     """Refuse a loop that does not run from 0 to a single bound."""
     start = loop.lower.as_constant()
     shown = "a variable" if start is None else start
-    check(
-        start == 0,
-        loop,
-        f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0",
-        start_at_zero(loop),
-    )
+    if start != 0:
+        refuse(
+            loop,
+            f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0",
+            fix=start_at_zero(loop),
+        )
     check(
         len(loop.uppers) == 1,
         loop,

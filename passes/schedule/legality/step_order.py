@@ -1,4 +1,5 @@
-"""Check after each step that no parallel, vectorized or thread-bound loop carries a dependence."""
+"""Check after each step that accesses are in order: no parallel, vectorized or thread-bound loop carries a dependence,
+and parameters that may alias (`tir.noalias = False`) are accessed in the order of before."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import dependences
+from tir_mlir.dialect.analysis import alias_text, aliased_pair, dependences, has_distinct_buffers
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.incremental import ChangedNests
-from tir_mlir.dialect.ir import Loop, frozen, is_loop, walk
-from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.dialect.ir import Loop, frozen, funcs, is_loop, walk
+from tir_mlir.passes.schedule.registry import PRIMITIVES, refuse
 
 # these move no access, or check the loop themselves
 _MARKS = ("annotate", "unannotate", "set_scope", "unroll", "parallel", "vectorize", "bind")
@@ -52,3 +53,25 @@ def _clash(loop: Loop) -> Counterexample | str | None:
         return dependences.carried(loop)
     except NotProvable as error:
         return str(error)
+
+
+def check_aliasing(step: str, before: ir.Module, after: ir.Module) -> None:
+    """Refuse a step that may change the order of accesses to parameters that may be the same memory.
+
+    The proofs of most primitives compare accesses to one buffer only. If a function accesses two parameters that may
+    alias, one of them written, those primitives are not provable.
+    """
+    if PRIMITIVES[step].keeps_order:
+        return
+    old = {f.name: f for f in funcs(before)}
+    for func in funcs(after):
+        if has_distinct_buffers(func.op) or func.name not in old:
+            continue
+        pair = aliased_pair(old[func.name].op) or aliased_pair(func.op)
+        if pair is not None and str(func.op) != str(old[func.name].op):
+            refuse(
+                None,
+                f"{step} may change the order of accesses: {alias_text(func.op, pair)}",
+                provable=False,
+                fix="remove tir.noalias = False if calls never pass overlapping arrays",
+            )
