@@ -45,8 +45,8 @@ FEW = {
     "tir_mlir/schedules/": 1,
     "tir_mlir/tune/spaces/": 1,
     "tir_mlir/topi/": 1,
-    "tir_mlir/graph/transforms/": 2,
-    "fuzz/test_planted_rules.py": 4,
+    "tir_mlir/graph/transforms/": 1,
+    "fuzz/test_planted_rules.py": 2,
 }
 """Folders and files whose tests build programs for each parameter set: how many sets of a test run before a merge."""
 sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not
