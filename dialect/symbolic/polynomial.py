@@ -132,7 +132,7 @@ def _atom(symbol: str, left: Polynomial, right: Polynomial) -> Polynomial:
     return Polynomial({(Operation(symbol, left.expr(), right.expr()),): 1})
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def polynomial(expr: IntExpr, expanded: bool = False) -> Polynomial:
     """The normal form. `expanded`: `x % y` as `x - x // y * y`, and the coefficients in `x // 4` are 0 to 3."""
     if isinstance(expr, Constant):
