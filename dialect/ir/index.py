@@ -250,9 +250,10 @@ def _joined(parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], dims: int,
 @lru_cache(maxsize=ENTRIES)
 def over_dims(map_: ir.AffineMap) -> tuple[ir.AffineExpr, ...]:
     """The results of a map with its symbols numbered after its dimensions."""
-    swap = [AffineExpr.get_dim(map_.n_dims + s) for s in range(map_.n_symbols)]
-    exprs = [expr.maybe_downcast() for expr in map_.results]
-    return tuple(_symbols_to_dims(expr, swap) if swap else expr for expr in exprs)
+    for number in range(map_.n_symbols):
+        dim = AffineExpr.get_dim(map_.n_dims)
+        map_ = map_.replace(AffineExpr.get_symbol(number), dim, map_.n_dims + 1, map_.n_symbols)
+    return tuple([expr.maybe_downcast() for expr in map_.results])
 
 
 def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
@@ -287,24 +288,6 @@ def _merge(index: Index) -> Index:
     unique = list(dict.fromkeys(index.values))
     swap = [AffineExpr.get_dim(unique.index(v)) for v in index.values]
     return trim(_compose(index.expr, swap, len(unique)), unique)
-
-
-def _symbols_to_dims(expr: ir.AffineExpr, swap: Sequence[ir.AffineExpr]) -> ir.AffineExpr:
-    if isinstance(expr, ir.AffineSymbolExpr):
-        return swap[expr.position]
-    if not isinstance(expr, ir.AffineBinaryExpr):
-        return expr
-    left = _symbols_to_dims(expr.lhs.maybe_downcast(), swap)
-    right = _symbols_to_dims(expr.rhs.maybe_downcast(), swap)
-    if isinstance(expr, ir.AffineAddExpr):
-        return left + right
-    if isinstance(expr, ir.AffineMulExpr):
-        return left * right
-    if isinstance(expr, ir.AffineModExpr):
-        return AffineExpr.get_mod(left, right)
-    if isinstance(expr, ir.AffineFloorDivExpr):
-        return AffineExpr.get_floor_div(left, right)
-    return AffineExpr.get_ceil_div(left, right)
 
 
 def _made(value: ir.Value) -> Index | None:

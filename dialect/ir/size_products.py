@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES
 from tir_mlir.dialect.ir.touch import touch_size
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
-from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine, grouped_text, parse
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine, grouped_text, is_nonnegative, parse
 
 SIGN = " * "
 _DIVISIONS = (ir.AffineFloorDivExpr, ir.AffineCeilDivExpr, ir.AffineModExpr)
@@ -48,22 +48,14 @@ def is_quotient(index: Index) -> bool:
     """Whether an expression is a quotient or remainder of shape variables that is not negative for any of them."""
     if not isinstance(index.expr.maybe_downcast(), _DIVISIONS) or not all(map(is_factor, index.values)):
         return False
-    return _is_at_least_zero(index.expr) and all(map(str.isidentifier, _names_of(index)))
+    names = _names_of(index)
+    sizes = [Symbol(f"s{n}") for n in range(len(index.values))]
+    return is_nonnegative(from_affine(index.expr, sizes)) and all(map(str.isidentifier, names))
 
 
 def _names_of(index: Index) -> list[str]:
     names = {value: name for name, value in symbols_by_name(owner_op(index.values[0])).items()}
     return [f for v in index.values for f in shape_variables(names[v])]
-
-
-def _is_at_least_zero(expr: ir.AffineExpr) -> bool:
-    """Whether an expression of numbers >= 0 shows no negative part; False means unknown."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineConstantExpr):
-        return expr.value >= 0
-    if isinstance(expr, ir.AffineModExpr):
-        return True
-    return not isinstance(expr, ir.AffineBinaryExpr) or all(map(_is_at_least_zero, (expr.lhs, expr.rhs)))
 
 
 @lru_cache(maxsize=ENTRIES)

@@ -15,6 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Index, dtypes, read_map, remembered, signs
 from tir_mlir.dialect.ir.op_traits import CASTS, COMPUTED_ACCESSES, INDEX_CASTS, index_operands
+from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
 MOST = 1 << 16
 """Points up to which a domain is evaluated."""
@@ -104,21 +105,8 @@ def _index(index: Index, points: dict[ir.Value, Values]) -> Values | None:
     """An index expression at all points; None if it uses other values than iters."""
     if any(v not in points for v in index.values):
         return None
-    return np.atleast_1d(_affine(index.expr, [points[v] for v in index.values]))
 
+    def leaf(part: Any) -> Any:
+        return np.int64(part.value) if isinstance(part, ir.AffineConstantExpr) else points[index.values[part.position]]
 
-def _affine(expr: ir.AffineExpr, dims: Sequence[Values]) -> Any:
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineDimExpr):
-        return dims[expr.position]
-    if isinstance(expr, ir.AffineConstantExpr):
-        return np.int64(expr.value)
-    assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
-    left, right = _affine(expr.lhs, dims), _affine(expr.rhs, dims)
-    if isinstance(expr, ir.AffineAddExpr):
-        return left + right
-    if isinstance(expr, ir.AffineMulExpr):
-        return left * right
-    if isinstance(expr, ir.AffineModExpr):
-        return left % right
-    return -(-left // right) if isinstance(expr, ir.AffineCeilDivExpr) else left // right
+    return np.atleast_1d(fold_affine(index.expr, leaf, lambda symbol, a, b: APPLY[symbol](a, b)))

@@ -1,6 +1,6 @@
 """Integer expressions of named variables: parse, print, normal form, equality, affine form."""
 
-from tir_mlir.dialect.symbolic.affine import from_affine, is_by_variable, to_affine
+from tir_mlir.dialect.symbolic.affine import fold_affine, from_affine, is_by_variable, to_affine
 from tir_mlir.dialect.symbolic.expression import (
     APPLY,
     DIVISIONS,
@@ -45,6 +45,7 @@ __all__ = [
     "equal",
     "evaluate",
     "fold",
+    "fold_affine",
     "from_affine",
     "from_ast",
     "grouped_text",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.symbolic.expression import Constant, IntExpr, Operation, Sampled, operation, plus
+
+T = TypeVar("T")
 
 
 def to_affine(expr: IntExpr, leaf: Callable[[Any], ir.AffineExpr]) -> ir.AffineExpr:
@@ -38,20 +40,29 @@ def is_by_variable(expr: Operation) -> bool:
     return expr.symbol in ("//", "%") and not isinstance(expr.right, Constant | Sampled)
 
 
-def from_affine(expr: ir.AffineExpr, dims: Sequence[IntExpr], symbols: Sequence[IntExpr] = ()) -> IntExpr:
-    """The expression of an affine one; a quotient that is rounded up as one that is rounded down."""
+def fold_affine(expr: ir.AffineExpr, leaf: Callable[[Any], T], apply: Callable[[str, T, T], T]) -> T:
+    """The result of `apply` on each operation, from those of its operands: `leaf` of constants, dimensions and symbols.
+
+    A quotient that is rounded up is one that is rounded down: (x + (y - 1)) // y.
+    """
     expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineDimExpr):
-        return dims[expr.position]
-    if isinstance(expr, ir.AffineSymbolExpr):
-        return symbols[expr.position]
-    if isinstance(expr, ir.AffineConstantExpr):
-        return Constant(expr.value)
-    assert isinstance(expr, ir.AffineBinaryExpr)  # nothing else is an affine expression
-    left, right = from_affine(expr.lhs, dims, symbols), from_affine(expr.rhs, dims, symbols)
-    if isinstance(expr, ir.AffineAddExpr):
-        return plus(left, right)
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return leaf(expr)
+    left, right = fold_affine(expr.lhs, leaf, apply), fold_affine(expr.rhs, leaf, apply)
     if isinstance(expr, ir.AffineCeilDivExpr):
-        return (left + (right - 1)) // right
-    kinds = {ir.AffineMulExpr: "*", ir.AffineModExpr: "%", ir.AffineFloorDivExpr: "//"}
-    return operation(kinds[type(expr)], left, right)
+        return apply("//", apply("+", left, fold_affine(expr.rhs - 1, leaf, apply)), right)
+    return apply(_SYMBOLS[type(expr)], left, right)
+
+
+_SYMBOLS = {ir.AffineAddExpr: "+", ir.AffineMulExpr: "*", ir.AffineFloorDivExpr: "//", ir.AffineModExpr: "%"}
+
+
+def from_affine(expr: ir.AffineExpr, dims: Sequence[IntExpr], symbols: Sequence[IntExpr] = ()) -> IntExpr:
+    """The expression of an affine one."""
+
+    def leaf(part: Any) -> IntExpr:
+        if isinstance(part, ir.AffineConstantExpr):
+            return Constant(part.value)
+        return (dims if isinstance(part, ir.AffineDimExpr) else symbols)[part.position]
+
+    return fold_affine(expr, leaf, lambda symbol, a, b: plus(a, b) if symbol == "+" else operation(symbol, a, b))

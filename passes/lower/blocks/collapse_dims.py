@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, edit, emit_map, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE
 from tir_mlir.dialect.presburger import has_division
+from tir_mlir.dialect.symbolic import DIVISIONS, fold_affine
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -78,15 +79,7 @@ def _size(shape: list[int | None], group: list[int]) -> int | None:
 
 def _divisions(index: Index) -> int:
     """The number of divisions and remainders in an expression."""
-
-    def count(expr: ir.AffineExpr) -> int:
-        expr = expr.maybe_downcast()
-        if not isinstance(expr, ir.AffineBinaryExpr):
-            return 0
-        plain = isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr)
-        return (not plain) + count(expr.lhs) + count(expr.rhs)
-
-    return count(index.expr)
+    return fold_affine(index.expr, lambda _: 0, lambda symbol, a, b: a + b + (symbol in DIVISIONS))
 
 
 def _redirect(

@@ -9,7 +9,9 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.computation import Binding
-from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, create, edit, is_block, module_of, read_apply, walk
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, attrs, create, edit, is_block, module_of, read_apply, walk
+from tir_mlir.dialect.presburger import has_division
+from tir_mlir.dialect.symbolic import fold_affine
 from tir_mlir.passes.schedule.edits import DYNAMIC, propagate_type
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -71,7 +73,7 @@ def check_inlinable(impl: Func, name: str) -> None:
         if op.name != "memref.extract_strided_metadata":
             continue
         for user in [use.owner.operation for value in op.results for use in value.uses]:
-            if user.name == "affine.apply" and _is_linear(read_apply(user.results[0]).expr):
+            if user.name == "affine.apply" and not has_division(read_apply(user.results[0]).expr):
                 user = next((u.owner.operation for u in user.results[0].uses if _is_affine(u.owner.operation)), op)
             if _is_affine(user):
                 refuse(
@@ -83,14 +85,6 @@ def check_inlinable(impl: Func, name: str) -> None:
 
 def _is_affine(op: ir.Operation) -> bool:
     return op.name.startswith("affine.")
-
-
-def _is_linear(expr: ir.AffineExpr) -> bool:
-    """Whether an expression has no division and no remainder."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, (ir.AffineAddExpr, ir.AffineMulExpr)):
-        return _is_linear(expr.lhs) and _is_linear(expr.rhs)
-    return not isinstance(expr, ir.AffineBinaryExpr)
 
 
 def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
@@ -122,19 +116,16 @@ def _compute_strides(block: Block) -> None:
         if any(not isinstance(o, ir.Block) and o.name == "memref.extract_strided_metadata" for o in owners):
             index = read_apply(op.results[0])
             with ir.InsertionPoint(op), op.location:
-                edit.replace_uses(op.results[0], _arithmetic(index.expr, index.values))
+                edit.replace_uses(op.results[0], _arithmetic(index))
             edit.erase(op)
 
 
-def _arithmetic(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> ir.Value:
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineConstantExpr):
-        return arith.constant(ir.IndexType.get(), expr.value)
-    if isinstance(expr, ir.AffineBinaryExpr):
-        make = arith.addi if isinstance(expr, ir.AffineAddExpr) else arith.muli
-        return make(_arithmetic(expr.lhs, values), _arithmetic(expr.rhs, values))
-    assert isinstance(expr, ir.AffineDimExpr)
-    return values[expr.position]
+def _arithmetic(index: Index) -> ir.Value:
+    def leaf(part: Any) -> ir.Value:
+        constant = isinstance(part, ir.AffineConstantExpr)
+        return arith.constant(ir.IndexType.get(), part.value) if constant else index.values[part.position]
+
+    return fold_affine(index.expr, leaf, lambda symbol, a, b: (arith.addi if symbol == "+" else arith.muli)(a, b))
 
 
 def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> None:

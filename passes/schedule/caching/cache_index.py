@@ -56,7 +56,7 @@ from tir_mlir.passes.schedule.edits import (
     emit_operation,
     keeps_region_order,
     operands,
-    variables,
+    values_in_order,
 )
 from tir_mlir.passes.schedule.legality import Scope, scope_of
 from tir_mlir.passes.schedule.registry import check, primitive
@@ -170,7 +170,7 @@ def _is_used(apply: ir.Operation) -> bool:
 
 def _index_buffer(block: Block, scope: Scope, number: int, term: Index, storage_scope: str) -> IndexBuffer:
     by_value = {i.var: i for i in block.iters}
-    used = [v for v in variables(term) if v in by_value]
+    used = [v for v in values_in_order(term) if v in by_value]
     shape = [(by_value[v].min + by_value[v].extent).simplified() for v in used]
     inside = intervals.within(block.op)
     wide = any(by_value[v].is_wide for v in used)

@@ -22,7 +22,7 @@ from tir_mlir.passes.schedule.edits.common_subexpressions import (
     common_terms,
     contains_any,
     operands,
-    variables,
+    values_in_order,
 )
 from tir_mlir.passes.schedule.edits.computed_values import (
     check_computable,
@@ -80,7 +80,7 @@ __all__ = [
     "simplify_bindings",
     "set_domain",
     "set_extent",
-    "variables",
+    "values_in_order",
     "replace_iters",
     "with_scope",
     "emit_floormod",

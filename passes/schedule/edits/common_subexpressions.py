@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, trim
+from tir_mlir.dialect.symbolic import fold_affine
 
 
 def common_terms(found: Sequence[Index], often: int, wanted: Callable[[Index], bool]) -> list[Index]:
@@ -78,20 +79,12 @@ def expr_size(expr: ir.AffineExpr) -> int:
     return 1 + expr_size(expr.lhs) + expr_size(expr.rhs if right is None else right)
 
 
-def variables(index: Index) -> list[ir.Value]:
+def values_in_order(index: Index) -> list[ir.Value]:
     """The values of an expression, in order of appearance."""
-    found: list[int] = []
-
-    def visit(expr: ir.AffineExpr) -> None:
-        expr = expr.maybe_downcast()
-        if isinstance(expr, ir.AffineDimExpr) and expr.position not in found:
-            found.append(expr.position)
-        elif isinstance(expr, ir.AffineBinaryExpr):
-            visit(expr.lhs)
-            visit(expr.rhs)
-
-    visit(index.expr)
-    return [index.values[d] for d in found]
+    dims = fold_affine(
+        index.expr, lambda leaf: [leaf] if isinstance(leaf, ir.AffineDimExpr) else [], lambda _, a, b: [*a, *b]
+    )
+    return [index.values[d] for d in dict.fromkeys(dim.position for dim in dims)]
 
 
 def contains_any(index: Index, terms: Sequence[Index]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, attrs, create, edit, frozen, walk
-from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order
+from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, values_in_order
 from tir_mlir.passes.schedule.legality import Scope, check_reduction, scope_of
 from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.reduction.rfactor_legality import (
@@ -153,22 +153,6 @@ def _part_iters(roles: LoopRoles, variables: dict[ir.Value, Index]) -> _PartIter
 def _of_loop(loop: Loop, kind: str, variables: dict[ir.Value, Index] | None = None) -> IterSpec:
     """An iter over the range of a loop, bound to it."""
     return IterSpec(f"v{loop.name}", kind, loop.lower, loop.extent, (variables or {}).get(loop.var, Index.of(loop.var)))
-
-
-def values_in_order(index: Index) -> list[ir.Value]:
-    """The values of an expression, in order of appearance."""
-    found: dict[ir.Value, None] = {}
-
-    def visit(expr: ir.AffineExpr) -> None:
-        expr = expr.maybe_downcast()
-        if isinstance(expr, ir.AffineDimExpr):
-            found[index.values[expr.position]] = None
-        elif isinstance(expr, ir.AffineBinaryExpr):
-            visit(expr.lhs)
-            visit(expr.rhs)
-
-    visit(index.expr)
-    return list(found)
 
 
 # --- the second nest: combining the partial results -------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 
+import islpy as isl
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import given as given_any
@@ -13,6 +14,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, NotAffine
 from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.presburger import dim_type, local_space, recover, to_aff
 from tir_mlir.dialect.symbolic import (
     Constant,
     IntExpr,
@@ -123,6 +125,21 @@ def test_the_affine_form_and_back(expr, sizes):
         assert equal(back, expr)
         simple = ir.AffineExpr.simplify_affine_expr(affine, len(NAMES), 0)
         assert equal(from_affine(simple, [Symbol(name) for name in NAMES]), expr)  # whatever MLIR shows is shown
+
+
+@given(EXPRESSIONS, SIZES)
+def test_the_isl_form_and_back(expr, sizes):
+    with entered():
+        dims = {name: ir.AffineExpr.get_dim(n) for n, name in enumerate(NAMES)}
+        try:
+            affine = to_affine(expr, lambda leaf: dims[leaf.name])
+        except NotAffine:
+            return
+        local = local_space(len(NAMES), [])
+        zero = isl.Aff.zero_on_domain(local)
+        aff = to_aff(affine, [isl.Aff.var_on_domain(local, dim_type.set, n) for n in range(len(NAMES))], zero)
+        back = from_affine(recover(aff, list(dims.values()), len(NAMES)), [Symbol(name) for name in NAMES])
+    assert value(back, sizes) == value(expr, sizes)
 
 
 def _c_value(text: str, sizes: dict[str, int]) -> int:

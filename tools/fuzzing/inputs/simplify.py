@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 from mlir import ir
 
 from fuzzing.inputs.judging import Fault
 from tir_mlir.dialect.ir import cost, entered
 from tir_mlir.dialect.presburger import fold_expr
+from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
 Range = tuple[int | None, int | None]
 SIZES = (2, 3, 4, 6, 8, 12, 16, 18)
@@ -38,20 +40,11 @@ def expression(random: Random, leaves: int = 8) -> ir.AffineExpr:
 
 def value(expr: ir.AffineExpr, point: Sequence[int]) -> int:
     """Evaluate an expression over dimensions at a point."""
-    expr = expr.maybe_downcast()
-    if isinstance(expr, ir.AffineDimExpr):
-        return point[expr.position]
-    if isinstance(expr, ir.AffineConstantExpr):
-        return expr.value
-    assert isinstance(expr, ir.AffineBinaryExpr)
-    left, right = value(expr.lhs, point), value(expr.rhs, point)
-    if isinstance(expr, ir.AffineAddExpr):
-        return left + right
-    if isinstance(expr, ir.AffineMulExpr):
-        return left * right
-    if isinstance(expr, ir.AffineModExpr):
-        return left % right
-    return left // right if isinstance(expr, ir.AffineFloorDivExpr) else -(-left // right)
+
+    def leaf(part: Any) -> int:
+        return part.value if isinstance(part, ir.AffineConstantExpr) else point[part.position]
+
+    return fold_affine(expr, leaf, lambda symbol, a, b: APPLY[symbol](a, b))
 
 
 def in_ranges(random: Random) -> None:
