@@ -56,7 +56,7 @@ PARTS: dict[str, str] = {
     "dialect.incremental": "ir",
     "dialect.index_maps": "diagnostics ir presburger symbolic",
     "dialect.ir": "diagnostics symbolic",
-    "dialect.presburger": "diagnostics incremental ir",
+    "dialect.presburger": "diagnostics incremental ir symbolic",
     "dialect.verify": "analysis calls diagnostics incremental ir presburger",
     "passes.linalg": ".",
     "passes.lower": ".",
