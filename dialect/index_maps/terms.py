@@ -103,23 +103,23 @@ def evaluate(term: IntExpr, values: Mapping[str, Any]) -> Any:
         raise IndexMapError(f"{sampled[0]} has no value here: it is a sampled integer of a schedule")
     if missing := [n for leaf in leaves(term) if isinstance(leaf, Variable) and (n := leaf.name) not in values]:
         raise IndexMapError(f"{missing[0]} has no value here: it is not a variable of the map")
-    found = symbolic.evaluate(term, values.__getitem__)
-    return checked(found) if isinstance(found, IntExpr) else found
+    result = symbolic.evaluate(term, values.__getitem__)
+    return checked(result) if isinstance(result, IntExpr) else result
 
 
 def from_ast(
-    node: ast.expr, names: set[str], known: Mapping[str, Any] | None = None, with_sizes: bool = False
+    node: ast.expr, names: set[str], handles: Mapping[str, Any] | None = None, with_sizes: bool = False
 ) -> IntExpr:
     """The term of a parsed Python expression. Nothing is executed.
 
-    `names`: the variables. `known`: sampled integers by name. `with_sizes`: whether any other name is a size.
+    `names`: the variables. `handles`: sampled integers by name. `with_sizes`: whether any other name is a size.
     """
 
     def leaf(name: str) -> IntExpr:
         if name in names:
             return Dim(name)
-        if known and name in known:
-            return symbolic.as_expr(known[name])
+        if handles and name in handles:
+            return symbolic.as_expr(handles[name])
         if with_sizes:
             return Symbol(name)
         raise IndexMapError(f"{name} is not a variable of the map; it has {', '.join(sorted(names)) or 'none'}")

@@ -105,8 +105,9 @@ def _index(index: Index, points: dict[ir.Value, Values]) -> Values | None:
     """An index expression at all points; None if it uses other values than iters."""
     if any(v not in points for v in index.values):
         return None
+    dims = [points[v] for v in index.values]
 
     def leaf(part: Any) -> Any:
-        return np.int64(part.value) if isinstance(part, ir.AffineConstantExpr) else points[index.values[part.position]]
+        return np.int64(part.value) if isinstance(part, ir.AffineConstantExpr) else dims[part.position]
 
     return np.atleast_1d(fold_affine(index.expr, leaf, lambda symbol, a, b: APPLY[symbol](a, b)))

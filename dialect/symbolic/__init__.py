@@ -20,11 +20,10 @@ from tir_mlir.dialect.symbolic.expression import (
     names_in,
     operation,
     plus,
-    replaced,
     text,
 )
 from tir_mlir.dialect.symbolic.parsing import OPERATORS, from_ast, parse, parse_formula, size_of
-from tir_mlir.dialect.symbolic.polynomial import Polynomial, equal, is_nonnegative, product, simplified
+from tir_mlir.dialect.symbolic.polynomial import Polynomial, equal, is_nonnegative, product
 from tir_mlir.dialect.symbolic.printing import c_code, js_code
 
 __all__ = [
@@ -59,8 +58,6 @@ __all__ = [
     "parse_formula",
     "plus",
     "product",
-    "replaced",
-    "simplified",
     "size_of",
     "text",
     "to_affine",

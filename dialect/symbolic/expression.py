@@ -351,11 +351,6 @@ def evaluate(expr: IntExpr, value: Callable[[str], Any]) -> Any:
     return expr.value if kind is Constant else value(expr.name)  # type: ignore[attr-defined]
 
 
-def replaced(expr: IntExpr, change: Callable[[Any], Any]) -> IntExpr:
-    """The expression with its leaves changed."""
-    return as_expr(fold(expr, change, operation))
-
-
 def leaves(expr: IntExpr) -> Iterator[Any]:
     """The constants, variables and sampled integers of an expression, left to right."""
     if isinstance(expr, Operation):

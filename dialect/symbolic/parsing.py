@@ -54,16 +54,16 @@ def _parsed(text: str) -> IntExpr:
     return from_ast(node, Symbol, refuse)
 
 
-def parse_formula(text: str, known: Mapping[str, Any]) -> Any:
+def parse_formula(text: str, handles: Mapping[str, Any]) -> Any:
     """`v3 * (v4 + 1)` -> a formula; `b0` -> the handle; `4` -> 4. Errors: ValueError; KeyError for an unknown name."""
 
     def refuse(_: ast.expr | None) -> NoReturn:
         raise ValueError("a formula consists of sampled integers, numbers, + - * // % and parentheses")
 
     try:
-        found = from_ast(ast.parse(text.strip(), mode="eval").body, known.__getitem__, refuse)
+        formula = from_ast(ast.parse(text.strip(), mode="eval").body, handles.__getitem__, refuse)
     except (SyntaxError, MemoryError, RecursionError):
         raise ValueError(f"{text!r} is not a formula") from None
     except NotAffine:  # of the handle of a block
         refuse(None)
-    return found.value if isinstance(found, Constant) else found
+    return formula.value if isinstance(formula, Constant) else formula

@@ -151,11 +151,6 @@ def polynomial(expr: IntExpr, expanded: bool = False) -> Polynomial:
     return left - left.floordiv(right, expanded) * right if expanded else left.mod(right)
 
 
-def simplified(expr: IntExpr | int) -> IntExpr:
-    """The normal form as an expression: `n + 2 - 2` -> `n`."""
-    return Polynomial.of(expr).expr()
-
-
 def product(factors: Iterable[IntExpr | int]) -> Polynomial:
     """The product of expressions."""
     return reduce(lambda a, b: a * b, map(Polynomial.of, factors), Polynomial({(): 1}))

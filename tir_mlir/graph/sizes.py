@@ -21,8 +21,8 @@ class Sizes:
     def variable(self, name: str) -> Var:
         """The variable of a name."""
         if name not in self.variables:
-            made = self.variables[name] = var(name)
-            self._names[made.key] = name
+            variable = self.variables[name] = var(name)
+            self._names[variable.key] = name
         return self.variables[name]
 
     def expression(self, size: int | str) -> Any:
@@ -62,8 +62,8 @@ class Sizes:
         """Take a variable of the user's as a size of its name."""
         if not isinstance(leaf, Var):
             raise GraphError(f"a size is an expression of sizes; {leaf!r} is not one")
-        known = self.variables.setdefault(leaf.name, leaf)
-        if known is not leaf:
+        variable = self.variables.setdefault(leaf.name, leaf)
+        if variable is not leaf:
             raise GraphError(f"two sizes are named {leaf.name}; fix: one variable for both, or another name")
         self._names[key] = leaf.name
 

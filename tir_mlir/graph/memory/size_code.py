@@ -30,16 +30,16 @@ def product(sizes: Sequence[Size]) -> Size:
     return str(reduce(mul, [Constant(number), *named] if number > 1 else named))
 
 
-def value(size: Size, known: Mapping[str, int]) -> int:
+def value(size: Size, values: Mapping[str, int]) -> int:
     """The number that a size is where the names have these values."""
-    return evaluate(parse(size), known.__getitem__)
+    return evaluate(parse(size), values.__getitem__)
 
 
-def emitted(size: Size, known: Mapping[str, ir.Value]) -> ir.Value:
+def emitted(size: Size, values: Mapping[str, ir.Value]) -> ir.Value:
     """The index value of a size, by ops at the current insertion point."""
 
     def leaf(expr) -> ir.Value:
-        return arith.constant(ir.IndexType.get(), expr.value) if isinstance(expr, Constant) else known[expr.name]
+        return arith.constant(ir.IndexType.get(), expr.value) if isinstance(expr, Constant) else values[expr.name]
 
     return fold(parse(size), leaf, _emitted)
 
@@ -61,6 +61,6 @@ def affine(size: Size, names: Sequence[str]) -> ir.AffineExpr | None:
 def at_least(size: Size, other: Size) -> bool:
     """Whether a size is known to be no smaller than another one, for all values of the names: 4 * n * m and 2 * n * m.
 
-    False where that is not known.
+    False where that is not provable.
     """
     return is_nonnegative(parse(size) - parse(other))
