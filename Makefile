@@ -26,7 +26,7 @@ demo: env  ## run the hardware-specialization chapter
 	$(BIN)/python tools/demo.py
 
 # test/harness/tiers.py defines the tiers
-quick: lint lit  ## before every commit: lint, FileCheck tests, each Python test at one size; under two minutes
+quick: lint lit  ## before every commit: lint, FileCheck tests, each quick Python test at one size; two minutes on two cores
 	$(PYTEST) --tier quick
 
 check: lint lit  ## all checks before a merge; at most twelve minutes on two cores

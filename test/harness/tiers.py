@@ -4,7 +4,7 @@ quick skips tests marked `slow` and runs a parametrized test at one size; check 
 test at two sizes at most; all runs everything. A size is a parameter named in SIZES whose value is a number or a
 tuple of numbers; for quick, any parameter with such a value. Of a product of several parametrizations, quick and check
 run as few combinations as have each value of each parameter. For a test marked `few(n)`, they run n of the remaining
-parameter sets, evenly spread.
+parameter sets, evenly spread; quick runs at most ROWS of any test.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ SIZES = frozenset(
 )
 MOST = {"quick": 1, "check": 2}
 """How many sizes a test runs at."""
+ROWS = 8
+"""How many rows of a table quick runs."""
 LEFT_OUT = {"quick": ("slow", "nightly"), "check": ("nightly",), "all": ()}
 """The markers of tests that a tier leaves out."""
 
@@ -31,7 +33,7 @@ def chosen(items: Iterable[Any], tier: str) -> tuple[list[Any], list[Any]]:
         groups: dict[tuple, list[Any]] = {}
         for item in kept:
             groups.setdefault(_group(item, tier), []).append(item)
-        kept_ids = _few(_covering([item for group in groups.values() for item in spread(group, MOST[tier])]))
+        kept_ids = _few(_covering([item for group in groups.values() for item in spread(group, MOST[tier])]), tier)
     else:
         kept_ids = {id(item) for item in kept}
     return [i for i in items if id(i) in kept_ids], [i for i in items if id(i) not in kept_ids]
@@ -70,12 +72,13 @@ def _values(item: Any, markers: Iterable[Any]) -> set[tuple]:
     return {tuple((name, repr(item.callspec.params[name])) for name in names) for names in named}
 
 
-def _few(items: Iterable[Any]) -> set[int]:
-    """Return the ids of the items that the marker `few` selects."""
+def _few(items: Iterable[Any], tier: str) -> set[int]:
+    """Return the ids of the items that the marker `few`, and for quick ROWS, select."""
     kept = set()
     for group in _by_test(items):
         marker = group[0].get_closest_marker("few")
-        kept |= {id(item) for item in (group if marker is None else spread(group, marker.args[0]))}
+        most = len(group) if marker is None else marker.args[0]
+        kept |= {id(item) for item in spread(group, min(most, ROWS) if tier == "quick" else most)}
     return kept
 
 

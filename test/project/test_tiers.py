@@ -21,6 +21,9 @@ def test_product(a, b, c): ...
 @pytest.mark.parametrize("c", "pqrst")
 def test_few(c): ...
 
+@pytest.mark.parametrize("c", "abcdefghijklmno")
+def test_table(c): ...
+
 @pytest.mark.slow
 def test_slow(): ...
 
@@ -28,10 +31,15 @@ def test_slow(): ...
 def test_nightly(): ...
 """
 CHOSEN = {
-    "quick": "sizes[3] product[p-1.5-x] product[q-2.5-y] product[r-1.5-x] few[p] few[t]",
-    "check": "sizes[1] sizes[4] product[p-1.5-x] product[q-2.5-y] product[r-1.5-x] few[p] few[t] slow",
+    "quick": "sizes[3] product[p-1.5-x] product[q-2.5-y] product[r-1.5-x] few[p] few[t] "
+    + " ".join(f"table[{c}]" for c in "acegikmo"),
+    "check": "sizes[1] sizes[4] product[p-1.5-x] product[q-2.5-y] product[r-1.5-x] few[p] few[t] "
+    + " ".join(f"table[{c}]" for c in "abcdefghijklmno")
+    + " slow",
     "all": "sizes[1] sizes[2] sizes[3] sizes[4] product[p-1.5-x] product[p-2.5-y] product[q-1.5-x] product[q-2.5-y] "
-    "product[r-1.5-x] product[r-2.5-y] few[p] few[q] few[r] few[s] few[t] slow nightly",
+    "product[r-1.5-x] product[r-2.5-y] few[p] few[q] few[r] few[s] few[t] "
+    + " ".join(f"table[{c}]" for c in "abcdefghijklmno")
+    + " slow nightly",
 }
 
 
