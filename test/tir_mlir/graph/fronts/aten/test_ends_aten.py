@@ -49,7 +49,10 @@ FAMILIES = {t: Family(REDUCED, lambda t=t: (torch.tensor(ROWS, dtype=getattr(tor
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", *(pytest.param(t, marks=NIGHTLY) for t in TYPES[1::2])])
 @pytest.mark.parametrize("name", REDUCED)
 def test_infinities_and_nan(name, dtype):
-    close(FAMILIES[dtype].results()[name], {"float16": 1e-3, "bfloat16": 1e-2}.get(dtype, 1e-5))
+    ours, wanted = map(numbers, FAMILIES[dtype].results()[name])
+    if name == "gelu":  # of inf torch computes NaN in vectors of 512 bits, and inf else
+        wanted = np.where(np.array(ROWS) == INF, np.asarray(INF, wanted.dtype), wanted)
+    compare(ours, wanted, {"float16": 1e-3, "bfloat16": 1e-2}.get(dtype, 1e-5))
 
 
 def exact(function, a, b):
