@@ -109,8 +109,8 @@ GRAPH_PASSES["tir-graph-from-linalg"] = ModulePass(
 def _of_stage(stage: Stage) -> None:
     """The pass of a stage; the options that it takes are text."""
 
-    def transform(graph: Graph, **given: str) -> Graph:
-        return stage.run(graph, **{name: _OF_TEXT[name](given.get(name, "")) for name in stage.options})
+    def transform(graph: Graph, **options: str) -> Graph:
+        return stage.run(graph, **{name: _OF_TEXT[name](options.get(name, "")) for name in stage.options})
 
     graph_pass(f"tir-graph-{stage.name.replace('_', '-')}", stage.help, stage.run, stage.options)(transform)
 

@@ -100,8 +100,8 @@ def test_permutations_move_below(name: str) -> None:
 
     before = graph_of(write)
     after = channels_last(before)
-    made = operators(after)
-    assert made[0] == made[-1] == "permute_dims" and made.count("permute_dims") == 2
+    order = operators(after)
+    assert order[0] == order[-1] == "permute_dims" and order.count("permute_dims") == 2
     check_numbers(after, before)
 
 
