@@ -15,8 +15,7 @@ from tir_mlir.graph.fronts.aten import translations
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.fronts.refusals import Refusals
-from tir_mlir.graph.fronts.torch_export.decompose import in_known_operators, operator_known
-from tir_mlir.graph.fronts.torch_export.export_model import exported
+from tir_mlir.graph.fronts.torch_export.export_model import exported, in_known_operators, operator_known
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
 
