@@ -1,4 +1,4 @@
-"""Compare two modules by running their functions on the same data."""
+"""Compare two modules by running their functions on the same data; races, which no serial run shows, by isl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A self-contained HTML page for stepping through a schedule."""
+"""A self-contained HTML page for stepping through a schedule, with the lines that each step changes."""
 
 from __future__ import annotations
 

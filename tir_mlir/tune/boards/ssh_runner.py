@@ -1,4 +1,4 @@
-"""Runs candidates on a board: built and linked here, sent there over SSH, run there, results compared here."""
+"""Runs candidates on a board: built and linked here, sent there by the program `ssh`, run there, compared here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record: one candidate of a search, as data."""
+"""A record: one candidate of a search, as data and as JSON, whose every field is validated when it is read."""
 
 from __future__ import annotations
 
