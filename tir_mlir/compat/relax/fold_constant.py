@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from mlir import ir
+
 from tir_mlir.compat.relax.passes import Pass, PassInfo
-from tir_mlir.graph.expressions import (
-    Call,
-    Constant,
-    DataflowBlock,
-    Expr,
-    Function,
-    Op,
-    PyExprMutator,
-    SeqExpr,
-    TensorStructInfo,
-    Tuple,
-    TupleGetItem,
-    TupleStructInfo,
-    Var,
-    VarBinding,
-    remove_all_unused,
-)
-from tir_mlir.graph.expressions.pattern_rewriting import variables
-from tir_mlir.graph.expressions.read_graph import CALL_TIR
-from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, tensor_func
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.expressions import Function
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.rewrite import group_of
+from tir_mlir.graph.transforms.clean import erase_dead_nodes
+from tir_mlir.script.function_table import erase_uncalled
 from tir_mlir.script.module import IRModule
 
 
@@ -41,78 +31,55 @@ def FoldConstant() -> Pass:  # noqa: N802
 
 
 def _folded_module(mod: IRModule) -> IRModule:
-    folded = [(name, func, _folded(func)) for name, func in mod.graphs.items()]
-    if changed := {name: new for name, old, new in folded if new is not old}:
-        mod.update(changed)
+    for name in mod.graphs:
+        with entered():
+            func = tensor_func(mod.mlir, name)
+            nodes = _fixed_nodes(func)
+            values = _read_outside(nodes)
+        if values:
+            arrays = _computed(mod, func, nodes, values)
+            with entered():
+                for value, array in zip(values, arrays, strict=True):
+                    node = Node(ir.OpResult(value).owner)
+                    with ir.InsertionPoint(node.op):
+                        constant = create.constant(array, func.name_of(value))
+                    value.replace_all_uses_with(constant.results[0])
+                erase_dead_nodes(func)
+                erase_uncalled(mod.mlir)
     return mod
 
 
-def _folded(func: Function) -> Function:
-    """The function with constants for what depends on constants only."""
-    fixed = _fixed_bindings(func)
-    results = [var for var in _read_outside(func, fixed) if not _is_made_of_nothing(fixed[var])]
-    if not results:
-        return func
-    bindings = [VarBinding(var, value) for var, value in fixed.items()]
-    alone = Function([], SeqExpr([DataflowBlock(bindings)], Tuple(results)), home=func.home)
-    alone.name = "constants"
-    arrays = remove_all_unused(alone).build_model(cache=False)()
-    arrays = arrays if isinstance(arrays, tuple) else (arrays,)
-    return remove_all_unused(_Replace(dict(zip(results, map(Constant, arrays), strict=True))).visit_expr(func))
+def _fixed_nodes(func: TensorFunc) -> list[Node]:
+    """The constants, and the nodes that depend on them only, in order."""
+    fixed: dict[ir.Value, None] = {}
+    nodes = []
+    for node in func.nodes:
+        kinds = ("constant", encoding.OPERATOR, encoding.CALL_TIR)
+        if node.kind in kinds and all(v in fixed for v in node.inputs) and all(map(_has_array, node.types)):
+            fixed |= dict.fromkeys(node.results)
+            nodes.append(node)
+    return nodes
 
 
-def _fixed_bindings(func: Function) -> dict[Var, Expr]:
-    """The values that depend on constants only, in order."""
-    fixed: dict[Var, Expr] = {}
-    for binding in func.body.bindings:
-        if _has_array(binding.var.struct_info) and _is_fixed(binding.value, fixed):
-            fixed[binding.var] = binding.value
-    return fixed
-
-
-def _is_fixed(value: Any, fixed: dict[Var, Expr]) -> bool:
-    if isinstance(value, (Constant, Var)):
-        return isinstance(value, Constant) or value in fixed
-    if isinstance(value, Tuple):
-        return all(_is_fixed(field, fixed) for field in value.fields)
-    if isinstance(value, TupleGetItem):
-        return _is_fixed(value.tuple_value, fixed)
-    if not isinstance(value, Call):
-        return False
-    operands = value.args[1:] if value.op == CALL_TIR else value.operands
-    is_foldable = value.op == CALL_TIR or (isinstance(value.op, Op) and value.op.short in OPERATORS)
-    return is_foldable and all(_is_fixed(operand, fixed) for operand in operands)
-
-
-def _has_array(info: Any) -> bool:
+def _has_array(type_: TensorType) -> bool:
     """Whether a value of a type is an array of NumPy: its sizes are numbers."""
-    if isinstance(info, TupleStructInfo):
-        return all(map(_has_array, info.fields))
-    return (
-        isinstance(info, TensorStructInfo)
-        and info.shape is not None
-        and info.dtype != "bfloat16"
-        and all(isinstance(size, int) for size in info.shape)
-    )
+    return not type_.is_symbolic and type_.dtype != "bfloat16"
 
 
-def _is_made_of_nothing(value: Expr) -> bool:
-    return isinstance(value, Call) and value.op != CALL_TIR and not value.operands
+def _read_outside(fixed: list[Node]) -> list[ir.Value]:
+    """The values of these nodes that others read; not of constants, nor of operators that make tensors of nothing."""
+    inside = {node.op for node in fixed}
+    computed = [node for node in fixed if node.inputs or node.kind == encoding.CALL_TIR]
+    return [v for node in computed for v in node.results if any(use.owner.operation not in inside for use in v.uses)]
 
 
-def _read_outside(func: Function, fixed: dict[Var, Expr]) -> list[Var]:
-    """The tensors among these values that other bindings, or the result, read; of a tuple its items."""
-    others = [b.value for b in func.body.bindings if b.var not in fixed]
-    read = dict.fromkeys(v for value in (*others, func.body.body) for v in variables(value))
-    return [v for v in fixed if v in read and isinstance(v.struct_info, TensorStructInfo)]
-
-
-class _Replace(PyExprMutator):
-    """Constants for variables."""
-
-    def __init__(self, constants: dict[Var, Constant]):
-        super().__init__()
-        self.constants = constants
-
-    def visit_var_(self, op: Var) -> Any:
-        return self.constants.get(op) or self.get_var_remap(op)
+def _computed(mod: IRModule, func: TensorFunc, nodes: list[Node], values: list[ir.Value]) -> list[np.ndarray]:
+    """The arrays that these values of nodes are, of a graph of their own that is built and run."""
+    with entered():
+        alone = group_of(mod.mlir, func, "constants", nodes, {}, values)
+        attrs.put(alone.op, encoding.KIND, encoding.GRAPH)
+        name = alone.name
+    arrays: Any = Graph(Function.of_module(mod, name).alone, name=name).build_model(cache=False)()
+    with entered():
+        alone.op.erase()
+    return list(arrays) if isinstance(arrays, tuple) else [arrays]

@@ -111,7 +111,7 @@ class _Fusion:
 
     def fuse(self, name: str, fusion: FusionPattern) -> None:
         """Make a function of each part of a graph that matches a pattern."""
-        func = self.module[name]
+        func: Any = self.module[name]
         values, usages = var_values(func), uses(func)
         parts = parts_of(func, fusion.pattern, lambda part: _is_wanted(fusion, part, values, usages))
         with entered():
@@ -160,7 +160,9 @@ class _Fusion:
 def _results(nodes: Sequence[Node]) -> list[ir.Value]:
     """The results of the last node, and those of the others that nodes outside read."""
     inside = {node.op for node in nodes}
-    escapes = [r for node in nodes[:-1] for r in node.results if any(use.owner not in inside for use in r.uses)]
+    escapes = [
+        r for node in nodes[:-1] for r in node.results if any(use.owner.operation not in inside for use in r.uses)
+    ]
     return [*escapes, *nodes[-1].results]
 
 
