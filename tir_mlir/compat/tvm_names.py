@@ -139,14 +139,12 @@ _machine = {name: f"{_RELAX}.virtual_machine:{name}" for name in ("build", "Virt
 _pass_names = "Pass PassContext PassInfo Sequential function_pass module_pass".split()
 _passes = {name: f"{_RELAX}.passes:{name}" for name in _pass_names}
 _transform_names = (
-    "BindParams BindSymbolicVars CanonicalizeBindings DeadCodeElimination DecomposeOpsForInference LegalizeOps "
-    "Normalize"
+    "AnnotateTIROpPattern BindParams BindSymbolicVars CanonicalizeBindings DeadCodeElimination "
+    "DecomposeOpsForInference FuseOps FuseTIR LegalizeOps Normalize"
 ).split()
-_fusion_names = "AnnotateTIROpPattern FuseOps FuseTIR".split()
 _search_passes = "MetaScheduleApplyDatabase MetaScheduleTuneIRMod MetaScheduleTuneTIR".split()
 _transforms = {
     **{name: f"{_RELAX}.transforms:{name}" for name in _transform_names},
-    **{name: f"{_RELAX}.fusion:{name}" for name in _fusion_names},
     **{name: f"{_RELAX}.tuning:{name}" for name in _search_passes},
     "FoldConstant": f"{_RELAX}.fold_constant:FoldConstant",
     **{n: f"{_RELAX}.fuse_by_pattern:{n}" for n in ("FuseOpsByPattern", "FusionPattern", "PatternCheckContext")},

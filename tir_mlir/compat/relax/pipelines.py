@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tir_mlir.compat.relax.fusion import AnnotateTIROpPattern, FuseOps, FuseTIR
 from tir_mlir.compat.relax.passes import Pass, Sequential
-from tir_mlir.compat.relax.transforms import LegalizeOps
+from tir_mlir.compat.relax.transforms import AnnotateTIROpPattern, FuseOps, FuseTIR, LegalizeOps
 from tir_mlir.compat.relax.tuning import MetaScheduleApplyDatabase, MetaScheduleTuneIRMod
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 

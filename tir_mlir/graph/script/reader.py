@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import ScriptError, TirError
+from tir_mlir.dialect.diagnostics import GraphError, ScriptError, TirError
 from tir_mlir.dialect.graph import free_name
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, walk
 from tir_mlir.graph import script as relax
 from tir_mlir.graph.builder import add_function
 from tir_mlir.graph.expressions import (
+    Call,
     Expr,
     Function,
     GlobalVar,
+    Op,
     SeqExpr,
     ShapeExpr,
     StructInfo,
     TensorStructInfo,
+    Tuple,
     TupleStructInfo,
     Var,
     write_functions,
 )
 from tir_mlir.graph.expressions.emitter import Emitter
 from tir_mlir.graph.expressions.match_cast import MatchCast, matched
-from tir_mlir.graph.expressions.nodes import Call
+from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
 from tir_mlir.graph.memory import size_code
-from tir_mlir.graph.script import branches
+from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.module import IRModule, PrimFunc, verify_module
 from tir_mlir.script.parser import FunctionSource
 
@@ -178,7 +181,7 @@ class _Reader:
     def _if(self, stmt: ast.If) -> None:
         """`if c: y = f(x)`, `else: y = g(x)` -> `y = R.where(c, f(x), g(x))`: both branches are computed."""
         condition = self._located(stmt.test, lambda: self.emitter.operand(self._eval(stmt.test)))
-        self._located(stmt.test, lambda: branches.check_condition(condition))
+        self._located(stmt.test, lambda: check_condition(condition))
         if not stmt.orelse:
             raise self.source.error(stmt, "an `if` of a graph has an `else`, which binds the same name")
         sides = [self._branch(body) for body in (stmt.body, stmt.orelse)]
@@ -187,7 +190,7 @@ class _Reader:
             raise self.source.error(
                 stmt, f"the branches of an `if` end by binding one name, not {name} and {sides[1][0]}"
             )
-        made = self._located(stmt, lambda: branches.chosen(condition, sides[0][1], sides[1][1]))
+        made = self._located(stmt, lambda: chosen(condition, sides[0][1], sides[1][1]))
         self.names[name] = self._bound(stmt, name, made)
 
     def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Any]:
@@ -204,7 +207,7 @@ class _Reader:
                 raise self.source.error(stmt, "a branch of an `if` has assignments; it returns by the name it binds")
             self._statement(stmt)
         made = list(self.emitter.values.values())[before:]
-        self._located(last, lambda: branches.check_branch(made, self.emitter.functions))
+        self._located(last, lambda: check_branch(made, self.emitter.functions))
         value = self._located(last, lambda: self.emitter.operand(self.names[target.id]))
         self.names = outside
         return target.id, value
@@ -316,3 +319,66 @@ def _size(name: str, value: ast.expr) -> str | None:
     if _last_word(value.func).startswith("int"):
         return name if not value.args else None
     return str(given[0]) if given else name
+
+
+# --- `if`: both branches are computed, and the condition chooses; what may fail unchosen is refused ------------------
+
+_INTEGER_DIVISIONS = ("div", "rem")
+
+
+def check_condition(value: Any) -> None:
+    """Errors: GraphError for a condition that is not one bool."""
+    info = getattr(value, "struct_info", None)
+    if not isinstance(info, TensorStructInfo) or info.dtype != "bool" or info.ndim != 0:
+        raise GraphError(f'a condition is R.Tensor((), "bool"), not {info or value!r}')
+
+
+def _divides(name: str) -> bool:
+    return name in OPERATORS and OPERATORS[name].divides
+
+
+def check_branch(values: Iterable[Expr], functions: Mapping[str, Any]) -> None:
+    """Errors: GraphError for values of a branch that may fail, or have an effect, when the other one is chosen."""
+    for value in values:
+        if not isinstance(value, Call):
+            continue
+        if value.op == CALL_DPS_PACKED:
+            raise GraphError(
+                f"{value!r} may have an effect, and both branches of an `if` are computed; fix: T.prim_func"
+            )
+        if isinstance(value.op, Op) and _divides(value.op.short) and not _is_float(value):
+            raise GraphError(
+                f"{value!r} divides integers, perhaps by 0 where the other branch is chosen: both are computed; "
+                "fix: divide before the `if`, by what is not 0"
+            )
+        if value.op == CALL_TIR and isinstance(value.args[0], GlobalVar):
+            _check_program(str(value.args[0]), functions)
+        if isinstance(value.op, GlobalVar) and isinstance(called := functions.get(str(value.op)), Function):
+            check_branch((b.value for b in called.body.bindings), functions)
+
+
+def _is_float(call: Call) -> bool:
+    return "float" in str(getattr(call.struct_info, "dtype", ""))
+
+
+def _check_program(name: str, functions: Mapping[str, Any]) -> None:
+    program = functions.get(name)
+    if not isinstance(program, PrimFunc):
+        return
+    with entered():
+        for op in walk.ops(program.func.op):
+            words = op.name.removeprefix("arith.")
+            if op.name.startswith("arith.") and words.endswith("i") and any(w in words for w in _INTEGER_DIVISIONS):
+                raise GraphError(
+                    f"{name} divides integers, and both branches of an `if` are computed; fix: call it before the `if`"
+                )
+
+
+def chosen(condition: Expr, one: Expr, other: Expr) -> Expr:
+    """What an `if` is worth: `where` of both values, of tuples field by field. Errors: GraphError for two types."""
+    first, second = one.struct_info, other.struct_info
+    if first != second:
+        raise GraphError(f"the branches of an `if` make values of one type, not {first} and {second}")
+    if isinstance(first, TupleStructInfo):
+        return Tuple([chosen(condition, a, b) for a, b in zip(one, other, strict=True)])  # pyright: ignore[reportArgumentType]
+    return Call(Op.get("relax.where"), [condition, one, other])

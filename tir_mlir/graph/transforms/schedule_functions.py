@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from math import prod
+
+from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.dialect.ir import Func, attrs, direct_ops, entered, is_block, is_init, walk
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.transforms.function_work import float_operations
+from tir_mlir.interpreter.ops.scalar_ops import flops
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
@@ -92,3 +95,26 @@ def schedule_notes(graph: Graph) -> dict[str, tuple[str, list[str]]]:
             for name, f in graph.module.prim_funcs.items()
             if SCHEDULE in f.func.op.attributes
         }
+
+
+def float_operations(func: Func) -> int | None:
+    """The float operations of a function before its schedule: of each block, those of its body for all its iters. None
+    if a block has a symbolic extent."""
+    total = 0
+    for block in walk.all_blocks(func.op):
+        extents = [it.extent.as_constant() for it in block.iters]
+        own = sum(flops(op) for op in walk.ops(block.op) if _belongs(op, block.op))
+        if own and any(e is None for e in extents):
+            return None
+        total += own * prod(e for e in extents if e is not None)
+    return total
+
+
+def _belongs(op: ir.Operation, block: ir.Operation) -> bool:
+    """Whether an op is of a block itself: not of a block in it, nor of an init."""
+    for parent in walk.parents(op):
+        if parent == block:
+            return True
+        if is_block(parent) or is_init(parent):
+            return False
+    return False
