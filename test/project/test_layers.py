@@ -349,3 +349,16 @@ def test_files_name_no_place_of_one_machine():
         if hits := [p for p in places if p in text]:
             wrong.append(f"{name}: {', '.join(hits)}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_package_has_what_stands_on_it():
+    """Built-in intrinsics and graphs are found where only a package below them was imported."""
+    code = (
+        "from tir_mlir.dialect.computation import TensorIntrin\n"
+        "assert TensorIntrin.get('dot_uint8_int8_16x4_x86_avx512_vpdpbusd_512') is not None\n"
+        "from tir_mlir.script import parse\n"
+        "text = '@R.function\\ndef main(x: R.Tensor((4,), \"float32\")):\\n    return R.nn.relu(x)'\n"
+        "assert 'R.nn.relu(x)' in parse(text).script()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
