@@ -40,6 +40,7 @@ class Trait(Flag):
     YIELD = auto()
     BODY = auto()  # not inside a nest: functions and modules
     PURE = auto()  # no side effects, and no scalar op (see `is_pure`); a load counts as pure
+    FREE = auto()  # no side effects, but no op of an expression
     ASSOCIATIVE = auto()  # a declared reduction may reassociate it, floats too; all of these commute
     TRAPS = auto()  # an integer division: it traps on zero
     CONTRACTS = auto()  # of floats: may become a part of a fused multiply-add
@@ -141,6 +142,10 @@ OPS: dict[str, OpTraits] = {
     "func.func": OpTraits(_T.BODY),
     # indices and choices
     "affine.apply": OpTraits(_T.PURE | _T.AFFINE | _T.FOLDS),
+    "affine.max": OpTraits(_T.FREE),
+    "affine.min": OpTraits(_T.FREE),
+    "scf.condition": OpTraits(_T.FREE),
+    "memref.get_global": OpTraits(_T.FREE),
     "arith.constant": OpTraits(_T.FOLDS),
     "arith.select": OpTraits(_T.SIGNLESS),
     "arith.cmpf": OpTraits(_T.COMPARE | _T.ROUNDS),
@@ -316,12 +321,14 @@ def takes_no_memref(name: str) -> bool:
     return name in IFS or name in AFFINE_OPS and name not in AFFINE_ACCESSES and name not in COUNTED_LOOPS
 
 
-_HARMLESS = READING | NO_ACCESS | LOOPS | IFS | YIELDS | LANES | _PURE
+_HARMLESS = READING | NO_ACCESS | LOOPS | IFS | YIELDS | _PURE | _with(_T.FREE)
 
 
 @lru_cache(maxsize=1024)
 def may_write(name: str) -> bool:
     """Whether ops of a name may write to memory; ops in their regions do not count."""
+    if name.startswith("vector."):
+        return name in WRITING
     return not is_scalar(name) and name not in _HARMLESS
 
 

@@ -88,6 +88,10 @@ def test_a_write_outside_a_block_does_not_run_more_often(op):
         step("split", COUNT.replace("OP", WRITES[op]), [None, 4])
 
 
+def test_what_only_computes_is_no_such_write():
+    step("split", COUNT.replace("OP", "%m = affine.min affine_map<(d0) -> (d0, 3)>(%i)"), [None, 4])
+
+
 def test_a_buffer_that_is_written_through_an_aligned_view_is_written():
     body = "%a = memref.assume_alignment %B, 64 : memref<32xf32>\n%c0 = arith.constant 0 : index\n"
     body += "%one = arith.constant 1.0 : f32\nmemref.store %one, %a[%c0] : memref<32xf32>"
