@@ -1,4 +1,7 @@
-"""Graphs as Python expressions: what visitors read and rewriters build. They are read from MLIR and written to it."""
+"""Graphs as Python expressions: what visitors read and rewriters build. They are read from MLIR and written to it.
+
+Expressions are values: they exist outside of modules, and outlive those that they are read from; views of MLIR do not.
+"""
 
 from tir_mlir.graph.expressions.block_builder import BlockBuilder
 from tir_mlir.graph.expressions.graph_function import Function
