@@ -26,9 +26,6 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_OPS
 from tir_mlir.dialect.presburger import has_division, sets, simplify_index
 from tir_mlir.passes.lower.registry import lowering, programs
 
-"""On an access pointer: the kernel overwrites the whole region and reads none of it. "
-"Exists only during lowering."""
-
 
 @lowering("tir-lower-blocks", "Lower blocks to loops: replace iters by their bindings")
 def run(module: ir.Module) -> None:
