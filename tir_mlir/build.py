@@ -130,10 +130,10 @@ def build(
         _refuse_for_graphs(driver=driver != "jit", checked=checked)
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
     _refuse_for_programs(threads, weights)
-    asked = target
-    wanted = target if isinstance(target, Target) and target.triple else None
+    requested = target
+    cpu_target = target if isinstance(target, Target) and target.triple else None
     target = "llvm" if isinstance(target, Target) else target
-    _check_options(driver, wanted, libs, cache=cache, checked=checked)
+    _check_options(driver, cpu_target, libs, cache=cache, checked=checked)
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
     timing = Timing()
     fast_entry.prepare()
@@ -144,27 +144,29 @@ def build(
                 states.write("input", original)
             if scheduled_programs.FINDER.get() is not None:
                 with timing.clock("schedule"):
-                    found_schedule = scheduled_programs.find(mod, asked, original)
+                    found_schedule = scheduled_programs.find(mod, requested, original)
                 original, origin = found_schedule.module, found_schedule.origin
                 if states is not None:
                     states.write("schedule", original)
             with timing.clock("key"):
                 source = str(original)
-                found = list(signatures(original).values())
-            if not found:
+                call_signatures = list(signatures(original).values())
+            if not call_signatures:
                 raise BuildError("the module has no public function with a body")
-            request = _Request(original, source, found, target, paths, timing, wanted, checked, origin, states)
-            if wanted is not None:
-                return _for_target(request, wanted, driver)
+            request = _Request(
+                original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
+            )
+            if cpu_target is not None:
+                return _for_target(request, cpu_target, driver)
             if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
                 return _in_process(request, cache and states is None)
             return _by_tools(request)
 
 
-def _check_options(driver: Any, wanted: Target | None, libs: Any, **flags: Any) -> None:
+def _check_options(driver: Any, cpu_target: Target | None, libs: Any, **flags: Any) -> None:
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
-    if driver == "object" and wanted is None:
+    if driver == "object" and cpu_target is None:
         raise BuildError('driver="object" needs a target with a triple; fix: target="avx2", "neon", ..., or a Target')
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
         raise BuildError(f"libs is a list of paths of shared objects, not {short_repr(libs)}")
@@ -180,21 +182,21 @@ def _refuse_for_programs(threads: int | None, weights: str | None) -> None:
         raise BuildError("weights is for graphs, which have weights; fix: declare parameters of the type that you want")
 
 
-def _refuse_for_graphs(**given: Any) -> None:
-    for name, value in given.items():
+def _refuse_for_graphs(**options: Any) -> None:
+    for name, value in options.items():
         if value:
             raise BuildError(f"{name} is not for graphs; fix: leave it out")
 
 
 def _in_process(request: _Request, cached: bool) -> Library:
-    timing, again = request.timing, _Lowering(request.source, request.target, request.libs, request.checked)
+    timing, lowering = request.timing, _Lowering(request.source, request.target, request.libs, request.checked)
     name = ""
     if cached and store.limit():
         with timing.clock("key"):
             name = program_key.program_key(request.source, request.original, request.libs, request.checked)
-            kept = store.load("code", name)
-            compiled = jit.Compiled.from_bytes(kept) if kept else None
-        library = _loaded(request, compiled, again) if compiled else None
+            stored = store.load("code", name)
+            compiled = jit.Compiled.from_bytes(stored) if stored else None
+        library = _loaded(request, compiled, lowering) if compiled else None
         if library is not None:
             timing.cached = True
             return library
@@ -228,27 +230,29 @@ def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
     return library
 
 
-def _for_target(request: _Request, wanted: Target, driver: str) -> Library:
+def _for_target(request: _Request, cpu_target: Target, driver: str) -> Library:
     """Build for a named CPU: callable if this machine supports it, else an object file."""
     if driver == "tools" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
-    code = _code_target(wanted)
-    known = llc_targets if object_code.has_generator(code.triple) else clang_codegen
-    known.check(wanted.triple, wanted.cpu, wanted.llvm_features)
+    code = _code_target(cpu_target)
+    codegen = llc_targets if object_code.has_generator(code.triple) else clang_codegen
+    codegen.check(cpu_target.triple, cpu_target.cpu, cpu_target.llvm_features)
     program = _lower(request)
-    vector_length.promise(program.module, wanted)
+    vector_length.promise(program.module, cpu_target)
     clock = request.timing.clock
-    hindrance = wanted.hindrance
+    hindrance = cpu_target.hindrance
     if hindrance is None and driver != "object":
         libs = jit.needed_libraries(program.module, request.libs, program.kernels)
         compiled = jit.compile_program(program, request.names, libs, clock, code)
         return _library(request, jit.Jit(compiled, request.names), lambda: program)
-    made = CrossObject(program, request.found, wanted, code, hindrance or 'driver="object"', clock)
-    return _library(request, made, lambda: program)
+    cross_object = CrossObject(program, request.found, cpu_target, code, hindrance or 'driver="object"', clock)
+    return _library(request, cross_object, lambda: program)
 
 
-def _code_target(wanted: Target) -> object_code.LLVMTarget:
-    return object_code.LLVMTarget(wanted.triple.encode(), wanted.cpu.encode(), wanted.llvm_features.encode())
+def _code_target(cpu_target: Target) -> object_code.LLVMTarget:
+    return object_code.LLVMTarget(
+        cpu_target.triple.encode(), cpu_target.cpu.encode(), cpu_target.llvm_features.encode()
+    )
 
 
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], LoweredProgram]) -> Library | None:
@@ -271,8 +275,8 @@ def _by_tools(request: _Request) -> Library:
 
 
 def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, program: Callable[[], LoweredProgram]) -> Library:
-    found = [(f.name, attrs.get(f.op, attrs.ATTRS, {}).get("global_symbol")) for f in funcs(request.original)]
-    symbols = {name: symbol for name, symbol in found if isinstance(symbol, str)}
+    global_symbols = [(f.name, attrs.get(f.op, attrs.ATTRS, {}).get("global_symbol")) for f in funcs(request.original)]
+    symbols = {name: symbol for name, symbol in global_symbols if isinstance(symbol, str)}
     cpu = request.wanted if isinstance(driver, CrossObject) else None
     exporter = Exporter(request.found, symbols, program, request.libs, cpu, isinstance(driver, Aot))
     functions = driver.functions(request.found)
@@ -287,24 +291,28 @@ def _lower(request: _Request) -> LoweredProgram:
     sites: list[CheckedSite] | None = [] if request.checked else None
     with timing.clock("link"):
         module = clone_module(request.original)
-        wanted = request.wanted
+        cpu_target = request.wanted
         if llvm_intrinsics.CALL in request.source:
-            check_intrinsics(module, None if wanted is None else _code_target(wanted))
-        given = (
+            check_intrinsics(module, None if cpu_target is None else _code_target(cpu_target))
+        link_options = (
             {}
-            if wanted is None
-            else {"has": wanted.given, "elsewhere": not wanted.runs_here, "small_pointers": wanted.arch == "wasm32"}
+            if cpu_target is None
+            else {
+                "has": cpu_target.given,
+                "elsewhere": not cpu_target.runs_here,
+                "small_pointers": cpu_target.arch == "wasm32",
+            }
         )
-        kernels, elsewhere, replaced = link_kernels.resolve(module, request.libs, **given)
+        kernels, elsewhere, replaced = link_kernels.resolve(module, request.libs, **link_options)
     token = RECORDED_WARNINGS.set(warned)
     try:
         for text in replaced:
             warn_user(text)
         with timing.clock("lower"):
-            cpu = wanted or host()
+            cpu = cpu_target or host()
             registers = cpu.vector_bits, cpu.registers
             options = {"target": request.target, "timing": timing.passes, "registers": registers}
-            if wanted is not None and not wanted.has_threads:
+            if cpu_target is not None and not cpu_target.has_threads:
                 parallel.serialize(module)
             follow = None if request.states is None else request.states.write
             scratch = lower_to_llvm(module, **options, sites=sites, follow=follow)
@@ -328,8 +336,8 @@ class _Lowering:
         original = ir.Module.parse(self._source)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reported by the first build
-            given = original, self._source, [], self._target, self._libs, Timing()
-            return _lower(_Request(*given, checked=self._checked))
+            request_args = original, self._source, [], self._target, self._libs, Timing()
+            return _lower(_Request(*request_args, checked=self._checked))
 
 
 def _module(mod: Any) -> ir.Module:

@@ -54,10 +54,10 @@ def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) 
     """The hull of the group; dense if one access alone fills it."""
     spans = []
     for access in group:
-        found = _spans(access, top, free)
-        if found is None:
+        access_spans = _spans(access, top, free)
+        if access_spans is None:
             return None
-        spans.append(found)
+        spans.append(access_spans)
     mins, extents = [], []
     full = [a.exact and _independent(span) for a, span in zip(group, spans, strict=True)]
     for column in zip(*spans, strict=True):
@@ -83,26 +83,26 @@ class _Span:
 
 def _independent(span: Sequence[_Span]) -> bool:
     """Whether no digit occurs in two dimensions."""
-    used = [d for s in span for d in s.digits]
-    return len(set(used)) == len(used)
+    digits = [d for s in span for d in s.digits]
+    return len(set(digits)) == len(digits)
 
 
 def _spans(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> list[_Span] | None:
     """The span of each dimension of an access; None if one has no constant extent over a rest."""
     mins = [_resolve_iters(i, top) for i in access.mins]
-    known = intervals.around(access.op)
+    value_ranges = intervals.around(access.op)
     ranges: dict[ir.Value, tuple[int, int]] = {}
     for value in {v for i in mins for v in i.values}:
         if _is_inner(value, top) or value in free:
-            least, most = known.get(value, (None, None))
+            least, most = value_ranges.get(value, (None, None))
             if not _has_constant_bounds(value) or least is None or most is None:
                 return None
             ranges[value] = least, most
-    found, extents = index_sums(mins, ranges), [e.as_constant() for e in access.extents]
-    if found is None or None in extents:
+    sums, extents = index_sums(mins, ranges), [e.as_constant() for e in access.extents]
+    if sums is None or None in extents:
         return None
     spans = []
-    for total, extent in zip(found, extents, strict=True):
+    for total, extent in zip(sums, extents, strict=True):
         reach = span(total.digits, width=extent or 0)
         assert reach.low is not None and reach.high is not None  # all digits are bounded
         spans.append(_Span(total.rest, reach.low, reach.high, reach.dense, total.numbers))

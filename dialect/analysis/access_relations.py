@@ -46,10 +46,10 @@ class AccessRelation:
         """An iteration and the element that it accesses."""
         return Counterexample((self.at(point),), self.element(point))
 
-    def element(self, point: Sequence[int], other: isl.Set | None = None) -> Element:
-        """The smallest element that an iteration accesses (within `other`)."""
-        found = self.image(point) if other is None else self.image(point).intersect(other)
-        where, buffer = smallest_point(found) or [], Buffer(self.access.buffer)
+    def element(self, point: Sequence[int], within: isl.Set | None = None) -> Element:
+        """The smallest element that an iteration accesses (within `within`)."""
+        elements = self.image(point) if within is None else self.image(point).intersect(within)
+        where, buffer = smallest_point(elements) or [], Buffer(self.access.buffer)
         if self.access.parts:
             return Element.of(buffer.name, [":"] * buffer.rank)
         return Element.of(buffer.name, where[len(where) - buffer.rank :])
@@ -72,9 +72,9 @@ def structural_key(access: Access) -> Hashable | None:
     if nest is None:
         return None
     home = Buffer(access.buffer).op
-    own = sum(is_loop(p) for p in parents(home)) if home is not None else 0
+    private_loops = sum(is_loop(p) for p in parents(home)) if home is not None else 0
     indices = [nest.mapped(i.expr, i.values) for i in access.indices]
-    return None if None in indices else (nest.number, own, *indices)
+    return None if None in indices else (nest.number, private_loops, *indices)
 
 
 def loop_names(op: ir.Operation) -> list[str]:
@@ -86,15 +86,15 @@ def loop_names(op: ir.Operation) -> list[str]:
 def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[AccessRelation]:
     """The access relations under `root` (to `buffer`, if given), without duplicates."""
     seen: dict[tuple, None] = {}
-    found: list[AccessRelation] = []
+    relations: list[AccessRelation] = []
     for access in accesses(root):
         if buffer is not None and access.buffer != buffer:
             continue
         key = (access.op.block, access.buffer, access.kind, *access.indices)
         if key not in seen:
             seen[key] = None
-            found.append(relation_of(access))
-    return found
+            relations.append(relation_of(access))
+    return relations
 
 
 def relation_of(access: Access) -> AccessRelation:

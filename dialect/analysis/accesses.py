@@ -95,24 +95,24 @@ class Touch:
 @remembered
 def touches(root: ir.Operation) -> list[Touch]:
     """The same as `accesses`, without regions: for those who ask only which buffers are read and written."""
-    found: list[Touch] = []
+    result: list[Touch] = []
     for op in ops(root):
         name = op.name
         if name in AFFINE_ELEMENT_ACCESSES:
-            found.append(Touch(op, _behind_views(accessed(op)), READ if name in LOADS else WRITE))
+            result.append(Touch(op, _behind_views(accessed(op)), READ if name in LOADS else WRITE))
         elif not takes_no_memref(name):
-            found += [Touch(op, a.buffer, a.kind) for a in of_op(op)]
-    return found
+            result += [Touch(op, a.buffer, a.kind) for a in of_op(op)]
+    return result
 
 
 @remembered
 def accesses(root: ir.Operation) -> list[Access]:
     """All accesses of `root` and its nested ops, in program order."""
-    found: list[Access] = []
+    result: list[Access] = []
     for op in ops(root):
         if not takes_no_memref(op.name):
-            found += of_op(op)
-    return found
+            result += of_op(op)
+    return result
 
 
 @remembered
@@ -126,18 +126,18 @@ def of_op(op: ir.Operation) -> list[Access]:
             indices = access_indices(op)
             return [Access(op, value, kind, tuple(indices), (Index.constant(1),) * len(indices), True, parts)]
         exact = name in AFFINE_ACCESSES
-        found = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
-        return [found if exact and not parts else replace(found, exact=exact, parts=parts)]
+        access = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
+        return [access if exact and not parts else replace(access, exact=exact, parts=parts)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         view = pointed(op)
         if view is None:
             return []
-        found = [_access(op, view, kind, None) for kind in (READ, WRITE)]
-        mode, name = attrs.get(op, attrs.ACCESS), Buffer(found[0].buffer).name
+        access = [_access(op, view, kind, None) for kind in (READ, WRITE)]
+        mode, name = attrs.get(op, attrs.ACCESS), Buffer(access[0].buffer).name
         if mode == "r" or (base_of(op) is not None and _declared_without(op, name, attrs.WRITES)):
-            return found[:1]
+            return access[:1]
         may_overwrite = mode == "w" or base_of(op) is not None
-        return found[1:] if may_overwrite and _declared_without(op, name, attrs.READS) else found
+        return access[1:] if may_overwrite and _declared_without(op, name, attrs.READS) else access
     if name in NO_ACCESS:
         return []
     if (callee := callee_of(op)) is not None:
@@ -148,11 +148,11 @@ def of_op(op: ir.Operation) -> list[Access]:
 
 def _of_call(op: ir.Operation, effects: Sequence[Effect]) -> list[Access]:
     """What a call of a program of the module may read and write: all that is passed of each buffer."""
-    found: list[Access] = []
+    result: list[Access] = []
     for value, effect in zip(op.operands, effects, strict=True):
-        found += [_access(op, value, READ, None)] if effect.reads else []
-        found += [_access(op, value, WRITE, None)] if effect.writes else []
-    return found
+        result += [_access(op, value, READ, None)] if effect.reads else []
+        result += [_access(op, value, WRITE, None)] if effect.writes else []
+    return result
 
 
 def _behind_views(memref: ir.Value) -> ir.Value:
@@ -205,20 +205,20 @@ def _declared_region(op: ir.Operation, buffer: Buffer, kind: str) -> Access | No
     What an opaque call accesses cannot be computed, so the declaration is trusted; `exact` too. A pointer into a
     `T.match_buffer` of the block stays in its window, which may have the name of the buffer behind it.
     """
-    around = [Block(p) for p in parents(op) if is_block(p)]
+    enclosing = [Block(p) for p in parents(op) if is_block(p)]
     key = attrs.READS if kind == READ else attrs.WRITES
-    if not around or key not in around[0].op.attributes:
+    if not enclosing or key not in enclosing[0].op.attributes:
         return None
-    if buffer.op is not None and buffer.is_view and is_inside(buffer.op, around[0].op):
+    if buffer.op is not None and buffer.is_view and is_inside(buffer.op, enclosing[0].op):
         return None
-    values = [it.var for block in around for it in block.iters]
-    for one in (buffer, buffer.root):
-        entry = next((e for e in attrs.get(around[0].op, key) if e["buffer"] == one.name), None)
+    values = [it.var for block in enclosing for it in block.iters]
+    for declared_buffer in (buffer, buffer.root):
+        entry = next((e for e in attrs.get(enclosing[0].op, key) if e["buffer"] == declared_buffer.name), None)
         if entry is None:
             continue
-        operands = [*values[: entry["min"].n_dims], *around[0].symbols]
+        operands = [*values[: entry["min"].n_dims], *enclosing[0].symbols]
         mins, extents = (read_map(entry[k], operands) for k in ("min", "extent"))
-        root, mins, extents, exact = behind(one, list(mins), list(extents))
+        root, mins, extents, exact = behind(declared_buffer, list(mins), list(extents))
         return Access(op, root.value, kind, tuple(mins), tuple(extents), exact)
     return None
 
@@ -240,23 +240,23 @@ def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Ind
         exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel stays in its window; a gather may not
     else:
         mins, extents, exact = _partly(buffer, indices, _lanes(op, buffer.rank))
-    buffer, mins, extents, known = behind(buffer, mins, extents)
-    return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact and known)
+    buffer, mins, extents, view_exact = behind(buffer, mins, extents)
+    return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact and view_exact)
 
 
 def _partly(
     buffer: Buffer, indices: Sequence[Index | None], lanes: Sequence[Index]
 ) -> tuple[list[Index], list[Index], bool]:
     """Mins and extents of an access, whole dimensions where the index is unknown; and whether all are known."""
-    known = [i for i in indices if i is not None]
-    if len(known) == len(indices):
-        return known, list(lanes), True
-    whole = _extents(buffer)
-    if len(whole) != len(indices):  # a view of dynamic size: the sizes of its source
-        kept = kept_dims(buffer.shape, [e.as_constant() for e in whole])
-        whole = buffer.dims if kept is None else [whole[d] for d in kept]
+    affine = [i for i in indices if i is not None]
+    if len(affine) == len(indices):
+        return affine, list(lanes), True
+    full = _extents(buffer)
+    if len(full) != len(indices):  # a view of dynamic size: the sizes of its source
+        dims = kept_dims(buffer.shape, [e.as_constant() for e in full])
+        full = buffer.dims if dims is None else [full[d] for d in dims]
     mins = [Index.constant(0) if i is None else i for i in indices]
-    return mins, [whole[d] if i is None else lanes[d] for d, i in enumerate(indices)], False
+    return mins, [full[d] if i is None else lanes[d] for d, i in enumerate(indices)], False
 
 
 def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
@@ -269,8 +269,8 @@ def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buf
         elif op.name == "memref.subview":
             mins, extents = _through_subview(op, mins, extents)
         elif is_arena_view(op):
-            mins, extents, whole = view_bytes(ArenaView(op), mins, extents)
-            exact = exact and whole
+            mins, extents, fills = view_bytes(ArenaView(op), mins, extents)
+            exact = exact and fills
         buffer = source
     return buffer, mins, extents, exact
 
@@ -283,13 +283,13 @@ def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tu
     if view.op is None or view.op.name != "memref.subview":
         return None
     offsets, sizes, strides = _subview_parts(view.op)
-    kept = kept_dims(view.shape, [e.as_constant() for e in sizes])
-    if _has_dynamic_stride(view.op) or any(s != 1 for s in strides) or kept is None:
+    dims = kept_dims(view.shape, [e.as_constant() for e in sizes])
+    if _has_dynamic_stride(view.op) or any(s != 1 for s in strides) or dims is None:
         return None
     starts = [(m - o).simplified() for m, o in zip(mins, offsets, strict=True)]
-    if any(starts[d].as_constant() != 0 for d in range(len(starts)) if d not in kept):
+    if any(starts[d].as_constant() != 0 for d in range(len(starts)) if d not in dims):
         return None
-    return [starts[d] for d in kept], [extents[d] for d in kept]
+    return [starts[d] for d in dims], [extents[d] for d in dims]
 
 
 def memrefs(op: ir.Operation) -> list[ir.Value]:
@@ -329,8 +329,8 @@ def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int
     parts: list[list[Index]] = []
     for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2]), ("static_strides", segments[3])):
         dynamic = iter(operands[first : first + count])
-        given = attrs.integers(op, key)
-        parts.append([_as_index(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in given])
+        static = attrs.integers(op, key)
+        parts.append([_as_index(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in static])
         first += count
     return parts[0], parts[1], [s.as_constant() or 1 for s in parts[2]]
 
@@ -344,8 +344,8 @@ def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) 
     offsets, sizes, strides = _subview_parts(op)
     if len(mins) < len(offsets):
         shape = Buffer(op.results[0]).shape
-        kept = kept_dims(shape, [e.as_constant() for e in sizes]) or list(range(len(shape)))
-        inner = dict(zip(kept, zip(mins, extents, strict=True), strict=True))
+        dims = kept_dims(shape, [e.as_constant() for e in sizes]) or list(range(len(shape)))
+        inner = dict(zip(dims, zip(mins, extents, strict=True), strict=True))
         unit = (Index.constant(0), Index.constant(1))
         pairs = [inner.get(d, unit) for d in range(len(offsets))]
         mins, extents = [p[0] for p in pairs], [p[1] for p in pairs]
@@ -364,17 +364,17 @@ def access_domain(
 def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[int] | None:
     """The dimensions of a region of `sizes` that a view of `shape` keeps: all but dropped unit dimensions, matched
     from the last one. None if it is not a view of the region."""
-    kept: list[int] = []
+    axes: list[int] = []
     for axis in reversed(range(len(sizes))):
-        if len(kept) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(kept)]:
-            kept.append(axis)
+        if len(axes) < len(shape) and sizes[axis] == shape[len(shape) - 1 - len(axes)]:
+            axes.append(axis)
         elif sizes[axis] != 1:
             return None
-    return kept[::-1] if len(kept) == len(shape) else None
+    return axes[::-1] if len(axes) == len(shape) else None
 
 
 @remembered
 def accesses_to(buffer: ir.Value, home: ir.Operation) -> list[Access]:
     """The accesses to a buffer in an op, in program order."""
     places = nests_using([buffer]) if home.name == "func.func" else [home]
-    return [a for place in places for a in accesses(place) if a.buffer == buffer]
+    return [a for nest in places for a in accesses(nest) if a.buffer == buffer]

@@ -23,11 +23,11 @@ def aliased_pair(root: ir.Operation) -> tuple[str, str] | None:
     """Names of two parameters accessed under `root` that may be the same memory, one of them written there."""
     if has_distinct_buffers(func_of(root).op):
         return None
-    found = [a for a in accesses(root) if Buffer(a.buffer).is_param]
-    for written in (a for a in found if a.is_write):
-        for other in found:
-            if other.buffer != written.buffer:
-                first, second = sorted((other.buffer, written.buffer), key=lambda v: v.arg_number)
+    param_accesses = [a for a in accesses(root) if Buffer(a.buffer).is_param]
+    for written in (a for a in param_accesses if a.is_write):
+        for access in param_accesses:
+            if access.buffer != written.buffer:
+                first, second = sorted((access.buffer, written.buffer), key=lambda v: v.arg_number)
                 return Buffer(first).name, Buffer(second).name
     return None
 

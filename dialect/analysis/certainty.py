@@ -44,9 +44,9 @@ def not_affine(buffer: Buffer) -> str:
     return f"an index of {buffer.name} is not affine"
 
 
-def require_certain(found: Iterable[Access], question: str) -> None:
+def require_certain(conflicting: Iterable[Access], question: str) -> None:
     """Raise NotProvable unless all accesses certainly happen; `question`: what their conflict would answer."""
-    for access in found:
+    for access in conflicting:
         if why := doubt(access):
             raise NotProvable(f"{question}: undecided, {why}")
 

@@ -54,12 +54,12 @@ def follows_writes(read: AccessRelation, writes: Sequence[AccessRelation], root:
             if depth is not None:
                 by_depth.setdefault(depth, []).append(write)
     for depth in sorted(by_depth, reverse=True):
-        wanted = _outer(read, depth)
+        needed = _outer(read, depth)
         written: isl.Map | None = None
         for write in by_depth[depth]:
             part = _outer(write, depth)
             written = part if written is None else written.union(part)
-        if written is not None and wanted.is_subset(written):
+        if written is not None and needed.is_subset(written):
             return True
     return False
 
@@ -68,13 +68,13 @@ def _common_depth(write: ir.Operation, read: ir.Operation, root: ir.Operation) -
     """The number of loops around the body in which the op with a write is before that with a read; None if there is no
     such body in `root`."""
     common = common_parent([write, read])
-    around = [common, *parents(common)]
-    if root not in around or any(is_data_loop(p) for p in around[: around.index(root) + 1]):
+    enclosing = [common, *parents(common)]
+    if root not in enclosing or any(is_data_loop(p) for p in enclosing[: enclosing.index(root) + 1]):
         return None
     first, second = child_towards(common, write), child_towards(common, read)
     if first.block != second.block or first == second or not first.is_before_in_block(second):
         return None
-    return sum(is_loop(p) for p in around)
+    return sum(is_loop(p) for p in enclosing)
 
 
 def _outer(touch: AccessRelation, depth: int) -> isl.Map:
@@ -96,15 +96,15 @@ def flow_key(buffer: ir.Value, loop: ir.Operation) -> Hashable | None:
 
 def _path(root: ir.Operation, op: ir.Operation) -> tuple[int, ...]:
     """Where an op is in another one: the place in each body."""
-    found: list[int] = []
+    path: list[int] = []
     current = op
     for parent in parents(op):
         bodies = [o.operation for region in parent.regions for block in region.blocks for o in block.operations]
-        found.append(bodies.index(current))
+        path.append(bodies.index(current))
         if parent == root:
             break
         current = parent
-    return tuple(found)
+    return tuple(path)
 
 
 # --- the flow of values -----------------------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ def times(touch: AccessRelation, root: ir.Operation) -> list[isl.Aff]:
     for outer, inner in zip(chain[upto:0:-1], chain[upto - 1 :: -1], strict=False):
         if is_loop(outer):
             out.append(touch.dom.env[Loop(outer).var])
-        place = _place(outer, inner)
-        out.append(touch.dom.zero.add_constant_val(isl.Val(place)))
+        position = _place(outer, inner)
+        out.append(touch.dom.zero.add_constant_val(isl.Val(position)))
     return out
 
 
@@ -164,8 +164,8 @@ class _Flow:
         return info.set_schedule_map(self.schedule).compute_flow()
 
 
-def _join(all_: isl.UnionMap | None, one: isl.Map) -> isl.UnionMap:
-    return one.to_union_map() if all_ is None else all_.union(one.to_union_map())
+def _join(all_: isl.UnionMap | None, map_: isl.Map) -> isl.UnionMap:
+    return map_.to_union_map() if all_ is None else all_.union(map_.to_union_map())
 
 
 def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
@@ -182,14 +182,14 @@ def unwritten_reads(
     preceded by a write. The point is the read's iteration, as in `AccessRelation.at`. `readers`: consider only reads
     nested in it.
     """
-    asked = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
-    doubtful = {a for a in asked if is_inside(a.op, root) and not _initialized(a, root)}
+    reads = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
+    doubtful = {a for a in reads if is_inside(a.op, root) and not _initialized(a, root)}
     if not doubtful:
         return None
-    result, found = _flow_to(doubtful, buffer, root)
+    result, relations = _flow_to(doubtful, buffer, root)
     if result is None:
         return None
-    return _first_in(result.get_must_no_source().union(result.get_may_no_source()), found)
+    return _first_in(result.get_must_no_source().union(result.get_may_no_source()), relations)
 
 
 @only_reads
@@ -199,12 +199,12 @@ def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelati
     Sizes are at least 1: the sum over a size of 0, for which no init runs, is not reported. Considers affine loads
     only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
     """
-    asked = [a for a in accesses(root) if a.buffer == buffer and a.op.name == AFFINE_LOAD and a.exact]
-    certain = {a for a in asked if access_domain(a).exact and not _initialized(a, root)}
+    reads = [a for a in accesses(root) if a.buffer == buffer and a.op.name == AFFINE_LOAD and a.exact]
+    certain = {a for a in reads if access_domain(a).exact and not _initialized(a, root)}
     if not certain:
         return None
-    result, found = _flow_to(certain, buffer, root)
-    return None if result is None else _first_in(_of_positive_sizes(result.get_must_no_source()), found)
+    result, relations = _flow_to(certain, buffer, root)
+    return None if result is None else _first_in(_of_positive_sizes(result.get_must_no_source()), relations)
 
 
 @only_reads
@@ -216,30 +216,30 @@ def reads_written(buffer: ir.Value, root: ir.Operation) -> bool:
     return not all(part.is_empty() for part in (result.get_full_must_dependence(), result.get_full_may_dependence()))
 
 
-def _of_positive_sizes(found: isl.UnionMap) -> isl.UnionMap:
-    sizes = isl.Set.universe(found.get_space().params())
+def _of_positive_sizes(points: isl.UnionMap) -> isl.UnionMap:
+    sizes = isl.Set.universe(points.get_space().params())
     for n in range(sizes.dim(dim_type.param)):
         sizes = sizes.lower_bound_val(dim_type.param, n, isl.Val.one(sizes.get_ctx()))
-    return found.intersect_params(sizes)
+    return points.intersect_params(sizes)
 
 
 def _flow_to(
     reads: set[Access], buffer: ir.Value, root: ir.Operation
 ) -> tuple[isl.UnionFlow | None, list[AccessRelation]]:
     """The flow from all writes of a buffer under `root` to these reads; the accesses, by number."""
-    found = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in reads]
-    writes = [t for t in found if t.access.is_write]
-    found = [t for t in found if t.access.is_write or not follows_writes(t, writes, root)]
-    return (None if len(found) == len(writes) else _flow_of(found, root)), found
+    relations = [t for t in relations_of(root, buffer) if t.access.is_write or t.access in reads]
+    writes = [t for t in relations if t.access.is_write]
+    relations = [t for t in relations if t.access.is_write or not follows_writes(t, writes, root)]
+    return (None if len(relations) == len(writes) else _flow_of(relations, root)), relations
 
 
-def _flow_of(found: Sequence[AccessRelation], root: ir.Operation) -> isl.UnionFlow | None:
+def _flow_of(relations: Sequence[AccessRelation], root: ir.Operation) -> isl.UnionFlow | None:
     """The flow among accesses under `root` in one iteration of it; None if none of them reads."""
     flow = _Flow()
-    whens = [times(t, root) for t in found]
+    whens = [times(t, root) for t in relations]
     length = max((len(w) for w in whens), default=0)
     outer = [p for p in [root, *parents(root)] if is_loop(p)][::-1]
-    for number, (touch, when) in enumerate(zip(found, whens, strict=True)):
+    for number, (touch, when) in enumerate(zip(relations, whens, strict=True)):
         relation = touch.relation
         if outer:
             relation = touch.dom.map([Index.of(Loop(p).var) for p in outer]).flat_range_product(relation)
@@ -247,9 +247,9 @@ def _flow_of(found: Sequence[AccessRelation], root: ir.Operation) -> isl.UnionFl
     return flow.run()
 
 
-def _first_in(missing: isl.UnionMap, found: Sequence[AccessRelation]) -> tuple[AccessRelation, list[int]] | None:
+def _first_in(missing: isl.UnionMap, relations: Sequence[AccessRelation]) -> tuple[AccessRelation, list[int]] | None:
     """The first access with iterations in `missing`, and the smallest of them."""
-    for number, touch in enumerate(found):
+    for number, touch in enumerate(relations):
         part = missing.domain().intersect(_named(touch.dom.set, f"a{number}"))
         if not part.is_empty():
             piece = isl.Set.from_union_set(part)
@@ -258,9 +258,9 @@ def _first_in(missing: isl.UnionMap, found: Sequence[AccessRelation]) -> tuple[A
     return None
 
 
-def unwritten_example(found: tuple[AccessRelation, list[int]], root: ir.Operation) -> Counterexample:
+def unwritten_example(unwritten: tuple[AccessRelation, list[int]], root: ir.Operation) -> Counterexample:
     """The answer of `unwritten_reads` as a counterexample. Raises NotProvable if the read, or a write, is uncertain."""
-    touch, point = found
+    touch, point = unwritten
     buffer = touch.access.buffer
     writes = [a for a in accesses(root) if a.buffer == buffer and a.is_write]
     require_certain([touch.access, *writes], f"whether {Buffer(buffer).name} is written before it is read")
@@ -269,14 +269,16 @@ def unwritten_example(found: tuple[AccessRelation, list[int]], root: ir.Operatio
 
 def _initialized(access: Access, root: ir.Operation) -> bool:
     """Fast path: whether a read follows the init of its enclosing reduction block in the same iteration of `root`."""
-    around = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
+    outer_vars = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
     for parent in parents(access.op):
         if parent == root:
             return False
         if not is_block(parent) or (init := Block(parent).init) is None or is_inside(access.op, init):
             continue
         block = Block(parent)
-        if not full_box.is_full_box(block) or any(around & set(i.binding.values) for i in block.iters if i.kind == "R"):
+        if not full_box.is_full_box(block) or any(
+            outer_vars & set(i.binding.values) for i in block.iters if i.kind == "R"
+        ):
             return False
         filled = [
             a for a in accesses(init) if a.buffer == access.buffer and a.is_write and a.exact and access_domain(a).exact
@@ -327,11 +329,11 @@ def same_flow(buffer: ir.Value, loops: Sequence[Loop], order: Sequence[int]) -> 
         raise NotProvable(
             f"the nest is in {data_loop_name(over)}, and what its iterations leave for each other is not modeled"
         )
-    found = relations_of(func.op, buffer)
-    plain = [times(t, func.op) for t in found]
-    swapped = [_permute(t, w, loops, order) for t, w in zip(found, plain, strict=True)]
+    relations = relations_of(func.op, buffer)
+    plain = [times(t, func.op) for t in relations]
+    swapped = [_permute(t, w, loops, order) for t, w in zip(relations, plain, strict=True)]
     with question(f"whether the values of {Buffer(buffer).name} flow the same way"):
-        old, new = _dependences(func, found, plain), _dependences(func, found, swapped)
+        old, new = _dependences(func, relations, plain), _dependences(func, relations, swapped)
         return old.is_equal(new)
 
 
@@ -346,14 +348,14 @@ def _permute(touch: AccessRelation, when: list[isl.Aff], loops: Sequence[Loop], 
     return result
 
 
-def _dependences(func: Func, found: Sequence[AccessRelation], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
+def _dependences(func: Func, relations: Sequence[AccessRelation], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
     """The write that each read sees; the final contents of a parameter count as one more read."""
     flow = _Flow()
     length = max(len(w) for w in whens) + 1
-    for number, (touch, when) in enumerate(zip(found, whens, strict=True)):
+    for number, (touch, when) in enumerate(zip(relations, whens, strict=True)):
         first = touch.dom.zero
         flow.add(f"a{number}", "e", touch, touch.relation, _padded(touch.dom, [first, *when], length))
-    writes = [t for t in found if t.access.is_write]
+    writes = [t for t in relations if t.access.is_write]
     if writes and Buffer(writes[0].access.buffer).is_param:
         elements = writes[0].relation.range()
         for touch in writes[1:]:

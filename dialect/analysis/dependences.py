@@ -145,11 +145,11 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
 
 def _witness_of_flow(a: AccessRelation, b: AccessRelation, clash: isl.Map, loop: Loop) -> Counterexample:
     """The smallest pair of conflicting iterations, where all accesses of the buffer decide which values flow."""
-    found = witness(a, b, clash)
+    example = witness(a, b, clash)
     name = Buffer(a.access.buffer).name
     users = [t for t in accesses(func_of(loop.op).op) if t.buffer == a.access.buffer]
     require_certain(users, f"whether the values of {name} flow the same way")
-    return found
+    return example
 
 
 def _either_may_win(a: AccessRelation, b: AccessRelation) -> bool:
@@ -163,9 +163,9 @@ def _reversed_pairs(a: AccessRelation, b: AccessRelation, depth: int, count: int
     clash = same_element(a, b)
     for level in range(depth):
         clash = clash.equate(dim_type.in_, level, dim_type.out, level)
-    before = lex_lt(clash, [depth + i for i in range(count)])
-    after = lex_lt(clash, [depth + i for i in order], swap=True)
-    return clash.intersect(before).intersect(after)
+    old_order = lex_lt(clash, [depth + i for i in range(count)])
+    new_order = lex_lt(clash, [depth + i for i in order], swap=True)
+    return clash.intersect(old_order).intersect(new_order)
 
 
 def lex_lt(like: isl.Map, dims: Sequence[int], swap: bool = False) -> isl.Map:

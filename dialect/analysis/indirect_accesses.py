@@ -55,27 +55,27 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
     if op.name == AFFINE_LOAD and isinstance(value.type, ir.IntegerType):
         return _loaded_value(op)
     if op.name in _ARITH:
-        left, right = affine_value(op.operands[0], user), affine_value(op.operands[1], user)
-        if left is None or right is None:
+        lhs, rhs = affine_value(op.operands[0], user), affine_value(op.operands[1], user)
+        if lhs is None or rhs is None:
             return None
         try:
-            found = _ARITH[op.name](left, right).simplified()
+            result = _ARITH[op.name](lhs, rhs).simplified()
         except NotAffine:
             return None
-        return found if _fits(found, op.results[0].type, user) else None
+        return result if _fits(result, op.results[0].type, user) else None
     return Index.of(value) if is_symbol(value) and isinstance(value.type, ir.IndexType) else None
 
 
 def _cast(op: ir.Operation, user: ir.Operation) -> Index | None:
-    found = affine_value(op.operands[0], user)
-    return found if found is not None and _fits(found, op.results[0].type, user) else None
+    operand = affine_value(op.operands[0], user)
+    return operand if operand is not None and _fits(operand, op.results[0].type, user) else None
 
 
-def _fits(index: Index, type_: ir.Type, place: ir.Operation) -> bool:
+def _fits(index: Index, type_: ir.Type, user: ir.Operation) -> bool:
     """Whether an expression cannot overflow a type where it is computed."""
     if not isinstance(type_, ir.IntegerType) or type_.width >= 64:
         return True
-    low, high = intervals.interval(index, intervals.around(place))
+    low, high = intervals.interval(index, intervals.around(user))
     half = 1 << (type_.width - 1)
     return low is not None and high is not None and -half <= low and high < half
 
@@ -92,7 +92,7 @@ def _loaded_value(load: ir.Operation) -> Index | None:
         return None
 
 
-def _contents(store: ir.Operation, value: Index, at: list[Index]) -> Index | None:
+def _contents(store: ir.Operation, value: Index, indices: list[Index]) -> Index | None:
     """The contents of a table at an index after the store; None if they depend on the time of the load."""
     home = accessed(store).owner.operation.parent  # type: ignore[union-attr]
     places = access_indices(store)
@@ -104,7 +104,11 @@ def _contents(store: ir.Operation, value: Index, at: list[Index]) -> Index | Non
         if not content.is_single_valued():
             return None
         pieces = content.dim_min(0).coalesce().gist(content.domain()).get_pieces()
-        return to_index(pieces[0][1], [*outer, *at], symbols_by_name(store)).simplified() if len(pieces) == 1 else None
+        return (
+            to_index(pieces[0][1], [*outer, *indices], symbols_by_name(store)).simplified()
+            if len(pieces) == 1
+            else None
+        )
 
 
 @remembered
@@ -125,5 +129,5 @@ def _only_store(table: ir.Value) -> ir.Operation | None:
 def _runs_before(first: ir.Operation, second: ir.Operation) -> bool:
     """Whether the first runs before the second in one iteration of their common parent."""
     level = common_parent([first, second])
-    one, other = child_towards(level, first), child_towards(level, second)
-    return one.block == other.block and position(one) < position(other)
+    first_child, second_child = child_towards(level, first), child_towards(level, second)
+    return first_child.block == second_child.block and position(first_child) < position(second_child)

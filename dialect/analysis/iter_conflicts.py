@@ -73,16 +73,16 @@ def iter_conflict(
                 if not (a.is_write or b.is_write):
                     continue
                 try:
-                    found = _conflict(block, a, b, differ, equal)
+                    conflict = _conflict(block, a, b, differ, equal)
                 except NotProvable:
                     if not skip_undecided:
                         raise
                     continue
-                if found is None:
+                if conflict is None:
                     continue
                 if not (why := doubt(a) or doubt(b)):
-                    return IterConflict(block, found[0], buffer, found[1])
-                undecided = undecided or IterConflict(block, found[0], buffer, found[1], why)
+                    return IterConflict(block, conflict[0], buffer, conflict[1])
+                undecided = undecided or IterConflict(block, conflict[0], buffer, conflict[1], why)
     return undecided
 
 
@@ -123,13 +123,13 @@ def _conflict(
 def _clash(a: Access, b: Access, block: Block) -> isl.Map:
     """{ iters -> iters } that access one element in the same iteration of the enclosing ops, inner loops relaxed."""
     count = len(block.iters)
-    (one, first, _), (other, second, _) = (footprint([x], block.op, split=True) for x in (a, b))
-    clash = one.apply_range(other.reverse())
-    around = second[: len(second) - count]
-    for place, value in enumerate(first[: len(first) - count]):
-        if value in around:
-            clash = clash.equate(dim_type.in_, place, dim_type.out, around.index(value))
-    return clash.project_out(dim_type.in_, 0, len(first) - count).project_out(dim_type.out, 0, len(around))
+    (first_map, first, _), (second_map, second, _) = (footprint([x], block.op, split=True) for x in (a, b))
+    clash = first_map.apply_range(second_map.reverse())
+    outer_values = second[: len(second) - count]
+    for position, value in enumerate(first[: len(first) - count]):
+        if value in outer_values:
+            clash = clash.equate(dim_type.in_, position, dim_type.out, outer_values.index(value))
+    return clash.project_out(dim_type.in_, 0, len(first) - count).project_out(dim_type.out, 0, len(outer_values))
 
 
 def _run(clash: isl.Map, block: Block) -> isl.Map:

@@ -40,11 +40,11 @@ def _split(buffer: ir.Value) -> dict[ir.Operation, tuple[Index, ...]]:
         return {}
     users = [op for name, op in named if name != "memref.dim"]
     sums = {op: _sums(op) for op in users}
-    if any(None in found for found in sums.values()):
+    if any(None in sums_of_op for sums_of_op in sums.values()):
         return {}
     result: dict[ir.Operation, tuple[Index, ...]] = dict.fromkeys(users, ())
     for axis in range(Buffer(buffer).rank):
-        column = {op: found[axis] for op, found in sums.items()}
+        column = {op: sums_of_op[axis] for op, sums_of_op in sums.items()}
         strides = _strides(column.values())  # type: ignore[arg-type]
         for op, sum_ in column.items():
             parts = None if strides is None or sum_ is None else _parts(op, sum_, strides)
@@ -68,46 +68,46 @@ def _sum(value: ir.Value, user: ir.Operation) -> Sum | None:
     op = None if isinstance(value.owner, ir.Block) else value.owner.operation
     if op is None or not isinstance(value.type, ir.IndexType) or op.name not in INTEGER_RING:
         return None
-    left, right = (_sum(operand, user) for operand in op.operands)
-    if left is None or right is None:
+    lhs, rhs = (_sum(operand, user) for operand in op.operands)
+    if lhs is None or rhs is None:
         return None
     if op.name == "arith.muli":
-        return _times(left, right)
-    return _added(left, right if op.name == "arith.addi" else {sizes: -index for sizes, index in right.items()})
+        return _times(lhs, rhs)
+    return _added(lhs, rhs if op.name == "arith.addi" else {sizes: -index for sizes, index in rhs.items()})
 
 
-def _added(left: Sum, right: Sum) -> Sum:
-    total = dict(left)
-    for sizes, index in right.items():
+def _added(lhs: Sum, rhs: Sum) -> Sum:
+    total = dict(lhs)
+    for sizes, index in rhs.items():
         total[sizes] = (total[sizes] + index).simplified() if sizes in total else index
     return total
 
 
-def _times(left: Sum, right: Sum) -> Sum | None:
+def _times(lhs: Sum, rhs: Sum) -> Sum | None:
     """The product of two sums, one of which has sizes and numbers only."""
-    factors = _of_sizes(right)
+    factors = _of_sizes(rhs)
     if factors is None:
-        left, factors = right, _of_sizes(left)
+        lhs, factors = rhs, _of_sizes(lhs)
     if factors is None:
         return None
     total: Sum = {}
-    for sizes, index in left.items():
-        for more, number in factors.items():
-            total = _added(total, {tuple(sorted((*sizes, *more))): index * number})
+    for sizes, index in lhs.items():
+        for factor_sizes, number in factors.items():
+            total = _added(total, {tuple(sorted((*sizes, *factor_sizes))): index * number})
     return total
 
 
 def _of_sizes(sum_: Sum) -> dict[Sizes, int] | None:
     """A sum of sizes as {product: number}; None if it varies with loops or iters."""
-    found: Counter[Sizes] = Counter()
+    total: Counter[Sizes] = Counter()
     for sizes, index in sum_.items():
         factors = dim_factors(index.expr)
         if factors is None or not all(map(is_factor, index.values)):
             return None
-        found[sizes] += factors.constant
-        for place, number in factors.factors.items():
-            found[tuple(sorted((*sizes, *factor_names(symbol_name(index.values[place])))))] += number
-    return {sizes: number for sizes, number in found.items() if number}
+        total[sizes] += factors.constant
+        for position, number in factors.factors.items():
+            total[tuple(sorted((*sizes, *factor_names(symbol_name(index.values[position])))))] += number
+    return {sizes: number for sizes, number in total.items() if number}
 
 
 def _strides(sums: Sequence[Sum]) -> list[tuple[Sizes, int]] | None:
@@ -118,8 +118,8 @@ def _strides(sums: Sequence[Sum]) -> list[tuple[Sizes, int]] | None:
             if sizes:
                 numbers[sizes] = gcd(numbers.get(sizes, 0), *_numbers(index))
     chain = sorted(numbers.items(), key=lambda stride: -len(stride[0]))
-    for (large, one), (small, other) in zip(chain, chain[1:], strict=False):
-        if Counter(small) - Counter(large) or one == 0 or other == 0 or one % other:
+    for (large, large_number), (small, small_number) in zip(chain, chain[1:], strict=False):
+        if Counter(small) - Counter(large) or large_number == 0 or small_number == 0 or large_number % small_number:
             return None
     return chain
 
@@ -153,8 +153,8 @@ def _divided(index: Index, number: int) -> Index:
 def _ratio(op: ir.Operation, large: tuple[Sizes, int], small: tuple[Sizes, int]) -> Index | None:
     """The quotient of two strides; None if it is a product that is no size of the function."""
     names = Counter(large[0]) - Counter(small[0])
-    known = {SIGN.join(sorted(factor_names(name))): value for name, value in symbols_by_name(op).items()}
-    size = known.get(SIGN.join(sorted(names.elements())))
+    size_of = {SIGN.join(sorted(factor_names(name))): value for name, value in symbols_by_name(op).items()}
+    size = size_of.get(SIGN.join(sorted(names.elements())))
     return None if size is None else Index.of(size) * (large[1] // small[1])
 
 
@@ -163,7 +163,7 @@ def _is_below(op: ir.Operation, part: Index, limit: Index) -> bool:
     dom = domain(op, None, [part, limit])
     try:
         with question("the parts of a linearized index"):
-            inside = [constraint_set(dom, Constraint(index)) for index in (part, limit - part - 1)]
-            return all(dom.set.is_subset(points) for points in inside)
+            bounds = [constraint_set(dom, Constraint(index)) for index in (part, limit - part - 1)]
+            return all(dom.set.is_subset(points) for points in bounds)
     except (NotProvable, NotAffine):
         return False

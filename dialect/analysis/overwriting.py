@@ -76,12 +76,12 @@ def _require_plain(touch: AccessRelation) -> None:
         raise NotProvable(_BY_POINTER.format(name))
     if access.parts:
         raise NotProvable(not_affine(Buffer(access.buffer)))
-    around = parents(access.op)
-    for parent in around:
+    enclosing = parents(access.op)
+    for parent in enclosing:
         plain = is_loop(parent) or is_block(parent) or parent.name in IFS or parent.name == "func.func"
         if is_data_loop(parent) or not (plain or parent.name == "builtin.module"):
             raise NotProvable(f"{name} is accessed in a loop whose order is not known")
-    if touch.dom.dims != [Loop(p).var for p in around[::-1] if is_loop(p)]:
+    if touch.dom.dims != [Loop(p).var for p in enclosing[::-1] if is_loop(p)]:
         raise NotProvable(f"{name} is accessed at an index that is not affine")
 
 
@@ -103,5 +103,9 @@ def _is_ahead(first: ir.Operation, second: ir.Operation, common: ir.Operation) -
     """Whether an op is before another in each iteration of the loops around both."""
     if first == second:
         return False
-    one, other = child_towards(common, first), child_towards(common, second)
-    return one.block == other.block and one != other and one.is_before_in_block(other)
+    first_child, second_child = child_towards(common, first), child_towards(common, second)
+    return (
+        first_child.block == second_child.block
+        and first_child != second_child
+        and first_child.is_before_in_block(second_child)
+    )

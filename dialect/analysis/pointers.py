@@ -58,10 +58,10 @@ def window(op: ir.Operation) -> tuple[list[Index], list[Index]] | None:
 
     None if there is no extent, if it is no box of the buffer, or if the buffer is not stored row by row.
     """
-    count, found = declared_count(op), address(op)
-    if count is None or found is None:
+    count, pointed_at = declared_count(op), address(op)
+    if count is None or pointed_at is None:
         return None
-    buffer, start = found
+    buffer, start = pointed_at
     extra = extra_offset(start, buffer)
     offset = _index(start if extra is None else extra)
     if extra is None and _operands(start, "memref.extract_strided_metadata") == [buffer.value]:
@@ -73,7 +73,7 @@ def window(op: ir.Operation) -> tuple[list[Index], list[Index]] | None:
 
 
 def _box(
-    offset: Index, count: int, shape: Sequence[int], known: intervals.ValueRanges
+    offset: Index, count: int, shape: Sequence[int], ranges: intervals.ValueRanges
 ) -> tuple[list[Index], list[Index]] | None:
     """`count` elements from the linear `offset` on, as a box: full inner axes, a part of one, a point of the others."""
     strides = [1]
@@ -85,9 +85,9 @@ def _box(
         return None
     mins, part = [], count // strides[axis]
     for d, (size, stride) in enumerate(zip(shape, strides, strict=True)):
-        place = offset // stride % size if d else offset // stride
-        mins.append(fold_index(place.simplified(), known) if d <= axis else Index.constant(0))
-    last = intervals.interval(mins[axis], known)[1]
+        coordinate = offset // stride % size if d else offset // stride
+        mins.append(fold_index(coordinate.simplified(), ranges) if d <= axis else Index.constant(0))
+    last = intervals.interval(mins[axis], ranges)[1]
     if axis and (last is None or last + part > shape[axis]):
         return None
     return mins, [Index.constant(1 if d < axis else part if d == axis else n) for d, n in enumerate(shape)]

@@ -27,8 +27,13 @@ from tir_mlir.dialect.ir.op_traits import (
 
 def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
     """Whether both accesses belong to one update `X[f] = X[f] op value`, in a block with a reduce iter."""
-    one, other = commutative_update(a.access.op), commutative_update(b.access.op)
-    return one is not None and other is not None and one == other and _is_declared(one)
+    first_update, second_update = commutative_update(a.access.op), commutative_update(b.access.op)
+    return (
+        first_update is not None
+        and second_update is not None
+        and first_update == second_update
+        and _is_declared(first_update)
+    )
 
 
 def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
@@ -82,7 +87,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
     if isinstance(value.owner, ir.Block) or value.owner.name not in ASSOCIATIVE:
         return None
     memref = accessed(store)
-    for side, other in ((0, 1), (1, 0)):
+    for side, operand in ((0, 1), (1, 0)):
         owner = value.owner.operands[side].owner
         if isinstance(owner, ir.Block):
             continue
@@ -93,7 +98,7 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
             _same_element(load, store)
             and _is_used_once(load)
             and _is_used_once(value.owner)
-            and not _reads(value.owner.operands[other], memref)
+            and not _reads(value.owner.operands[operand], memref)
         ):
             return load
     return None
@@ -106,22 +111,22 @@ def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
         return all(x.same(y) for x, y in pairs)
     if load.name not in COMPUTED_ACCESSES or store.name not in COMPUTED_ACCESSES:
         return False
-    at, to = index_operands(load), index_operands(store)
+    load_indices, store_indices = index_operands(load), index_operands(store)
     home = next((p for p in parents(store) if is_block(p)), None)
-    if home is None or any(_reads(v, accessed(store)) for v in to):
+    if home is None or any(_reads(v, accessed(store)) for v in store_indices):
         return False
     written = {a.buffer for a in accesses(home) if a.is_write}
-    return all(_same_value(x, y, written) for x, y in zip(at, to, strict=True))
+    return all(_same_value(x, y, written) for x, y in zip(load_indices, store_indices, strict=True))
 
 
-def _same_value(one: ir.Value, other: ir.Value, written: set[ir.Value]) -> bool:
+def _same_value(first: ir.Value, second: ir.Value, written: set[ir.Value]) -> bool:
     """Whether two values of one block's body are equal: computed alike from buffers that are not `written` there."""
-    if one == other:
+    if first == second:
         return True
-    if isinstance(one.owner, ir.Block) or isinstance(other.owner, ir.Block):
+    if isinstance(first.owner, ir.Block) or isinstance(second.owner, ir.Block):
         return False
-    a, b = one.owner.operation, other.owner.operation
-    if a.name != b.name or _attributes(a) != _attributes(b) or len(a.regions) or one.type != other.type:
+    a, b = first.owner.operation, second.owner.operation
+    if a.name != b.name or _attributes(a) != _attributes(b) or len(a.regions) or first.type != second.type:
         return False
     pure = a.name in ELEMENT_LOADS or a.name == "affine.apply" or a.name.startswith("arith.")
     if not pure or any(x.buffer in written for x in of_op(a)):

@@ -57,9 +57,9 @@ class Region:
     mins: tuple[Index, ...]
     extents: tuple[Index, ...]
 
-    def same(self, other: Region) -> bool:
-        pairs = zip((*self.mins, *self.extents), (*other.mins, *other.extents), strict=True)
-        return self.buffer == other.buffer and all(a.same(b) for a, b in pairs)
+    def same(self, region: Region) -> bool:
+        pairs = zip((*self.mins, *self.extents), (*region.mins, *region.extents), strict=True)
+        return self.buffer == region.buffer and all(a.same(b) for a, b in pairs)
 
     def over(self, mapping: Mapping[ir.Value, Index]) -> Region:
         """The region with values replaced by expressions."""
@@ -88,35 +88,37 @@ def declared(block: Block, key: str, otherwise: list[Region]) -> list[Region]:
         return otherwise
     values = [i.var for i in block.iters] + outer_iters(block)
     in_reach = {b.name: b for b in visible_buffers(block.op)}
-    found = []
+    result = []
     for entry in attrs.get(block.op, key):
         operands = [*values[: entry["min"].n_dims], *block.symbols]
         mins, extents = (tuple(read_map(entry[k], operands)) for k in ("min", "extent"))
-        found.append(Region(in_reach[entry["buffer"]], mins, extents))
-    return found
+        result.append(Region(in_reach[entry["buffer"]], mins, extents))
+    return result
 
 
 def outer_iters(block: Block) -> list[ir.Value]:
     """The iters of the enclosing blocks, innermost block first."""
-    found: list[ir.Value] = []
+    iter_vars: list[ir.Value] = []
     for parent in parents(block.op):
         if parent.name == "affine.parallel" and attrs.BLOCK in parent.attributes:
-            found += [i.var for i in Block(parent).iters]
-    return found
+            iter_vars += [i.var for i in Block(parent).iters]
+    return iter_vars
 
 
-def declare(block: Block, key: str, found: Sequence[Region]) -> None:
+def declare(block: Block, key: str, block_regions: Sequence[Region]) -> None:
     """Store regions as an attribute of the block (they differ from the computed ones, or cannot be computed)."""
     dims = [i.var for i in block.iters] + outer_iters(block)
-    symbols = _symbols_for(block, found, dims)
+    symbols = _symbols_for(block, block_regions, dims)
     swap = {v: ir.AffineExpr.get_dim(i) for i, v in enumerate(dims)}
     swap |= {v: ir.AffineExpr.get_symbol(i) for i, v in enumerate(symbols)}
 
     def as_map(indices: Sequence[Index]) -> ir.AffineMap:
         exprs = []
         for index in indices:
-            used = [swap[v] for v in index.values]
-            exprs.append(index.expr.compose(ir.AffineMap.get(len(dims), len(symbols), used)) if used else index.expr)
+            operands = [swap[v] for v in index.values]
+            exprs.append(
+                index.expr.compose(ir.AffineMap.get(len(dims), len(symbols), operands)) if operands else index.expr
+            )
         return ir.AffineMap.get(len(dims), len(symbols), exprs)
 
     entries = [
@@ -127,18 +129,18 @@ def declare(block: Block, key: str, found: Sequence[Region]) -> None:
                 "extent": ir.AffineMapAttr.get(as_map(r.extents)),
             }
         )
-        for r in found
+        for r in block_regions
     ]
     edit.set_attribute(block.op, key, ir.ArrayAttr.get(entries))
 
 
-def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]) -> list[ir.Value]:
+def _symbols_for(block: Block, block_regions: Sequence[Region], dims: Sequence[ir.Value]) -> list[ir.Value]:
     """The symbols of a block, extended by those that the regions use; updates the attributes of the block."""
-    known = block.symbols
-    used = dict.fromkeys(v for r in found for index in (*r.mins, *r.extents) for v in index.values)
-    new = [v for v in used if v not in known and v not in dims]
+    old_symbols = block.symbols
+    index_values = dict.fromkeys(v for r in block_regions for index in (*r.mins, *r.extents) for v in index.values)
+    new = [v for v in index_values if v not in old_symbols and v not in dims]
     if not new:
-        return known
+        return old_symbols
     if not all(is_symbol(v) for v in new):
         raise NotProvable(
             f"a region of block {block.name} depends on a loop around it; bind that loop to an iter of the block"
@@ -153,7 +155,7 @@ def _symbols_for(block: Block, found: Sequence[Region], dims: Sequence[ir.Value]
             facts[key] = ir.ArrayAttr.get([ir.DictAttr.get(e) for e in wide])
     facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, new)])
     block.__dict__.pop("symbols", None)  # cached before the change
-    return [*known, *new]
+    return [*old_symbols, *new]
 
 
 def _wider(attr: ir.Attribute, count: int) -> ir.Attribute:
@@ -164,26 +166,26 @@ def _wider(attr: ir.Attribute, count: int) -> ir.Attribute:
 
 def visible_buffers(op: ir.Operation) -> list[Buffer]:
     """Parameters, allocations and views visible at an op, innermost last."""
-    found: list[Buffer] = []
+    visible: list[Buffer] = []
     for parent in parents(op)[::-1]:
         if parent.name == "func.func":
-            found += Func(parent).params
+            visible += Func(parent).params
         for region in parent.regions:
             for body in region.blocks:
                 for inner in body.operations:
                     if inner.operation.name in _NAMED:
-                        found.append(Buffer(inner.results[0]))
-    return found
+                        visible.append(Buffer(inner.results[0]))
+    return visible
 
 
 @only_reads
 def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
     """The buffers of `regions(block)`, without their boxes."""
-    found = []
+    result = []
     for key, groups in zip((attrs.READS, attrs.WRITES), _groups(block, touches(block.op)), strict=True):
         otherwise = [Region(Buffer(g[0].buffer), (), ()) for g in groups]
-        found.append([r.buffer for r in declared(block, key, otherwise)])
-    return found[0], found[1]
+        result.append([r.buffer for r in declared(block, key, otherwise)])
+    return result[0], result[1]
 
 
 @only_reads
@@ -193,37 +195,37 @@ def computed(block: Block) -> tuple[list[Region], list[Region]]:
     return [box(group, block.op) for group in reads], [box(group, block.op) for group in writes]
 
 
-def _groups(block: Block, found: Sequence[A]) -> tuple[list[list[A]], list[list[A]]]:
+def _groups(block: Block, touched: Sequence[A]) -> tuple[list[list[A]], list[list[A]]]:
     """The reads and writes of a block by buffer, in the order of the text, without its own allocations.
 
     The declarations of a nested block determine the order of its buffers.
     """
-    inside = list(ops(block.op))
-    own = [o.results[0] for o in inside if o.name == "memref.alloc"]
-    found = [a for a in found if a.buffer not in own] if own else found
-    excluded = {a.buffer for a in found if a.is_write} if block.init is not None else set()
-    reads = [a for a in found if a.kind == READ and a.buffer not in excluded]
-    if any(o.name in COMPUTED_ACCESSES for o in inside):
-        reads = _in_written_order(reads, inside)
-    writes = [a for a in found if a.kind == WRITE]
-    for inner in reversed([Block(o) for o in inside if is_block(o) and o != block.op]):
+    nested_ops = list(ops(block.op))
+    allocated = [o.results[0] for o in nested_ops if o.name == "memref.alloc"]
+    touched = [a for a in touched if a.buffer not in allocated] if allocated else touched
+    excluded = {a.buffer for a in touched if a.is_write} if block.init is not None else set()
+    reads = [a for a in touched if a.kind == READ and a.buffer not in excluded]
+    if any(o.name in COMPUTED_ACCESSES for o in nested_ops):
+        reads = _in_written_order(reads, nested_ops)
+    writes = [a for a in touched if a.kind == WRITE]
+    for inner in reversed([Block(o) for o in nested_ops if is_block(o) and o != block.op]):
         reads, writes = _as_declared(inner, attrs.READS, reads), _as_declared(inner, attrs.WRITES, writes)
     return _by_buffer(reads), _by_buffer(writes)
 
 
-def _in_written_order(found: Sequence[A], body: Iterable[ir.Operation]) -> list[A]:
+def _in_written_order(reads: Sequence[A], body: Iterable[ir.Operation]) -> list[A]:
     """Reads in the order of the text: `A[I[i]]` reads A, then I; `C[I[i]] = A[i]` as well.
 
     The ops compute an index before they use it. body: the ops that read, in order.
     """
-    order = [a.op for a in found]
+    order = [a.op for a in reads]
     for op in body:
         if op.name == "memref.load":
             _move_before(order, op, _loads_behind(_indices(op)))
         elif op.name == "memref.store":
             _move_behind(order, _loads_behind(_indices(op)), _loads_behind([op.operands[0]]))
-    place = {op: number for number, op in enumerate(order)}
-    return sorted(found, key=lambda a: place[a.op])
+    position_of = {op: number for number, op in enumerate(order)}
+    return sorted(reads, key=lambda a: position_of[a.op])
 
 
 def _indices(access: ir.Operation) -> list[ir.Value]:
@@ -254,31 +256,31 @@ def _move_before(order: list[ir.Operation], op: ir.Operation, loads: Sequence[ir
 def _move_behind(order: list[ir.Operation], moved: Sequence[ir.Operation], loads: Sequence[ir.Operation]) -> None:
     """Move ops behind the last of some, in their order, where they are before all of them."""
     places = [order.index(load) for load in loads if load in order]
-    own = [op for op in order if op in moved and op not in loads]
-    if places and own and max(map(order.index, own)) < min(places):
+    moving = [op for op in order if op in moved and op not in loads]
+    if places and moving and max(map(order.index, moving)) < min(places):
         last = order[max(places)]
-        for op in own:
+        for op in moving:
             order.remove(op)
-        place = order.index(last) + 1
-        order[place:place] = own
+        position = order.index(last) + 1
+        order[position:position] = moving
 
 
-def _as_declared(inner: Block, key: str, found: list[A]) -> list[A]:
+def _as_declared(inner: Block, key: str, touched: list[A]) -> list[A]:
     """The accesses, with those of a nested block in the order of its declarations."""
     if key not in inner.op.attributes:
-        return found
+        return touched
     order = {r.buffer.value: n for n, r in enumerate(declared(inner, key, []))}
-    places = [n for n, a in enumerate(found) if is_inside(a.op, inner.op)]
-    sorted_ = sorted((found[n] for n in places), key=lambda a: order.get(a.buffer, len(order)))
-    result = list(found)
-    for place, access in zip(places, sorted_, strict=True):
-        result[place] = access
+    places = [n for n, a in enumerate(touched) if is_inside(a.op, inner.op)]
+    sorted_ = sorted((touched[n] for n in places), key=lambda a: order.get(a.buffer, len(order)))
+    result = list(touched)
+    for position, access in zip(places, sorted_, strict=True):
+        result[position] = access
     return result
 
 
-def _by_buffer(found: Sequence[A]) -> list[list[A]]:
+def _by_buffer(touched: Sequence[A]) -> list[list[A]]:
     groups: dict[ir.Value, list[A]] = {}
-    for access in found:
+    for access in touched:
         groups.setdefault(access.buffer, []).append(access)
     return list(groups.values())
 
@@ -395,8 +397,8 @@ def as_written(block: Block) -> tuple[list[Region], list[Region]]:
         T.reads(A_sub[v])        not A[vi * 16 + v]
     """
     reads, writes = regions(block)
-    used = {v for a in accesses(block.op) for v in memrefs(a.op)}
-    if not any(Buffer(v).op is not None and Buffer(v).op.name == _SUBVIEW for v in used):  # type: ignore[union-attr]
+    memref_values = {v for a in accesses(block.op) for v in memrefs(a.op)}
+    if not any(Buffer(v).op is not None and Buffer(v).op.name == _SUBVIEW for v in memref_values):  # type: ignore[union-attr]
         return reads, writes
     return [_seen(block, r) for r in reads], [_seen(block, r) for r in writes]
 
@@ -408,10 +410,10 @@ def _seen(block: Block, region: Region) -> Region:
     if not chains or any(c != chains[0] for c in chains):
         return region
     for view in reversed(chains[0][:-1]):
-        found = in_view(view, region.mins, region.extents)
-        if found is None:
+        box = in_view(view, region.mins, region.extents)
+        if box is None:
             return region if region.buffer == chains[0][-1] else resolved(region)
-        region = Region(view, tuple(found[0]), tuple(found[1]))
+        region = Region(view, tuple(box[0]), tuple(box[1]))
     return region
 
 

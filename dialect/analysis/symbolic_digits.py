@@ -80,16 +80,16 @@ class Forms:
         op = value.owner.operation
         if op.name not in _ARITH:
             return None
-        left, right = map(self.of, op.operands)
-        if left is None or right is None:
+        lhs, rhs = map(self.of, op.operands)
+        if lhs is None or rhs is None:
             return None
         if op.name == "arith.addi":
-            return self._sum(left + right)
+            return self._sum(lhs + rhs)
         if op.name == "arith.subi":
-            return self._remainder(op, left) or self._sum(left - right)
+            return self._remainder(op, lhs) or self._sum(lhs - rhs)
         if op.name == "arith.muli":
-            return self._product(value, left, right)
-        return self._quotient(value, left, right)
+            return self._product(value, lhs, rhs)
+        return self._quotient(value, lhs, rhs)
 
     def _atom(self, value: ir.Value, *key: Hashable) -> ir.Value:
         """The atom that stands for a value: the first one computed from the same operands."""
@@ -101,32 +101,32 @@ class Forms:
     def _sum(self, total: Index) -> Index:
         """Note a sum whose terms are one product and its low digit."""
         total = total.simplified()
-        found = [v for v in total.values if v in self._products]
-        if len(found) == 1:
-            high, base = self._products[found[0]]
-            low = (total - Index.of(found[0])).simplified()
-            if found[0] not in low.values:
+        products = [v for v in total.values if v in self._products]
+        if len(products) == 1:
+            high, base = self._products[products[0]]
+            low = (total - Index.of(products[0])).simplified()
+            if products[0] not in low.values:
                 self._note(Digits(total, high, low, base, (low, base - low - 1)))
         return total
 
-    def _product(self, value: ir.Value, left: Index, right: Index) -> Index | None:
-        if left.as_constant() is not None or right.as_constant() is not None:
-            return (left * right).simplified()
-        high, base = (left, right) if _is_size(right) else (right, left)
+    def _product(self, value: ir.Value, lhs: Index, rhs: Index) -> Index | None:
+        if lhs.as_constant() is not None or rhs.as_constant() is not None:
+            return (lhs * rhs).simplified()
+        high, base = (lhs, rhs) if _is_size(rhs) else (rhs, lhs)
         if not _is_size(base):
             return None
         atom = self._atom(value, "*", high, base)
         self._products[atom] = high, base
         return Index.of(atom)
 
-    def _quotient(self, value: ir.Value, whole: Index, base: Index) -> Index | None:
+    def _quotient(self, value: ir.Value, number: Index, base: Index) -> Index | None:
         if base.as_constant() is not None:
-            return _divided(whole, base)
+            return _divided(number, base)
         if not _is_size(base):
             return None
-        return Index.of(self._atom(value, "//", whole, base))
+        return Index.of(self._atom(value, "//", number, base))
 
-    def _remainder(self, op: ir.Operation, whole: Index) -> Index | None:
+    def _remainder(self, op: ir.Operation, number: Index) -> Index | None:
         """The form of `x - x // m * m`; None for any other difference."""
         product = op.operands[1].owner
         if isinstance(product, ir.Block) or product.name != "arith.muli":
@@ -134,12 +134,12 @@ class Forms:
         quotient = product.operands[0].owner
         if isinstance(quotient, ir.Block) or quotient.name != "arith.floordivsi":
             return None
-        over, base, again = (self.of(v) for v in (*quotient.operands, product.operands[1]))
-        if over is None or base is None or over != whole or base != again or not _is_size(base):
+        over, base, factor = (self.of(v) for v in (*quotient.operands, product.operands[1]))
+        if over is None or base is None or over != number or base != factor or not _is_size(base):
             return None
-        high = Index.of(self._atom(quotient.results[0], "//", whole, base))
-        low = Index.of(self._atom(op.results[0], "%", whole, base))
-        self._note(Digits(whole, high, low, base, (base - 1,)))
+        high = Index.of(self._atom(quotient.results[0], "//", number, base))
+        low = Index.of(self._atom(op.results[0], "%", number, base))
+        self._note(Digits(number, high, low, base, (base - 1,)))
         return low
 
     def _note(self, digits: Digits) -> None:
@@ -152,9 +152,9 @@ def _is_size(index: Index) -> bool:
     return bool(index.values) and all(map(is_symbol, index.values))
 
 
-def _divided(whole: Index, by: Index) -> Index | None:
+def _divided(number: Index, by: Index) -> Index | None:
     try:
-        return (whole // by).simplified()
+        return (number // by).simplified()
     except NotAffine:
         return None
 
@@ -162,14 +162,14 @@ def _divided(whole: Index, by: Index) -> Index | None:
 @remembered
 def forms(body: ir.Block) -> Forms:
     """The forms of the values that the searches around the ops of a body find."""
-    found = Forms()
+    result = Forms()
     op = body.owner.operation
     for parent in [op, *parents(op)]:
         search = bound_value(parent)
-        form = None if search is None else found.of(search[0])
+        form = None if search is None else result.of(search[0])
         if form is not None:
-            found.equations.append(Index.of(parent.regions[0].blocks[0].arguments[0]) - form)
-    return found
+            result.equations.append(Index.of(parent.regions[0].blocks[0].arguments[0]) - form)
+    return result
 
 
 def has_digits(op: ir.Operation) -> bool:
@@ -182,24 +182,24 @@ def finds_all(op: ir.Operation, level: ir.Operation) -> bool:
     the two digits of a loop `f` over all of `n * m` in it, `f // m` in [0, n) and `f % m` in [0, m), and nothing else
     decides whether the op runs.
     """
-    around = parents(op)
-    inside = around[: around.index(level)] if level in around else around
-    values = [(Loop(p), found[0]) for p in inside if (found := bound_value(p)) is not None]
-    choices = [p for p in inside if p.name in IFS or p.name in DATA_LOOPS]
+    enclosing = parents(op)
+    inner_ops = enclosing[: enclosing.index(level)] if level in enclosing else enclosing
+    values = [(Loop(p), searched[0]) for p in inner_ops if (searched := bound_value(p)) is not None]
+    choices = [p for p in inner_ops if p.name in IFS or p.name in DATA_LOOPS]
     if len(values) != 2 or len(choices) != 2:  # the conditions of the searches
         return False
-    known = forms(op.block)
-    found = [known.of(value) for _, value in values]
-    for digits in known.digits:
-        for (high, high_form), (low, low_form) in permutations(zip((lp for lp, _ in values), found, strict=True)):
+    value_forms = forms(op.block)
+    searched = [value_forms.of(value) for _, value in values]
+    for digits in value_forms.digits:
+        for (high, high_form), (low, low_form) in permutations(zip((lp for lp, _ in values), searched, strict=True)):
             if high_form == digits.high and low_form == digits.low and low.extent.same(digits.base):
-                return _is_counted(digits, high, low, inside)
+                return _is_counted(digits, high, low, inner_ops)
     return False
 
 
-def _is_counted(digits: Digits, high: Loop, low: Loop, inside: Sequence[ir.Operation]) -> bool:
+def _is_counted(digits: Digits, high: Loop, low: Loop, inner_ops: Sequence[ir.Operation]) -> bool:
     """Whether the number is a loop inside, from 0 to the product of the extents of its digits, which start at 0."""
-    counter = next((Loop(p) for p in inside if is_loop(p) and digits.whole == Index.of(Loop(p).var)), None)
+    counter = next((Loop(p) for p in inner_ops if is_loop(p) and digits.whole == Index.of(Loop(p).var)), None)
     if counter is None or not all(lp.lower.as_constant() == 0 for lp in (counter, high, low)):
         return False
     total, *parts = (_factors(i) for i in (counter.extent, high.extent, digits.base))
@@ -216,35 +216,35 @@ def _factors(size: Index) -> list[Index] | None:
     return factors_of(value) if is_symbol(value) else None
 
 
-def known_order(a: Domain, one: ir.Operation, b: Domain, other: ir.Operation) -> isl.Map | None:
+def known_order(a: Domain, op_of_a: ir.Operation, b: Domain, op_of_b: ir.Operation) -> isl.Map | None:
     """{ iteration of `a` -> iteration of `b` } in which digits are in the order of their numbers; None: all pairs.
 
-    `one` and `other` are ops in these domains.
+    `op_of_a` and `op_of_b` are ops in these domains.
     """
-    if not has_digits(one) or not has_digits(other):
+    if not has_digits(op_of_a) or not has_digits(op_of_b):
         return None
-    (left, first), (right, second) = _valid(a, one), _valid(b, other)
+    (wide_a, first), (wide_b, second) = _valid(a, op_of_a), _valid(b, op_of_b)
     pairs = [(d, e) for base in dict.fromkeys(d.base for d in first) for d, e in _alike(first, second, base)]
     if not pairs:
         return None
-    before = _numbers(left, [d for d, _ in pairs], len(a.dims))
-    after = _numbers(right, [e for _, e in pairs], len(b.dims))
-    return before.apply_range(_ordered(a, [d.base for d, _ in pairs])).apply_range(after.reverse())
+    numbers_of_a = _numbers(wide_a, [d for d, _ in pairs], len(a.dims))
+    numbers_of_b = _numbers(wide_b, [e for _, e in pairs], len(b.dims))
+    return numbers_of_a.apply_range(_ordered(a, [d.base for d, _ in pairs])).apply_range(numbers_of_b.reverse())
 
 
 def _alike(first: Sequence[Digits], second: Sequence[Digits], base: Index) -> list[tuple[Digits, Digits]]:
     """The digits of both sides to one base, in order of appearance."""
-    return list(zip(*([d for d in found if d.base == base] for found in (first, second)), strict=False))
+    return list(zip(*([d for d in side if d.base == base] for side in (first, second)), strict=False))
 
 
 def _valid(dom: Domain, op: ir.Operation) -> tuple[Domain, list[Digits]]:
     """A domain with the atoms as further dimensions, and the digits whose conditions hold in it."""
-    found = forms(op.block)
-    wide = _widened(dom, found)
+    value_forms = forms(op.block)
+    wide = _widened(dom, value_forms)
     valid = []
-    for digits in found.digits:
-        used = (digits.whole, digits.high, digits.low, *digits.conditions)
-        if not all(v in wide.env for index in used for v in index.values):
+    for digits in value_forms.digits:
+        indices = (digits.whole, digits.high, digits.low, *digits.conditions)
+        if not all(v in wide.env for index in indices for v in index.values):
             continue
         try:
             with question("the digits of a value"):
@@ -258,24 +258,24 @@ def _valid(dom: Domain, op: ir.Operation) -> tuple[Domain, list[Digits]]:
     return wide, valid
 
 
-def _widened(dom: Domain, found: Forms) -> Domain:
+def _widened(dom: Domain, value_forms: Forms) -> Domain:
     """A domain with the atoms as further dimensions, and the equations between them and the iters."""
-    count, more = len(dom.dims), len(found.atoms)
-    local = local_space(count + more, dom.params)
-    env = {v: aff.insert_dims(dim_type.in_, count, more) for v, aff in dom.env.items()}
-    env |= {v: isl.Aff.var_on_domain(local, dim_type.set, count + n) for n, v in enumerate(found.atoms)}
-    points = dom.set.insert_dims(dim_type.set, count, more)
-    wide = Domain([*dom.dims, *found.atoms], dom.params, points, env, isl.Aff.zero_on_domain(local))
-    for equation in found.equations:
+    count, atom_count = len(dom.dims), len(value_forms.atoms)
+    local = local_space(count + atom_count, dom.params)
+    env = {v: aff.insert_dims(dim_type.in_, count, atom_count) for v, aff in dom.env.items()}
+    env |= {v: isl.Aff.var_on_domain(local, dim_type.set, count + n) for n, v in enumerate(value_forms.atoms)}
+    points = dom.set.insert_dims(dim_type.set, count, atom_count)
+    wide = Domain([*dom.dims, *value_forms.atoms], dom.params, points, env, isl.Aff.zero_on_domain(local))
+    for equation in value_forms.equations:
         if all(v in env for v in equation.values):
             wide.set = wide.set.intersect(constraint_set(wide, Constraint(equation, is_eq=True)))
     return wide
 
 
-def _numbers(wide: Domain, digits: Sequence[Digits], kept: int) -> isl.Map:
+def _numbers(wide: Domain, digits: Sequence[Digits], dim_count: int) -> isl.Map:
     """{ iteration -> whole, high, low of all digits }, over the first dimensions."""
-    found = wide.map([index for d in digits for index in (d.whole, d.high, d.low)])
-    return found.project_out(dim_type.in_, kept, len(wide.dims) - kept)
+    numbers = wide.map([index for d in digits for index in (d.whole, d.high, d.low)])
+    return numbers.project_out(dim_type.in_, dim_count, len(wide.dims) - dim_count)
 
 
 def _ordered(dom: Domain, bases: Sequence[Index]) -> isl.Map:
@@ -296,9 +296,9 @@ def _ordered(dom: Domain, bases: Sequence[Index]) -> isl.Map:
     return isl.Map.from_range(result).move_dims(dim_type.in_, 0, dim_type.out, 0, count)
 
 
-def _difference(local: isl.LocalSpace, place: int, count: int) -> isl.Aff:
+def _difference(local: isl.LocalSpace, position: int, count: int) -> isl.Aff:
     """The second number at a place minus the first one."""
-    first, second = (isl.Aff.var_on_domain(local, dim_type.set, n) for n in (place, place + count))
+    first, second = (isl.Aff.var_on_domain(local, dim_type.set, n) for n in (position, position + count))
     return second.sub(first)
 
 

@@ -52,10 +52,10 @@ class ArenaView:
 
 
 def _product(factors: Sequence[Index]) -> Index:
-    found = Index.constant(1)
+    product = Index.constant(1)
     for factor in factors:
-        found = found * factor
-    return found.simplified()
+        product = product * factor
+    return product.simplified()
 
 
 def view_bytes(
@@ -97,7 +97,7 @@ def _outer(mins: Sequence[Index], extents: Sequence[Index], axis: int) -> list[t
 
 def _is_contiguous(view: ArenaView, extents: Sequence[Index]) -> bool:
     """Whether a region is one run of elements: points in the outer axes, then a part of one axis, then whole ones."""
-    left = list(zip(extents, view.buffer.dims, strict=True))
-    while left and left[0][0].as_constant() == 1:
-        left.pop(0)
-    return all(extent.same(size) for extent, size in left[1:])
+    remaining = list(zip(extents, view.buffer.dims, strict=True))
+    while remaining and remaining[0][0].as_constant() == 1:
+        remaining.pop(0)
+    return all(extent.same(size) for extent, size in remaining[1:])

@@ -33,9 +33,9 @@ def calls_in(func: Func) -> list[ir.Operation]:
 
 def caller_of(func: Func) -> str | None:
     """The name of a function of the module that calls a program; None if there is none."""
-    for other in funcs(module_of(func.op)):
-        if any(callee_name(op) == func.name for op in ops(other.op) if op.name == CALL):
-            return other.name
+    for caller in funcs(module_of(func.op)):
+        if any(callee_name(op) == func.name for op in ops(caller.op) if op.name == CALL):
+            return caller.name
     return None
 
 

@@ -18,8 +18,8 @@ class Effect:
     reads: bool = False
     writes: bool = False
 
-    def __or__(self, other: Effect) -> Effect:
-        return Effect(self.reads or other.reads, self.writes or other.writes)
+    def __or__(self, effect: Effect) -> Effect:
+        return Effect(self.reads or effect.reads, self.writes or effect.writes)
 
 
 NONE, READS, WRITES, BOTH = Effect(), Effect(reads=True), Effect(writes=True), Effect(True, True)
@@ -30,7 +30,7 @@ _POINTERS = {"r": READS, "w": BOTH, "rw": BOTH}  # kernels that accumulate are o
 def effects_of(func: Func) -> tuple[Effect, ...]:
     """The effect on each parameter of a program, calls of other programs included; `NONE` for a scalar."""
     memrefs = [isinstance(arg.type, ir.MemRefType) for arg in func.args]
-    return tuple(_effect(func.op, number) if held else NONE for number, held in enumerate(memrefs))
+    return tuple(_effect(func.op, number) if is_memref else NONE for number, is_memref in enumerate(memrefs))
 
 
 @remembered
@@ -40,12 +40,12 @@ def _effect(func: ir.Operation, number: int) -> Effect:
 
 def _through(value: ir.Value, callers: tuple[tuple[str, int], ...]) -> Effect:
     """What is done to a buffer by the uses of a value: the buffer itself, a view of it, or a pointer into it."""
-    found = NONE
+    effect = NONE
     for use in value.uses:
-        found |= _of_use(use.owner.operation, use.operand_number, callers)
-        if found == BOTH:
+        effect |= _of_use(use.owner.operation, use.operand_number, callers)
+        if effect == BOTH:
             break
-    return found
+    return effect
 
 
 def _of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:

@@ -29,29 +29,29 @@ def bound_sizes(call: ir.Operation, callee: Func) -> dict[ir.Value, Index]:
 
     f(A: (n, 16)) called with A: (2 * m, 16)   -->   {n: 2 * m}
     """
-    given, found = dict(zip(callee.args, call.operands, strict=True)), {}
-    for arg, value in given.items():
+    passed, values = dict(zip(callee.args, call.operands, strict=True)), {}
+    for arg, value in passed.items():
         if isinstance(arg.type, ir.IndexType):
-            found[arg] = read_map(ir.AffineMap.get_identity(1), [value])[0]
+            values[arg] = read_map(ir.AffineMap.get_identity(1), [value])[0]
     for op in callee.body_ops():
         if not sizes_of(op):
             continue
-        index = _value(op, given, found)
+        index = _value(op, passed, values)
         if index is not None:
-            found[op.results[0]] = index
-    return found
+            values[op.results[0]] = index
+    return values
 
 
-def _value(op: ir.Operation, given: Mapping[ir.Value, ir.Value], found: Mapping[ir.Value, Index]) -> Index | None:
+def _value(op: ir.Operation, passed: Mapping[ir.Value, ir.Value], values: Mapping[ir.Value, Index]) -> Index | None:
     """What an op that defines a shape variable computes at a call."""
     if op.name == "memref.dim":
-        return _extent(op, given)
+        return _extent(op, passed)
     if op.name == "arith.floordivsi":
-        top, divisor = (_operand(v, given, found) for v in op.operands)
+        top, divisor = (_operand(v, passed, values) for v in op.operands)
         number = None if divisor is None else divisor.as_constant()
         return None if top is None or not number or number < 0 else top // number
     if op.name == "arith.muli":
-        return _times([_operand(v, given, found) for v in op.operands])
+        return _times([_operand(v, passed, values) for v in op.operands])
     return None
 
 
@@ -62,22 +62,22 @@ def _times(factors: list[Index | None]) -> Index | None:
         return None
 
 
-def _operand(value: ir.Value, given: Mapping[ir.Value, ir.Value], found: Mapping[ir.Value, Index]) -> Index | None:
+def _operand(value: ir.Value, passed: Mapping[ir.Value, ir.Value], values: Mapping[ir.Value, Index]) -> Index | None:
     """An operand in the caller's terms: an expression of sizes that are bound, or of extents."""
     index = read_map(ir.AffineMap.get_identity(1), [value])[0]
-    known = dict(found)
+    replacements = dict(values)
     for part in index.values:
-        if part not in known and not isinstance(part.owner, ir.Block) and part.owner.name == "memref.dim":
-            extent = _extent(part.owner.operation, given)
+        if part not in replacements and not isinstance(part.owner, ir.Block) and part.owner.name == "memref.dim":
+            extent = _extent(part.owner.operation, passed)
             if extent is not None:
-                known[part] = extent
-    return index.substitute(known) if all(v in known for v in index.values) else None
+                replacements[part] = extent
+    return index.substitute(replacements) if all(v in replacements for v in index.values) else None
 
 
-def _extent(op: ir.Operation, given: Mapping[ir.Value, ir.Value]) -> Index | None:
+def _extent(op: ir.Operation, passed_values: Mapping[ir.Value, ir.Value]) -> Index | None:
     """The extent of an argument that a `memref.dim` of the callee asks for."""
     source, axis = op.operands[0], read_map(ir.AffineMap.get_identity(1), [op.operands[1]])[0].as_constant()
-    passed = given.get(source)
+    passed = passed_values.get(source)
     return None if passed is None or axis is None else extents_of(passed)[axis]
 
 
@@ -90,11 +90,11 @@ def extents_of(value: ir.Value) -> list[Index]:
 
 def passed_dims(call: ir.Operation, callee: Func) -> list[PassedDim]:
     """Every extent that a call passes, beside what the parameter declares."""
-    known, found = bound_sizes(call, callee), []
+    sizes, dims = bound_sizes(call, callee), []
     for number, (arg, value) in enumerate(zip(callee.args, call.operands, strict=True)):
         if not isinstance(arg.type, ir.MemRefType):
             continue
-        for axis, (wanted, given) in enumerate(zip(Buffer(arg).dims, extents_of(value), strict=True)):
-            bound = wanted.substitute(known) if all(v in known for v in wanted.values) else None
-            found.append(PassedDim(callee.arg_name(number), axis, bound, given))
-    return found
+        for axis, (declared, extent) in enumerate(zip(Buffer(arg).dims, extents_of(value), strict=True)):
+            bound = declared.substitute(sizes) if all(v in sizes for v in declared.values) else None
+            dims.append(PassedDim(callee.arg_name(number), axis, bound, extent))
+    return dims

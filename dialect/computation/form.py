@@ -51,9 +51,9 @@ class Operand:
     rows: tuple[tuple[int, ...], ...]
     base: tuple[Index, ...]
 
-    def same(self, other: Operand) -> bool:
-        equal = self.buffer.value == other.buffer.value and self.rows == other.rows
-        return equal and all(a.same(b) for a, b in zip(self.base, other.base, strict=True))
+    def same(self, operand: Operand) -> bool:
+        equal = self.buffer.value == operand.buffer.value and self.rows == operand.rows
+        return equal and all(a.same(b) for a, b in zip(self.base, operand.base, strict=True))
 
     @property
     def used_rows(self) -> list[int]:
@@ -100,8 +100,8 @@ def _mergeable(form: Form) -> tuple[int, int] | None:
         size = axis.extent.as_constant()
         if size is None:
             continue
-        for outer, other in enumerate(form.axes):
-            if outer == inner or other.kind != axis.kind:
+        for outer, outer_axis in enumerate(form.axes):
+            if outer == inner or outer_axis.kind != axis.kind:
                 continue
             rows = [row for o in form.operands for row in o.rows]
             if all(row[outer] == row[inner] * size for row in rows):

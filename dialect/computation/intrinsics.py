@@ -164,38 +164,38 @@ def _check_params(func: Func, what: str) -> None:
 
 
 def _check_same(desc: Func, impl: Func, name: str) -> None:
-    left, right = desc.params, impl.params
-    if len(left) != len(right):
+    desc_params, impl_params = desc.params, impl.params
+    if len(desc_params) != len(impl_params):
         raise IntrinError(
-            f'"{name}": the description has {len(left)} parameters ({_names(left)}), '
-            f"the implementation {len(right)} ({_names(right)})"
+            f'"{name}": the description has {len(desc_params)} parameters ({_names(desc_params)}), '
+            f"the implementation {len(impl_params)} ({_names(impl_params)})"
         )
-    for a, b in zip(left, right, strict=True):
+    for a, b in zip(desc_params, impl_params, strict=True):
         for what in ("shape", "dtype", "scope"):
-            mine, other = getattr(a, what), getattr(b, what)
-            if mine != other:
+            desc_fact, impl_fact = getattr(a, what), getattr(b, what)
+            if desc_fact != impl_fact:
                 raise IntrinError(
-                    f'"{name}": {what} of parameter {a.name} is {_show(mine)} in the description, '
-                    f"of {b.name} {_show(other)} in the implementation"
+                    f'"{name}": {what} of parameter {a.name} is {_show(desc_fact)} in the description, '
+                    f"of {b.name} {_show(impl_fact)} in the implementation"
                 )
 
 
 def _check_operands(desc: Func, form: Form, name: str) -> None:
     """Check that every parameter is used, over the whole extent of each dimension."""
     for param in desc.params:
-        used = [o for o in form.operands if o.buffer == param]
-        if not used:
+        operands = [o for o in form.operands if o.buffer == param]
+        if not operands:
             raise IntrinError(f'the description of "{name}" does not use parameter {param.name}')
-        for operand in used:
+        for operand in operands:
             for number, (row, size) in enumerate(zip(operand.rows, param.shape, strict=True)):
                 if not any(row) and size != 1:
                     raise IntrinError(
                         f'the description of "{name}" uses one point of dimension {number} of {param.name}, '
                         f"which has {size}"
                     )
-    other = [o.buffer.name for o in form.operands if o.buffer not in desc.params]
-    if other:
-        raise IntrinError(f'the description of "{name}" uses {other[0]}, which is not one of its parameters')
+    foreign = [o.buffer.name for o in form.operands if o.buffer not in desc.params]
+    if foreign:
+        raise IntrinError(f'the description of "{name}" uses {foreign[0]}, which is not one of its parameters')
 
 
 def _names(params: Sequence[Buffer]) -> str:

@@ -68,33 +68,38 @@ def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
     Names and order of iterators are irrelevant, and operands of commutative ops may be swapped; unit iterators and
     single-point dimensions are ignored.
     """
-    left, right = intrin.canonical(), block.canonical()
-    common = _init_difference(left, right)
-    ways = [c for c in scalar_tree.correspondences(left.payload, right.payload, {left.output: right.output})]
-    ways = [c for c in ways if len(c) == len(left.operands) == len(right.operands)]
-    found: list[Mismatch] = []
+    intrin_form, block_form = intrin.canonical(), block.canonical()
+    common = _init_difference(intrin_form, block_form)
+    ways = [
+        c
+        for c in scalar_tree.correspondences(
+            intrin_form.payload, block_form.payload, {intrin_form.output: block_form.output}
+        )
+    ]
+    ways = [c for c in ways if len(c) == len(intrin_form.operands) == len(block_form.operands)]
+    mismatches: list[Mismatch] = []
     for way in ways if not common else []:
-        operands = tuple(way[n] for n in range(len(left.operands)))
-        axes = _pair_axes(left, right, operands)
+        operands = tuple(way[n] for n in range(len(intrin_form.operands)))
+        axes = _pair_axes(intrin_form, block_form, operands)
         if axes is None:
             continue
-        bindings = _bindings(left, right, operands)
+        bindings = _bindings(intrin_form, block_form, operands)
         if isinstance(bindings, str):
-            found.append(Mismatch((bindings,), 1))
-        elif not (other := _type_differences(left, right, operands)):
-            pairs = tuple((left.axes[n], right.axes[m]) for n, m in enumerate(axes))
-            return Match(pairs, tuple(bindings), (left, right))
+            mismatches.append(Mismatch((bindings,), 1))
+        elif not (type_differences := _type_differences(intrin_form, block_form, operands)):
+            pairs = tuple((intrin_form.axes[n], block_form.axes[m]) for n, m in enumerate(axes))
+            return Match(pairs, tuple(bindings), (intrin_form, block_form))
         else:
-            found.append(Mismatch(tuple(other), len(other)))
+            mismatches.append(Mismatch(tuple(type_differences), len(type_differences)))
     if not ways:
-        found.append(_without_payload(left, right, common))
-    for candidate in _candidates(left, right, ways):
-        differences = [*common, *_differences(left, right, candidate)]
-        weight = len(differences) + _axis_weight(left, right, candidate)
+        mismatches.append(_without_payload(intrin_form, block_form, common))
+    for candidate in _candidates(intrin_form, block_form, ways):
+        differences = [*common, *_differences(intrin_form, block_form, candidate)]
+        weight = len(differences) + _axis_weight(intrin_form, block_form, candidate)
         if differences:
-            found.append(Mismatch(tuple(differences), weight))
+            mismatches.append(Mismatch(tuple(differences), weight))
     best: dict[str, Mismatch] = {}
-    for mismatch in sorted(found, key=lambda m: m.weight):
+    for mismatch in sorted(mismatches, key=lambda m: m.weight):
         best.setdefault(str(mismatch), mismatch)
     return list(best.values())[:2]
 
@@ -119,36 +124,38 @@ def alignments(block: Form, intrin: Form) -> list[Alignment]:
 
     If the payloads differ, a single `Alignment` that describes the difference.
     """
-    left, right = intrin.canonical(), block.canonical()
-    common = _init_difference(left, right)
-    found: dict[tuple[int, ...], Alignment] = {}
-    for pairs in scalar_tree.correspondences(left.payload, right.payload, {left.output: right.output}):
-        if len(pairs) == len(left.operands) == len(right.operands):
-            operands = tuple(pairs[n] for n in range(len(left.operands)))
-            if operands not in found:
-                found[operands] = _alignment(left, right, operands, common)
-    if not found:
-        return [Alignment((), (), _without_payload(left, right, common).differences)]
-    return sorted(found.values(), key=lambda w: len(w.differences))
+    intrin_form, block_form = intrin.canonical(), block.canonical()
+    common = _init_difference(intrin_form, block_form)
+    by_operands: dict[tuple[int, ...], Alignment] = {}
+    for pairs in scalar_tree.correspondences(
+        intrin_form.payload, block_form.payload, {intrin_form.output: block_form.output}
+    ):
+        if len(pairs) == len(intrin_form.operands) == len(block_form.operands):
+            operands = tuple(pairs[n] for n in range(len(intrin_form.operands)))
+            if operands not in by_operands:
+                by_operands[operands] = _alignment(intrin_form, block_form, operands, common)
+    if not by_operands:
+        return [Alignment((), (), _without_payload(intrin_form, block_form, common).differences)]
+    return sorted(by_operands.values(), key=lambda w: len(w.differences))
 
 
-def _alignment(left: Form, right: Form, operands: tuple[int, ...], common: Sequence[str]) -> Alignment:
-    axes = _pair_axes(left, right, operands)
-    bindings = _bindings(left, right, operands) if axes is not None else []
+def _alignment(intrin: Form, block: Form, operands: tuple[int, ...], common: Sequence[str]) -> Alignment:
+    axes = _pair_axes(intrin, block, operands)
+    bindings = _bindings(intrin, block, operands) if axes is not None else []
     if axes is not None:
         unlike = [bindings] if isinstance(bindings, str) else []
-        differences = [*common, *unlike, *_type_differences(left, right, operands)]
+        differences = [*common, *unlike, *_type_differences(intrin, block, operands)]
     else:
         order = dict(enumerate(operands))
-        tried = [(c, _differences(left, right, c)) for c in _candidates(left, right, [order])]
-        best, other = min(tried, key=lambda t: len(t[1]) + _axis_weight(left, right, t[0]))
-        axes, differences = best.axes, [*common, *other]
-    numbers = sorted(range(len(operands)), key=lambda n: left.operands[n].buffer.value.arg_number)
-    names = {left.operands[n].buffer.name: right.operands[operands[n]].buffer.name for n in numbers}
-    pairs = tuple((left.axes[n], right.axes[m]) for n, m in enumerate(axes))
+        tried = [(c, _differences(intrin, block, c)) for c in _candidates(intrin, block, [order])]
+        best, map_differences = min(tried, key=lambda t: len(t[1]) + _axis_weight(intrin, block, t[0]))
+        axes, differences = best.axes, [*common, *map_differences]
+    numbers = sorted(range(len(operands)), key=lambda n: intrin.operands[n].buffer.value.arg_number)
+    names = {intrin.operands[n].buffer.name: block.operands[operands[n]].buffer.name for n in numbers}
+    pairs = tuple((intrin.axes[n], block.axes[m]) for n, m in enumerate(axes))
     match_ = None
     if not differences and not isinstance(bindings, str):
-        match_ = Match(pairs, tuple(bindings), (left, right))
+        match_ = Match(pairs, tuple(bindings), (intrin, block))
     return Alignment(tuple(names.items()), tuple((a.name, b.name) for a, b in pairs), tuple(differences), match_)
 
 
@@ -157,19 +164,19 @@ def _alignment(left: Form, right: Form, operands: tuple[int, ...], common: Seque
 
 def _columns(form: Form, operands: Sequence[int]) -> list[tuple]:
     """The signature of each iterator of a form: extent, kind and its factors in every index."""
-    used = [[form.operands[n].rows[d] for d in form.operands[n].used_rows] for n in operands]
-    found = []
+    rows_of_operands = [[form.operands[n].rows[d] for d in form.operands[n].used_rows] for n in operands]
+    columns = []
     for number, axis in enumerate(form.axes):
-        factors = tuple(tuple(row[number] for row in rows) for rows in used)
-        found.append((axis.extent.as_constant(), axis.kind, factors))
-    return found
+        factors = tuple(tuple(row[number] for row in rows) for rows in rows_of_operands)
+        columns.append((axis.extent.as_constant(), axis.kind, factors))
+    return columns
 
 
-def _pair_axes(left: Form, right: Form, operands: Sequence[int]) -> tuple[int, ...] | None:
+def _pair_axes(intrin: Form, block: Form, operands: Sequence[int]) -> tuple[int, ...] | None:
     """The block's iterator for each of the intrinsic's; None unless all their signatures agree."""
-    free = dict(enumerate(_columns(right, operands)))
+    free = dict(enumerate(_columns(block, operands)))
     pairs = []
-    for column in _columns(left, range(len(left.operands))):
+    for column in _columns(intrin, range(len(intrin.operands))):
         number = next((n for n, c in free.items() if c == column and c[0] is not None), None)
         if number is None:
             return None
@@ -178,45 +185,45 @@ def _pair_axes(left: Form, right: Form, operands: Sequence[int]) -> tuple[int, .
     return tuple(pairs) if not free else None
 
 
-def _candidates(left: Form, right: Form, ways: Sequence[dict[int, int]]) -> Iterator[_Candidate]:
+def _candidates(intrin: Form, block: Form, ways: Sequence[dict[int, int]]) -> Iterator[_Candidate]:
     for way in ways:
-        operands = tuple(way[n] for n in range(len(left.operands)))
-        if len(left.axes) != len(right.axes):
+        operands = tuple(way[n] for n in range(len(intrin.operands)))
+        if len(intrin.axes) != len(block.axes):
             yield _Candidate(operands, ())
             continue
-        for axes in islice(permutations(range(len(right.axes))), _MAX_ORDERS):
+        for axes in islice(permutations(range(len(block.axes))), _MAX_ORDERS):
             yield _Candidate(operands, axes)
 
 
 # --- windows -----------------------------------------------------------------------------------------------------
 
 
-def _bindings(left: Form, right: Form, operands: Sequence[int]) -> list[Binding] | str:
+def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[Binding] | str:
     """The window of every parameter, or the reason why there is none."""
-    found: dict[Buffer, Binding] = {}
-    for number, operand in enumerate(left.operands):
-        binding = _window(operand, right.operands[operands[number]])
-        known = found.setdefault(operand.buffer, binding)
-        if known.buffer != binding.buffer or known.dims != binding.dims or not _same(known.base, binding.base):
+    by_param: dict[Buffer, Binding] = {}
+    for number, operand in enumerate(intrin.operands):
+        binding = _window(operand, block.operands[operands[number]])
+        first = by_param.setdefault(operand.buffer, binding)
+        if first.buffer != binding.buffer or first.dims != binding.dims or not _same(first.base, binding.base):
             return (
                 f"operand {operand.buffer.name}: the intrinsic uses it twice, "
-                f"the block has two different regions there ({known.buffer.name} and {binding.buffer.name})"
+                f"the block has two different regions there ({first.buffer.name} and {binding.buffer.name})"
             )
-    return sorted(found.values(), key=lambda b: b.param.value.arg_number)
+    return sorted(by_param.values(), key=lambda b: b.param.value.arg_number)
 
 
-def _same(left: Sequence[Index], right: Sequence[Index]) -> bool:
-    return all(a.same(b) for a, b in zip(left, right, strict=True))
+def _same(first: Sequence[Index], second: Sequence[Index]) -> bool:
+    return all(a.same(b) for a, b in zip(first, second, strict=True))
 
 
-def _window(left: Operand, right: Operand) -> Binding:
+def _window(parameter: Operand, region: Operand) -> Binding:
     """The window of a parameter. Dimensions are paired from last to first, unit dimensions of the parameter with single
     points of the buffer."""
-    pair = dict(zip(left.used_rows, right.used_rows, strict=True))
-    dims: list[int | None] = [None] * len(right.rows)
+    pair = dict(zip(parameter.used_rows, region.used_rows, strict=True))
+    dims: list[int | None] = [None] * len(region.rows)
     added = []
     free = len(dims) - 1
-    for number in reversed(range(len(left.rows))):
+    for number in reversed(range(len(parameter.rows))):
         if number in pair:
             dims[pair[number]] = number
             free = pair[number] - 1
@@ -225,46 +232,46 @@ def _window(left: Operand, right: Operand) -> Binding:
             free -= 1
         else:
             added.append(number)
-    base = [b if d is None else (b - left.base[d]).simplified() for b, d in zip(right.base, dims, strict=True)]
-    return Binding(left.buffer, right.buffer, tuple(base), tuple(dims), tuple(added))
+    base = [b if d is None else (b - parameter.base[d]).simplified() for b, d in zip(region.base, dims, strict=True)]
+    return Binding(parameter.buffer, region.buffer, tuple(base), tuple(dims), tuple(added))
 
 
 # --- differences -----------------------------------------------------------------------------------------------------
 
 
-def _init_difference(left: Form, right: Form) -> list[str]:
-    name = right.operands[right.output].buffer.name
-    if right.init is not None and left.init is None:
+def _init_difference(intrin: Form, block: Form) -> list[str]:
+    name = block.operands[block.output].buffer.name
+    if block.init is not None and intrin.init is None:
         return [
             f"init: the block sets {name} to a start value, the intrinsic only updates; "
             "decompose_reduction takes the init out"
         ]
-    if left.init is not None and right.init is None:
+    if intrin.init is not None and block.init is None:
         return [f"init: the intrinsic sets its result to a start value, the block updates {name} without an init"]
-    if left.init is None or right.init is None:
+    if intrin.init is None or block.init is None:
         return []
-    if right.partial_init:
+    if block.partial_init:
         return [f"init: the block sets {name} only where its own reduce iters start, the intrinsic sets it every time"]
-    texts = [scalar_tree.numbered(f) for f in (left.init, right.init)]
+    texts = [scalar_tree.numbered(f) for f in (intrin.init, block.init)]
     return [] if texts[0] == texts[1] else [f"init: the intrinsic starts from {texts[0]}, the block from {texts[1]}"]
 
 
-def _without_payload(left: Form, right: Form, common: Sequence[str]) -> Mismatch:
-    found = [*common, _payload_difference(left, right)]
-    if sorted(map(_axis_key, left.axes)) != sorted(map(_axis_key, right.axes)):
-        found.append(_axes_difference(left, right))
+def _without_payload(intrin: Form, block: Form, common: Sequence[str]) -> Mismatch:
+    differences = [*common, _payload_difference(intrin, block)]
+    if sorted(map(_axis_key, intrin.axes)) != sorted(map(_axis_key, block.axes)):
+        differences.append(_axes_difference(intrin, block))
     # a different op weighs more than an index map: nothing else can be compared
-    return Mismatch(tuple(found), len(found) + 10)
+    return Mismatch(tuple(differences), len(differences) + 10)
 
 
-def _payload_difference(left: Form, right: Form) -> str:
-    full = scalar_tree.numbered(left.payload, False) == scalar_tree.numbered(right.payload, False)
-    texts = [scalar_tree.text(f.payload, lambda n, f=f: f.operands[n].buffer.name, full) for f in (left, right)]
+def _payload_difference(intrin: Form, block: Form) -> str:
+    full = scalar_tree.numbered(intrin.payload, False) == scalar_tree.numbered(block.payload, False)
+    texts = [scalar_tree.text(f.payload, lambda n, f=f: f.operands[n].buffer.name, full) for f in (intrin, block)]
     if texts[0] == texts[1]:
-        texts = [scalar_tree.numbered(f.payload) for f in (left, right)]
+        texts = [scalar_tree.numbered(f.payload) for f in (intrin, block)]
     if texts[0] == texts[1]:
-        maps = [", ".join(_map(f, n, _names(f)) for n in range(len(f.operands))) for f in (left, right)]
-        counts = len(left.operands), len(right.operands)
+        maps = [", ".join(_map(f, n, _names(f)) for n in range(len(f.operands))) for f in (intrin, block)]
+        counts = len(intrin.operands), len(block.operands)
         return f"operands: the intrinsic has {counts[0]} ({maps[0]}), the block {counts[1]} ({maps[1]})"
     return f"payload: the intrinsic computes {texts[0]}, the block computes {texts[1]}"
 
@@ -273,64 +280,64 @@ def _axis_key(axis: Axis) -> tuple[str, str]:
     return axis.size, axis.kind
 
 
-def _axes_difference(left: Form, right: Form) -> str:
+def _axes_difference(intrin: Form, block: Form) -> str:
     texts = []
-    for form in (left, right):
-        shown = [f"{a.name}: {a.size} {_KINDS[a.kind]}" for a in form.axes]
-        texts.append(", ".join(shown) or "none (it is a single point)")
+    for form in (intrin, block):
+        axes = [f"{a.name}: {a.size} {_KINDS[a.kind]}" for a in form.axes]
+        texts.append(", ".join(axes) or "none (it is a single point)")
     return f"iterators: the intrinsic needs {texts[0]}; the block has {texts[1]}"
 
 
-def _axis_weight(left: Form, right: Form, candidate: _Candidate) -> int:
+def _axis_weight(intrin: Form, block: Form, candidate: _Candidate) -> int:
     if not candidate.axes:
-        return abs(len(left.axes) - len(right.axes))
-    pairs = zip(left.axes, (right.axes[n] for n in candidate.axes), strict=True)
+        return abs(len(intrin.axes) - len(block.axes))
+    pairs = zip(intrin.axes, (block.axes[n] for n in candidate.axes), strict=True)
     return 2 * sum(_axis_key(a) != _axis_key(b) for a, b in pairs)
 
 
-def _differences(left: Form, right: Form, candidate: _Candidate) -> list[str]:
-    found = []
-    same_axes = sorted(map(_axis_key, left.axes)) == sorted(map(_axis_key, right.axes))
+def _differences(intrin: Form, block: Form, candidate: _Candidate) -> list[str]:
+    differences = []
+    same_axes = sorted(map(_axis_key, intrin.axes)) == sorted(map(_axis_key, block.axes))
     if not same_axes:
-        found.append(_axes_difference(left, right))
-    elif _axis_weight(left, right, candidate):
-        found += _axis_by_axis(left, right, candidate)
+        differences.append(_axes_difference(intrin, block))
+    elif _axis_weight(intrin, block, candidate):
+        differences += _axis_by_axis(intrin, block, candidate)
     if candidate.axes:
-        for number, other in enumerate(candidate.operands):
-            found += _map_difference(left, right, number, other, candidate)
-    return found + _type_differences(left, right, candidate.operands)
+        for number, block_number in enumerate(candidate.operands):
+            differences += _map_difference(intrin, block, number, block_number, candidate)
+    return differences + _type_differences(intrin, block, candidate.operands)
 
 
-def _axis_by_axis(left: Form, right: Form, candidate: _Candidate) -> list[str]:
-    found = []
-    for axis, number in zip(left.axes, candidate.axes, strict=True):
-        other = right.axes[number]
-        if _axis_key(axis) != _axis_key(other):
-            found.append(
+def _axis_by_axis(intrin: Form, block: Form, candidate: _Candidate) -> list[str]:
+    differences = []
+    for axis, number in zip(intrin.axes, candidate.axes, strict=True):
+        block_axis = block.axes[number]
+        if _axis_key(axis) != _axis_key(block_axis):
+            differences.append(
                 f"iterator {axis.name} of the intrinsic is {axis.size} {_KINDS[axis.kind]}, "
-                f"{other.name} of the block {other.size} {_KINDS[other.kind]}"
+                f"{block_axis.name} of the block {block_axis.size} {_KINDS[block_axis.kind]}"
             )
-    return found
+    return differences
 
 
 def _names(form: Form) -> list[str]:
     return [a.name for a in form.axes]
 
 
-def _map_difference(left: Form, right: Form, number: int, other: int, candidate: _Candidate) -> list[str]:
-    a, b = left.operands[number], right.operands[other]
+def _map_difference(intrin: Form, block: Form, number: int, block_number: int, candidate: _Candidate) -> list[str]:
+    a, b = intrin.operands[number], block.operands[block_number]
     rows = [a.rows[d] for d in a.used_rows]
     others = [tuple(b.rows[d][n] for n in candidate.axes) for d in b.used_rows]
     if rows == others:
         return []
     # both sides use the intrinsic's names, so equal texts mean equal maps
-    shown = [_row_texts(r, _names(left)) for r in (rows, others)]
+    maps = [_row_texts(r, _names(intrin)) for r in (rows, others)]
     swapped = sorted(rows) == sorted(others)
     hint = f"; a view cannot swap dimensions, so keep {b.buffer.name} in that order" if swapped else ""
-    verb = "writes" if number == left.output else "reads"
+    verb = "writes" if number == intrin.output else "reads"
     return [
-        f"operand {a.buffer.name}: the intrinsic {verb} {a.buffer.name}{shown[0]}, "
-        f"the block {verb} {b.buffer.name}{shown[1]} there{hint}"
+        f"operand {a.buffer.name}: the intrinsic {verb} {a.buffer.name}{maps[0]}, "
+        f"the block {verb} {b.buffer.name}{maps[1]} there{hint}"
     ]
 
 
@@ -347,12 +354,12 @@ def _row_texts(rows: Sequence[Sequence[int]], names: Sequence[str]) -> str:
     return f"[{', '.join(texts)}]"
 
 
-def _type_differences(left: Form, right: Form, operands: Sequence[int]) -> list[str]:
-    found = []
-    for number, other in enumerate(operands):
-        a, b = left.operands[number].buffer, right.operands[other].buffer
+def _type_differences(intrin: Form, block: Form, operands: Sequence[int]) -> list[str]:
+    differences = []
+    for number, block_number in enumerate(operands):
+        a, b = intrin.operands[number].buffer, block.operands[block_number].buffer
         if a.dtype != b.dtype:
-            found.append(f"operand {a.name}: the intrinsic needs {a.dtype}, {b.name} is {b.dtype}")
+            differences.append(f"operand {a.name}: the intrinsic needs {a.dtype}, {b.name} is {b.dtype}")
         if a.scope != b.scope:
-            found.append(f'operand {a.name}: the intrinsic needs scope "{a.scope}", {b.name} is in "{b.scope}"')
-    return list(dict.fromkeys(found))
+            differences.append(f'operand {a.name}: the intrinsic needs scope "{a.scope}", {b.name} is in "{b.scope}"')
+    return list(dict.fromkeys(differences))

@@ -75,12 +75,12 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
     `linalg.index` (fact `dim`) and `func.arg` (fact `number`). Errors: NotRaisable.
     """
     if isinstance(top, Loop):
-        around, body = parents(top.op)[0], [top.op]
+        enclosing, body = parents(top.op)[0], [top.op]
     else:
-        around, body = top.op, top.body_ops()
-    nest = _descend(body, _Nest(inner=top if isinstance(top, Block) else None), around)
+        enclosing, body = top.op, top.body_ops()
+    nest = _descend(body, _Nest(inner=top if isinstance(top, Block) else None), enclosing)
     store = _one_store(nest.leaf)
-    reader = _Reader(nest, around, store, numbers)
+    reader = _Reader(nest, enclosing, store, numbers)
     output = reader.operand(store)
     tree = reader.tree(store.operands[0])
     axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
@@ -89,7 +89,7 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
     return _with_init(form, nest, reader, store)
 
 
-def _descend(body: Sequence[ir.Operation], nest: _Nest, around: ir.Operation) -> _Nest:
+def _descend(body: Sequence[ir.Operation], nest: _Nest, enclosing: ir.Operation) -> _Nest:
     """Follow loops and blocks down to the statement."""
     pending: list[Loop] = []
     owner = nest.inner
@@ -140,8 +140,8 @@ def _excluded(guard: ir.Operation) -> isl.Set:
     return dom.set.subtract(sets.guard_set(dom, guard))
 
 
-def _check_other_ops(found: Sequence[ir.Operation]) -> None:
-    for op in found:
+def _check_other_ops(outer_ops: Sequence[ir.Operation]) -> None:
+    for op in outer_ops:
         if op.name in ALLOCS:
             raise NotRaisable(f"it allocates the buffer {Buffer(op.results[0]).name}", op)
         if not is_pure(op) and op.name not in POINTERS and op.name != "memref.dim":
@@ -171,13 +171,13 @@ def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
 class _Reader:
     """Converts accesses and values of the innermost body to operands and trees over the iterators."""
 
-    def __init__(self, nest: _Nest, around: ir.Operation, store: ir.Operation, numbers: bool = False):
+    def __init__(self, nest: _Nest, enclosing: ir.Operation, store: ir.Operation, numbers: bool = False):
         self.nest = nest
         self.numbers = numbers
-        self.around = around
+        self.around = enclosing
         self.operands: list[Operand] = []
         try:
-            self.mins, self.extents = box_of(nest.iterators, store, around, [nest.names[v] for v in nest.iterators])
+            self.mins, self.extents = box_of(nest.iterators, store, enclosing, [nest.names[v] for v in nest.iterators])
         except NotABox as error:
             raise NotRaisable(str(error), store) from error
 
@@ -194,11 +194,11 @@ class _Reader:
                 base = base + low * factor
             rows.append(row)
             bases.append(base.simplified())
-        found = Operand(buffer, tuple(rows), tuple(bases))
-        for number, other in enumerate(self.operands):
-            if other.same(found):
+        accessed = Operand(buffer, tuple(rows), tuple(bases))
+        for number, existing in enumerate(self.operands):
+            if existing.same(accessed):
                 return number
-        self.operands.append(found)
+        self.operands.append(accessed)
         return len(self.operands) - 1
 
     def _linear(self, index: Index, op: ir.Operation, buffer: Buffer) -> Split:
@@ -213,8 +213,8 @@ class _Reader:
     def tree(self, value: ir.Value) -> Tree:
         """The tree of a value that the payload computes."""
         if isinstance(value.owner, ir.Block):
-            if self.numbers and (found := self._number(value)) is not None:
-                return found
+            if self.numbers and (number := self._number(value)) is not None:
+                return number
             raise NotRaisable("a loop variable, iter or scalar parameter is used as data", self._reader_of(value))
         owner = value.owner.operation
         if owner.name in ELEMENT_LOADS:
@@ -228,9 +228,9 @@ class _Reader:
     def _number(self, value: ir.Value) -> Node | None:
         """An iterator that starts at 0, or a parameter of the function."""
         if value in self.nest.iterators:
-            place = self.nest.iterators.index(value)
-            if self.mins[place].as_constant() == 0:
-                return Node("linalg.index", (("dim", str(place)),), "index", ())
+            position = self.nest.iterators.index(value)
+            if self.mins[position].as_constant() == 0:
+                return Node("linalg.index", (("dim", str(position)),), "index", ())
         elif value.owner.owner.operation.name == "func.func":  # type: ignore[union-attr]
             return Node("func.arg", (("number", str(ir.BlockArgument(value).arg_number)),), str(value.type), ())
         return None
@@ -276,10 +276,10 @@ def _folds(tree: Tree, output: int) -> bool:
     """
     if not isinstance(tree, Node) or tree.op not in ASSOCIATIVE | _OLD_VALUE.keys():
         return False
-    held = [n for n, c in enumerate(tree.children) if output in scalar_tree.leaves(c)]
-    if len(held) != 1 or held[0] != _OLD_VALUE.get(tree.op, held[0]):
+    old_children = [n for n, c in enumerate(tree.children) if output in scalar_tree.leaves(c)]
+    if len(old_children) != 1 or old_children[0] != _OLD_VALUE.get(tree.op, old_children[0]):
         return False
-    old = tree.children[held[0]]
+    old = tree.children[old_children[0]]
     return old == Leaf(output) or (isinstance(old, Node) and old.op == tree.op and _folds(old, output))
 
 

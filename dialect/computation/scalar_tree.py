@@ -60,33 +60,33 @@ def relabel(tree: Tree, change: Mapping[int, int]) -> Tree:
     return Node(tree.op, tree.facts, tree.type, tuple(relabel(c, change) for c in tree.children))
 
 
-def correspondences(left: Tree, right: Tree, known: Mapping[int, int]) -> Iterator[dict[int, int]]:
+def correspondences(first: Tree, second: Tree, bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
     """All maps {operand of left: operand of right} that make the trees equal, also by commutativity."""
-    if isinstance(left, Leaf) or isinstance(right, Leaf):
-        if isinstance(left, Leaf) and isinstance(right, Leaf):
-            yield from _bind(left.operand, right.operand, known)
+    if isinstance(first, Leaf) or isinstance(second, Leaf):
+        if isinstance(first, Leaf) and isinstance(second, Leaf):
+            yield from _bind(first.operand, second.operand, bound)
         return
-    same = (left.op, left.facts, left.type) == (right.op, right.facts, right.type)
-    if not same or len(left.children) != len(right.children):
+    same = (first.op, first.facts, first.type) == (second.op, second.facts, second.type)
+    if not same or len(first.children) != len(second.children):
         return
-    orders = [right.children]
-    if left.op in COMMUTATIVE:
-        orders.append(right.children[::-1])
+    orders = [second.children]
+    if first.op in COMMUTATIVE:
+        orders.append(second.children[::-1])
     for order in orders:
-        yield from _together(left.children, order, known)
+        yield from _together(first.children, order, bound)
 
 
-def _bind(left: int, right: int, known: Mapping[int, int]) -> Iterator[dict[int, int]]:
-    if known.get(left, right) == right and all(k == left for k, v in known.items() if v == right):
-        yield {**known, left: right}
+def _bind(first: int, second: int, bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    if bound.get(first, second) == second and all(k == first for k, v in bound.items() if v == second):
+        yield {**bound, first: second}
 
 
-def _together(left: tuple[Tree, ...], right: tuple[Tree, ...], known: Mapping[int, int]) -> Iterator[dict[int, int]]:
-    if not left:
-        yield dict(known)
+def _together(lefts: tuple[Tree, ...], rights: tuple[Tree, ...], bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
+    if not lefts:
+        yield dict(bound)
         return
-    for first in correspondences(left[0], right[0], known):
-        yield from _together(left[1:], right[1:], first)
+    for first in correspondences(lefts[0], rights[0], bound):
+        yield from _together(lefts[1:], rights[1:], first)
 
 
 def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
@@ -100,9 +100,9 @@ def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
     short = tree.op.partition(".")[2]
     if tree.op in COMPARISONS:
         short += f" {_predicate(tree.op, facts.pop('predicate'))}"
-    shown = f"{{{', '.join(f'{k} = {v}' for k, v in facts.items())}}}" if full and facts else ""
+    attributes = f"{{{', '.join(f'{k} = {v}' for k, v in facts.items())}}}" if full and facts else ""
     inner = ", ".join(text(c, name, full) for c in tree.children)
-    return f"{short}{shown}({inner}){f' : {tree.type}' if full else ''}"
+    return f"{short}{attributes}({inner}){f' : {tree.type}' if full else ''}"
 
 
 def _predicate(op: str, attribute: str) -> str:

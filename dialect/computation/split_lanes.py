@@ -42,12 +42,12 @@ def split_lanes(module: ir.Module) -> None:
         if len(op.regions):
             raise NotChecked(f"{op.name} with a vector as its value has no exact semantics")
         with ir.InsertionPoint(op), op.location:
-            made = _split(op, lanes)
+            scalars = _split(op, lanes)
         if len(op.results):
             if isinstance(op.results[0].type, ir.VectorType):
-                lanes[op.results[0]] = made
+                lanes[op.results[0]] = scalars
             else:
-                op.results[0].replace_all_uses_with(made[0])
+                op.results[0].replace_all_uses_with(scalars[0])
         dead.append(op)
     for op in reversed(dead):
         op.erase()
@@ -55,32 +55,32 @@ def split_lanes(module: ir.Module) -> None:
 
 def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.Value]:
     """The scalars of the result of an op."""
-    name, given = op.name, [lanes.get(v, [v]) for v in op.operands]
+    name, operand_lanes = op.name, [lanes.get(v, [v]) for v in op.operands]
     count = (
         prod(vectors.shape_of(op.results[0]))
         if len(op.results) and isinstance(op.results[0].type, ir.VectorType)
         else 1
     )
     if name in AFFINE_VECTOR_ACCESSES:
-        return _access(op, given[0])
-    if name == "vector.broadcast" and len(given[0]) == 1:
-        return given[0] * count
+        return _access(op, operand_lanes[0])
+    if name == "vector.broadcast" and len(operand_lanes[0]) == 1:
+        return operand_lanes[0] * count
     if name in LANE_JOINS:
-        return [v for part in given for v in part]
+        return [v for part in operand_lanes for v in part]
     if name == "vector.extract" and len(op.operands) == 1 and not vectors.shape_of(op.results[0]):
-        return [given[0][_flat(attrs.integers(op, "static_position"), vectors.shape_of(op.operands[0]))]]
+        return [operand_lanes[0][_flat(attrs.integers(op, "static_position"), vectors.shape_of(op.operands[0]))]]
     if name == "vector.bitcast":
-        return _bits(given[0], vectors.element_of(op.results[0]))
+        return _bits(operand_lanes[0], vectors.element_of(op.results[0]))
     if name == "vector.multi_reduction":
-        return _sums(op, *given)
+        return _sums(op, *operand_lanes)
     if name == "vector.reduction":
-        return [_reduced(op, given[0], given[1:])]
+        return [_reduced(op, operand_lanes[0], operand_lanes[1:])]
     if name == "arith.constant":
-        found = ir.DenseElementsAttr(op.attributes["value"])
-        if found.is_splat:
-            return [arith.constant(vectors.element_of(op.results[0]), found.get_splat_value())] * count
+        constants = ir.DenseElementsAttr(op.attributes["value"])
+        if constants.is_splat:
+            return [arith.constant(vectors.element_of(op.results[0]), constants.get_splat_value())] * count
     elif is_scalar(name):
-        return [_lane(op, [part[n if len(part) > 1 else 0] for part in given]) for n in range(count)]
+        return [_lane(op, [part[n if len(part) > 1 else 0] for part in operand_lanes]) for n in range(count)]
     raise NotChecked(f"{name} on {op.operands[0].type if len(op.operands) else 'a vector'} has no exact semantics")
 
 
@@ -91,25 +91,25 @@ def _lane(op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
 
 
 def _flat(position: list[int], shape: list[int]) -> int:
-    place = 0
+    offset = 0
     for index, size in zip(position, shape, strict=True):
-        place = place * size + index
-    return place
+        offset = offset * size + index
+    return offset
 
 
 def _access(op: ir.Operation, values: list[ir.Value]) -> list[ir.Value]:
     buffer, indices = accessed(op), walk.access_indices(op)
     loads = op.name == VECTOR_LOAD
     shape = vectors.shape_of(op.results[0] if loads else op.operands[0])
-    found = []
+    loaded = []
     for number, point in enumerate(itertools.product(*map(range, shape))):
         moves = [0] * (len(indices) - len(point)) + list(point)
-        at = [(i + m).simplified() for i, m in zip(indices, moves, strict=True)]
+        element = [(i + m).simplified() for i, m in zip(indices, moves, strict=True)]
         if loads:
-            found.append(create.load(buffer, at))
+            loaded.append(create.load(buffer, element))
         else:
-            create.store(values[number], buffer, at)
-    return found
+            create.store(values[number], buffer, element)
+    return loaded
 
 
 def _bits(values: list[ir.Value], type_: ir.Type) -> list[ir.Value]:
@@ -118,24 +118,24 @@ def _bits(values: list[ir.Value], type_: ir.Type) -> list[ir.Value]:
         raise NotChecked("T.reinterpret of floats depends on their bits: it has no exact semantics")
     old, new = (ir.IntegerType(t).width for t in (values[0].type, type_))
     if old > new:
-        return [_part(v, place, type_) for v in values for place in range(0, old, new)]
+        return [_part(v, shift, type_) for v in values for shift in range(0, old, new)]
     per = new // old
     return [_joined(values[n : n + per], type_) for n in range(0, len(values), per)]
 
 
-def _part(value: ir.Value, place: int, type_: ir.Type) -> ir.Value:
-    moved = arith.shrui(value, arith.constant(value.type, place)) if place else value
+def _part(value: ir.Value, shift: int, type_: ir.Type) -> ir.Value:
+    moved = arith.shrui(value, arith.constant(value.type, shift)) if shift else value
     return arith.trunci(type_, moved)
 
 
 def _joined(parts: list[ir.Value], type_: ir.Type) -> ir.Value:
-    width, found = ir.IntegerType(parts[0].type).width, None
-    for place, part in enumerate(parts):
+    width, joined = ir.IntegerType(parts[0].type).width, None
+    for number, part in enumerate(parts):
         wide = arith.extui(type_, part) if part.type != type_ else part
-        wide = arith.shli(wide, arith.constant(type_, place * width)) if place else wide
-        found = wide if found is None else arith.ori(found, wide)
-    assert found is not None
-    return found
+        wide = arith.shli(wide, arith.constant(type_, number * width)) if number else wide
+        joined = wide if joined is None else arith.ori(joined, wide)
+    assert joined is not None
+    return joined
 
 
 def _reduced(op: ir.Operation, terms: list[ir.Value], start: list[list[ir.Value]]) -> ir.Value:
@@ -144,8 +144,8 @@ def _reduced(op: ir.Operation, terms: list[ir.Value], start: list[list[ir.Value]
     floats = not isinstance(terms[0].type, ir.IntegerType)
     if kind in ("add", "mul", "and", "or", "xor"):
         kind += "f" if floats else "i"
-    total, *rest = [*(start[0] if start else []), *terms]
-    for term in rest:
+    total, *lanes = [*(start[0] if start else []), *terms]
+    for term in lanes:
         total = ir.Operation.create(f"arith.{kind}", [term.type], [total, term]).results[0]
     return total
 
@@ -156,10 +156,10 @@ def _sums(op: ir.Operation, terms: list[ir.Value], start: list[ir.Value]) -> lis
     if attrs.integers(op, "reduction_dims") != [1] or "add" not in str(op.attributes["kind"]):
         raise NotChecked(f"{op.name} of this kind has no exact semantics")
     add = arith.addi if isinstance(terms[0].type, ir.IntegerType) else arith.addf
-    found = []
+    sums = []
     for row in range(rows):
         total = start[row]
         for term in terms[row * group : (row + 1) * group]:
             total = add(total, term)
-        found.append(total)
-    return found
+        sums.append(total)
+    return sums

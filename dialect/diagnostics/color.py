@@ -31,22 +31,22 @@ _COLORS = {
 
 def _pieces(text: str) -> list[tuple[str, str]]:
     """The text split into (style, part)."""
-    found: list[tuple[str, str]] = []
+    pieces: list[tuple[str, str]] = []
     for number, line in enumerate(text.splitlines(keepends=True)):
         mark = _MARK.search(line.rstrip("\n")) if line.startswith("  |") else None
         word = _WORD.search(line) if number == 0 else None
         if mark is not None:
-            found += [("plain", line[: mark.start()]), ("bad", line[mark.start() :])]
+            pieces += [("plain", line[: mark.start()]), ("bad", line[mark.start() :])]
         elif word is not None:
             style = "good" if word[1] == "legal" else "bad"
-            found += [("plain", line[: word.start(1)]), (style, word[1]), ("plain", line[word.end(1) :])]
+            pieces += [("plain", line[: word.start(1)]), (style, word[1]), ("plain", line[word.end(1) :])]
         elif line.startswith("  fix:"):
-            found.append(("good", line))
+            pieces.append(("good", line))
         elif line.startswith("  at "):
-            found.append(("place", line))
+            pieces.append(("place", line))
         else:
-            found.append(("program" if line.startswith("  |") else "plain", line))
-    return found
+            pieces.append(("program" if line.startswith("  |") else "plain", line))
+    return pieces
 
 
 def terminal(text: str) -> str:
@@ -68,38 +68,38 @@ def _ansi(style: str, part: str) -> str:
 def _span(style: str, part: str) -> str:
     if style == "program":
         return colored(part)
-    shown = _html.escape(part, quote=False)
-    return f'<span style="{_CSS[style]}">{shown}</span>' if style in _CSS else shown
+    escaped = _html.escape(part, quote=False)
+    return f'<span style="{_CSS[style]}">{escaped}</span>' if style in _CSS else escaped
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
     """Source text split into (kind, part): `comment`, `string`, `number`, `keyword`, `word`, `decorator` or ""."""
-    found: list[tuple[str, str]] = []
+    parts: list[tuple[str, str]] = []
     end = 0
     for match in _TOKEN.finditer(text):
-        found += [("", text[end : match.start()]), (match.lastgroup or "word", match[0])]
+        parts += [("", text[end : match.start()]), (match.lastgroup or "word", match[0])]
         end = match.end()
-    return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]
+    return [(kind, part) for kind, part in [*parts, ("", text[end:])] if part]
 
 
 def colored(text: str) -> str:
     """Source text as HTML."""
     parts: list[str] = []
     for kind, part in tokens(text):
-        shown = _html.escape(part, quote=False)
-        parts.append(f'<span style="color:{_COLORS[kind]}">{shown}</span>' if kind else shown)
+        escaped = _html.escape(part, quote=False)
+        parts.append(f'<span style="color:{_COLORS[kind]}">{escaped}</span>' if kind else escaped)
     return "".join(parts)
 
 
 def user_lines(tb: TracebackType | None) -> list[str]:
     """The lines of a traceback without the frames of this package and of the notebook."""
-    found = []
+    lines = []
     for frame, line in traceback.walk_tb(tb):
         owner = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if owner not in (__name__.partition(".")[0], "IPython", "ipykernel", "runpy"):
             summary = traceback.FrameSummary(frame.f_code.co_filename, line, frame.f_code.co_name)
-            found += "".join(traceback.format_list([summary])).splitlines()
-    return found
+            lines += "".join(traceback.format_list([summary])).splitlines()
+    return lines
 
 
 def color_uncaught(kind: type[BaseException]) -> None:

@@ -10,9 +10,9 @@ _PACKAGE = __name__.partition(".")[0]
 
 def user_frame(*packages: str) -> FrameType | None:
     """The innermost running frame outside the packages `packages`, by default this whole package."""
-    inside = tuple(f"{package}." for package in packages or (_PACKAGE,))
+    prefixes = tuple(f"{package}." for package in packages or (_PACKAGE,))
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_inside(frame, inside):
+    while frame is not None and _is_inside(frame, prefixes):
         frame = frame.f_back
     return frame
 

@@ -18,12 +18,12 @@ from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, parent_op
 
 def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFunc:
     """An empty graph at the end of a module: no inputs, no outputs. Errors: a name that is taken is numbered."""
-    made = _function(module, name, [], [], private=kind != encoding.GRAPH)
-    attrs.put(made, encoding.KIND, kind)
-    body = made.regions[0].blocks.append()
+    func_op = _function(module, name, [], [], private=kind != encoding.GRAPH)
+    attrs.put(func_op, encoding.KIND, kind)
+    body = func_op.regions[0].blocks.append()
     with ir.InsertionPoint(body):
         ir.Operation.create("func.return")
-    return TensorFunc(made)
+    return TensorFunc(func_op)
 
 
 def add_input(owner: TensorFunc, name: str, type_: TensorType, weight: str | None = None) -> ir.Value:
@@ -36,8 +36,10 @@ def add_input(owner: TensorFunc, name: str, type_: TensorType, weight: str | Non
         facts[encoding.DTYPE] = type_.dtype
     if weight is not None:
         facts[encoding.WEIGHT] = weight
-    known = attrs.argument_attrs(owner.op)
-    owner.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(k) for k in known] + [attrs.to_attr(facts)])
+    arg_attrs = attrs.argument_attrs(owner.op)
+    owner.op.attributes["arg_attrs"] = ir.ArrayAttr.get(
+        [ir.DictAttr.get(k) for k in arg_attrs] + [attrs.to_attr(facts)]
+    )
     update_type(owner)
     return value
 
@@ -61,8 +63,8 @@ def update_type(owner: TensorFunc) -> None:
 
 def call(callee: TensorFunc, inputs: Sequence[ir.Value], types: Sequence[TensorType], names: Sequence[str]) -> Node:
     """A call of a function on tensors."""
-    made = func.CallOp([t.mlir for t in types], ir.FlatSymbolRefAttr.get(callee.name), list(inputs)).operation
-    return _named(made, names, types)
+    call_op = func.CallOp([t.mlir for t in types], ir.FlatSymbolRefAttr.get(callee.name), list(inputs)).operation
+    return _named(call_op, names, types)
 
 
 def call_tir(
@@ -90,9 +92,9 @@ def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: Te
     if form in CONTRACTIONS:
         zero = ir.FloatAttr.get(element, 0.0) if dtypes.is_float(type_.dtype) else ir.IntegerAttr.get(element, 0)
         destination = linalg.fill(arith.constant(element, zero), outs=[destination])
-    made = ir.OpResult(getattr(linalg, form.removeprefix("linalg."))(*inputs, outs=[destination])).owner.operation
-    made.attributes[encoding.OP] = ir.StringAttr.get(operator)
-    return _named(made, [name], [type_])
+    linalg_op = ir.OpResult(getattr(linalg, form.removeprefix("linalg."))(*inputs, outs=[destination])).owner.operation
+    linalg_op.attributes[encoding.OP] = ir.StringAttr.get(operator)
+    return _named(linalg_op, [name], [type_])
 
 
 CONTRACTIONS = ("linalg.matmul", "linalg.batch_matmul")
@@ -109,8 +111,8 @@ def constant(value: np.ndarray, name: str) -> Node:
     elif type_.is_unsigned:
         bits = bits.view(f"i{bits.itemsize}")
     dense: Any = ir.DenseElementsAttr.get(bits, type=type_.mlir.element_type, shape=list(value.shape))
-    made = arith.ConstantOp(type_.mlir, dense).operation
-    return _named(made, [name], [type_])
+    constant_op = arith.ConstantOp(type_.mlir, dense).operation
+    return _named(constant_op, [name], [type_])
 
 
 def _named(op: ir.Operation, names: Sequence[str], types: Sequence[TensorType]) -> Node:
@@ -126,19 +128,19 @@ def _named(op: ir.Operation, names: Sequence[str], types: Sequence[TensorType]) 
 
 
 def operator(
-    module: ir.Module, name: str, given: Mapping[str, Any], inputs: Sequence[ir.Type], results: Sequence[ir.Type]
+    module: ir.Module, name: str, attributes: Mapping[str, Any], inputs: Sequence[ir.Type], results: Sequence[ir.Type]
 ) -> TensorFunc:
     """The function of a module that stands for an operator with these attributes and types; declared if needed."""
-    wanted = ir.FunctionType.get(list(inputs), list(results))
-    for known in tensor_funcs(module):
-        same = known.kind == encoding.OPERATOR and attrs.get(known.op, encoding.OP) == name
-        if same and known_type(known) == wanted and attrs.get(known.op, encoding.ATTRS, {}) == dict(given):
-            return known
-    made = _function(module, name, inputs, results, private=True)
-    attrs.put(made, encoding.KIND, encoding.OPERATOR)
-    attrs.put(made, encoding.OP, name)
-    attrs.put(made, encoding.ATTRS, dict(given))
-    return TensorFunc(made)
+    type_ = ir.FunctionType.get(list(inputs), list(results))
+    for existing in tensor_funcs(module):
+        same = existing.kind == encoding.OPERATOR and attrs.get(existing.op, encoding.OP) == name
+        if same and known_type(existing) == type_ and attrs.get(existing.op, encoding.ATTRS, {}) == dict(attributes):
+            return existing
+    declaration = _function(module, name, inputs, results, private=True)
+    attrs.put(declaration, encoding.KIND, encoding.OPERATOR)
+    attrs.put(declaration, encoding.OP, name)
+    attrs.put(declaration, encoding.ATTRS, dict(attributes))
+    return TensorFunc(declaration)
 
 
 def call_tir_adapter(
@@ -148,16 +150,16 @@ def call_tir_adapter(
 
     Static shapes: it has a body, so that stock tools run it. Symbolic: it is a declaration.
     """
-    wanted = ir.FunctionType.get(list(inputs), [r.mlir for r in results])
-    for known in tensor_funcs(module):
-        if known.kind == encoding.CALL_TIR and known.callee == callee and known_type(known) == wanted:
-            return known
-    made = _function(module, f"{callee}.call", inputs, [r.mlir for r in results], private=True)
-    attrs.put(made, encoding.KIND, encoding.CALL_TIR)
-    attrs.put(made, encoding.CALLEE, callee)
+    type_ = ir.FunctionType.get(list(inputs), [r.mlir for r in results])
+    for existing in tensor_funcs(module):
+        if existing.kind == encoding.CALL_TIR and existing.callee == callee and known_type(existing) == type_:
+            return existing
+    adapter = _function(module, f"{callee}.call", inputs, [r.mlir for r in results], private=True)
+    attrs.put(adapter, encoding.KIND, encoding.CALL_TIR)
+    attrs.put(adapter, encoding.CALLEE, callee)
     if not any(r.is_symbolic for r in results):
-        _adapter_body(made, callee, inputs, results)
-    return TensorFunc(made)
+        _adapter_body(adapter, callee, inputs, results)
+    return TensorFunc(adapter)
 
 
 def _adapter_body(op: ir.Operation, callee: str, inputs: Sequence[ir.Type], results: Sequence[TensorType]) -> None:
@@ -166,12 +168,13 @@ def _adapter_body(op: ir.Operation, callee: str, inputs: Sequence[ir.Type], resu
     body = op.regions[0].blocks.append(*inputs)
     with ir.InsertionPoint(body):
         read = [bufferization.to_buffer(memref_of(v.type), v, read_only=True) for v in body.arguments]
-        made = [memref.alloc(memref_of(r.mlir), [], []) for r in results]
-        wanted = function_type(parent_op(op), callee).inputs
-        passed = [_as_parameter(v, t) for v, t in zip([*read, *made], wanted, strict=True)]
+        outputs = [memref.alloc(memref_of(r.mlir), [], []) for r in results]
+        param_types = function_type(parent_op(op), callee).inputs
+        passed = [_as_parameter(v, t) for v, t in zip([*read, *outputs], param_types, strict=True)]
         func.CallOp([], ir.FlatSymbolRefAttr.get(callee), passed)
         out = [
-            bufferization.to_tensor(r.mlir, m, restrict=True, writable=True) for r, m in zip(results, made, strict=True)
+            bufferization.to_tensor(r.mlir, m, restrict=True, writable=True)
+            for r, m in zip(results, outputs, strict=True)
         ]
         ir.Operation.create("func.return", operands=out)
 
@@ -185,14 +188,14 @@ def is_exact(node: Node) -> bool:
     """Whether the types of a call are those of the program's parameters; not of a program for any size."""
     callee = node.callee
     root = parent_op(parent_op(node.op))
-    wanted = function_type(root, callee.callee).inputs if callee is not None else []
-    given = [memref_of(v.type) for v in (*node.inputs, *node.results)]
-    return len(wanted) == len(given) and all(w == g for w, g in zip(wanted, given, strict=True))
+    param_types = function_type(root, callee.callee).inputs if callee is not None else []
+    passed_types = [memref_of(v.type) for v in (*node.inputs, *node.results)]
+    return len(param_types) == len(passed_types) and all(w == g for w, g in zip(param_types, passed_types, strict=True))
 
 
-def _as_parameter(value: ir.Value, wanted: ir.Type) -> ir.Value:
+def _as_parameter(value: ir.Value, type_: ir.Type) -> ir.Value:
     """A buffer as a parameter of a function for any sizes."""
-    return value if value.type == wanted else memref.cast(wanted, value)
+    return value if value.type == type_ else memref.cast(type_, value)
 
 
 def memref_of(type_: ir.Type) -> ir.MemRefType:
@@ -203,31 +206,31 @@ def memref_of(type_: ir.Type) -> ir.MemRefType:
 
 def packed(module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type]) -> TensorFunc:
     """The function on tensors that stands for a registered function of Python or C."""
-    wanted = ir.FunctionType.get(list(inputs), list(results))
-    for known in tensor_funcs(module):
-        if known.kind == encoding.PACKED and known.callee == name and known_type(known) == wanted:
-            return known
-    made = _function(module, name, inputs, results, private=True)
-    attrs.put(made, encoding.KIND, encoding.PACKED)
-    attrs.put(made, encoding.CALLEE, name)
-    return TensorFunc(made)
+    type_ = ir.FunctionType.get(list(inputs), list(results))
+    for existing in tensor_funcs(module):
+        if existing.kind == encoding.PACKED and existing.callee == name and known_type(existing) == type_:
+            return existing
+    declaration = _function(module, name, inputs, results, private=True)
+    attrs.put(declaration, encoding.KIND, encoding.PACKED)
+    attrs.put(declaration, encoding.CALLEE, name)
+    return TensorFunc(declaration)
 
 
 def known_type(owner: TensorFunc) -> ir.FunctionType:
     return ir.FunctionType(ir.TypeAttr(owner.op.attributes["function_type"]).value)
 
 
-def fresh_symbol(module: ir.Module, wanted: str) -> str:
-    """`wanted`, or with the first free suffix `_1`, `_2`, ..."""
-    used = {attrs.get(op, "sym_name") for op in direct_ops(module.operation)}
-    return free_name(wanted, used)
+def fresh_symbol(module: ir.Module, name: str) -> str:
+    """`name`, or with the first free suffix `_1`, `_2`, ..."""
+    symbols = {attrs.get(op, "sym_name") for op in direct_ops(module.operation)}
+    return free_name(name, symbols)
 
 
 def _function(
     module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type], private: bool
 ) -> ir.Operation:
     with ir.InsertionPoint(module.body):
-        made = create.declare(fresh_symbol(module, name), inputs, results)
+        func_op = create.declare(fresh_symbol(module, name), inputs, results)
     if not private:
-        del made.attributes["sym_visibility"]
-    return made
+        del func_op.attributes["sym_visibility"]
+    return func_op

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container
 
 
-def free_name(wanted: str, taken: Container[str], separator: str = "_") -> str:
-    """`wanted`, or with the first free suffix: `_1`, `_2`, ... behind another separator if given."""
-    name, number = wanted, 0
-    while name in taken:
+def free_name(base: str, names: Container[str], separator: str = "_") -> str:
+    """`base`, or with the first free suffix: `_1`, `_2`, ... behind another separator if given."""
+    name, number = base, 0
+    while name in names:
         number += 1
-        name = f"{wanted}{separator}{number}"
+        name = f"{base}{separator}{number}"
     return name

@@ -120,33 +120,33 @@ class ChangedNests:
     contents: list[FunctionContents]
 
 
-def changed_nests(after: ir.Module, touched: Touched) -> ChangedNests | None:
+def changed_nests(module: ir.Module, touched: Touched) -> ChangedNests | None:
     """What a step changed; None if that may be anything: a function, its arguments, shape variables.
 
-    `touched`: made of the clone that the step made `after` of.
+    `touched`: made of the clone that the step made `module` of.
     """
-    if touched.whole or [op.operation for op in after.body.operations] != touched.functions:
+    if touched.whole or [op.operation for op in module.body.operations] != touched.functions:
         return None
     runs: list[list[Run]] = []
     contents: list[FunctionContents] = []
     edited: list[ir.Operation] = []
     shared: dict[ir.Value, bool] = {}
-    for number, (func, before) in enumerate(zip(funcs(after), touched.contents, strict=True)):
-        function = _Function(func.body, before)
+    for number, (func, old_contents) in enumerate(zip(funcs(module), touched.contents, strict=True)):
+        function = _Function(func.body, old_contents)
         if not function.match(touched, number):
             return None
-        made = function.made()
-        fresh, gone = [read_nest(op) for op in made], before.gone(function.runs)
-        known = before.after(function.runs, fresh)
-        if known is None or not all(_is_free(nest) for nest in gone):
+        new_ops = function.made()
+        fresh, gone = [read_nest(op) for op in new_ops], old_contents.gone(function.runs)
+        new_contents = old_contents.after(function.runs, fresh)
+        if new_contents is None or not all(_is_free(nest) for nest in gone):
             return None
         if not all(_is_free(nest) or nest.name == _PRODUCT for nest in fresh):
             return None
-        if not function.add_buffers(made, gone, known, shared):
+        if not function.add_buffers(new_ops, gone, new_contents, shared):
             return None
         runs.append(function.runs)
-        contents.append(known)
-        edited += made
+        contents.append(new_contents)
+        edited += new_ops
     return ChangedNests(edited, _with_users(edited, shared), runs, contents)
 
 
@@ -179,42 +179,46 @@ class _Function:
     def made(self) -> list[ir.Operation]:
         """The ops outside runs, after the step."""
         listed = self.body.operations
-        kept = [(r.after, r.after + r.length) for r in self.runs]
-        return [listed[n].operation for start, end in gaps(kept, len(listed)) for n in range(start, end)]
+        spans = [(r.after, r.after + r.length) for r in self.runs]
+        return [listed[n].operation for start, end in gaps(spans, len(listed)) for n in range(start, end)]
 
     def add_buffers(
-        self, made: Sequence[ir.Operation], gone: Sequence[Nest], now: FunctionContents, shared: dict[ir.Value, bool]
+        self,
+        new_ops: Sequence[ir.Operation],
+        gone: Sequence[Nest],
+        new_contents: FunctionContents,
+        shared: dict[ir.Value, bool],
     ) -> bool:
         """Collect the buffers that changed ops use, now or before, and whether they may be written. False if the name
         of one is not its own."""
-        used: dict[Hashable, bool] = {}
+        by_mark: dict[Hashable, bool] = {}
         for nest in gone:
             if nest.uses is None:
                 return False
             for mark, written in nest.uses.items():
-                used[mark] = used.get(mark, False) or written
-        found = [item for op in made for item in used_buffers(op).items()]
-        for mark, written in used.items():
+                by_mark[mark] = by_mark.get(mark, False) or written
+        values = [item for op in new_ops for item in used_buffers(op).items()]
+        for mark, written in by_mark.items():
             if isinstance(mark, tuple) and mark[0] == ARGUMENT:
-                found.append((self.body.arguments[int(mark[1])], written))
+                values.append((self.body.arguments[int(mark[1])], written))
                 continue
             home = self.contents.signed.get(mark)
             if home is None:
                 return False
-            if now.signed.get(mark) is home:  # else it was edited or erased
-                found.append((self.body.operations[now.body.index(home)].operation.results[0], written))
-        for value, written in found:
+            if new_contents.signed.get(mark) is home:  # else it was edited or erased
+                values.append((self.body.operations[new_contents.body.index(home)].operation.results[0], written))
+        for value, written in values:
             shared[value] = shared.get(value, False) or written
         return True
 
 
 def _with_users(edited: Sequence[ir.Operation], shared: dict[ir.Value, bool]) -> list[ir.Operation]:
     """Nests, and those that use one of the buffers. A parameter that none of the edited ones writes does not count."""
-    found = dict.fromkeys(edited)
+    nests = dict.fromkeys(edited)
     for buffer, written in shared.items():
         if written or not isinstance(buffer.owner, ir.Block):
-            found.update(dict.fromkeys(users(buffer)))
-    return list(found)
+            nests.update(dict.fromkeys(users(buffer)))
+    return list(nests)
 
 
 def kept_runs(contents: FunctionContents, edited: Sequence[int], body: ir.Block) -> list[Run] | None:
@@ -244,14 +248,14 @@ class _Matcher:
             anchor = next((n for n in range(start, end) if self.contents.has_signature(n)), None)
             if anchor is None:
                 return True
-            place = self._find(anchor, self.at + anchor - start)
-            if place is None:
+            position = self._find(anchor, self.at + anchor - start)
+            if position is None:
                 return False
-            if place - self.at == anchor - start:
-                anchor, place = start, self.at  # as many as were there, so none is between them
-            last = self._last(anchor, end, place - anchor)
-            self.runs.append(Run(anchor, place, last + 1 - anchor))
-            start, self.at = last + 1, last + 1 - anchor + place
+            if position - self.at == anchor - start:
+                anchor, position = start, self.at  # as many as were there, so none is between them
+            last = self._last(anchor, end, position - anchor)
+            self.runs.append(Run(anchor, position, last + 1 - anchor))
+            start, self.at = last + 1, last + 1 - anchor + position
         return True
 
     def _find(self, old: int, guess: int) -> int | None:
@@ -260,18 +264,18 @@ class _Matcher:
             return guess
         return next((n for n in range(self.at, self.total) if self._is_at(old, n)), None)
 
-    def _is_at(self, old: int, place: int) -> bool:
-        wanted = self.contents.body[old].signature
-        return place < self.total and signature(self.listed[place].operation) == wanted
+    def _is_at(self, old: int, position: int) -> bool:
+        old_signature = self.contents.body[old].signature
+        return position < self.total and signature(self.listed[position].operation) == old_signature
 
     def _last(self, first: int, end: int, shift: int) -> int:
         """The last op before `end` that, like all from `first` on, moved by `shift`."""
         low, high, probe = first, end, end - 1
-        while (place := self._near(low, probe, high)) is not None:
-            if self._is_at(place, place + shift):
-                low = place
+        while (position := self._near(low, probe, high)) is not None:
+            if self._is_at(position, position + shift):
+                low = position
             else:
-                high = place
+                high = position
             probe = (low + high) // 2
         return low
 

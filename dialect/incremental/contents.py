@@ -106,9 +106,9 @@ class FunctionContents:
         mark = signature(op)
         return self.signed.get(mark), mark is not None and mark not in self.signed
 
-    def has_signature(self, place: int) -> bool:
+    def has_signature(self, position: int) -> bool:
         """Whether the op at a place in the body has a signature that is its own."""
-        nest = self.body[place]
+        nest = self.body[position]
         return self.signed.get(nest.signature) is nest
 
     def blind_places(self) -> list[int]:
@@ -117,22 +117,22 @@ class FunctionContents:
 
     def gone(self, runs: Sequence[Run]) -> list[Nest]:
         """The ops outside runs, before the step."""
-        kept = [(run.before, run.before + run.length) for run in runs]
-        return [nest for start, end in gaps(kept, len(self.body)) for nest in self.body[start:end]]
+        spans = [(run.before, run.before + run.length) for run in runs]
+        return [nest for start, end in gaps(spans, len(self.body)) for nest in self.body[start:end]]
 
-    def after(self, runs: Sequence[Run], made: Sequence[Nest]) -> FunctionContents | None:
-        """The contents after a step; `made`: the ops outside runs, in order. None if two ops have the same id or
+    def after(self, runs: Sequence[Run], new_nests: Sequence[Nest]) -> FunctionContents | None:
+        """The contents after a step; `new_nests`: the ops outside runs, in order. None if two ops have the same id or
         buffer name, so that runs may be mistaken."""
-        waiting, body = iter(made), []
+        waiting, body = iter(new_nests), []
         for run in runs:
             body += [next(waiting) for _ in range(run.after - len(body))]
             body += self.body[run.before : run.before + run.length]
         body += waiting
         gone = self.gone(runs)
         free = {nest.signature for nest in gone}
-        if any(nest.signature in self.signed and nest.signature not in free for nest in made):
+        if any(nest.signature in self.signed and nest.signature not in free for nest in new_nests):
             return None
-        return self._changed(body, gone, made)
+        return self._changed(body, gone, new_nests)
 
     def _changed(self, body: list[Nest], gone: Sequence[Nest], fresh: Sequence[Nest]) -> FunctionContents | None:
         signed, homes, buffers = dict(self.signed), dict(self.homes), dict(self.buffers)
@@ -160,30 +160,30 @@ class FunctionContents:
         return FunctionContents(self.number, body, signed, homes, blocks, declared, buffers, sizes, loops)
 
 
-def gaps(kept: Iterable[tuple[int, int]], total: int) -> list[tuple[int, int]]:
+def gaps(spans: Iterable[tuple[int, int]], total: int) -> list[tuple[int, int]]:
     """The intervals of [0, total) between increasing ones."""
-    found, at = [], 0
-    for start, end in (*kept, (total, total)):
-        if at < start:
-            found.append((at, start))
-        at = end
-    return found
+    result, position = [], 0
+    for start, end in (*spans, (total, total)):
+        if position < start:
+            result.append((position, start))
+        position = end
+    return result
 
 
 def _updated(
-    known: NestsByName,
+    nests: NestsByName,
     gone: Sequence[tuple[Nest, frozenset[str]]],
     fresh: Sequence[tuple[Nest, frozenset[str]]],
 ) -> NestsByName:
     """Nests by name, without some and with others."""
-    found = dict(known)
+    result = dict(nests)
     for nest, names in gone:
         for name in names:
-            found[name] = tuple(n for n in found[name] if n is not nest)
+            result[name] = tuple(n for n in result[name] if n is not nest)
     for nest, names in fresh:
         for name in names:
-            found[name] = (*found.get(name, ()), nest)
-    return found
+            result[name] = (*result.get(name, ()), nest)
+    return result
 
 
 def signature(op: ir.Operation) -> Hashable:
@@ -207,14 +207,14 @@ def is_head(op: ir.Operation) -> bool:
 
 def _declared(facts: ir.OpAttributeMap) -> list[str]:
     """The buffers of the declared regions of a block."""
-    found = [region for key in (attrs.READS, attrs.WRITES) if key in facts for region in ir.ArrayAttr(facts[key])]
-    return [ir.StringAttr(ir.DictAttr(region)["buffer"]).value for region in found]
+    entries = [region for key in (attrs.READS, attrs.WRITES) if key in facts for region in ir.ArrayAttr(facts[key])]
+    return [ir.StringAttr(ir.DictAttr(region)["buffer"]).value for region in entries]
 
 
 @remembered
 def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
     """The parameters and allocations outside an op that are used in it, and whether they may be written."""
-    found: dict[ir.Value, bool] = {}
+    result: dict[ir.Value, bool] = {}
     for op in ops(top):
         name = op.name
         if takes_no_memref(name):
@@ -222,23 +222,23 @@ def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
         for value in [accessed(op)] if name in AFFINE_ACCESSES else op.operands:
             if isinstance(value.type, ir.MemRefType):
                 root = Buffer(value).root.value
-                found[root] = found.get(root, False) or name not in READING
-    return found
+                result[root] = result.get(root, False) or name not in READING
+    return result
 
 
 def _uses(top: ir.Operation) -> dict[Hashable, bool] | None:
     """`used_buffers` by what names them in other versions of the module; without those allocated in the op."""
-    found: dict[Hashable, bool] = {}
+    result: dict[Hashable, bool] = {}
     for value, written in used_buffers(top).items():
         owner = value.owner
         if isinstance(owner, ir.Block):
-            found[ARGUMENT, ir.BlockArgument(value).arg_number] = written
+            result[ARGUMENT, ir.BlockArgument(value).arg_number] = written
         elif owner.operation.block == top.block:
             mark = signature(owner.operation)
             if mark is None:
                 return None
-            found[mark] = written
-    return found
+            result[mark] = written
+    return result
 
 
 def read_nest(top: ir.Operation) -> Nest:

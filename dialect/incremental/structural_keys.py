@@ -39,20 +39,20 @@ class NestKey:
 
     def place(self, value: ir.Value) -> Origin:
         """The origin of a value; None if unknown."""
-        found = self.places.get(value)
-        if found is None and is_apply(value):
-            found = self.mapped(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
-        return found
+        origin = self.places.get(value)
+        if origin is None and is_apply(value):
+            origin = self.mapped(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
+        return origin
 
     def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Origin:
         """An attribute and the origins of its operands, as a key; None if one is unknown."""
-        found = []
+        origins = []
         for value in operands:
-            place = self.place(value)
-            if place is None:
+            origin = self.place(value)
+            if origin is None:
                 return None
-            found.append(place)
-        return (what, *found)
+            origins.append(origin)
+        return (what, *origins)
 
 
 _numbers: BoundedDict[Any, int] = BoundedDict(2 * ENTRIES)
@@ -76,10 +76,10 @@ def nest_key_in(body: ir.Block) -> NestKey | None:
     attributes = op.attributes
     keys = _LOOP if name == "affine.for" else _BLOCK if is_block(op) else ()
     if name == "affine.if":
-        own = (attributes["condition"], body == op.regions[0].blocks[0])
+        op_key = (attributes["condition"], body == op.regions[0].blocks[0])
     else:
-        own = (name, *[attributes[k] for k in keys])
-    mapped = outer.mapped(own, op.operands) if keys or name == "affine.if" else own
+        op_key = (name, *[attributes[k] for k in keys])
+    mapped = outer.mapped(op_key, op.operands) if keys or name == "affine.if" else op_key
     if mapped is None:
         return None
     arguments = body.arguments if keys else ()
@@ -95,11 +95,11 @@ def nest_key_of(op: ir.Operation) -> NestKey | None:
 
 def _number(key: Any) -> int:
     global _next
-    found = _numbers.get(key)
-    if found is None:
+    number = _numbers.get(key)
+    if number is None:
         _next += 1
-        _numbers[key] = found = _next
-    return found
+        _numbers[key] = number = _next
+    return number
 
 
 def _block_key(op: ir.Operation) -> Hashable:

@@ -62,10 +62,10 @@ def forget(module: ir.Module) -> None:
 
 def read(module: ir.Module) -> ModuleContents | None:
     """A new table of a module; None if two loops or blocks have the same id."""
-    found = [read_function(f) for f in funcs(module)]
-    known = [f for f in found if f is not None]
-    numbers = [n for f in known for n in (f.number, *f.homes)]
-    return ModuleContents(known) if len(known) == len(found) and len(set(numbers)) == len(numbers) else None
+    contents = [read_function(f) for f in funcs(module)]
+    unique = [f for f in contents if f is not None]
+    numbers = [n for f in unique for n in (f.number, *f.homes)]
+    return ModuleContents(unique) if len(unique) == len(contents) and len(set(numbers)) == len(numbers) else None
 
 
 def read_verified(module: ir.Module) -> None:
@@ -75,9 +75,9 @@ def read_verified(module: ir.Module) -> None:
         _tables[module] = table
 
 
-def record(module: ir.Module, before: ir.Module, changed: ChangedNests | None) -> None:
+def record(module: ir.Module, old_module: ir.Module, changed: ChangedNests | None) -> None:
     """Make the table of a module that was verified after a step."""
-    old = _tables.get(before)
+    old = _tables.get(old_module)
     table = read(module) if changed is None or old is None else _carried(old, changed)
     if table is not None:
         _tables[module] = table
@@ -94,12 +94,12 @@ def _carried(old: ModuleContents, changed: ChangedNests) -> ModuleContents:
     return ModuleContents(changed.contents, lost, changed.runs)
 
 
-def lost_ids(before: ir.Module, after: ir.Module) -> frozenset[int]:
+def lost_ids(old_module: ir.Module, new_module: ir.Module) -> frozenset[int]:
     """The ids of loops and blocks that are in a module before a step, but not after it."""
-    table = _tables.get(after)
+    table = _tables.get(new_module)
     if table is not None and table.lost is not None:
         return table.lost
-    return ids_of(before) - ids_of(after)
+    return ids_of(old_module) - ids_of(new_module)
 
 
 def ids_of(module: ir.Module) -> frozenset[int]:
@@ -113,25 +113,25 @@ def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Op
     table = _tables.get(like or module)
     if table is None:
         return walk.find(module, number)
-    place = table.place(number)
-    if place is None:
+    position = table.place(number)
+    if position is None:
         return next((f.op for f in funcs(module) if f.id == number), None)
-    return walk.find(funcs(module)[place[0]].body.operations[place[1]].operation, number)
+    return walk.find(funcs(module)[position[0]].body.operations[position[1]].operation, number)
 
 
 def ids_in(root: ir.Operation) -> frozenset[int]:
     """The ids of the loops, blocks and functions in an op."""
-    found: set[int] = set()
+    ids: set[int] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:
         if op.name in _HANDLED:
             attributes = op.attributes
             if attrs.ID in attributes:
-                found.add(ir.IntegerAttr(attributes[attrs.ID]).value)
+                ids.add(ir.IntegerAttr(attributes[attrs.ID]).value)
         return ir.WalkResult.ADVANCE
 
     visit(root, look)
-    return frozenset(found)
+    return frozenset(ids)
 
 
 # --- programs of users ------------------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ def remember(module: ir.Module) -> None:
 
 def is_verified(module: ir.Module) -> bool:
     """Whether a module was verified and nothing in it changed since then: users may edit it, and run passes on it."""
-    known = _verified.get(module)
-    return known is not None and known == _fingerprint(module)
+    fingerprint = _verified.get(module)
+    return fingerprint is not None and fingerprint == _fingerprint(module)
 
 
 def _fingerprint(module: ir.Module) -> bytes:

@@ -87,15 +87,15 @@ class IndexMap:
 
         return IndexMap(self.names, tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
 
-    def text(self, of: Callable[[Any], str]) -> str:
+    def text(self, text_of_handle: Callable[[Any], str]) -> str:
         """The map as Python source. Variables that are called like a sampled integer get other names."""
         handles = [leaf for side in self.sides() for leaf in leaves(side) if isinstance(leaf, Sampled)]
-        taken = {*map(of, handles), *self.sizes}
+        used_names = {*map(text_of_handle, handles), *self.sizes}
         names = self.names
-        if taken & set(names):
-            names = tuple(unused(f"{n}_", taken | set(self.names)) if n in taken else n for n in names)
+        if used_names & set(names):
+            names = tuple(unused(f"{n}_", used_names | set(self.names)) if n in used_names else n for n in names)
         map_ = self.renamed(names)
-        return map_._shown([text_of(t, of) for t in map_.terms])
+        return map_._shown([text_of(t, text_of_handle) for t in map_.terms])
 
     def renamed(self, names: Sequence[str]) -> IndexMap:
         """The same map with other names for its variables."""
@@ -117,8 +117,8 @@ class IndexMap:
         """The map that a lambda computes. `ndim`: the number of indices, required if the lambda takes `*indices`."""
         names = parameters(mapping_function, ndim)
         with affine_terms():
-            found = flat(called(mapping_function, names))
-            terms = tuple(checked(replaced(t, lambda leaf: size_named(leaf, mapping_function))) for t in found)
+            results = flat(called(mapping_function, names))
+            terms = tuple(checked(replaced(t, lambda leaf: size_named(leaf, mapping_function))) for t in results)
         inverse = None
         if inverse_index_map is not None:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
@@ -129,10 +129,10 @@ class IndexMap:
         return IndexMap(tuple(names), terms, inverse)
 
     @staticmethod
-    def from_text(text: str, known: Mapping[str, Any] | None = None) -> IndexMap:
+    def from_text(text: str, handles: Mapping[str, Any] | None = None) -> IndexMap:
         """The map whose text is `lambda i, j: (i // 16, j % 16)`. The text is parsed, never executed.
 
-        `known`: sampled integers by name. Any other name that is not a variable is a size of the program.
+        `handles`: sampled integers by name. Any other name that is not a variable is a size of the program.
         """
         try:
             tree = ast.parse(text.strip(), mode="eval").body
@@ -145,7 +145,7 @@ class IndexMap:
         if args.vararg or args.kwarg or args.kw_defaults != [None] * len(args.kwonlyargs) or args.defaults:
             raise IndexMapError(f"{text!r}: an index map given as text takes plain parameters only")
         names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-        others = {n: v for n, v in (known or {}).items() if n not in names}
+        others = {n: v for n, v in (handles or {}).items() if n not in names}
         try:
             with affine_terms():
                 terms = [from_ast(node, set(names), others, with_sizes=True) for node in flat_nodes(tree.body)]
@@ -154,19 +154,19 @@ class IndexMap:
         return IndexMap(tuple(names), tuple(terms))
 
     @staticmethod
-    def wrap(given: IndexMap | Callable[..., Any] | str, ndim: int | None = None) -> IndexMap:
+    def wrap(index_map: IndexMap | Callable[..., Any] | str, ndim: int | None = None) -> IndexMap:
         """An IndexMap from a lambda, an IndexMap, or its text."""
-        if isinstance(given, IndexMap):
-            found = given
-        elif isinstance(given, str):
-            found = IndexMap.from_text(given)
-        elif callable(given):
-            return IndexMap.from_func(given, ndim)
+        if isinstance(index_map, IndexMap):
+            result = index_map
+        elif isinstance(index_map, str):
+            result = IndexMap.from_text(index_map)
+        elif callable(index_map):
+            return IndexMap.from_func(index_map, ndim)
         else:
-            raise TypeError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(given)}")
-        if ndim is not None and len(found.names) != ndim:
-            raise IndexMapError(f"the map {found} takes {len(found.names)} indices; there are {ndim}")
-        return found
+            raise TypeError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(index_map)}")
+        if ndim is not None and len(result.names) != ndim:
+            raise IndexMapError(f"the map {result} takes {len(result.names)} indices; there are {ndim}")
+        return result
 
     def __repr__(self) -> str:
         return self._shown([repr(t) for t in self.terms])
@@ -248,11 +248,11 @@ class IndexMap:
     def inverse_exprs(self, layout: Layout) -> tuple[ir.AffineExpr, ...]:
         """The inverse over a box: the given one if it is correct, else computed by isl."""
         if self.inverse_index_map is not None:
-            given = self.inverse_index_map.affine(layout.box.params)
-            again = Layout(given, layout.target).relation
-            if not layout.relation.apply_range(again).is_equal(layout.box.points.identity()):
+            exprs = self.inverse_index_map.affine(layout.box.params)
+            round_trip = Layout(exprs, layout.target).relation
+            if not layout.relation.apply_range(round_trip).is_equal(layout.box.points.identity()):
                 raise IndexMapError(f"{self.inverse_index_map} is not the inverse of {self}")
-            return given
+            return exprs
         return layout.inverse
 
     def at(self, sizes: Mapping[str, int]) -> IndexMap:
@@ -273,13 +273,13 @@ class IndexMap:
             names.append(stays or f"axis{number}")
         return names
 
-    def is_equivalent_to(self, other: IndexMap) -> bool:
+    def is_equivalent_to(self, index_map: IndexMap) -> bool:
         """Whether two maps agree at every point; names of variables do not matter."""
-        if len(self.names) != len(other.names) or len(self.terms) != len(other.terms):
+        if len(self.names) != len(index_map.names) or len(self.terms) != len(index_map.terms):
             return False
         with entered(), question("whether two index maps are the same"):
-            sizes = sorted({*self.sizes, *other.sizes})
-            mine, theirs = (everywhere(m.affine(sizes), len(m.names) + len(sizes)) for m in (self, other))
+            sizes = sorted({*self.sizes, *index_map.sizes})
+            mine, theirs = (everywhere(m.affine(sizes), len(m.names) + len(sizes)) for m in (self, index_map))
             return mine.is_equal(theirs)
 
     def map_ndarray(
@@ -325,19 +325,19 @@ def _shown(shape: Sequence[Any]) -> str:
 def check_start(map_: IndexMap, layout: Layout) -> None:
     """Reject a map with a negative result."""
     if (point := layout.below_zero) is not None:
-        place = tuple(map_.map_indices(point)) if not layout.box.params else "a negative index"
-        raise IndexMapError(f"the map {map_} takes {_shown(point)} to {place}: an index must not be negative")
+        image = tuple(map_.map_indices(point)) if not layout.box.params else "a negative index"
+        raise IndexMapError(f"the map {map_} takes {_shown(point)} to {image}: an index must not be negative")
 
 
 def check_one_to_one(map_: IndexMap, layout: Layout) -> None:
     """Reject a map with a negative result, or that maps two points to one."""
     check_start(map_, layout)
-    if (found := layout.collision) is not None:
-        raise IndexMapError(f"the map {map_} is not one to one: {collision_text(map_, found)}")
+    if (collision := layout.collision) is not None:
+        raise IndexMapError(f"the map {map_} is not one to one: {collision_text(map_, collision)}")
 
 
-def collision_text(map_: IndexMap, found: Collision) -> str:
+def collision_text(map_: IndexMap, collision: Collision) -> str:
     """A collision as text."""
-    sizes = "".join(f" (for {n} = {v})" for n, v in found.sizes.items())
-    place = _shown(map_.map_indices(found.first, found.sizes))
-    return f"{_shown(found.first)} and {_shown(found.second)} both map to {place}{sizes}"
+    sizes = "".join(f" (for {n} = {v})" for n, v in collision.sizes.items())
+    image = _shown(map_.map_indices(collision.first, collision.sizes))
+    return f"{_shown(collision.first)} and {_shown(collision.second)} both map to {image}{sizes}"

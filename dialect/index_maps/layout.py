@@ -127,8 +127,8 @@ class Layout:
         bad = isl.Set.empty(self.box.points.get_space())
         for expr in self.exprs:
             bad = bad.union(self.box.points.subtract(nonneg(self.box.aff(expr))))
-        found = smallest_point(bad)
-        return None if found is None else tuple(found[len(self.box.params) :])
+        point = smallest_point(bad)
+        return None if point is None else tuple(point[len(self.box.params) :])
 
     @cached_property
     def shape(self) -> tuple[ir.AffineExpr, ...]:
@@ -180,16 +180,16 @@ class Layout:
     def _digit(self, number: int) -> list[ir.AffineExpr]:
         """One coordinate as a digit of an index: isl returns a piece per value for digits in the middle."""
         extent = self.box.extents[number]
-        for place, expr in enumerate(self.exprs):
-            found = dim_factors(expr)
-            weight = found[0].get(number, 0) if found else 0
+        for position, expr in enumerate(self.exprs):
+            factors = dim_factors(expr)
+            weight = factors[0].get(number, 0) if factors else 0
             if weight <= 0 or not isinstance(extent, ir.AffineConstantExpr):
                 continue
-            digit, here = (
+            digit, original = (
                 AffineExpr.get_mod(AffineExpr.get_floor_div(e, weight), extent.value)
-                for e in (AffineExpr.get_dim(place), expr)
+                for e in (AffineExpr.get_dim(position), expr)
             )
-            same = zeros(self.box.aff(here - AffineExpr.get_dim(number)))
+            same = zeros(self.box.aff(original - AffineExpr.get_dim(number)))
             if self.box.points.is_subset(same):
                 return [digit]
         return []
@@ -207,17 +207,17 @@ class Layout:
         holes = self.holes
         if holes.is_empty():
             return Padding([], [], never=True)
-        inside = self.image.gist(self.target.points).coalesce()
-        kept = self._conjunction(inside)
-        if kept is not None:
-            pieces = [self._tightened(p) for condition in kept for p in self._negation(condition)]
-            return Padding(sorted(pieces, key=_first), kept, never=False)
+        image = self.image.gist(self.target.points).coalesce()
+        unpadded = self._conjunction(image)
+        if unpadded is not None:
+            pieces = [self._tightened(p) for condition in unpadded for p in self._negation(condition)]
+            return Padding(sorted(pieces, key=_first), unpadded, never=False)
         pieces = []
         for basic in holes.make_disjoint().get_basic_sets():
-            one = self._conjunction(basic.to_set().gist(self.target.points))
-            if one is None:
+            piece = self._conjunction(basic.to_set().gist(self.target.points))
+            if piece is None:
                 raise NotProvable("the padding cannot be written as affine conditions")
-            pieces.append(one)
+            pieces.append(piece)
         return Padding(pieces, None, never=False)
 
     def _conjunction(self, points: isl.Set) -> Conjunction | None:
@@ -225,15 +225,15 @@ class Layout:
         basics = points.compute_divs().get_basic_sets()
         if len(basics) != 1:
             return None
-        found: Conjunction = []
+        conjunction: Conjunction = []
         for constraint in basics[0].get_constraints():
             if constraint.is_div_constraint():
                 continue
             aff = constraint.get_aff()
             scale = aff.get_denominator_val()
-            found.append((self._expr(aff.scale_val(scale)), constraint.is_equality()))
-        exact = self._where(found).intersect(self.target.points).is_equal(points.intersect(self.target.points))
-        return found if exact else None
+            conjunction.append((self._expr(aff.scale_val(scale)), constraint.is_equality()))
+        exact = self._where(conjunction).intersect(self.target.points).is_equal(points.intersect(self.target.points))
+        return conjunction if exact else None
 
     def _expr(self, aff: isl.Aff) -> ir.AffineExpr:
         count = len(self.exprs) + len(self.box.params)
@@ -256,10 +256,10 @@ class Layout:
     def _tightened(self, piece: Conjunction) -> Conjunction:
         """Rewrite `16 * a + b >= 60` as `a == 3 and b >= 12` where the two are equal in the target."""
         expr, is_eq = piece[0]
-        found = dim_factors(expr)
-        if is_eq or found is None or len(found[0]) < 2:
+        factors = dim_factors(expr)
+        if is_eq or factors is None or len(factors[0]) < 2:
             return piece
-        top = max(found[0], key=lambda d: abs(found[0][d]))
+        top = max(factors[0], key=lambda d: abs(factors[0][d]))
         extent = self.target.extents[top] if top < len(self.exprs) else None
         if extent is None or not isinstance(extent, ir.AffineConstantExpr):
             return piece
@@ -267,8 +267,8 @@ class Layout:
         count = len(self.exprs) + len(self.box.params)
         swap = _dims(count)
         swap[top] = AffineExpr.get_constant(last)
-        rest = expr.compose(ir.AffineMap.get(count, 0, swap))
-        tidy = [(AffineExpr.get_dim(top) - last, True), (simplified_expr(rest, count), False)]
+        remainder = expr.compose(ir.AffineMap.get(count, 0, swap))
+        tidy = [(AffineExpr.get_dim(top) - last, True), (simplified_expr(remainder, count), False)]
         ours, box = self._where(piece), self.target.points
         return tidy if self._where(tidy).intersect(box).is_equal(ours.intersect(box)) else piece
 
@@ -294,8 +294,8 @@ def everywhere(exprs: Sequence[ir.AffineExpr], rank: int) -> isl.Map:
     local = local_space(rank, [])
     zero = isl.Aff.zero_on_domain(local)
     dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(rank)]
-    whole = Domain([], [], isl.Set.universe(local.get_space()), {}, zero)
-    return whole.relation([to_aff(e, dims, zero) for e in exprs])
+    universe = Domain([], [], isl.Set.universe(local.get_space()), {}, zero)
+    return universe.relation([to_aff(e, dims, zero) for e in exprs])
 
 
 def _dims(count: int) -> list[ir.AffineExpr]:

@@ -28,19 +28,19 @@ def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
     if not callable(function):
         raise IndexMapError(f"an index map is a lambda such as lambda i, j: (j, i), not {short_repr(function)}")
     try:
-        found = list(inspect.signature(function).parameters.values())
+        params = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise IndexMapError(f"{short_repr(function)} has no inspectable signature; write the map as a lambda") from None
-    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if odd := [p.name for p in found if p.kind is p.VAR_KEYWORD]:
+    names = [p.name for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if odd := [p.name for p in params if p.kind is p.VAR_KEYWORD]:
         raise IndexMapError(f"an index map takes named parameters or *indices; it cannot take **{odd[0]}")
-    last = [p.name for p in found if p.kind is p.KEYWORD_ONLY]
-    several = [p.name for p in found if p.kind is p.VAR_POSITIONAL]
+    last = [p.name for p in params if p.kind is p.KEYWORD_ONLY]
+    several = [p.name for p in params if p.kind is p.VAR_POSITIONAL]
     if several:
         if ndim is None:
             raise IndexMapError(f"the map takes *{several[0]}: pass the number of indices as ndim=")
-        taken = len(names) + len(last)
-        names += [unused(f"{several[0][0]}{number}", {*names, *last}) for number in range(ndim - taken)]
+        named_count = len(names) + len(last)
+        names += [unused(f"{several[0][0]}{number}", {*names, *last}) for number in range(ndim - named_count)]
     names += last
     if ndim is not None and len(names) != ndim:
         raise IndexMapError(f"the map takes {len(names)} indices ({', '.join(names)}); there are {ndim}")
@@ -54,13 +54,15 @@ def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
     try:
         return function(*[Dim(n) for n in first], **{n: Dim(n) for n in last})
     except (TypeError, AttributeError) as error:
-        at = ", ".join(names)
-        raise IndexMapError(f"the map cannot be evaluated at ({at}), which are affine expressions: {error}") from error
+        arguments = ", ".join(names)
+        raise IndexMapError(
+            f"the map cannot be evaluated at ({arguments}), which are affine expressions: {error}"
+        ) from error
 
 
-def unused(name: str, taken: set[str]) -> str:
+def unused(name: str, used_names: set[str]) -> str:
     """The name, with underscores until it is not taken."""
-    while name in taken:
+    while name in used_names:
         name += "_"
     return name
 
@@ -69,20 +71,20 @@ def size_named(leaf: IntExpr, function: Callable[..., Any]) -> IntExpr:
     """A size variable by its name, or by that of the Python variable of the function that holds it."""
     if not isinstance(leaf, SizeVariable):
         return leaf
-    held = inspect.getclosurevars(function) if inspect.isfunction(function) else None
-    scope = {**held.globals, **held.nonlocals} if held else {}
+    closure = inspect.getclosurevars(function) if inspect.isfunction(function) else None
+    scope = {**closure.globals, **closure.nonlocals} if closure else {}
     name = leaf.name or next((n for n, v in scope.items() if v is leaf), "")
     if not name:
         raise IndexMapError("the map uses a size without a name; refer to it by a variable: n = T.int32()")
     return Symbol(name)
 
 
-def flat(given: Any) -> Iterable[IntExpr]:
+def flat(results: Any) -> Iterable[IntExpr]:
     """The results of a lambda: one expression, or a flattened list of them."""
-    if not isinstance(given, (list, tuple)):
-        yield checked(as_expr(given))
+    if not isinstance(results, (list, tuple)):
+        yield checked(as_expr(results))
         return
-    for item in given:
+    for item in results:
         yield from flat(item)
 
 

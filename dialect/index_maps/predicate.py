@@ -31,13 +31,13 @@ class Condition:
             sides[factor < 0].append(part if abs(factor) == 1 else part * abs(factor))
         if constant:
             sides[constant < 0].append(Constant(abs(constant)))
-        left, right = (_total(side) for side in sides)
-        return Condition(right, left, is_eq) if is_eq and not sides[0] else Condition(left, right, is_eq)
+        lhs, rhs = (_total(side) for side in sides)
+        return Condition(rhs, lhs, is_eq) if is_eq and not sides[0] else Condition(lhs, rhs, is_eq)
 
     def holds(self, values: dict[str, int]) -> bool:
         """Whether the condition holds for given values of its names."""
-        left, right = (evaluate(side, values.__getitem__) for side in (self.left, self.right))
-        return left == right if self.is_eq else left >= right
+        lhs, rhs = (evaluate(side, values.__getitem__) for side in (self.left, self.right))
+        return lhs == rhs if self.is_eq else lhs >= rhs
 
     def __repr__(self) -> str:
         if self.is_eq:
@@ -77,8 +77,8 @@ class Predicate:
 
     def __call__(self, *values: int) -> bool:
         """Whether the predicate holds for given indices, followed by the sizes."""
-        known = dict(zip(self.names, values, strict=True))
-        return any(all(c.holds(known) for c in piece) for piece in self.pieces)
+        value_of = dict(zip(self.names, values, strict=True))
+        return any(all(c.holds(value_of) for c in piece) for piece in self.pieces)
 
     def __repr__(self) -> str:
         if not self.pieces:

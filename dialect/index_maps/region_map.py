@@ -22,16 +22,16 @@ class RegionMap:
     once the number of iters is known, so it may take `*iters`.
     """
 
-    def __init__(self, given: Callable[..., Any] | str):
+    def __init__(self, regions: Callable[..., Any] | str):
         self._function: Callable[..., Any] | None = None
         self.names: list[str] = []
         self.spans: list[Span] = []
-        if isinstance(given, str):
-            self._parse(given)
-        elif callable(given):
-            self._function = given
+        if isinstance(regions, str):
+            self._parse(regions)
+        elif callable(regions):
+            self._function = regions
         else:
-            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {short_repr(given)}")
+            raise TypeError(f"regions are a lambda such as lambda vi: [(vi - 1, vi + 1)], not {short_repr(regions)}")
 
     @staticmethod
     def from_text(text: str) -> RegionMap:
@@ -46,13 +46,13 @@ class RegionMap:
             self._function = None
         if len(self.names) != len(iters):
             raise IndexMapError(f"{self} takes {len(self.names)} iters; the block has {len(iters)}")
-        at = dict(zip(self.names, iters, strict=True))
-        return [(Index.wrap(evaluate(a, at)), Index.wrap(evaluate(b, at))) for a, b in self.spans]
+        iter_of = dict(zip(self.names, iters, strict=True))
+        return [(Index.wrap(evaluate(a, iter_of)), Index.wrap(evaluate(b, iter_of))) for a, b in self.spans]
 
     @staticmethod
-    def wrap(given: RegionMap | Callable[..., Any] | str) -> RegionMap:
+    def wrap(regions: RegionMap | Callable[..., Any] | str) -> RegionMap:
         """A RegionMap from a lambda, a RegionMap, or its text."""
-        return given if isinstance(given, RegionMap) else RegionMap(given)
+        return regions if isinstance(regions, RegionMap) else RegionMap(regions)
 
     def _parse(self, text: str) -> None:
         try:
@@ -72,15 +72,15 @@ class RegionMap:
             return repr(self._function)
         return f"lambda {', '.join(self.names)}: [{', '.join(f'({a!r}, {b!r})' for a, b in self.spans)}]"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RegionMap) and repr(self) == repr(other)
+    def __eq__(self, region_map: object) -> bool:
+        return isinstance(region_map, RegionMap) and repr(self) == repr(region_map)
 
     def __hash__(self) -> int:
         return hash(repr(self))
 
 
-def _items(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
+def _items(results: Any) -> list[Any]:
+    return list(results) if isinstance(results, list | tuple) else [results]
 
 
 def _span(item: Any) -> Span:

@@ -79,13 +79,13 @@ def sampled_in(term: IntExpr) -> list[Any]:
     return [term] if isinstance(term, Sampled) else []
 
 
-def text_of(term: IntExpr, of: Callable[[Any], str]) -> str:
-    """The term as Python source, sampled integers called by `of`."""
+def text_of(term: IntExpr, text_of_handle: Callable[[Any], str]) -> str:
+    """The term as Python source, sampled integers called by `text_of_handle`."""
 
     def sampled(part: IntExpr) -> str | None:
         if isinstance(part, Formula):
-            return f"({part.text(of)})"
-        return of(part) if isinstance(part, Sampled) else None
+            return f"({part.text(text_of_handle)})"
+        return text_of_handle(part) if isinstance(part, Sampled) else None
 
     return text(term, sampled)
 

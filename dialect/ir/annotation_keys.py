@@ -115,28 +115,30 @@ KEYS: dict[str, Key] = {
 }  # fmt: skip
 
 
-def doubt(key: str, place: str) -> str:
+def doubt(key: str, kind: str) -> str:
     """Why an annotation of a loop, block or function has no effect and no reader, with the nearest known key; "" for a
     known key, and for a note of the user.
     """
     name = key.replace("tirx.", "tir.", 1) if key.startswith("tirx.") else key
-    known = KEYS.get(name)
-    if known is not None:
-        homes = " or ".join(known.places)
-        return "" if place in known.places else f'"{key}" is an annotation of a {homes}; on a {place} it has no effect'
+    annotation = KEYS.get(name)
+    if annotation is not None:
+        homes = " or ".join(annotation.places)
+        return (
+            "" if kind in annotation.places else f'"{key}" is an annotation of a {homes}; on a {kind} it has no effect'
+        )
     namespace, dot, _ = name.partition(".")
     if dot and namespace not in _NAMESPACES:
         return ""
-    here = [k for k, v in KEYS.items() if place in v.places]
-    near = difflib.get_close_matches(name, here, n=1, cutoff=_NEAR) or difflib.get_close_matches(name, KEYS, n=1)
+    candidates = [k for k, v in KEYS.items() if kind in v.places]
+    near = difflib.get_close_matches(name, candidates, n=1, cutoff=_NEAR) or difflib.get_close_matches(name, KEYS, n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
     return f'unknown annotation "{key}" has no effect{hint or f"; name a note of your own with a dot: my.{key}"}'
 
 
 def ignored(key: str) -> str:
     """What to use instead of a known annotation that lowering ignores; "" for any other key."""
-    found = KEYS.get(key)
-    return "" if found is None else found.instead
+    annotation = KEYS.get(key)
+    return "" if annotation is None else annotation.instead
 
 
 def prefetched(annotations: Mapping[str, Any]) -> list[str]:

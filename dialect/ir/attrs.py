@@ -92,17 +92,17 @@ _dicts: BoundedDict[ir.Attribute, tuple[tuple[str, Any], ...]] = BoundedDict()
 
 
 def _list(attr: Any) -> list[Any]:
-    found = _lists.get(attr)
-    if found is None:
-        found = _lists[attr] = tuple([from_attr(a) for a in attr])
-    return [_fresh(v) for v in found]
+    items = _lists.get(attr)
+    if items is None:
+        items = _lists[attr] = tuple([from_attr(a) for a in attr])
+    return [_fresh(v) for v in items]
 
 
 def _dict(attr: Any) -> dict[str, Any]:
-    found = _dicts.get(attr)
-    if found is None:
-        found = _dicts[attr] = tuple([(named.name, from_attr(named.attr)) for named in attr])
-    return {name: _fresh(value) for name, value in found}
+    items = _dicts.get(attr)
+    if items is None:
+        items = _dicts[attr] = tuple([(named.name, from_attr(named.attr)) for named in attr])
+    return {name: _fresh(value) for name, value in items}
 
 
 def _fresh(value: Any) -> Any:

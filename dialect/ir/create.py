@@ -68,14 +68,14 @@ def _next_id(root: ir.Operation) -> int:
 
 
 def _walk(root: ir.Operation) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
+    visited: list[ir.Operation] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        found.append(op)
+        visited.append(op)
         return ir.WalkResult.ADVANCE
 
     visit(root, look)
-    return found
+    return visited
 
 
 def _id_here() -> ir.Attribute:
@@ -222,10 +222,10 @@ def data_loop(name: str, lower: ir.Value, upper: ir.Value) -> ir.Operation:
 def while_loop(condition: Callable[[], ir.Value]) -> ir.Operation:
     """`while condition():`, an empty `scf.while`; `condition` emits what is evaluated before every iteration."""
     op = ir.Operation.create("scf.while", regions=2)
-    before, after = (region.blocks.append() for region in op.regions)
-    with ir.InsertionPoint(before):
+    before_region, after_region = (region.blocks.append() for region in op.regions)
+    with ir.InsertionPoint(before_region):
         scf.condition(condition(), [])
-    with ir.InsertionPoint(after):
+    with ir.InsertionPoint(after_region):
         scf.yield_([])
     op.attributes[attrs.LOOP] = ir.StringAttr.get("while")
     _assign_id(op)
@@ -328,14 +328,14 @@ def bound_value(name: str, low: Index | int, extent: Index | int, value: ir.Valu
 
     Returns the loop and the body of the condition. Lowering and the interpreter take the value without the search.
     """
-    found = loop(name, low, Index.wrap(low) + extent)
-    found.op.attributes[attrs.BIND] = ir.UnitAttr.get()
-    with at_end(found.body):
-        same = arith.cmpi(arith.CmpIPredicate.eq, found.var, value)
+    search = loop(name, low, Index.wrap(low) + extent)
+    search.op.attributes[attrs.BIND] = ir.UnitAttr.get()
+    with at_end(search.body):
+        same = arith.cmpi(arith.CmpIPredicate.eq, search.var, value)
         branch = ir.Operation.create("scf.if", operands=[same], regions=2)
     with ir.InsertionPoint(branch.regions[0].blocks.append()):
         scf.yield_([])
-    return found, branch.regions[0].blocks[0]
+    return search, branch.regions[0].blocks[0]
 
 
 def init(owner: Block) -> ir.Operation:
@@ -459,6 +459,6 @@ def _converted(value: ir.Value, source: str, dtype: str) -> ir.Value:
         return (arith.extui if zeros_above else arith.extsi)(target, value)
     if dtypes.bits(source) > dtypes.bits(dtype):
         return arith.trunci(target, value)
-    made = arith.bitcast(target, value)  # between int8 and uint8: an op of its own, so that both sides have one type
-    made.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
-    return made
+    cast = arith.bitcast(target, value)  # between int8 and uint8: an op of its own, so that both sides have one type
+    cast.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
+    return cast

@@ -75,12 +75,12 @@ _WAYS = {
 }
 
 
-def refusal(shown: str) -> str:
+def refusal(dtype: str) -> str:
     """The message for a type that is not supported, and what to use instead."""
-    way = next((text for word, text in _WAYS.items() if shown.strip('"').removeprefix("u").startswith(word)), None)
-    vector = element(shown.strip('"')) in NAMES and shown.strip('"') not in NAMES
+    way = next((text for word, text in _WAYS.items() if dtype.strip('"').removeprefix("u").startswith(word)), None)
+    vector = element(dtype.strip('"')) in NAMES and dtype.strip('"') not in NAMES
     way = f"a buffer has elements of one lane; a vector value has 2 to {MOST_LANES} lanes" if vector else way
-    return f"dtype {shown} is not supported; {f'{way}; ' if way else ''}use one of {', '.join(NAMES)}"
+    return f"dtype {dtype} is not supported; {f'{way}; ' if way else ''}use one of {', '.join(NAMES)}"
 
 
 def to_name(type_: ir.Type) -> str:

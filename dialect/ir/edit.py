@@ -42,9 +42,9 @@ def fold_constants(root: ir.Operation) -> None:
 
 def fold_conversion(op: ir.Operation) -> None:
     """Fold a conversion, or chain of conversions, of a constant."""
-    given = op.operands[0].owner
-    if not isinstance(given, ir.Block) and given.name in _COMPUTED and len(given.operands) == 1:
-        fold_conversion(given.operation)
+    operand = op.operands[0].owner
+    if not isinstance(operand, ir.Block) and operand.name in _COMPUTED and len(operand.operands) == 1:
+        fold_conversion(operand.operation)
     _fold(op)
 
 
@@ -53,19 +53,19 @@ def _fold(op: ir.Operation) -> None:
         return
     if op.name == "arith.bitcast" and not all(isinstance(v.type, ir.IntegerType) for v in (*op.operands, *op.results)):
         return
-    given = [_constant(v, signs.operand_sign(op) is True) for v in op.operands]
-    if None in given or not all(math.isfinite(g) for g in given):  # type: ignore[arg-type]
+    operands = [_constant(v, signs.operand_sign(op) is True) for v in op.operands]
+    if None in operands or not all(math.isfinite(g) for g in operands):  # type: ignore[arg-type]
         return
-    if op.name in TO_FLOAT and abs(given[0]) > 1 << 53:  # type: ignore[arg-type]
+    if op.name in TO_FLOAT and abs(operands[0]) > 1 << 53:  # type: ignore[arg-type]
         return  # a Python float would round it once more
-    value = _COMPUTED[op.name](*given)
+    value = _COMPUTED[op.name](*operands)
     type_ = op.results[0].type
     dtype = signs.dtype_of(op.results[0]) or dtypes.to_name(type_)
     if not (math.isfinite(value) if dtypes.is_float(dtype) else dtypes.fits(value, dtype)):
         return
     with ir.InsertionPoint(op), op.location:
-        made = arith.constant(type_, value if dtypes.is_float(dtype) else dtypes.as_signed(value, dtype))
-    replace_uses(op.results[0], made)
+        folded = arith.constant(type_, value if dtypes.is_float(dtype) else dtypes.as_signed(value, dtype))
+    replace_uses(op.results[0], folded)
     erase(op)
 
 
@@ -74,10 +74,10 @@ def _constant(value: ir.Value, unsigned: bool) -> float | int | None:
         return read_apply(value).as_constant()  # an index that became constant
     if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
         return None
-    found = value.owner.attributes["value"]
-    if isinstance(found, ir.IntegerAttr) and unsigned:
-        return dtypes.as_typed(found.value, f"u{dtypes.to_name(value.type)}")
-    return found.value if isinstance(found, ir.FloatAttr | ir.IntegerAttr) else None
+    attribute = value.owner.attributes["value"]
+    if isinstance(attribute, ir.IntegerAttr) and unsigned:
+        return dtypes.as_typed(attribute.value, f"u{dtypes.to_name(value.type)}")
+    return attribute.value if isinstance(attribute, ir.FloatAttr | ir.IntegerAttr) else None
 
 
 def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str, ir.Attribute]) -> ir.Operation:
@@ -117,8 +117,8 @@ def rewrite_indices(op: ir.Operation, change: Callable[[Index], Index]) -> ir.Op
         operands = list(op.operands)
         start = MEMREF_OPERAND[op.name] + 1 if op.name in AFFINE_ACCESSES else 0
         indices = read_map(attrs.affine_map(op, "map"), operands[start:])
-        map_, used = emit_map([change(i) for i in indices])
-        return rebuild(op, operands[:start] + used, {"map": _map(map_)})
+        map_, map_operands = emit_map([change(i) for i in indices])
+        return rebuild(op, operands[:start] + map_operands, {"map": _map(map_)})
     if op.name == "affine.for":
         return set_bounds(op, [change(i) for i in Loop(op).lowers], [change(i) for i in Loop(op).uppers])
     if op.name == "affine.parallel":
@@ -144,16 +144,16 @@ def _raw_bindings(op: ir.Operation) -> list[Index]:
 
 def rebind(op: ir.Operation, bindings: Sequence[Index]) -> ir.Operation:
     """Change the bindings of a block (their number stays)."""
-    low, used = emit_map(bindings)
+    low, operands = emit_map(bindings)
     high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
-    return rebuild(op, used + used, {"lowerBoundsMap": _map(low), "upperBoundsMap": _map(high)})
+    return rebuild(op, operands + operands, {"lowerBoundsMap": _map(low), "upperBoundsMap": _map(high)})
 
 
 def rebuild_guard(op: ir.Operation, conditions: Sequence[Constraint]) -> ir.Operation:
     """Change the conjunction of an `affine.if`."""
-    map_, used = emit_map([c.index for c in conditions])
+    map_, operands = emit_map([c.index for c in conditions])
     set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in conditions])
-    return rebuild(op, used, {"condition": ir.IntegerSetAttr.get(set_)})
+    return rebuild(op, operands, {"condition": ir.IntegerSetAttr.get(set_)})
 
 
 def substitute(mapping: Mapping[ir.Value, Index], root: ir.Operation | None = None) -> None:
@@ -198,18 +198,18 @@ def fold_choices(root: ir.Operation) -> None:
     for op in reversed(ops(root)):
         if op.name != "affine.if" or is_init(op) or is_where(op):
             continue
-        known = [(c.index.simplified().as_constant(), c.is_eq) for c in constraints(op)]
-        if any(n is None for n, _ in known):
+        conditions = [(c.index.simplified().as_constant(), c.is_eq) for c in constraints(op)]
+        if any(n is None for n, _ in conditions):
             continue
-        taken = all(n == 0 if is_eq else n >= 0 for n, is_eq in known)  # type: ignore[operator]
-        _take_side(op, list(op.regions)[0 if taken else 1])
+        is_true = all(n == 0 if is_eq else n >= 0 for n, is_eq in conditions)  # type: ignore[operator]
+        _take_side(op, list(op.regions)[0 if is_true else 1])
 
 
 def _take_side(op: ir.Operation, side: ir.Region) -> None:
     touch(op)
     if len(side.blocks):
-        *held, end = list(side.blocks[0].operations)
-        for inner in held:
+        *side_ops, end = list(side.blocks[0].operations)
+        for inner in side_ops:
             inner.move_before(op)
         for result, value in zip(op.results, end.operands, strict=True):
             result.replace_all_uses_with(value)
@@ -326,12 +326,12 @@ def prune(op: ir.Operation, stop: ir.Operation) -> None:
 
 def rebased(op: ir.Operation) -> list[ir.Value]:
     """Values defined outside `op` and used inside it."""
-    inside = dict.fromkeys(ops(op))
+    nested = dict.fromkeys(ops(op))
     outer: dict[ir.Value, None] = {}
-    for inner in inside:
+    for inner in nested:
         for value in inner.operands:
             owner = value.owner
             home = owner.owner.operation if isinstance(owner, ir.Block) else owner
-            if home not in inside:
+            if home not in nested:
                 outer[value] = None
     return list(outer)

@@ -45,59 +45,59 @@ class Index:
         expr = self.expr
         return self.values[expr.position] if isinstance(expr, ir.AffineDimExpr) else None
 
-    def _with(self, other: Index | int, build) -> Index:
-        other = Index.wrap(other)
-        if not other.values or other.values == self.values:
-            return trim(build(self.expr, other.expr), self.values)
+    def _with(self, operand: Index | int, build) -> Index:
+        operand = Index.wrap(operand)
+        if not operand.values or operand.values == self.values:
+            return trim(build(self.expr, operand.expr), self.values)
         values = list(self.values)
-        for value in other.values:
+        for value in operand.values:
             if value not in values:
                 values.append(value)
-        swap = [_dim(values.index(v)) for v in other.values]
-        right = _compose(other.expr, swap, len(values))
+        swap = [_dim(values.index(v)) for v in operand.values]
+        right = _compose(operand.expr, swap, len(values))
         return trim(build(self.expr, right), values)
 
-    def __add__(self, other: Index | int) -> Index:
-        return self._with(other, lambda a, b: a + b)
+    def __add__(self, rhs: Index | int) -> Index:
+        return self._with(rhs, lambda a, b: a + b)
 
     __radd__ = __add__
 
     def __neg__(self) -> Index:
         return self * -1
 
-    def __sub__(self, other: Index | int) -> Index:
-        return self + Index.wrap(other) * -1
+    def __sub__(self, rhs: Index | int) -> Index:
+        return self + Index.wrap(rhs) * -1
 
-    def __rsub__(self, other: Index | int) -> Index:
-        return Index.wrap(other) - self
+    def __rsub__(self, lhs: Index | int) -> Index:
+        return Index.wrap(lhs) - self
 
-    def __mul__(self, other: Index | int) -> Index:
-        other = Index.wrap(other)
-        if (factor := other.as_constant()) is not None:
+    def __mul__(self, rhs: Index | int) -> Index:
+        rhs = Index.wrap(rhs)
+        if (factor := rhs.as_constant()) is not None:
             return self._with(factor, lambda a, b: a * b)
         if (factor := self.as_constant()) is not None:
-            return other._with(factor, lambda a, b: a * b)
+            return rhs._with(factor, lambda a, b: a * b)
         raise NotAffine("a product of two variables is not affine")
 
     __rmul__ = __mul__
 
-    def _divide(self, other: Index | int, get, what: str) -> Index:
-        divisor = Index.wrap(other).as_constant()
+    def _divide(self, rhs: Index | int, get, what: str) -> Index:
+        divisor = Index.wrap(rhs).as_constant()
         if divisor is None:
             raise NotAffine(f"{what} by a variable is not affine")
         if divisor <= 0:
             raise NotAffine(f"{what} by {divisor}: the divisor must be positive")
         return self._with(divisor, get)
 
-    def __floordiv__(self, other: Index | int) -> Index:
-        return self._divide(other, AffineExpr.get_floor_div, "a division")
+    def __floordiv__(self, rhs: Index | int) -> Index:
+        return self._divide(rhs, AffineExpr.get_floor_div, "a division")
 
-    def __mod__(self, other: Index | int) -> Index:
-        return self._divide(other, AffineExpr.get_mod, "a remainder")
+    def __mod__(self, rhs: Index | int) -> Index:
+        return self._divide(rhs, AffineExpr.get_mod, "a remainder")
 
-    def ceildiv(self, other: Index | int) -> Index:
+    def ceildiv(self, rhs: Index | int) -> Index:
         """The quotient rounded up."""
-        divisor = Index.wrap(other).as_constant()
+        divisor = Index.wrap(rhs).as_constant()
         if divisor is None:
             raise NotAffine("a division by a variable is not affine")
         return (self + (divisor - 1)) // divisor
@@ -120,14 +120,14 @@ class Index:
     def uses(self, value: ir.Value) -> bool:
         return value in self.values
 
-    def same(self, other: Index | int) -> bool:
+    def same(self, index: Index | int) -> bool:
         """Whether both are equal for all values of their variables. True is definitive; False: not provable."""
-        other = Index.wrap(other)
-        if self.expr == other.expr and self.values == other.values:
+        index = Index.wrap(index)
+        if self.expr == index.expr and self.values == index.values:
             return True
-        if not self.values and not other.values:
-            return self.as_constant() == other.as_constant()
-        return _is_zero((self - other).expr, len({*self.values, *other.values}))
+        if not self.values and not index.values:
+            return self.as_constant() == index.as_constant()
+        return _is_zero((self - index).expr, len({*self.values, *index.values}))
 
 
 @lru_cache(maxsize=ENTRIES)
@@ -166,8 +166,8 @@ def cost(expr: ir.AffineExpr) -> int:
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return 1
-    own = 1 if isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr) else 3
-    return own + cost(expr.lhs) + cost(expr.rhs)
+    op_cost = 1 if isinstance(expr, ir.AffineAddExpr | ir.AffineMulExpr) else 3
+    return op_cost + cost(expr.lhs) + cost(expr.rhs)
 
 
 @lru_cache(maxsize=ENTRIES)
@@ -183,21 +183,21 @@ def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
 
 def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
     """Drop unused values, so that equal expressions have equal operands."""
-    shorter, used = _trimmed(expr, len(values))
-    return Index(shorter, tuple(values) if used is None else tuple([values[i] for i in used]))
+    shorter, positions = _trimmed(expr, len(values))
+    return Index(shorter, tuple(values) if positions is None else tuple([values[i] for i in positions]))
 
 
 @lru_cache(maxsize=ENTRIES)
 def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int, ...] | None]:
     """An expression renumbered to its used dimensions, and their old positions (None: all are used)."""
     expr = expr.maybe_downcast()
-    used = tuple(sorted(used_dims(expr)))
-    if len(used) == count:
+    positions = tuple(sorted(used_dims(expr)))
+    if len(positions) == count:
         return expr, None
     renumber: list[AffineExpr] = [AffineExpr.get_constant(0)] * count
-    for new, old in enumerate(used):
+    for new, old in enumerate(positions):
         renumber[old] = AffineExpr.get_dim(new)
-    return (_compose(expr, renumber, len(used)) if used else expr), used
+    return (_compose(expr, renumber, len(positions)) if positions else expr), positions
 
 
 def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
@@ -207,8 +207,8 @@ def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
         values += [v for v in part.values if v not in values]
     swaps = []
     for part in parts:
-        own = [AffineExpr.get_dim(values.index(v)) for v in part.values]
-        swaps.append(_compose(part.expr, own, len(values)))
+        dims = [AffineExpr.get_dim(values.index(v)) for v in part.values]
+        swaps.append(_compose(part.expr, dims, len(values)))
     return trim(_compose(expr, swaps, len(values)), values)
 
 
@@ -261,10 +261,10 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     if not operands:
         return list(_constants(map_))
     values = tuple(operands)
-    folded = {v: made for v in values if (made := _made(v)) is not None}
+    folded = {v: producer for v in values if (producer := _made(v)) is not None}
     results = []
-    for expr, used in _results(map_, len(values)):
-        index = Index(expr, values if used is None else tuple([values[i] for i in used]))
+    for expr, positions in _results(map_, len(values)):
+        index = Index(expr, values if positions is None else tuple([values[i] for i in positions]))
         if len(index.values) > 1 and len(set(index.values)) != len(index.values):
             index = _merge(index)
         results.append(index.substitute(folded) if folded else index)

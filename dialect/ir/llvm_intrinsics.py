@@ -88,8 +88,8 @@ def expand(op: ir.Operation) -> bool:
     with ir.InsertionPoint(op), op.location:
         if (dot := _known(_DOTS, name)) is not None and _fits(dot, operands, type_):
             value = _dot(dot, operands, ir.VectorType(type_))
-        elif (one := _known(_ELEMENTWISE, name)) is not None and _suits(one, operands, type_):
-            value = ir.Operation.create(one, [type_], operands).results[0]
+        elif (elementwise := _known(_ELEMENTWISE, name)) is not None and _suits(elementwise, operands, type_):
+            value = ir.Operation.create(elementwise, [type_], operands).results[0]
         elif (kind := _known(_REDUCTIONS, name)) is not None and _reduces(name, operands, type_):
             attributes = {"kind": ir.Attribute.parse(f"#vector.kind<{kind}>")}
             value = ir.Operation.create("vector.reduction", [type_], operands[::-1], attributes).results[0]
@@ -161,13 +161,13 @@ def _dot(dot: _Dot, operands: Sequence[ir.Value], type_: ir.VectorType) -> ir.Va
     )
     terms = vector.shape_cast(ir.VectorType.get([count, dot.group], word), arith.muli(a, b))
     start = operands[0] if dot.adds else vectors.broadcast(arith.constant(word, 0), count)
-    found = ir.Operation.create(
+    sums = ir.Operation.create(
         "vector.multi_reduction",
         [start.type],
         [terms, start],
         {"kind": ir.Attribute.parse("#vector.kind<add>"), "reduction_dims": ir.DenseI64ArrayAttr.get([1])},
     ).results[0]
     if dot.result == 32:
-        return found
+        return sums
     low, high = (vectors.broadcast(arith.constant(word, n), count) for n in (-(1 << 15), (1 << 15) - 1))
-    return arith.trunci(type_, arith.minsi(arith.maxsi(found, low), high))
+    return arith.trunci(type_, arith.minsi(arith.maxsi(sums, low), high))

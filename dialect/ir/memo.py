@@ -61,13 +61,13 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
 
 def answers() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""
-    held = _state.held()  # as in `_active`: called for every memo
-    return held.known if held is not None and held._is_owned() else None
+    period = _state.held()  # as in `_active`: called for every memo
+    return period.known if period is not None and period._is_owned() else None
 
 
 def _active() -> Answers | None:
-    held = _state.held()
-    return held if held is not None and held._is_owned() else None
+    period = _state.held()
+    return period if period is not None and period._is_owned() else None
 
 
 def frozen() -> Answers:
@@ -75,11 +75,11 @@ def frozen() -> Answers:
 
     Ops, values and views created inside must not outlive it.
     """
-    held = _active()
-    if held is None:
-        held = Answers()
-        _state.held = weakref.ref(held)
-    return held
+    period = _active()
+    if period is None:
+        period = Answers()
+        _state.held = weakref.ref(period)
+    return period
 
 
 def only_reads(function: F) -> F:
@@ -98,14 +98,14 @@ def remembered(function: F) -> F:
 
     @wraps(function)
     def ask(*args: Any) -> Any:
-        held = _state.held()  # as in `answers`, without the call
-        if held is None or not held._is_owned():
+        period = _state.held()  # as in `answers`, without the call
+        if period is None or not period._is_owned():
             return function(*args)
-        known, key = held.known, (function, args)
-        found = known.get(key, _MISSING)
-        if found is _MISSING:
-            found = known[key] = function(*args)
-        return found
+        cache, key = period.known, (function, args)
+        answer = cache.get(key, _MISSING)
+        if answer is _MISSING:
+            answer = cache[key] = function(*args)
+        return answer
 
     return ask  # type: ignore[return-value]
 
@@ -118,17 +118,17 @@ def by_structure(key: Callable[..., Hashable | None], limit: int = ENTRIES) -> C
     """
 
     def decorate(function: F) -> F:
-        known: BoundedDict[Hashable, Any] = BoundedDict(limit)
+        cache: BoundedDict[Hashable, Any] = BoundedDict(limit)
 
         @wraps(function)
         def ask(*args: Any) -> Any:
-            at = key(*args)
-            if at is None:
+            structure = key(*args)
+            if structure is None:
                 return function(*args)
-            found = known.get(at, _MISSING)
-            if found is _MISSING:
-                found = known[at] = function(*args)
-            return found
+            answer = cache.get(structure, _MISSING)
+            if answer is _MISSING:
+                answer = cache[structure] = function(*args)
+            return answer
 
         return ask  # type: ignore[return-value]
 

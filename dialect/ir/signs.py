@@ -103,8 +103,8 @@ def dtype_of(value: ir.Value) -> str | None:
     if name in LOADS:
         return dtypes.with_lanes(buffer_dtype(accessed(op)), _lanes(type_))
     if name in LANES:
-        found = _first(list(op.operands))
-        return None if found is None else dtypes.with_lanes(found, _lanes(type_))
+        dtype = _first(list(op.operands))
+        return None if dtype is None else dtypes.with_lanes(dtype, _lanes(type_))
     if name in _UNSIGNED_RESULT:
         return f"u{dtypes.to_name(type_)}"
     if name in SIGNLESS:
@@ -127,7 +127,7 @@ def _lanes(type_: ir.Type) -> int:
 
 def _first(values: list[ir.Value]) -> str | None:
     """The type of the first value that has one."""
-    return next((found for found in map(dtype_of, values) if found is not None), None)
+    return next((dtype for dtype in map(dtype_of, values) if dtype is not None), None)
 
 
 def buffer_dtype(memref: ir.Value) -> str:

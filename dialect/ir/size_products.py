@@ -77,27 +77,27 @@ def factor_names(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=ENTRIES)
 def shape_variables(name: str) -> tuple[str, ...]:
     """The shape variables in a size: `"m * ((n + 15) // 16)"` -> `("m", "n")`."""
-    found = [re.findall(r"[^\W\d]\w*", f) if f.startswith("(") else [f] for f in factor_names(name)]
-    return tuple(dict.fromkeys(n for names in found for n in names))
+    variables = [re.findall(r"[^\W\d]\w*", f) if f.startswith("(") else [f] for f in factor_names(name)]
+    return tuple(dict.fromkeys(n for names in variables for n in names))
 
 
 def renamed(name: str, names: Mapping[str, str]) -> str:
     """The name of a size of shape variables with other names."""
     return SIGN.join(
-        re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), f) if f.startswith("(") else names.get(f, f)
+        re.sub(r"[^\W\d]\w*", lambda match: names.get(match[0], match[0]), f) if f.startswith("(") else names.get(f, f)
         for f in factor_names(name)
     )
 
 
-def value_of(name: str, known: Mapping[str, int]) -> int | None:
+def value_of(name: str, values: Mapping[str, int]) -> int | None:
     """The value of a size, given those of the shape variables; None if one is unknown."""
-    return evaluated(name, known) if all(variable in known for variable in shape_variables(name)) else None
+    return evaluated(name, values) if all(variable in values for variable in shape_variables(name)) else None
 
 
-def evaluated(name: str, known: Mapping[str, int]) -> int:
+def evaluated(name: str, values: Mapping[str, int]) -> int:
     """The value of a size, given those of all its shape variables."""
     return prod(
-        evaluate(parse(factor), known.__getitem__) if factor.startswith("(") else known[factor]
+        evaluate(parse(factor), values.__getitem__) if factor.startswith("(") else values[factor]
         for factor in factor_names(name)
     )
 
@@ -123,14 +123,14 @@ def product(factors: Sequence[Index]) -> ir.Value:
     function unless it is there.
     """
     func = func_of(owner_op(factors[0].values[0]))
-    known = symbols_by_name(func.op)
-    order = {name: place for place, name in enumerate(known)}
+    symbols = symbols_by_name(func.op)
+    order = {name: position for position, name in enumerate(symbols)}
     named = [pair for factor in factors for pair in named_factors(factor)]
     parts, texts = dict(named), [text for text, _ in named]
     texts.sort(key=lambda text: (min(order[variable] for variable in shape_variables(text)), text))
     name = SIGN.join(texts)
-    if name in known:
-        return known[name]
+    if name in symbols:
+        return symbols[name]
     with _after(func.body, [v for t in texts for v in parts[t].values]), ir.Location.unknown():
         operands = [apply(parts[text]) for text in texts]
         result = operands[0]

@@ -24,15 +24,15 @@ def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult])
 
 def direct_ops(root: ir.Operation) -> list[ir.Operation]:
     """The ops directly inside an op, in all its regions."""
-    found: list[ir.Operation] = []
-    add = found.append
+    visited: list[ir.Operation] = []
+    add = visited.append
 
     def look(op: ir.Operation) -> ir.WalkResult:
         add(op)
-        return _SKIP if len(found) > 1 else _ADVANCE
+        return _SKIP if len(visited) > 1 else _ADVANCE
 
     visit(root, look)
-    return found[1:]
+    return visited[1:]
 
 
 TENSOR_LEVEL = "graph.kind"

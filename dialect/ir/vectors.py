@@ -29,13 +29,13 @@ def box(shape: Sequence[int | None], indices: Sequence[Index], lanes: int) -> tu
 
     `(lanes,)` within a row, `(4, 16)` for four whole rows; None for a part of several rows.
     """
-    held: list[int] = []
+    inner: list[int] = []
     for size, index in zip(reversed(shape), reversed(indices), strict=True):
-        if size is None or lanes <= size or len(held) + 1 == len(shape):
-            return (lanes, *held)
+        if size is None or lanes <= size or len(inner) + 1 == len(shape):
+            return (lanes, *inner)
         if lanes % size or index.simplified().as_constant() != 0:
-            return (lanes, *held) if not held else None
-        held.insert(0, size)
+            return (lanes, *inner) if not inner else None
+        inner.insert(0, size)
         lanes //= size
     return None
 
@@ -45,8 +45,8 @@ def load(buffer: ir.Value, indices: Sequence[Index], shape: Sequence[int]) -> ir
     touch_here()
     map_, operands = emit_map(indices)
     element = ir.MemRefType(buffer.type).element_type
-    found = affine.vector_load(ir.VectorType.get(list(shape), element), buffer, operands, map_)
-    return found if len(shape) == 1 else vector.shape_cast(ir.VectorType.get([prod(shape)], element), found)
+    loaded = affine.vector_load(ir.VectorType.get(list(shape), element), buffer, operands, map_)
+    return loaded if len(shape) == 1 else vector.shape_cast(ir.VectorType.get([prod(shape)], element), loaded)
 
 
 def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index], shape: Sequence[int]) -> ir.Operation:
@@ -75,10 +75,10 @@ def from_elements(values: Sequence[ir.Value]) -> ir.Value:
 
 def bitcast(value: ir.Value, type_: ir.Type) -> ir.Value:
     """The bits of a scalar or vector as another scalar or vector of as many bits."""
-    given = value if isinstance(value.type, ir.VectorType) else broadcast(value, 1)
-    wanted = type_ if isinstance(type_, ir.VectorType) else ir.VectorType.get([1], type_)
-    made = vector.bitcast(wanted, given)
-    return made if isinstance(type_, ir.VectorType) else extract(made, 0)
+    source = value if isinstance(value.type, ir.VectorType) else broadcast(value, 1)
+    target = type_ if isinstance(type_, ir.VectorType) else ir.VectorType.get([1], type_)
+    cast = vector.bitcast(target, source)
+    return cast if isinstance(type_, ir.VectorType) else extract(cast, 0)
 
 
 def mark(value: ir.Value, dtype: str) -> None:

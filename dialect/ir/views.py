@@ -63,14 +63,14 @@ class View:
     """Base class of loops, blocks and functions: an op with an id. One view per op while modules are frozen."""
 
     def __new__(cls, op: Any) -> Any:
-        known = answers()
-        if known is None:
+        cache = answers()
+        if cache is None:
             return object.__new__(cls)
         key = (cls, op.operation)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = object.__new__(cls)
-        return found
+        view = cache.get(key)
+        if view is None:
+            view = cache[key] = object.__new__(cls)
+        return view
 
     def __init__(self, op: Any):
         self.op: ir.Operation = op.operation
@@ -91,8 +91,8 @@ class View:
         """The ops of the body without its terminator."""
         return direct_ops(self.op)[:-1]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, View) and self.op == other.op
+    def __eq__(self, view: object) -> bool:
+        return isinstance(view, View) and self.op == view.op
 
     def __hash__(self) -> int:
         return hash(self.op)
@@ -127,9 +127,9 @@ class Loop(View):
     def _bounds(self) -> tuple[list[Index], list[Index]]:
         low = attrs.affine_map(self.op, "lowerBoundMap")
         high = attrs.affine_map(self.op, "upperBoundMap")
-        cut, more = low.n_inputs, high.n_inputs
-        operands = list(self.op.operands) if cut or more else []
-        return read_map(low, operands[:cut]), read_map(high, operands[cut : cut + more])
+        cut, upper_inputs = low.n_inputs, high.n_inputs
+        operands = list(self.op.operands) if cut or upper_inputs else []
+        return read_map(low, operands[:cut]), read_map(high, operands[cut : cut + upper_inputs])
 
     @property
     def lowers(self) -> list[Index]:
@@ -372,10 +372,10 @@ def funcs(module: ir.Module | ir.Operation) -> list[Func]:
 
 def parent_op(op: ir.Operation) -> ir.Operation:
     """The parent of an op inside a function."""
-    around = op.operation.parent
-    if around is None:
+    parent = op.operation.parent
+    if parent is None:
         raise ValueError(f"{op.name} is not inside a function")
-    return around.operation
+    return parent.operation
 
 
 def func_of(op: ir.Operation) -> Func:
@@ -400,18 +400,18 @@ BESIDE_SIZES = SIZES | FOLDED
 
 @remembered
 def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
-    func, found = Func(op), Symbols(op)
+    func, symbols = Func(op), Symbols(op)
     for number, arg in enumerate(func.args):
         if isinstance(arg.type, ir.IndexType):
-            found[func.arg_name(number)] = arg
-    left = size_names(op)
+            symbols[func.arg_name(number)] = arg
+    missing = size_names(op)
     for inner in func.body.operations:
-        if left == set() and inner.operation.name not in BESIDE_SIZES:
+        if missing == set() and inner.operation.name not in BESIDE_SIZES:
             break  # the body may be long
         for name, value in sizes_of(inner.operation):
-            found[name] = value
-            left = left and left - {name}
-    return found
+            symbols[name] = value
+            missing = missing and missing - {name}
+    return symbols
 
 
 def sizes_of(op: ir.Operation) -> list[tuple[str, ir.Value]]:
@@ -485,6 +485,6 @@ class Symbols(dict[str, ir.Value]):
         self.func = func
 
     def __missing__(self, name: str) -> ir.Value:
-        there = ", ".join(self) or "none"
-        text = f"no shape variable of the function is called {name} (it has {there}); a pass may have removed it"
+        names = ", ".join(self) or "none"
+        text = f"no shape variable of the function is called {name} (it has {names}); a pass may have removed it"
         raise VerifyError(text, "names", self.func.location, attrs.get(self.func, attrs.ID))

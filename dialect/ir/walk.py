@@ -28,26 +28,26 @@ def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) 
 
 @remembered
 def _all_ops(root: ir.Operation) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
-    append, advance = found.append, _ADVANCE  # bound once: called for each op
+    visited: list[ir.Operation] = []
+    append, advance = visited.append, _ADVANCE  # bound once: called for each op
 
     def look(op: ir.Operation) -> ir.WalkResult:
         append(op)
         return advance
 
     visit(root, look)
-    return found
+    return visited
 
 
 def _ops_outside(root: ir.Operation, skip: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
+    visited: list[ir.Operation] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        found.append(op)
+        visited.append(op)
         return _SKIP if skip(op) else _ADVANCE
 
     visit(root, look)
-    return found
+    return visited
 
 
 def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
@@ -73,12 +73,12 @@ def parents(op: ir.Operation) -> list[ir.Operation]:
         if op.name == "func.func" or (parent := op.parent) is None:
             return []
         return [parent.operation, *parents(parent.operation)]
-    found: list[ir.Operation] = []
+    ancestors: list[ir.Operation] = []
     current = op.operation
     while current.name != "func.func" and current.parent is not None:
         current = current.parent.operation
-        found.append(current)
-    return found
+        ancestors.append(current)
+    return ancestors
 
 
 def enclosing_block(op: ir.Operation) -> Block | Func:
@@ -93,38 +93,38 @@ def enclosing_block(op: ir.Operation) -> Block | Func:
 
 def loops_above(op: ir.Operation) -> list[Loop]:
     """The loops around an op, outer to inner, up to its enclosing block, without those that only find a binding."""
-    found: list[Loop] = []
+    loops: list[Loop] = []
     for parent in parents(op):
         if is_block(parent):
             break
         if is_loop(parent) and not is_bound_value(parent):
-            found.append(Loop(parent))
-    return found[::-1]
+            loops.append(Loop(parent))
+    return loops[::-1]
 
 
 def loops_behind(nest: Sequence[Loop], values: Set[ir.Value]) -> list[Loop]:
     """The loops of a nest that define some values, and those on which the bounds of such loops depend."""
-    known, found = set(values), []
+    needed, loops = set(values), []
     for loop in reversed(nest):
-        if loop.var in known:
-            found.append(loop)
-            known.update(v for bound in (*loop.lowers, *loop.uppers) for v in bound.values)
-    return found[::-1]
+        if loop.var in needed:
+            loops.append(loop)
+            needed.update(v for bound in (*loop.lowers, *loop.uppers) for v in bound.values)
+    return loops[::-1]
 
 
 def blocks_below(op: ir.Operation, with_init: bool = False) -> list[Block]:
     """The outermost blocks inside a loop, block or function, in program order (init regions are not entered)."""
     top = op.operation
-    found: list[ir.Operation] = []
+    blocks: list[ir.Operation] = []
 
     def look(inner: ir.Operation) -> ir.WalkResult:
         if is_block(inner) and inner != top:
-            found.append(inner)
+            blocks.append(inner)
             return _SKIP
         return _SKIP if not with_init and is_init(inner) and inner != top else _ADVANCE
 
     visit(top, look)
-    return [Block(o) for o in found]
+    return [Block(o) for o in blocks]
 
 
 def all_blocks(root: ir.Operation) -> list[Block]:
@@ -170,10 +170,10 @@ def is_bound_value(op: ir.Operation) -> bool:
 
 def bound_value(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     """The value of such a loop, and the `scf.if` that holds its body; None for any other op."""
-    held = direct_ops(op) if is_bound_value(op) else []
-    if [o.name for o in held] != ["arith.cmpi", "scf.if", "affine.yield"] or len(held[1].regions[1].blocks):
+    body = direct_ops(op) if is_bound_value(op) else []
+    if [o.name for o in body] != ["arith.cmpi", "scf.if", "affine.yield"] or len(body[1].regions[1].blocks):
         return None
-    test, branch = held[:2]
+    test, branch = body[:2]
     same = ir.IntegerAttr(test.attributes["predicate"]).value == 0 and branch.operands[0] == test.results[0]
     variable = op.regions[0].blocks[0].arguments[0]
     return (test.operands[1], branch) if same and test.operands[0] == variable != test.operands[1] else None
@@ -271,11 +271,14 @@ def access_indices(op: ir.Operation) -> list[Index]:
 def used_outside(op: ir.Operation) -> ir.Operation | None:
     """An op outside `op` that uses a value defined by `op` or inside it; None if there is none."""
     inner = ops(op)
-    known = set(inner)
-    for one in inner:
-        values = [*one.results, *(a for region in one.regions for block in region.blocks for a in block.arguments)]
+    inner_set = set(inner)
+    for inner_op in inner:
+        values = [
+            *inner_op.results,
+            *(a for region in inner_op.regions for block in region.blocks for a in block.arguments),
+        ]
         for user in (use.owner.operation for value in values for use in value.uses):
-            if user not in known:
+            if user not in inner_set:
                 return user
     return None
 
@@ -318,20 +321,20 @@ def users(buffer: ir.Value) -> Iterator[ir.Operation]:
 
 def nests_using(buffers: Iterable[ir.Value]) -> list[ir.Operation]:
     """The ops in the body of a function that use one of the buffers, in program order."""
-    found: list[ir.Operation] = []
+    nests: list[ir.Operation] = []
     for buffer in buffers:
         for top in users(buffer):
-            if top not in found:
-                found.append(top)
-    return _in_order(found)
+            if top not in nests:
+                nests.append(top)
+    return _in_order(nests)
 
 
 def _in_order(tops: list[ir.Operation]) -> list[ir.Operation]:
     """Sort ops of one block. A merge sort: an op knows only whether it is before another one."""
     if len(tops) < 2:
         return tops
-    left, right = _in_order(tops[: len(tops) // 2]), _in_order(tops[len(tops) // 2 :])
+    first, second = _in_order(tops[: len(tops) // 2]), _in_order(tops[len(tops) // 2 :])
     merged: list[ir.Operation] = []
-    while left and right:
-        merged.append((left if left[0].is_before_in_block(right[0]) else right).pop(0))
-    return merged + left + right
+    while first and second:
+        merged.append((first if first[0].is_before_in_block(second[0]) else second).pop(0))
+    return merged + first + second

@@ -27,15 +27,15 @@ def assumptions(op: ir.Operation) -> list[Constraint]:
     func = func_of(op).op
     if attrs.ASSUME not in func.attributes:
         return []
-    known = symbols_by_name(func)
+    symbols = symbols_by_name(func)
     map_, kinds = parse_set(str(func.attributes[attrs.ASSUME]))
-    indices = read_map(map_, [known[name] for name in attrs.get(func, attrs.SYMS, [])])
+    indices = read_map(map_, [symbols[name] for name in attrs.get(func, attrs.SYMS, [])])
     return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
 
 
-def assume(func: ir.Operation, more: Sequence[Constraint]) -> None:
+def assume(func: ir.Operation, constraints: Sequence[Constraint]) -> None:
     """Add assumptions to a function. Requires constraints on its shape variables only."""
-    every = [*assumptions(func), *more]
+    every = [*assumptions(func), *constraints]
     map_, values = emit_map([c.index for c in every])
     set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in every])
     edit.set_attribute(func, attrs.ASSUME, ir.IntegerSetAttr.get(set_))

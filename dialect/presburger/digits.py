@@ -80,11 +80,11 @@ def in_digits(exprs: tuple[ir.AffineExpr, ...], ranges: tuple[tuple[int, int] | 
         except _NoDigits:
             return None
         except _Cut as cut:
-            dim, place, low, high = digits[cut.digit]
+            dim, weight, low, high = digits[cut.digit]
             if low != 0 or (high + 1) % cut.least:
                 return None
-            upper = Digit(dim, place * cut.least, 0, (high + 1) // cut.least - 1)
-            digits[cut.digit : cut.digit + 1] = [upper, Digit(dim, place, 0, cut.least - 1)]
+            upper = Digit(dim, weight * cut.least, 0, (high + 1) // cut.least - 1)
+            digits[cut.digit : cut.digit + 1] = [upper, Digit(dim, weight, 0, cut.least - 1)]
     return None
 
 
@@ -101,30 +101,32 @@ def _sum(expr: ir.AffineExpr, digits: Sequence[Digit], ranges: Sequence[tuple[in
         raise _NoDigits
     if all(ranges[dim] is None for dim in used_dims(expr)):
         return DigitSum(_ZERO, 0, expr)
-    left = _sum(expr.lhs, digits, ranges)
+    lhs = _sum(expr.lhs, digits, ranges)
     if isinstance(expr, ir.AffineAddExpr):
-        return _plus(left, _sum(expr.rhs, digits, ranges))
+        return _plus(lhs, _sum(expr.rhs, digits, ranges))
     by = ir.AffineConstantExpr(expr.rhs).value
     if isinstance(expr, ir.AffineMulExpr):
-        rest = None if left.rest is None else left.rest * by
-        return DigitSum({n: f * by for n, f in left.factors.items() if by}, left.constant * by, rest if by else None)
+        scaled_rest = None if lhs.rest is None else lhs.rest * by
+        return DigitSum(
+            {n: f * by for n, f in lhs.factors.items() if by}, lhs.constant * by, scaled_rest if by else None
+        )
     if isinstance(expr, ir.AffineCeilDivExpr) or by <= 0:
         raise _NoDigits
-    return _divided(left, by, digits, isinstance(expr, ir.AffineModExpr))
+    return _divided(lhs, by, digits, isinstance(expr, ir.AffineModExpr))
 
 
 def _plus(a: DigitSum, b: DigitSum) -> DigitSum:
     factors = {n: f for n in {**a.factors, **b.factors} if (f := a.factors.get(n, 0) + b.factors.get(n, 0))}
-    rest = b.rest if a.rest is None else a.rest if b.rest is None else a.rest + b.rest
-    return DigitSum(factors, a.constant + b.constant, rest)
+    opaque = b.rest if a.rest is None else a.rest if b.rest is None else a.rest + b.rest
+    return DigitSum(factors, a.constant + b.constant, opaque)
 
 
-def _divided(whole: DigitSum, by: int, digits: Sequence[Digit], remainder: bool) -> DigitSum:
+def _divided(total: DigitSum, by: int, digits: Sequence[Digit], remainder: bool) -> DigitSum:
     """The quotient or remainder of a sum: of the terms that `by` does not divide, which must be in [0, by)."""
-    if whole.rest is not None:
+    if total.rest is not None:
         raise _NoDigits
-    below = {n: f for n, f in whole.factors.items() if f % by}
-    constant = whole.constant % by
+    below = {n: f for n, f in total.factors.items() if f % by}
+    constant = total.constant % by
     for number, factor in below.items():
         least, most = digits[number].low, digits[number].high
         if 0 < factor < by and by % factor == 0 and most >= by // factor > 1 and least >= 0:
@@ -134,7 +136,7 @@ def _divided(whole: DigitSum, by: int, digits: Sequence[Digit], remainder: bool)
         raise _NoDigits
     if remainder:
         return DigitSum(below, constant)
-    return DigitSum({n: f // by for n, f in whole.factors.items() if n not in below}, (whole.constant - constant) // by)
+    return DigitSum({n: f // by for n, f in total.factors.items() if n not in below}, (total.constant - constant) // by)
 
 
 def index_sums(indices: Sequence[Index], ranges: Mapping[ir.Value, tuple[int, int]]) -> list[IndexSum] | None:
@@ -144,15 +146,15 @@ def index_sums(indices: Sequence[Index], ranges: Mapping[ir.Value, tuple[int, in
     """
     indices = [i.simplified() for i in indices]
     values = list(dict.fromkeys(v for i in indices for v in i.values))
-    place = {v: ir.AffineExpr.get_dim(n) for n, v in enumerate(values)}
-    over = [ir.AffineMap.get(len(values), 0, [place[v] for v in i.values]) for i in indices]
+    dim_of = {v: ir.AffineExpr.get_dim(n) for n, v in enumerate(values)}
+    over = [ir.AffineMap.get(len(values), 0, [dim_of[v] for v in i.values]) for i in indices]
     exprs = tuple(i.expr.compose(map_) for i, map_ in zip(indices, over, strict=True))
-    found = in_digits(exprs, tuple(ranges.get(v) for v in values))
-    if found is None:
+    split = in_digits(exprs, tuple(ranges.get(v) for v in values))
+    if split is None:
         return None
     result = []
-    for total in found.sums:
-        rest = Index.constant(total.constant) + (0 if total.rest is None else trim(total.rest, values))
-        digits = [(factor, found.digits[n].low, found.digits[n].high) for n, factor in total.factors.items()]
-        result.append(IndexSum(rest, digits, tuple(total.factors)))
+    for total in split.sums:
+        opaque = Index.constant(total.constant) + (0 if total.rest is None else trim(total.rest, values))
+        digits = [(factor, split.digits[n].low, split.digits[n].high) for n, factor in total.factors.items()]
+        result.append(IndexSum(opaque, digits, tuple(total.factors)))
     return result

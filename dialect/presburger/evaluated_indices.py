@@ -41,8 +41,8 @@ def stays_within(op: ir.Operation, block: Block, mins: Sequence[Index], extents:
     if points is None or op.name not in COMPUTED_ACCESSES:
         return False
     for value, low, extent in zip(index_operands(op), mins, extents, strict=True):
-        found, start, size = _value(value, points), _index(low, points), _index(extent, points)
-        if found is None or start is None or size is None or not np.all((start <= found) & (found < start + size)):
+        index, start, size = _value(value, points), _index(low, points), _index(extent, points)
+        if index is None or start is None or size is None or not np.all((start <= index) & (index < start + size)):
             return False
     return True
 
@@ -70,8 +70,10 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     if op.name == "arith.constant":
         number = op.attributes["value"]
         return np.array([number.value]) if isinstance(number, ir.IntegerAttr | ir.FloatAttr) else None
-    known = _FLOATS.keys() | _INTEGERS.keys() | CASTS | INDEX_CASTS
-    parts = [_value(v, points) for v in op.operands] if op.name in known and signs.operand_sign(op) is not True else []
+    evaluated = _FLOATS.keys() | _INTEGERS.keys() | CASTS | INDEX_CASTS
+    parts = (
+        [_value(v, points) for v in op.operands] if op.name in evaluated and signs.operand_sign(op) is not True else []
+    )
     if not parts or any(p is None for p in parts):
         return None
     return _computed(op, [p for p in parts if p is not None])
@@ -83,8 +85,8 @@ def _computed(op: ir.Operation, parts: list[Values]) -> Values | None:
     with np.errstate(all="ignore"):
         if dtype in ("float32", "float64"):
             parts = [p.astype(dtype) if op.name in _FLOATS else p for p in parts]
-            found = _FLOATS[op.name](*parts) if op.name in _FLOATS else parts[0].astype(dtype)
-            return found if np.all(np.isfinite(found)) else None
+            result = _FLOATS[op.name](*parts) if op.name in _FLOATS else parts[0].astype(dtype)
+            return result if np.all(np.isfinite(result)) else None
         if not dtype.startswith("int"):
             return None
         if op.name == "arith.fptosi":

@@ -78,17 +78,17 @@ def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operatio
     mins, extents = [], []
     for iterator in iterators:
         binding = bound.get(iterator, Index.of(iterator)).simplified()
-        used = [v for v in binding.values if v in loops]
-        split = split_linear(binding, used)
-        bounds = [constant_bounds(loops.pop(v).op) for v in used]
+        loop_vars = [v for v in binding.values if v in loops]
+        split = split_linear(binding, loop_vars)
+        bounds = [constant_bounds(loops.pop(v).op) for v in loop_vars]
         if split is None or any(v in inner for v in split.rest.values):  # no outer value: an iter, another's loop
             return None
         digits = [(factor, *ends) for factor, ends in zip(split.factors, bounds, strict=True) if ends is not None]
-        found = span(digits)
-        if len(digits) < len(used) or not used or not (found.dense and found.distinct) or found.low is None:
+        reach = span(digits)
+        if len(digits) < len(loop_vars) or not loop_vars or not (reach.dense and reach.distinct) or reach.low is None:
             return None
-        mins.append((split.rest + found.low).simplified())
-        extents.append(Index.constant(found.size or 0))
+        mins.append((split.rest + reach.low).simplified())
+        extents.append(Index.constant(reach.size or 0))
     return (mins, extents) if not loops else None
 
 
@@ -111,9 +111,9 @@ def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation,
     if not missing.is_empty():
         point = (smallest_point(flatten(missing)) or [])[-len(iterators) :]
         sizes = " x ".join(str(e.as_constant() or "n") for e in extents)
-        at = ", ".join(map(str, point))
+        coordinates = ", ".join(map(str, point))
         way = only_where(missing, op)
-        raise NotABox(f"its iterations are not a full box of {sizes}: ({order}) = ({at}) is left out{way}")
+        raise NotABox(f"its iterations are not a full box of {sizes}: ({order}) = ({coordinates}) is left out{way}")
     return mins, extents
 
 
@@ -188,16 +188,16 @@ def _plus(a: Bound, b: Bound) -> Bound:
 def index_span(index: Index, loops: Mapping[ir.Value, Loop]) -> Span | None:
     """The values of a sum of loop variables with constant bounds; None for any other expression."""
     index = index.simplified()
-    found = dim_factors(index.expr)
-    if found is None:
+    linear = dim_factors(index.expr)
+    if linear is None:
         return None
     digits = []
-    for dim, factor in found.factors.items():
+    for dim, factor in linear.factors.items():
         bounds = constant_bounds(loops[index.values[dim]].op) if index.values[dim] in loops else None
         if bounds is None:
             return None
         digits.append((factor, *bounds))
-    return span(digits, found.constant)
+    return span(digits, linear.constant)
 
 
 def is_injective(rows: Sequence[Sequence[int]], counts: Sequence[int | None]) -> bool:
@@ -262,11 +262,11 @@ def is_full_box(block: Block, loops: Sequence[Loop] | None = None) -> bool:
         return False
     if cut and fills_constant_domain(block.op, bounds, frozenset(cut)):
         return True
-    used: set[ir.Value] = set()
+    bound_loops: set[ir.Value] = set()
     for number, it in enumerate(iters):
-        if used & set(it.binding.values) or not _covers_domain(it, usable, number in cut):
+        if bound_loops & set(it.binding.values) or not _covers_domain(it, usable, number in cut):
             return False
-        used |= set(it.binding.values)
+        bound_loops |= set(it.binding.values)
     return True
 
 
@@ -295,21 +295,21 @@ def _maps_fill(
 ) -> bool:
     if mins.n_symbols:
         return False
-    found = in_digits(over_dims(low), ranges)
-    if found is None:
+    split = in_digits(over_dims(low), ranges)
+    if split is None:
         return False
-    used: set[int] = set()
-    for number, (terms, start, extent) in enumerate(zip(found.sums, over_dims(mins), over_dims(extents), strict=False)):
+    used_digits: set[int] = set()
+    for number, (terms, start, extent) in enumerate(zip(split.sums, over_dims(mins), over_dims(extents), strict=False)):
         first, count = constant_of(start), constant_of(extent)
-        if first is None or count is None or used & set(terms.factors):
+        if first is None or count is None or used_digits & set(terms.factors):
             return False
-        used |= set(terms.factors)
-        digits = [(factor, found.digits[n].low, found.digits[n].high) for n, factor in terms.factors.items()]
+        used_digits |= set(terms.factors)
+        digits = [(factor, split.digits[n].low, split.digits[n].high) for n, factor in terms.factors.items()]
         reach = span(digits, terms.constant)
-        wanted = max(reach.size or 0, count) if number in cut else count
-        if not _is_increasing(terms) or not reach.fills(first, wanted):
+        needed = max(reach.size or 0, count) if number in cut else count
+        if not _is_increasing(terms) or not reach.fills(first, needed):
             return False
-    return all(n in used or digit.low == digit.high for n, digit in enumerate(found.digits))
+    return all(n in used_digits or digit.low == digit.high for n, digit in enumerate(split.digits))
 
 
 def boxes_cover(boxes: BoxBounds, domain_: BoxBounds, loops: Sequence[Loop]) -> bool:
@@ -318,20 +318,20 @@ def boxes_cover(boxes: BoxBounds, domain_: BoxBounds, loops: Sequence[Loop]) -> 
     Only by digits, for loops with constant bounds: True is definitive; False means unknown.
     """
     bounds = {lp.var: ends for lp in loops if (ends := constant_bounds(lp.op)) is not None and ends[0] <= ends[1]}
-    found = index_sums(boxes[0], bounds)
-    used: set[int] = set()
-    for total, extent, low, count in zip(found or (), boxes[1], *domain_, strict=False):
+    sums = index_sums(boxes[0], bounds)
+    used_digits: set[int] = set()
+    for total, extent, low, count in zip(sums or (), boxes[1], *domain_, strict=False):
         width, first, size = extent.as_constant(), low.as_constant(), count.as_constant()
         start = total.rest.as_constant()
-        if width is None or first is None or size is None or start is None or used & set(total.numbers):
+        if width is None or first is None or size is None or start is None or used_digits & set(total.numbers):
             return False
-        used |= set(total.numbers)
+        used_digits |= set(total.numbers)
         reach = span(total.digits, start, width)
         if not reach.dense or reach.low is None or reach.high is None or reach.low > first:
             return False
         if reach.high < first + size - 1:
             return False
-    return found is not None and len(bounds) == len(loops)
+    return sums is not None and len(bounds) == len(loops)
 
 
 def _is_increasing(terms: DimFactors | DigitSum) -> bool:
@@ -359,14 +359,14 @@ def _covers_domain(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
             return True
     low, extent = it.min.as_constant(), it.extent.as_constant()
     binding = it.binding.simplified()
-    found, terms = index_span(binding, loops), dim_factors(binding.expr)
+    reach, terms = index_span(binding, loops), dim_factors(binding.expr)
     if (
         low is None
         or extent is None
-        or found is None
-        or found.size is None
+        or reach is None
+        or reach.size is None
         or terms is None
         or not _is_increasing(terms)
     ):
         return False
-    return found.fills(low, max(found.size, extent) if cut else extent)
+    return reach.fills(low, max(reach.size, extent) if cut else extent)

@@ -40,7 +40,7 @@ def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constrai
         return None
     terms, constant = linear_terms(condition.index.expr)
     late = [t for t, factor in terms.items() if isinstance(t, ir.AffineFloorDivExpr) and factor < 0]
-    return next((found for t in late if (found := _sides_at(condition, terms, constant, t, box)) is not None), None)
+    return next((pair for t in late if (pair := _sides_at(condition, terms, constant, t, box)) is not None), None)
 
 
 def _sides_at(
@@ -51,16 +51,16 @@ def _sides_at(
     box: ValueRanges,
 ) -> tuple[Constraint, Constraint] | None:
     """The two inequalities if the quotient `late` is that of `either`."""
-    rest = Index.constant(constant)
+    first = Index.constant(constant)
     for term, factor in terms.items():
         if term != late:
-            rest = rest + trim(term * factor, condition.index.values)
+            first = first + trim(term * factor, condition.index.values)
     over, size = trim(late.lhs, condition.index.values), ir.AffineConstantExpr(late.rhs).value
     low, high = intervals.interval(over, box)
     if low is None or high is None or low < 0 or high >= 2 * size:
         return None
-    second = (rest + terms[late]).simplified()
-    if second.as_constant() is not None or not intervals.at_least_zero(rest, box):
+    second = (first + terms[late]).simplified()
+    if second.as_constant() is not None or not intervals.at_least_zero(first, box):
         return None
     return Constraint((size - 1 - over).simplified()), Constraint(second)
 
@@ -68,15 +68,15 @@ def _sides_at(
 def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
     """The conditions of a guard not implied by the loops or by other conditions; of equivalent ones, the first."""
     dom = sets.domain(block.outermost, extra=[c.index for c in guard])
-    kept = list(guard)
+    conditions = list(guard)
     for condition in reversed(guard):
         others = dom.set
-        for other in kept:
-            if other is not condition:
-                others = others.intersect(sets.constraint_set(dom, other))
+        for second in conditions:
+            if second is not condition:
+                others = others.intersect(sets.constraint_set(dom, second))
         if others.is_subset(sets.constraint_set(dom, condition)):
-            kept = [c for c in kept if c is not condition]  # by identity: an equal condition may be kept
-    return kept
+            conditions = [c for c in conditions if c is not condition]  # by identity: an equal condition may be kept
+    return conditions
 
 
 def rewrite(block: Block, guard: ir.Operation, conditions: Sequence[Constraint]) -> None:
@@ -98,13 +98,13 @@ def normalize(root: ir.Operation) -> None:
         block = walk.blocks_below(op, with_init=True)[0]
         units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}
         box = intervals.around(op)
-        found = [Constraint(_folded(c.index.substitute(units), box), c.is_eq) for c in walk.constraints(op)]
+        conditions = [Constraint(_folded(c.index.substitute(units), box), c.is_eq) for c in walk.constraints(op)]
         try:
             with question("which conditions of a guard are implied"):
-                found = needed(block, found)
+                conditions = needed(block, conditions)
         except NotProvable:
             pass
-        rewrite(block, op, found)
+        rewrite(block, op, conditions)
 
 
 def _folded(index: Index, box: ValueRanges) -> Index:
@@ -119,8 +119,8 @@ def _as_remainders(expr: ir.AffineExpr) -> ir.AffineExpr:
     result = ir.AffineExpr.get_constant(constant)
     for term, factor in terms.items():
         if isinstance(term, ir.AffineFloorDivExpr):
-            whole, divisor = term.lhs, ir.AffineConstantExpr(term.rhs).value
+            dividend, divisor = term.lhs, ir.AffineConstantExpr(term.rhs).value
             if factor % divisor == 0:
-                term, factor = whole - ir.AffineExpr.get_mod(whole, divisor), factor // divisor
+                term, factor = dividend - ir.AffineExpr.get_mod(dividend, divisor), factor // divisor
         result = result + term * factor
     return result

@@ -30,8 +30,8 @@ def within(op: ir.Operation) -> ValueRanges:
     box = dict(outer)
     if is_loop(op):
         low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
-        known = tuple(known_range(v, box) for v in op.operands)
-        box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, known)
+        operand_ranges = tuple(known_range(v, box) for v in op.operands)
+        box[op.regions[0].blocks[0].arguments[0]] = _loop_range(low, high, operand_ranges)
     else:
         ranges = _iter_ranges(attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
         if ranges is not None:
@@ -54,11 +54,13 @@ def _iter_ranges(mins: ir.AffineMap, extents: ir.AffineMap) -> tuple[Range, ...]
 
 
 @lru_cache(maxsize=ENTRIES)
-def _loop_range(low: ir.AffineMap, high: ir.AffineMap, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bound]:
+def _loop_range(
+    low: ir.AffineMap, high: ir.AffineMap, operand_ranges: tuple[tuple[Bound, Bound], ...]
+) -> tuple[Bound, Bound]:
     """The range of a loop variable, from the ranges of its bounds' operands."""
     cut = low.n_inputs
-    lows = [of_expr(e, known[:cut])[0] for e in over_dims(low)]
-    highs = [of_expr(e, known[cut:])[1] for e in over_dims(high)]
+    lows = [of_expr(e, operand_ranges[:cut])[0] for e in over_dims(low)]
+    highs = [of_expr(e, operand_ranges[cut:])[1] for e in over_dims(high)]
     least = None if None in lows else max(v for v in lows if v is not None)
     ends = [v for v in highs if v is not None]
     return least, min(ends) - 1 if ends else None
@@ -93,8 +95,8 @@ def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[B
         ends = _scale(low, factor), _scale(high, factor)
         return ends if factor >= 0 else (ends[1], ends[0])
     if isinstance(expr, ir.AffineModExpr):
-        inside = low is not None and high is not None and 0 <= low and high < factor
-        return (low, high) if inside else (0, factor - 1)
+        is_below = low is not None and high is not None and 0 <= low and high < factor
+        return (low, high) if is_below else (0, factor - 1)
     up = factor - 1 if isinstance(expr, ir.AffineCeilDivExpr) else 0
     return tuple(None if v is None else (v + up) // factor for v in (low, high))  # type: ignore[return-value]
 
@@ -127,8 +129,8 @@ def inside(index: Index, extent: Index, low: Index, size: Index, box: ValueRange
 
 def only_positive(expr: ir.AffineExpr) -> bool:
     """Whether an expression is a sum of dimensions with positive factors."""
-    found = dim_factors(expr)
-    return found is not None and all(f > 0 for f in found.factors.values())
+    linear = dim_factors(expr)
+    return linear is not None and all(f > 0 for f in linear.factors.values())
 
 
 def constant_bounds(loop: ir.Operation) -> tuple[int, int] | None:

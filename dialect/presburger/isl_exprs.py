@@ -58,8 +58,8 @@ def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.Affin
     expr = AffineExpr.get_constant(0)
     for first, second in _digits(aff, divs, dims):
         small, large = (aff.get_div(n).get_denominator_val().to_python() for n in (first, second))
-        rest = AffineExpr.get_mod(recover(aff.get_div(first), exprs, dims), large)
-        expr = expr + AffineExpr.get_floor_div(rest, small) * divs[first]
+        remainder = AffineExpr.get_mod(recover(aff.get_div(first), exprs, dims), large)
+        expr = expr + AffineExpr.get_floor_div(remainder, small) * divs[first]
         divs = {n: f for n, f in divs.items() if n not in (first, second)}
     for number, factor in divs.items():
         argument = aff.get_div(number)
@@ -68,10 +68,10 @@ def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.Affin
         numerator = recover(argument, exprs, dims)
         if factor % divisor == 0 and not inner_divs:
             times = -factor // divisor
-            rest = {k: plain.get(k, 0) - times * inner.get(k, 0) for k in {*plain, *inner}}
-            rest = {k: v for k, v in rest.items() if v}
-            if len(rest) + bool(constant - times * inner_constant) < len(plain) + bool(constant):
-                plain, constant = rest, constant - times * inner_constant
+            remainder = {k: plain.get(k, 0) - times * inner.get(k, 0) for k in {*plain, *inner}}
+            remainder = {k: v for k, v in remainder.items() if v}
+            if len(remainder) + bool(constant - times * inner_constant) < len(plain) + bool(constant):
+                plain, constant = remainder, constant - times * inner_constant
                 expr = expr + AffineExpr.get_mod(numerator, divisor) * times
                 continue
         expr = expr + AffineExpr.get_floor_div(numerator, divisor) * factor
@@ -83,10 +83,10 @@ def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.Affin
 def _digits(aff: isl.Aff, divs: Mapping[int, int], dims: int) -> list[tuple[int, int]]:
     """Pairs of floor terms that form a digit: `f * (floor(x / a) - b * floor(x / (a * b)))`."""
     parts = {n: (aff.get_div(n).get_denominator_val().to_python(), _coefficients(aff.get_div(n), dims)) for n in divs}
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for first, second in permutations(divs, 2):
-        (small, one), (large, other) = parts[first], parts[second]
-        fits = large % small == 0 and divs[second] == -divs[first] * (large // small) and one == other
-        if fits and not one[1] and not {first, second} & {n for pair in found for n in pair}:
-            found.append((first, second))
-    return found
+        (small, first_part), (large, second_part) = parts[first], parts[second]
+        fits = large % small == 0 and divs[second] == -divs[first] * (large // small) and first_part == second_part
+        if fits and not first_part[1] and not {first, second} & {n for pair in pairs for n in pair}:
+            pairs.append((first, second))
+    return pairs

@@ -73,54 +73,54 @@ def dim_factors(expr: ir.AffineExpr) -> DimFactors | None:
 
 def split_linear(index: Index, values: Sequence[ir.Value]) -> Split | None:
     """`index` as factors of `values` plus a rest without them; None if a division or remainder contains one."""
-    place = {v: n for n, v in enumerate(values)}
+    position = {v: n for n, v in enumerate(values)}
     factors = [0] * len(values)
     terms, constant = linear_terms(index.expr)
-    rest = ir.AffineExpr.get_constant(0)
+    remainder = ir.AffineExpr.get_constant(0)
     for term, factor in terms.items():
-        if isinstance(term, ir.AffineDimExpr) and index.values[term.position] in place:
-            factors[place[index.values[term.position]]] += factor
-        elif any(index.values[d] in place for d in used_dims(term)):
+        if isinstance(term, ir.AffineDimExpr) and index.values[term.position] in position:
+            factors[position[index.values[term.position]]] += factor
+        elif any(index.values[d] in position for d in used_dims(term)):
             return None
         else:
-            rest = rest + term * factor
-    return Split(tuple(factors), trim(rest + constant, index.values))
+            remainder = remainder + term * factor
+    return Split(tuple(factors), trim(remainder + constant, index.values))
 
 
 def summands(index: Index) -> list[Index]:
     """The terms of a sum, each with its factor, the constant last."""
     terms, constant = linear_terms(index.expr)
-    found = [trim(term * factor, index.values) for term, factor in terms.items()]
-    return [*found, Index.constant(constant)] if constant or not found else found
+    terms_of_index = [trim(term * factor, index.values) for term, factor in terms.items()]
+    return [*terms_of_index, Index.constant(constant)] if constant or not terms_of_index else terms_of_index
 
 
-def times(left: Index, right: Index) -> Index:
+def times(lhs: Index, rhs: Index) -> Index:
     """The product of two expressions; of sizes, as a sum of products of sizes (`size_products`).
 
     Errors: NotAffine if both vary with loops or iters, or for a quotient of sizes that may be negative as a factor of a
     size.
     """
-    if left.as_constant() is not None or right.as_constant() is not None:
-        return left * right
-    parts = [_sizes(index) for index in (left, right)]
+    if lhs.as_constant() is not None or rhs.as_constant() is not None:
+        return lhs * rhs
+    parts = [_sizes(index) for index in (lhs, rhs)]
     result = Index.constant(0)
-    for a, one in parts[0]:
-        for b, other in parts[1]:
+    for a, lhs_factor in parts[0]:
+        for b, rhs_factor in parts[1]:
             factors = [*a, *b]
             term = Index.of(size_products.product(factors)) if len(factors) > 1 else factors[0] if factors else 1
-            result = result + Index.wrap(term) * (one * other)
+            result = result + Index.wrap(term) * (lhs_factor * rhs_factor)
     return result
 
 
 def _sizes(index: Index) -> list[tuple[list[Index], int]]:
     """An expression over sizes as terms: ([size], factor), and ([], constant)."""
     terms, constant = linear_terms(index.expr)
-    found = [(trim(term, index.values), factor) for term, factor in terms.items()]
-    for term, _ in found:
+    size_terms = [(trim(term, index.values), factor) for term, factor in terms.items()]
+    for term, _ in size_terms:
         value = term.is_value()
         if not (size_products.is_quotient(term) if value is None else size_products.is_factor(value)):
             raise NotAffine("a product of two variables is not affine")
-    parts = [([term], factor) for term, factor in found]
+    parts = [([term], factor) for term, factor in size_terms]
     return [*parts, ([], constant)] if constant else parts
 
 

@@ -73,8 +73,8 @@ class Domain:
     exact: bool = True
 
     def copy(self) -> Domain:
-        kept = self.dims, self.params, self.set, self.env, self.zero
-        return Domain(*kept, self.free, self.outer, self.exact)
+        parts = self.dims, self.params, self.set, self.env, self.zero
+        return Domain(*parts, self.free, self.outer, self.exact)
 
     def aff(self, index: Index) -> isl.Aff:
         """An index expression as an isl expression over the dimensions."""
@@ -88,8 +88,8 @@ class Domain:
     def relation(self, affs: Sequence[isl.Aff]) -> isl.Map:
         result: isl.Map | None = None
         for aff in affs:
-            one = isl.Map.from_aff(aff)
-            result = one if result is None else result.flat_range_product(one)
+            column = isl.Map.from_aff(aff)
+            result = column if result is None else result.flat_range_product(column)
         if result is None:
             target = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(self.params), 0)
             target = _name_params(target, self.params)
@@ -130,17 +130,17 @@ def to_aff(expr: ir.AffineExpr, dims: Sequence[isl.Aff], zero: isl.Aff) -> isl.A
     if isinstance(expr, ir.AffineConstantExpr):
         return zero.add_constant_val(isl.Val(expr.value))
     assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
-    left = to_aff(expr.lhs, dims, zero)
+    lhs = to_aff(expr.lhs, dims, zero)
     if isinstance(expr, ir.AffineAddExpr):
-        return left.add(to_aff(expr.rhs, dims, zero))
+        return lhs.add(to_aff(expr.rhs, dims, zero))
     value = isl.Val(ir.AffineConstantExpr(expr.rhs).value)
     if isinstance(expr, ir.AffineMulExpr):
-        return left.scale_val(value)
+        return lhs.scale_val(value)
     if isinstance(expr, ir.AffineModExpr):
-        return left.mod_val(value)
+        return lhs.mod_val(value)
     if isinstance(expr, ir.AffineFloorDivExpr):
-        return left.scale_down_val(value).floor()
-    return left.scale_down_val(value).ceil()
+        return lhs.scale_down_val(value).floor()
+    return lhs.scale_down_val(value).ceil()
 
 
 def domain(
@@ -153,13 +153,13 @@ def domain(
     `guards`, conditions around the op are ignored.
     """
     key = ("domain", op.block, top, tuple(dict.fromkeys(v for i in extra for v in i.values)), guards)
-    known = answers()
-    if known is not None and key in known:
-        return known[key].copy()
-    made = _like(op, top, key[3], guards) or _domain(op, top, extra, guards)
-    if known is not None:
-        known[key] = made.copy()
-    return made
+    cache = answers()
+    if cache is not None and key in cache:
+        return cache[key].copy()
+    result = _like(op, top, key[3], guards) or _domain(op, top, extra, guards)
+    if cache is not None:
+        cache[key] = result.copy()
+    return result
 
 
 _domains: BoundedDict[Hashable, tuple[Domain, list[Origin], dict[Origin, isl.Aff]]] = BoundedDict(1 << 9)
@@ -176,17 +176,17 @@ def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value],
         return None
     key = (nest.number, inner and inner.number, *places, guards)
     if key not in _domains:
-        made = _domain(op, top, [Index.of(v) for v in extra], guards)
-        if any(v not in nest.places for v in (*made.dims, *made.env)):
-            return made
+        result = _domain(op, top, [Index.of(v) for v in extra], guards)
+        if any(v not in nest.places for v in (*result.dims, *result.env)):
+            return result
         _domains[key] = (
-            replace(made, dims=[], env={}),
-            [nest.places[v] for v in made.dims],
-            {nest.places[v]: aff for v, aff in made.env.items()},
+            replace(result, dims=[], env={}),
+            [nest.places[v] for v in result.dims],
+            {nest.places[v]: aff for v, aff in result.env.items()},
         )
-        return made
+        return result
     bare, dims, env = _domains[key]
-    values = {place: value for value, place in nest.places.items()}
+    values = {origin: value for value, origin in nest.places.items()}
     return replace(bare, dims=[values[p] for p in dims], env={values[p]: aff for p, aff in env.items()})
 
 
@@ -223,12 +223,12 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
 
 def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
     """The ops around `op` inside `top`, outer to inner."""
-    found: list[ir.Operation] = []
+    enclosing: list[ir.Operation] = []
     for parent in parents(op):
         if top is not None and parent == top.operation:
             break
-        found.append(parent)
-    return found[::-1]
+        enclosing.append(parent)
+    return enclosing[::-1]
 
 
 def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Domain:
@@ -263,12 +263,12 @@ def _product_facts(product_: isl.Aff, factors: Sequence[isl.Aff]) -> isl.Set:
     total = factors[0]
     for factor in factors[1:]:
         total = total.add(factor)
-    found = nonneg(product_.sub(total).add_constant_val(isl.Val(len(factors) - 1)))
+    facts = nonneg(product_.sub(total).add_constant_val(isl.Val(len(factors) - 1)))
     for factor in factors:
-        found = found.intersect(nonneg(factor.add_constant_val(isl.Val(-1))))
+        facts = facts.intersect(nonneg(factor.add_constant_val(isl.Val(-1))))
     for factor in factors:
-        found = found.union(zeros(factor).intersect(zeros(product_)))
-    return found
+        facts = facts.union(zeros(factor).intersect(zeros(product_)))
+    return facts
 
 
 def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
@@ -284,15 +284,15 @@ def constraint_set(domain_: Domain, c: Constraint) -> isl.Set:
 
 def _bound(domain_: Domain, value: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> None:
     """Add the bounds of a dimension: at least all of `lows`, less than all of `highs`."""
-    place, var = domain_.index_of(value), domain_.env[value]
+    position, var = domain_.index_of(value), domain_.env[value]
     for low in lows:
         if (number := low.as_constant()) is not None:
-            domain_.set = domain_.set.lower_bound_val(dim_type.set, place, isl.Val(number))
+            domain_.set = domain_.set.lower_bound_val(dim_type.set, position, isl.Val(number))
         else:
             domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
     for high in highs:
         if (number := high.as_constant()) is not None:
-            domain_.set = domain_.set.upper_bound_val(dim_type.set, place, isl.Val(number - 1))
+            domain_.set = domain_.set.upper_bound_val(dim_type.set, position, isl.Val(number - 1))
         else:
             last = domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))
             domain_.set = domain_.set.intersect(nonneg(last))
@@ -360,12 +360,12 @@ def smallest_point(points: isl.Set) -> list[int] | None:
     products = [name for name in names if len(factor_names(name)) > 1]
     if not products:
         return _smallest(points, count)
-    for known in _small_sizes(sorted({v for name in products for v in shape_variables(name)})):
+    for values in _small_sizes(sorted({v for name in products for v in shape_variables(name)})):
         fixed = points
-        for name in {*known, *products} & {*names}:
-            fixed = fixed.fix_val(dim_type.param, names.index(name), isl.Val(value_of(name, known) or 0))
-        if (found := _smallest(fixed, count)) is not None:
-            return found
+        for name in {*values, *products} & {*names}:
+            fixed = fixed.fix_val(dim_type.param, names.index(name), isl.Val(value_of(name, values) or 0))
+        if (point := _smallest(fixed, count)) is not None:
+            return point
     raise NotProvable(f"no example at small sizes, and nothing is known of {products[0]} in general")
 
 

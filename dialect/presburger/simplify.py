@@ -44,13 +44,13 @@ def simplify_index(index: Index, domain: Domain) -> Index:
     if not has_division(folded.expr):
         return folded
     symbols = {symbol_name(v): v for v in folded.values if is_symbol(v)}
-    known = {p: symbols.get(p, folded.values[0]) for p in domain.params}  # any value for those that are not used
+    symbol_of = {p: symbols.get(p, folded.values[0]) for p in domain.params}  # any value for those that are not used
 
     def rebuilt(aff: isl.Aff) -> Index | None:
-        return to_index(aff, domain.dims, known) if _involved(aff) <= set(symbols) else None
+        return to_index(aff, domain.dims, symbol_of) if _involved(aff) <= set(symbols) else None
 
-    found = _gist(lambda: domain.aff(folded), domain.set, rebuilt)
-    return found if found is not None and cost(found.expr) < cost(folded.expr) else folded
+    shorter = _gist(lambda: domain.aff(folded), domain.set, rebuilt)
+    return shorter if shorter is not None and cost(shorter.expr) < cost(folded.expr) else folded
 
 
 @lru_cache(maxsize=ENTRIES)
@@ -63,21 +63,21 @@ def simplify_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
     local = local_space(count, [])
     zero = isl.Aff.zero_on_domain(local)
     dims = [isl.Aff.var_on_domain(local, dim_type.set, d) for d in range(count)]
-    inside = isl.Set.universe(local.get_space())
+    points = isl.Set.universe(local.get_space())
     for var, (low, high) in zip(dims, ranges, strict=True):
         if low is not None:
-            inside = inside.intersect(nonneg(var.add_constant_val(isl.Val(-low))))
+            points = points.intersect(nonneg(var.add_constant_val(isl.Val(-low))))
         if high is not None:
-            inside = inside.intersect(nonneg(var.neg().add_constant_val(isl.Val(high))))
+            points = points.intersect(nonneg(var.neg().add_constant_val(isl.Val(high))))
     exprs = [AffineExpr.get_dim(d) for d in range(count)]
 
     def rebuilt(aff: isl.Aff) -> ir.AffineExpr:
         return recover(aff, exprs, count) if aff.get_denominator_val().is_one() else folded
 
-    found = _gist(lambda: to_aff(folded, dims, zero), inside, rebuilt)
-    if found is None or cost(found) >= cost(folded):
+    shorter = _gist(lambda: to_aff(folded, dims, zero), points, rebuilt)
+    if shorter is None or cost(shorter) >= cost(folded):
         return folded
-    return simplified_expr(found, count).maybe_downcast()
+    return simplified_expr(shorter, count).maybe_downcast()
 
 
 def _gist(aff: Callable[[], isl.Aff], points: isl.Set, rebuilt: Callable[[isl.Aff], T]) -> T | None:
@@ -99,8 +99,8 @@ def _value_range(value: ir.Value, domain: Domain) -> tuple[Bound, Bound]:
     """The minimum and maximum of a dimension; a shape variable is at least 0."""
     if value not in domain.dims:
         return (0, None) if is_symbol(value) else (None, None)
-    place = domain.index_of(value)
-    ends = domain.set.dim_min_val(place), domain.set.dim_max_val(place)
+    position = domain.index_of(value)
+    ends = domain.set.dim_min_val(position), domain.set.dim_max_val(position)
     return tuple(e.to_python() if e.is_int() else None for e in ends)  # type: ignore[return-value]
 
 
@@ -117,12 +117,12 @@ def fold_expr(expr: ir.AffineExpr, ranges: Ranges) -> ir.AffineExpr:
 
 def _sum(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
     """An expression as {term: factor} and a constant; terms are dimensions and simplified floors and remainders."""
-    found, constant = linear_terms(expr)
+    linear, constant = linear_terms(expr)
     terms: Terms = {}
-    for term, factor in found.items():
-        part, more = _atom(term, ranges)
+    for term, factor in linear.items():
+        part, offset = _atom(term, ranges)
         terms = _added(terms, _scaled(part, factor))
-        constant += more * factor
+        constant += offset * factor
     return terms, constant
 
 
@@ -139,9 +139,9 @@ def _atom(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
     return _floor(terms, constant + up, divisor, ranges)
 
 
-def _added(left: Mapping[ir.AffineExpr, int], right: Mapping[ir.AffineExpr, int]) -> Terms:
-    total = dict(left)
-    for term, factor in right.items():
+def _added(lhs: Mapping[ir.AffineExpr, int], rhs: Mapping[ir.AffineExpr, int]) -> Terms:
+    total = dict(lhs)
+    for term, factor in rhs.items():
         total[term] = total.get(term, 0) + factor
     return {t: f for t, f in total.items() if f}
 
@@ -163,27 +163,29 @@ def _range(terms: Mapping[ir.AffineExpr, int], constant: int, ranges: Ranges) ->
 
 def _floor(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[Terms, int]:
     """(terms + constant) // divisor."""
-    whole = {t: f // divisor for t, f in terms.items() if f % divisor == 0}
-    rest = {t: f for t, f in terms.items() if f % divisor}
-    if constant % divisor == 0 or not rest:
+    quotients = {t: f // divisor for t, f in terms.items() if f % divisor == 0}
+    undivided = {t: f for t, f in terms.items() if f % divisor}
+    if constant % divisor == 0 or not undivided:
         shift, constant = divmod(constant, divisor)
     else:
         shift = 0
-    low, high = _range(rest, constant, ranges)
+    low, high = _range(undivided, constant, ranges)
     if low is not None and high is not None and low // divisor == high // divisor:
-        return whole, shift + low // divisor
-    if (found := _digits(rest, constant, divisor, ranges)) is not None:
-        part, more = _floor(found.quotient, found.above, divisor // found.unit, ranges)
-        return _added(whole, part), shift + more
-    if len(rest) == 1:
-        (term, factor), *_ = rest.items()
+        return quotients, shift + low // divisor
+    if (digits := _digits(undivided, constant, divisor, ranges)) is not None:
+        part, offset = _floor(digits.quotient, digits.above, divisor // digits.unit, ranges)
+        return _added(quotients, part), shift + offset
+    if len(undivided) == 1:
+        (term, factor), *_ = undivided.items()
         inner = term.maybe_downcast()
         if factor == 1 and isinstance(inner, ir.AffineFloorDivExpr):  # (x // a + k) // c = (x + a * k) // (a * c)
             step = ir.AffineConstantExpr(inner.rhs).value
             terms, start = _sum(inner.lhs, ranges)
-            part, more = _floor(terms, start + step * constant, step * divisor, ranges)
-            return _added(whole, part), shift + more
-    return _added(whole, {AffineExpr.get_floor_div(_build(rest, constant), divisor).maybe_downcast(): 1}), shift
+            part, offset = _floor(terms, start + step * constant, step * divisor, ranges)
+            return _added(quotients, part), shift + offset
+    return _added(
+        quotients, {AffineExpr.get_floor_div(_build(undivided, constant), divisor).maybe_downcast(): 1}
+    ), shift
 
 
 def _remainder(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[Terms, int]:
@@ -192,19 +194,19 @@ def _remainder(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tup
     for term, factor in terms.items():
         inner = term.maybe_downcast()
         if isinstance(inner, ir.AffineModExpr) and factor * ir.AffineConstantExpr(inner.rhs).value % divisor == 0:
-            more, shift = _sum(inner.lhs, ranges)  # (x % (k * c) + y) % c = (x + y) % c
-            opened = _added(opened, _scaled(more, factor))
+            inner_terms, shift = _sum(inner.lhs, ranges)  # (x % (k * c) + y) % c = (x + y) % c
+            opened = _added(opened, _scaled(inner_terms, factor))
             constant += shift * factor
         else:
             opened = _added(opened, {term: factor})
-    rest, constant = {t: f for t, f in opened.items() if f % divisor}, constant % divisor
-    low, high = _range(rest, constant, ranges)
+    undivided, constant = {t: f for t, f in opened.items() if f % divisor}, constant % divisor
+    low, high = _range(undivided, constant, ranges)
     if low is not None and high is not None and low // divisor == high // divisor:
-        return rest, constant - low // divisor * divisor
-    if (found := _digits(rest, constant, divisor, ranges)) is not None:
-        part, more = _remainder(found.quotient, found.above, divisor // found.unit, ranges)
-        return _added(_scaled(part, found.unit), found.low), more * found.unit + found.left
-    return {AffineExpr.get_mod(_build(rest, constant), divisor).maybe_downcast(): 1}, 0
+        return undivided, constant - low // divisor * divisor
+    if (digits := _digits(undivided, constant, divisor, ranges)) is not None:
+        part, inner_terms = _remainder(digits.quotient, digits.above, divisor // digits.unit, ranges)
+        return _added(_scaled(part, digits.unit), digits.low), inner_terms * digits.unit + digits.left
+    return {AffineExpr.get_mod(_build(undivided, constant), divisor).maybe_downcast(): 1}, 0
 
 
 class _Digits(NamedTuple):
@@ -222,8 +224,8 @@ def _digits(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> _Digit
     units = {gcd(f, divisor) for f in terms.values()} - {1, divisor}
     for unit in sorted(units, reverse=True):
         low_terms = {t: f for t, f in terms.items() if f % unit}
-        above, left = divmod(constant, unit)
-        low, high = _range(low_terms, left, ranges)
+        above, remainder = divmod(constant, unit)
+        low, high = _range(low_terms, remainder, ranges)
         if low is not None and high is not None and 0 <= low and high < unit:
-            return _Digits(unit, {t: f // unit for t, f in terms.items() if f % unit == 0}, above, low_terms, left)
+            return _Digits(unit, {t: f // unit for t, f in terms.items() if f % unit == 0}, above, low_terms, remainder)
     return None

@@ -32,42 +32,42 @@ def sizes_without(failing: isl.Set | isl.Map, op: ir.Operation) -> str:
         return ""
     try:
         with question("the condition on sizes"):
-            known = sizes(op).set.params()
-            bad = failing.params().align_params(known.get_space()).intersect(known)
-            some, bad = _no_empty(known, bad)
+            allowed = sizes(op).set.params()
+            bad = failing.params().align_params(allowed.get_space()).intersect(allowed)
+            some, bad = _no_empty(allowed, bad)
             if bad.is_empty() or some.is_subset(bad):
                 return ""
-            bad = known.intersect(bad.gist(some))
-            good = known.subtract(bad).coalesce()
-            text = _text(good, known)
-            other = _text(bad, known)
+            bad = allowed.intersect(bad.gist(some))
+            good = allowed.subtract(bad).coalesce()
+            text = _text(good, allowed)
+            negated = _text(bad, allowed)
     except NotProvable:
         return ""
-    if re.fullmatch(r"[^=<>]* == [^=<>]*", other):  # "n != 17" rather than "n >= 18 or n <= 16"
-        text = min(text, other.replace("==", "!="), key=len)
+    if re.fullmatch(r"[^=<>]* == [^=<>]*", negated):  # "n != 17" rather than "n >= 18 or n <= 16"
+        text = min(text, negated.replace("==", "!="), key=len)
     return text if len(text) <= LONGEST else ""
 
 
-def _no_empty(known: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
+def _no_empty(allowed: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
     """Both sets without sizes of 0, unless only these fail: empty arrays are not worth a message."""
-    for number in range(known.dim(isl.dim_type.param)):
-        rest = bad.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
-        if not rest.is_empty():
-            bad, known = rest, known.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
-    return known, bad
+    for number in range(allowed.dim(isl.dim_type.param)):
+        positive = bad.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
+        if not positive.is_empty():
+            bad, allowed = positive, allowed.lower_bound_val(isl.dim_type.param, number, isl.Val(1))
+    return allowed, bad
 
 
 def promised(constraint: Constraint, op: ir.Operation) -> str:
     """A constraint on sizes as text."""
     dom = sizes(op, assuming=False)
-    known = dom.set.params()
-    return _text(known.intersect(constraint_set(dom, constraint).params()), known)
+    allowed = dom.set.params()
+    return _text(allowed.intersect(constraint_set(dom, constraint).params()), allowed)
 
 
-def _text(points: isl.Set, known: isl.Set) -> str:
+def _text(points: isl.Set, context: isl.Set) -> str:
     """A set of sizes as a Python condition."""
-    build = isl.AstBuild.from_context(known)
-    text = build.expr_from_set(points.gist(known).coalesce()).to_C_str()
+    build = isl.AstBuild.from_context(context)
+    text = build.expr_from_set(points.gist(context).coalesce()).to_C_str()
     text = text.replace("&&", "and").replace("||", "or")
     text = _SAME.sub(lambda m: f"{m[1]} % {m[4]} == {int(('' if m[2] == '-' else '-') + m[3]) % int(m[4])}", text)
     return _FLOOR.sub(r"\1 // \2", text)

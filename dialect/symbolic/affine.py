@@ -25,12 +25,12 @@ def to_affine(expr: IntExpr, leaf: Callable[[Any], ir.AffineExpr]) -> ir.AffineE
         return leaf(expr)
     if is_by_variable(expr):
         raise NotAffine(f"{expr}: a product with a size, or a division by one, is not affine")
-    left, right = to_affine(expr.left, leaf), to_affine(expr.right, leaf)
+    lhs, rhs = to_affine(expr.left, leaf), to_affine(expr.right, leaf)
     if expr.symbol == "//":
-        return ir.AffineExpr.get_floor_div(left, right)
+        return ir.AffineExpr.get_floor_div(lhs, rhs)
     if expr.symbol == "%":
-        return ir.AffineExpr.get_mod(left, right)
-    return left * right if expr.symbol == "*" else left + right if expr.symbol == "+" else left + right * -1
+        return ir.AffineExpr.get_mod(lhs, rhs)
+    return lhs * rhs if expr.symbol == "*" else lhs + rhs if expr.symbol == "+" else lhs + rhs * -1
 
 
 def is_by_variable(expr: Operation) -> bool:

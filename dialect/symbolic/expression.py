@@ -311,7 +311,7 @@ class Formula(Sampled, Operation):
         """The same operation on changed operands."""
         return Formula(self.symbol, *(as_expr(change(side)) for side in self.sides()))
 
-    def value(self, of: Callable[[Any], int]) -> int:
+    def value(self, value_of: Callable[[Any], int]) -> int:
         """The integer value, given those of the handles. Errors: ValueError for a division by zero."""
 
         def apply(symbol: str, left: int, right: int) -> int:
@@ -319,18 +319,18 @@ class Formula(Sampled, Operation):
                 raise ValueError(f"{left} {symbol} {right} divides by zero")
             return APPLY[symbol](left, right)
 
-        return fold(self, lambda leaf: int(leaf.value) if isinstance(leaf, Constant) else of(leaf), apply)
+        return fold(self, lambda leaf: int(leaf.value) if isinstance(leaf, Constant) else value_of(leaf), apply)
 
-    def text(self, of: Callable[[Any], str]) -> str:
-        """Python source, `(v0 * 2) + 1`; `of`: the names of the handles."""
-        return grouped_text(self, lambda leaf: str(leaf) if isinstance(leaf, Constant) else of(leaf))[1:-1]
+    def text(self, text_of: Callable[[Any], str]) -> str:
+        """Python source, `(v0 * 2) + 1`; `text_of`: the names of the handles."""
+        return grouped_text(self, lambda leaf: str(leaf) if isinstance(leaf, Constant) else text_of(leaf))[1:-1]
 
 
-def _compared(compare: Callable[[Any, Any], bool], left: Sampled, right: Any) -> Any:
+def _compared(compare: Callable[[Any, Any], bool], lhs: Sampled, rhs: Any) -> Any:
     """A comparison of values; NotImplemented unless the right side is a number or a sampled integer."""
-    if isinstance(right, Sampled):
-        return compare(left.known_value(), right.known_value())
-    return compare(left.known_value(), right) if isinstance(right, int | float) else NotImplemented
+    if isinstance(rhs, Sampled):
+        return compare(lhs.known_value(), rhs.known_value())
+    return compare(lhs.known_value(), rhs) if isinstance(rhs, int | float) else NotImplemented
 
 
 # --- walks ------------------------------------------------------------------------------------------------------------

@@ -25,9 +25,9 @@ def bindings_in_domain(op: ir.Operation) -> None:
         return
     block = Block(op)
     open_: list[tuple[int, Index, bool]] = []
-    one = Index.constant(1)
+    unit = Index.constant(1)
     for number, it in enumerate(block.iters):
-        if intervals.inside(it.binding, one, it.min, it.extent, box):
+        if intervals.inside(it.binding, unit, it.min, it.extent, box):
             continue
         if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
             fail(
@@ -45,8 +45,8 @@ def bindings_in_domain(op: ir.Operation) -> None:
             if outside.is_empty():
                 continue
         it = block.iters[number]
-        at, value = example(dom, outside, it.binding, op)
-        shown = listed(at)
+        coordinates, value = example(dom, outside, it.binding, op)
+        iteration = listed(coordinates)
         size = it.extent.as_constant()
         low = it.min.as_constant() or 0
         has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
@@ -55,9 +55,9 @@ def bindings_in_domain(op: ir.Operation) -> None:
         fail(
             op,
             "domain",
-            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {shown}'
+            f'block "{block.name}": iter {it.name} has the domain {has}, but it is bound to {value} at {iteration}'
             f"{only_where(outside, op)}",
-            Counterexample((Iteration(block.name, at),)),
+            Counterexample((Iteration(block.name, coordinates),)),
         )
 
 
@@ -106,19 +106,19 @@ def in_bounds(op: ir.Operation, access: Access) -> None:
                 outside = dom.set.subtract(constraint_set(dom, Constraint(check)))
                 empty = outside.is_empty()
             if not empty:
-                at, value = example(dom, outside, low, op)
+                coordinates, value = example(dom, outside, low, op)
                 limit, many = size.as_constant(), extent.as_constant() or 1
-                place = f"index {value}" if many == 1 else f"indices {value} to {value + many - 1}"
+                position = f"index {value}" if many == 1 else f"indices {value} to {value + many - 1}"
                 have = f"has {limit} rows" if limit is not None else "has a symbolic size"
                 kind = "written" if access.is_write else "read"
-                out = f"at {place} in dimension {number}, which {have}"
+                out = f"at {position} in dimension {number}, which {have}"
                 if not dom.exact:
                     fail_undecided(op, "bounds", f"{buffer.name} is never {kind} {out}")
                 fail(
                     op,
                     "bounds",
-                    f"{buffer.name} is {kind} {out}, at {listed(at)}{only_where(outside, op)}",
-                    Counterexample((Iteration(_block_name(op), at),), _in_dim(buffer, number, value)),
+                    f"{buffer.name} is {kind} {out}, at {listed(coordinates)}{only_where(outside, op)}",
+                    Counterexample((Iteration(_block_name(op), coordinates),), _in_dim(buffer, number, value)),
                 )
 
 
@@ -146,10 +146,10 @@ def arena_view(op: ir.Operation) -> None:
     _check(op, view, view.offset, f"the view {name} starts inside {view.arena.name}")
     _check(op, view, end, f"the view {name} ends inside {view.arena.name}")
     if not _is_multiple(op, view.offset, view.width):
-        wanted = f"a multiple of {view.width}, the bytes of a {view.buffer.dtype}"
-        known = view.offset.as_constant()
-        has = f"byte {known} is not" if known is not None else "it is not provable that its offset is"
-        fail(op, ARENA, f"the view {name} starts at {wanted}: {has}", provable=known is not None)
+        multiple = f"a multiple of {view.width}, the bytes of a {view.buffer.dtype}"
+        offset = view.offset.as_constant()
+        has = f"byte {offset} is not" if offset is not None else "it is not provable that its offset is"
+        fail(op, ARENA, f"the view {name} starts at {multiple}: {has}", provable=offset is not None)
 
 
 def _is_multiple(op: ir.Operation, index: Index, factor: int) -> bool:

@@ -57,14 +57,14 @@ from tir_mlir.dialect.presburger import (
 from tir_mlir.dialect.verify.violation import fail
 
 
-def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None) -> None:
+def cover(func: Func, blocks: Sequence[Block], source: bool, old_func: Func | None) -> None:
     """Check that blocks writing a parameter run over their whole domain, and that allocations are written before read.
 
     A moved producer may compute less than its domain, so for allocations only the elements that are read count. A
     nested block may be restricted by a guard: its domain is a tile, and the last tile may be partial. In user code
     (`source`) any block may be partial if the text shows it: by a guard, a strided binding (`i * 16`), a constant
     binding, or a loop whose bounds use other loops (`for j in range(i)`); and a loop that other blocks have an iter for
-    may have no iteration. After a step, every element of a parameter that the function wrote `before` must still be
+    may have no iteration. After a step, every element of a parameter that the function wrote `old_func` must still be
     written.
     """
     short = [b for b in blocks if b.has_iters and not covers(b)]
@@ -78,9 +78,9 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, before: Func | None
             elif not _missing(block, True, source).is_empty():
                 if not (
                     _shared(func, block, access)
-                    or _left_out_before(func, access.buffer, before)
-                    or _ran_before(block, before)
-                    or _added_padding(func, block, access.buffer, before)
+                    or _left_out_before(func, access.buffer, old_func)
+                    or _ran_before(block, old_func)
+                    or _added_padding(func, block, access.buffer, old_func)
                 ):
                     _report_uncovered(block, source)
     for buffer, block in doubtful.items():
@@ -98,47 +98,49 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
     if not writes:  # a scatter: the written elements are unknown
         return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
-        wanted, _, _ = footprint([access], block.op)
+        own_writes, _, _ = footprint([access], block.op)
         written, _, _ = footprint(writes, func.op)
-        return wanted.range().is_subset(written.range())
+        return own_writes.range().is_subset(written.range())
 
 
-def _left_out_before(func: Func, param: ir.Value, before: Func | None) -> bool:
+def _left_out_before(func: Func, param: ir.Value, old_func: Func | None) -> bool:
     """Whether a function still writes every element of a parameter that it wrote before a step."""
-    if before is None or len(func.args) != len(before.args):
+    if old_func is None or len(func.args) != len(old_func.args):
         return False
-    old = next((b for b, a in zip(before.args, func.args, strict=True) if a == param), None)
+    old = next((b for b, a in zip(old_func.args, func.args, strict=True) if a == param), None)
     if old is None or old.type != param.type:
         return False
-    groups = [[a for a in accesses_to(value, f.op) if a.is_write] for f, value in ((func, param), (before, old))]
+    groups = [[a for a in accesses_to(value, f.op) if a.is_write] for f, value in ((func, param), (old_func, old))]
     if not all(group and all(a.exact for a in group) for group in groups):
         return False
     with question(f"the written elements of {Buffer(param).name}"):
-        now, was = (footprint(group, f.op)[0].range() for group, f in zip(groups, (func, before), strict=True))
-        return was.is_subset(now)
+        written_now, was = (
+            footprint(group, f.op)[0].range() for group, f in zip(groups, (func, old_func), strict=True)
+        )
+        return was.is_subset(written_now)
 
 
-def _ran_before(block: Block, before: Func | None) -> bool:
+def _ran_before(block: Block, old_func: Func | None) -> bool:
     """Whether a block still runs at every point of its domain at which it ran before a step.
 
     Decides for a scatter, whose written elements are unknown.
     """
-    old = None if before is None else next((b for b in all_blocks(before.op) if b.id == block.id), None)
+    old = None if old_func is None else next((b for b in all_blocks(old_func.op) if b.id == block.id), None)
     if old is None or _signature(old) != _signature(block):
         return False
     with question(f'the points that block "{block.name}" ran'):
         return _domain_and_image(old)[1].is_subset(_domain_and_image(block)[1])
 
 
-def _added_padding(func: Func, block: Block, param: ir.Value, before: Func | None) -> bool:
+def _added_padding(func: Func, block: Block, param: ir.Value, old_func: Func | None) -> bool:
     """Whether a step that changed the layout of a parameter added this block, for the elements that its guard selects.
 
     What was written before is written by other blocks, which are checked themselves.
     """
-    if before is None or block.where is None or len(func.args) != len(before.args):
+    if old_func is None or block.where is None or len(func.args) != len(old_func.args):
         return False
-    old = next((b for b, a in zip(before.args, func.args, strict=True) if a == param), None)
-    return old is not None and old.type != param.type and all(b.id != block.id for b in all_blocks(before.op))
+    old = next((b for b, a in zip(old_func.args, func.args, strict=True) if a == param), None)
+    return old is not None and old.type != param.type and all(b.id != block.id for b in all_blocks(old_func.op))
 
 
 def _signature(block: Block) -> list[ir.Attribute]:
@@ -172,19 +174,19 @@ def _covers(block: Block) -> bool:
 
 def _may_be_empty(block: Block, loops: Sequence[Loop]) -> bool:
     """Whether a loop that no iter uses may have no iteration: with one that an iter uses, the domain would be empty."""
-    used = {v for binding in block.bindings for v in binding.values}
-    return any(lp.var not in used and (lp.const_extent or 0) < 1 for lp in loops)
+    bound_vars = {v for binding in block.bindings for v in binding.values}
+    return any(lp.var not in bound_vars and (lp.const_extent or 0) < 1 for lp in loops)
 
 
 def _loops_around(block: Block) -> list[Loop]:
     """The loops around a block, up to the next enclosing block with iters."""
-    found: list[Loop] = []
+    loops: list[Loop] = []
     for parent in parents(block.op):
         if is_block(parent) and Block(parent).has_iters:
             break
         if is_loop(parent):
-            found.append(Loop(parent))
-    return found
+            loops.append(Loop(parent))
+    return loops
 
 
 def _missing(block: Block, ragged: bool = False, anywhere: bool = False) -> isl.Set:
@@ -221,8 +223,8 @@ def half_summed(block: Block, iters: Sequence[Iter]) -> isl.Set | None:
         started = image
         for number in reduce:
             started = started.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
-        left = full.subtract(image).intersect(started)
-        return None if left.is_empty() else left
+        skipped = full.subtract(image).intersect(started)
+        return None if skipped.is_empty() else skipped
 
 
 def point_text(block: Block, points: isl.Set) -> str:
@@ -268,10 +270,10 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
 def _repeating(block: Block) -> list[Loop]:
     """Loops that repeat a block for each iteration of others, which have an iter for the loop: where the loop has no
     iteration, the domains of these are empty, and the block has nothing to add to."""
-    used = {v for binding in block.bindings for v in binding.values}
-    found = [lp for lp in _loops_around(block) if lp.var not in used]
-    found = [lp for lp in found if any(is_block(use.owner.operation) for use in lp.var.uses)]
-    return [lp for lp in found if all(is_symbol(v) for i in (*lp.lowers, *lp.uppers) for v in i.values)]
+    bound_vars = {v for binding in block.bindings for v in binding.values}
+    loops = [lp for lp in _loops_around(block) if lp.var not in bound_vars]
+    loops = [lp for lp in loops if any(is_block(use.owner.operation) for use in lp.var.uses)]
+    return [lp for lp in loops if all(is_symbol(v) for i in (*lp.lowers, *lp.uppers) for v in i.values)]
 
 
 def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
@@ -282,39 +284,41 @@ def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
     """
     iters, bindings = block.iters, block.bindings
     loose = _free_of_each_other(block, dom)
-    found = {n for n, b in enumerate(bindings) if loose.intersection(b.values)}
-    found |= {n for n, b in enumerate(bindings) if iters[n].kind == "S" and b.as_constant() is not None}
+    restricted = {n for n, b in enumerate(bindings) if loose.intersection(b.values)}
+    restricted |= {n for n, b in enumerate(bindings) if iters[n].kind == "S" and b.as_constant() is not None}
     if block.where is not None:
-        reached, left = (domain(block.op, top, bindings, guards=g).map(bindings).range() for g in (False, True))
-        found |= {n for n in range(len(bindings)) if not _only(reached, n).is_subset(_only(left, n))}
-    return found
+        reached, guarded = (domain(block.op, top, bindings, guards=g).map(bindings).range() for g in (False, True))
+        restricted |= {n for n in range(len(bindings)) if not _only(reached, n).is_subset(_only(guarded, n))}
+    return restricted
 
 
 def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
     """Relax loops whose bounds use other loops to the union of their ranges. Returns their variables."""
-    around = intervals.around(block.op)
-    found = set()
+    ranges = intervals.around(block.op)
+    relaxed = set()
     for loop in loops_above(block.op):
-        used = [v for bound in (*loop.lowers, *loop.uppers) for v in bound.values]
-        low, high = around[loop.var]
-        if loop.var not in dom.dims or all(is_symbol(v) for v in used):
+        bound_values = [v for bound in (*loop.lowers, *loop.uppers) for v in bound.values]
+        low, high = ranges[loop.var]
+        if loop.var not in dom.dims or all(is_symbol(v) for v in bound_values):
             continue
-        place = dom.dims.index(loop.var)
-        free = dom.set.drop_constraints_involving_dims(dim_type.set, place, 1)
+        position = dom.dims.index(loop.var)
+        free = dom.set.drop_constraints_involving_dims(dim_type.set, position, 1)
         if low is None or high is None:
-            before, after = place, free.dim(dim_type.set) - place - 1
-            reached = _only(dom.set, place).insert_dims(dim_type.set, 1, after).insert_dims(dim_type.set, 0, before)
+            leading, trailing = position, free.dim(dim_type.set) - position - 1
+            reached = (
+                _only(dom.set, position).insert_dims(dim_type.set, 1, trailing).insert_dims(dim_type.set, 0, leading)
+            )
             dom.set = free.intersect(reached)
         else:
-            dom.set = free.lower_bound_val(dim_type.set, place, low).upper_bound_val(dim_type.set, place, high)
-        found.add(loop.var)
-    return found
+            dom.set = free.lower_bound_val(dim_type.set, position, low).upper_bound_val(dim_type.set, position, high)
+        relaxed.add(loop.var)
+    return relaxed
 
 
 def _only(points: isl.Set, number: int) -> isl.Set:
     """The projection to one dimension."""
-    after = points.dim(dim_type.set) - number - 1
-    return points.project_out(dim_type.set, number + 1, after).project_out(dim_type.set, 0, number)
+    trailing = points.dim(dim_type.set) - number - 1
+    return points.project_out(dim_type.set, number + 1, trailing).project_out(dim_type.set, 0, number)
 
 
 def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
@@ -332,11 +336,11 @@ def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
 
 
 def _symbol_affs(dom: Domain, local: isl.LocalSpace) -> dict[ir.Value, isl.Aff]:
-    found = {}
+    affs = {}
     for value in dom.env:
         if is_symbol(value):
-            found[value] = isl.Aff.var_on_domain(local, dim_type.param, dom.params.index(symbol_name(value)))
-    return found
+            affs[value] = isl.Aff.var_on_domain(local, dim_type.param, dom.params.index(symbol_name(value)))
+    return affs
 
 
 def _report_uncovered(block: Block, source: bool) -> None:
@@ -366,8 +370,8 @@ def _unwritten(func: Func, reads: Sequence[Access], writes: Sequence[Access]) ->
 
 
 def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
-    found = accesses_to(buffer, func.op)
-    reads, writes = [a for a in found if not a.is_write], [a for a in found if a.is_write]
+    buffer_accesses = accesses_to(buffer, func.op)
+    reads, writes = [a for a in buffer_accesses if not a.is_write], [a for a in buffer_accesses if a.is_write]
     if not reads or not all(a.exact for a in writes):
         return
     if _unwritten(func, reads, writes).is_empty():
@@ -397,10 +401,10 @@ def written_before_read(func: Func) -> None:
     for op in ops(func.op):
         if op.name in ALLOCS:
             buffer = op.results[0]
-            found = [a for top in dict.fromkeys(users(buffer)) for a in accesses(top) if a.buffer == buffer]
-            reads = [a for a in found if not a.is_write and a.op.name == AFFINE_LOAD]
-            if reads and not _filled_before(reads, [a for a in found if a.is_write]):
-                _check_flow(func, buffer, any(a.is_write for a in found))
+            buffer_accesses = [a for top in dict.fromkeys(users(buffer)) for a in accesses(top) if a.buffer == buffer]
+            reads = [a for a in buffer_accesses if not a.is_write and a.op.name == AFFINE_LOAD]
+            if reads and not _filled_before(reads, [a for a in buffer_accesses if a.is_write]):
+                _check_flow(func, buffer, any(a.is_write for a in buffer_accesses))
 
 
 def _check_flow(func: Func, buffer: ir.Value, is_written: bool) -> None:
@@ -411,11 +415,11 @@ def _check_flow(func: Func, buffer: ir.Value, is_written: bool) -> None:
     if missing is None:
         return
     touch, point = missing
-    element, at, name = touch.element(point), touch.at(point), Buffer(buffer).name
-    place = next((p for p in parents(touch.access.op) if is_block(p)), touch.access.op)
+    element, iteration, name = touch.element(point), touch.at(point), Buffer(buffer).name
+    block = next((p for p in parents(touch.access.op) if is_block(p)), touch.access.op)
     why = "writes it before" if is_written else f"writes {name}"
-    text = f"{element} is read at {at}, but nothing {why}; write it in a block before, or in T.init()"
-    fail(place, "cover", text, Counterexample((at,), element))
+    text = f"{element} is read at {iteration}, but nothing {why}; write it in a block before, or in T.init()"
+    fail(block, "cover", text, Counterexample((iteration,), element))
 
 
 def _filled_before(reads: list[Access], writes: list[Access]) -> bool:
@@ -429,11 +433,11 @@ def _filled_before(reads: list[Access], writes: list[Access]) -> bool:
 
 def _filling_block(write: Access) -> Block | None:
     """The block of a write that stores every element of the buffer; None if it is not obvious."""
-    around = parents(write.op)
-    inside = around[1:] if is_init(around[0]) else around
-    if not is_block(inside[0]) or any(is_block(p) and Block(p).iters for p in inside[1:]):
+    enclosing = parents(write.op)
+    blocks_and_loops = enclosing[1:] if is_init(enclosing[0]) else enclosing
+    if not is_block(blocks_and_loops[0]) or any(is_block(p) and Block(p).iters for p in blocks_and_loops[1:]):
         return None
-    block, dims = Block(inside[0]), Buffer(write.buffer).dims
+    block, dims = Block(blocks_and_loops[0]), Buffer(write.buffer).dims
     if not write.exact or not write.is_point or block.where is not None or len(write.mins) != len(dims):
         return None
     free = {i.var: i for i in block.iters}

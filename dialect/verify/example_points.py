@@ -31,10 +31,10 @@ def listed(values: Iterable[tuple[str, int]]) -> str:
 
 def names_of(dom: Domain, op: ir.Operation) -> list[str]:
     """Names of a domain's dimensions: loops and iters around an op."""
-    known: dict[ir.Value, str] = {}
+    name_of: dict[ir.Value, str] = {}
     for parent in parents(op):
         if is_loop(parent):
-            known[Loop(parent).var] = Loop(parent).name
+            name_of[Loop(parent).var] = Loop(parent).name
         elif is_block(parent):
-            known |= {i.var: i.name for i in Block(parent).iters}
-    return [known.get(v, "?") for v in dom.dims]
+            name_of |= {i.var: i.name for i in Block(parent).iters}
+    return [name_of.get(v, "?") for v in dom.dims]

@@ -31,18 +31,18 @@ def shape_key(op: ir.Operation) -> Hashable | None:
 def bindings_inside(op: ir.Operation, box: ValueRanges) -> bool:
     """Whether intervals show that every binding of a block lies in its iter's constant domain."""
     low = attrs.affine_map(op, "lowerBoundsMap")
-    known = _known(list(op.operands)[: low.n_inputs], box)
-    return _bindings_inside(low, known, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+    ranges = _known(list(op.operands)[: low.n_inputs], box)
+    return _bindings_inside(low, ranges, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
 
 
 @lru_cache(maxsize=ENTRIES)
-def _bindings_inside(low: ir.AffineMap, known: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
+def _bindings_inside(low: ir.AffineMap, ranges: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
     if mins.n_symbols:
         return False
     domains = zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False)  # a dummy argument has no domain
     for binding, start, extent in domains:
         first, count = constant_of(start), constant_of(extent)
-        least, most = intervals.of_expr(binding, known)
+        least, most = intervals.of_expr(binding, ranges)
         if first is None or count is None or least is None or most is None:
             return False
         if least < first or most >= first + count:
@@ -66,14 +66,14 @@ def access_inside(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     owner = memref.owner
     if not isinstance(owner, ir.Block) and owner.name not in ALLOCS:
         return False
-    known = _known(index_operands(op), box)
-    return _access_inside(attrs.affine_map(op, "map"), known, tuple(ir.MemRefType(memref.type).shape))
+    ranges = _known(index_operands(op), box)
+    return _access_inside(attrs.affine_map(op, "map"), ranges, tuple(ir.MemRefType(memref.type).shape))
 
 
 @lru_cache(maxsize=ENTRIES)
-def _access_inside(map_: ir.AffineMap, known: tuple[Range, ...], shape: tuple[int, ...]) -> bool:
+def _access_inside(map_: ir.AffineMap, ranges: tuple[Range, ...], shape: tuple[int, ...]) -> bool:
     for expr, size in zip(over_dims(map_), shape, strict=True):
-        least, most = intervals.of_expr(expr, known)
+        least, most = intervals.of_expr(expr, ranges)
         if least is None or most is None or least < 0 or most >= size:
             return False
     return True

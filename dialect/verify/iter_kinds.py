@@ -41,8 +41,8 @@ def _numbers(block: Block, kind: str) -> list[int]:
 
 def _conflict(block: Block, spatial: Sequence[int], ordered: Sequence[int]) -> IterConflict | None:
     # primitives that rely on an undecided answer check the affected loops themselves
-    found = iter_conflict(block, spatial, ordered, skip_undecided=True)
-    return None if found is not None and found.doubt == not_affine(Buffer(found.buffer)) else found
+    conflict = iter_conflict(block, spatial, ordered, skip_undecided=True)
+    return None if conflict is not None and conflict.doubt == not_affine(Buffer(conflict.buffer)) else conflict
 
 
 def _advice(clash: IterConflict, spatial: Sequence[int], ordered: Sequence[int]) -> str:
@@ -53,8 +53,8 @@ def _advice(clash: IterConflict, spatial: Sequence[int], ordered: Sequence[int])
         return f"its order does not matter: declare {_listed(summed)} reduce (T.axis.reduce)"
     for size in range(1, len(spatial) + 1):
         for chosen in combinations(spatial, size):
-            rest = [n for n in spatial if n not in chosen]
-            if _conflict(block, rest, [*ordered, *chosen]) is None:
+            remaining = [n for n in spatial if n not in chosen]
+            if _conflict(block, remaining, [*ordered, *chosen]) is None:
                 return f"declare {_listed([block.iters[n].name for n in chosen])} {ORDERED}"
     return f"declare its iters {ORDERED}"
 
@@ -65,8 +65,8 @@ def _folded(clash: IterConflict) -> list[str]:
     touched = [a for a in accesses(block.op) if a.buffer == clash.buffer]
     if any(commutative_update(a.op) is None for a in touched):
         return []
-    used = {v for a in touched for m in a.mins for v in m.values}
-    return [i.name for i in block.iters if i.kind == "S" and i.var not in used and i.extent.as_constant() != 1]
+    index_values = {v for a in touched for m in a.mins for v in m.values}
+    return [i.name for i in block.iters if i.kind == "S" and i.var not in index_values and i.extent.as_constant() != 1]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -83,9 +83,9 @@ def _check_reduce(block: Block) -> None:
         home = Buffer(access.buffer).op
         if home is not None and is_inside(home, block.op):
             continue
-        used = {v for m in access.mins for v in m.values}
+        index_values = {v for m in access.mins for v in m.values}
         for number, it in enumerate(block.iters):
-            if it.kind == "R" and it.var in used:
+            if it.kind == "R" and it.var in index_values:
                 alone = _conflict(block, [*_numbers(block, "S"), number], _numbers(block, "O")) is None
                 text = f'iter {it.name} of block "{block.name}" is declared reduce but indexes the store to '
                 kind = "spatial" if alone else ORDERED

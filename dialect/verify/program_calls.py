@@ -59,18 +59,20 @@ def _cycle(caller: Func, callee: Func) -> list[str]:
 
 def _buffer(op: ir.Operation, callee: Func, number: int) -> None:
     """Check what MLIR's types do not: the sign of integers, and a declared factor of offsets."""
-    wanted, given = Buffer(callee.args[number]), Buffer(op.operands[number])
-    given = _uncast(given)
-    if wanted.dtype != given.dtype:
-        text = f"parameter {wanted.name} of {callee.name} is of {wanted.dtype}, but {given.name} is of {given.dtype}"
+    declared, passed = Buffer(callee.args[number]), Buffer(op.operands[number])
+    passed = _uncast(passed)
+    if declared.dtype != passed.dtype:
+        text = (
+            f"parameter {declared.name} of {callee.name} is of {declared.dtype}, but {passed.name} is of {passed.dtype}"
+        )
         fail(op, RULE, text)
-    factor = wanted.attributes.get(attrs.OFFSET_FACTOR, 0)
-    if factor > 1 and not _is_multiple(op, given, factor):
+    factor = declared.attributes.get(attrs.OFFSET_FACTOR, 0)
+    if factor > 1 and not _is_multiple(op, passed, factor):
         fail(
             op,
             RULE,
-            f"parameter {wanted.name} of {callee.name} has offset_factor={factor}, and it is not provable that the part"
-            f" of {given.root.name} that is passed starts at a multiple of {factor} elements",
+            f"parameter {declared.name} of {callee.name} has offset_factor={factor}, and it is not provable that the"
+            f" part of {passed.root.name} that is passed starts at a multiple of {factor} elements",
             provable=False,
         )
 
@@ -105,19 +107,19 @@ def _sizes(op: ir.Operation, callee: Func) -> None:
         if dim.wanted is not None and dim.wanted.same(dim.given):
             continue
         numbers = None if dim.wanted is None else (dim.wanted.as_constant(), dim.given.as_constant())
-        known = numbers is not None and None not in numbers
-        if not known and dim.wanted is not None and _equal(op, dim.wanted, dim.given):
+        constant = numbers is not None and None not in numbers
+        if not constant and dim.wanted is not None and _equal(op, dim.wanted, dim.given):
             continue
         where = f"axis {dim.axis} of parameter {dim.parameter} of {callee.name}"
-        if known:
+        if constant:
             fail(op, RULE, f"{where} has {numbers[0]} elements, but {numbers[1]} are passed")  # type: ignore[index]
         way = "fix: state it by T.assume, or pass buffers of the same size variables"
         text = f"it is not provable that {where} has as many elements as are passed; {way}"
         fail(op, RULE, text, provable=False)
 
 
-def _equal(op: ir.Operation, left: Index, right: Index) -> bool:
-    difference = left - right
+def _equal(op: ir.Operation, first: Index, second: Index) -> bool:
+    difference = first - second
     try:
         with question("the extents that a call passes"):
             return holds(domain(op, extra=[difference]), difference, is_eq=True)
@@ -127,9 +129,9 @@ def _equal(op: ir.Operation, left: Index, right: Index) -> bool:
 
 def _assumed(op: ir.Operation, callee: Func) -> None:
     """Check that what the callee assumes of its sizes holds for those passed."""
-    known = bound_sizes(op, callee)
+    sizes = bound_sizes(op, callee)
     for promise in assumptions(callee.op):
-        index = promise.index.substitute(known) if all(v in known for v in promise.index.values) else None
+        index = promise.index.substitute(sizes) if all(v in sizes for v in promise.index.values) else None
         if index is None or not _holds(op, Constraint(index, promise.is_eq)):
             text = f"{callee.name} assumes {promised(promise, callee.op)}, which is not provable of the sizes passed"
             fail(op, RULE, f"{text}; fix: T.assume it of the sizes of {func_of(op).name}", provable=False)
@@ -149,15 +151,15 @@ def _holds(op: ir.Operation, promise: Constraint) -> bool:
 def _apart(op: ir.Operation, callee: Func, effects: Sequence[Effect]) -> None:
     """Check that a buffer that the callee writes shares no element with another that it takes."""
     for number, effect in enumerate(effects):
-        for other, beside in enumerate(effects):
-            asked = beside.writes and other < number
-            if effect.writes and other != number and not asked and (beside.writes or beside.reads):
-                _distinct(op, callee, number, other)
+        for second, beside in enumerate(effects):
+            checked = beside.writes and second < number
+            if effect.writes and second != number and not checked and (beside.writes or beside.reads):
+                _distinct(op, callee, number, second)
 
 
-def _distinct(op: ir.Operation, callee: Func, written: int, other: int) -> None:
-    first, second = (Buffer(op.operands[n]) for n in (written, other))
-    names = [callee.arg_name(n) for n in (written, other)]
+def _distinct(op: ir.Operation, callee: Func, written: int, number: int) -> None:
+    first, second = (Buffer(op.operands[n]) for n in (written, number))
+    names = [callee.arg_name(n) for n in (written, number)]
     if first.root != second.root:
         if first.root.is_param and second.root.is_param and not has_distinct_buffers(func_of(op).op):
             text = f"{first.root.name} and {second.root.name} may be the same memory, as {func_of(op).name} has"
@@ -183,10 +185,10 @@ def _distinct(op: ir.Operation, callee: Func, written: int, other: int) -> None:
 
 def _plainly_apart(first: Part, second: Part) -> bool:
     """Whether constant ranges on some axis show that two regions of a buffer are apart."""
-    for (low, extent), (other, count) in zip(_ranges(first), _ranges(second), strict=True):
-        if None in (low, extent, other, count):
+    for (low, extent), (second_low, count) in zip(_ranges(first), _ranges(second), strict=True):
+        if None in (low, extent, second_low, count):
             continue
-        if low + extent <= other or other + count <= low:  # type: ignore[operator]
+        if low + extent <= second_low or second_low + count <= low:  # type: ignore[operator]
             return True
     return False
 

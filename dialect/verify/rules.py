@@ -80,15 +80,15 @@ def sizes(op: ir.Operation) -> None:
 def verify(
     module: ir.Module | ir.Operation,
     source: bool = False,
-    before: ir.Module | None = None,
+    old_module: ir.Module | None = None,
     changed: ChangedNests | None = None,
     written: bool = False,
 ) -> None:
     """Raise `VerifyError` for the first violated rule; `source` adds the rules for user declarations, `written` that
     for reads of what nothing wrote, which no step makes.
 
-    Declared iter kinds are not checked after a primitive, as primitives preserve them. `before`: the module before a
-    step; elements of outputs that a guard skips there may be skipped after the step too. `changed`: what differs from
+    Declared iter kinds are not checked after a primitive, as primitives preserve them. `old_module`: the module before
+    a step; elements of outputs that a guard skips there may be skipped after the step too. `changed`: what differs from
     it, if it satisfies the rules; only that is checked. A `source` is remembered, see `is_verified`.
     """
     root = module.operation
@@ -97,21 +97,21 @@ def verify(
     if changed is not None:
         _check_order(changed.edited)
     with frozen():
-        _verify(root, source, before, changed)
+        _verify(root, source, old_module, changed)
         for func in funcs(root) if written else []:
             written_before_read(func)
     if source and isinstance(module, ir.Module):
         remember(module)
 
 
-def _verify(root: ir.Operation, source: bool, before: ir.Module | None, changed: ChangedNests | None) -> None:
-    known = {} if before is None else {f.name: f for f in funcs(before)}
+def _verify(root: ir.Operation, source: bool, old_module: ir.Module | None, changed: ChangedNests | None) -> None:
+    old_funcs = {} if old_module is None else {f.name: f for f in funcs(old_module)}
     for func in funcs(root):
         if changed is None:
             blocks = _check_ops(func.op)
         else:
             blocks = _check_changed(func, changed)
-        cover(func, blocks, source, known.get(func.name))
+        cover(func, blocks, source, old_funcs.get(func.name))
         if source:
             for block in blocks:
                 iter_kinds(block)
@@ -198,11 +198,11 @@ def declared_regions(op: ir.Operation) -> None:
     for key, actual in zip((attrs.READS, attrs.WRITES), actuals, strict=True):
         if key not in op.attributes:
             continue
-        given = declared(block, key, [])
+        declarations = declared(block, key, [])
         word = "T.reads" if key == attrs.READS else "T.writes"
-        free = {given[n].buffer for n in explicit(block, key) if 0 <= n < len(given)}
+        free = {declarations[n].buffer for n in explicit(block, key) if 0 <= n < len(declarations)}
         for need in actual:
-            have = [r for r in given if r.buffer == need.buffer]
+            have = [r for r in declarations if r.buffer == need.buffer]
             if need.buffer in free or (not have and hides(block, key)):
                 continue
             if not have and key == attrs.READS and _reads_own_values(block, need, actuals[1]):
@@ -214,27 +214,29 @@ def declared_regions(op: ir.Operation) -> None:
                     f'block "{block.name}": {word} leaves out {need.buffer.name}, which the block accesses',
                 )
             with question(f"{word} of {block.name}"):
-                rest = _left_out(block, need, have[0], op)
-                if not rest.is_empty() and (not block.iters or any(is_block(p) for p in parents(op))):
-                    rest = _left_out(block, need, have[0], None)  # the enclosing iters and loops have domains
-                if rest.is_empty():
+                missing = _left_out(block, need, have[0], op)
+                if not missing.is_empty() and (not block.iters or any(is_block(p) for p in parents(op))):
+                    missing = _left_out(block, need, have[0], None)  # the enclosing iters and loops have domains
+                if missing.is_empty():
                     continue
             fail(
                 op,
                 "regions",
                 f'block "{block.name}": {word} of {need.buffer.name} is smaller than the region that the block accesses'
-                f"{_element(need, rest)}{only_where(rest, op)}",
+                f"{_element(need, missing)}{only_where(missing, op)}",
             )
 
 
 def _names_whole_buffers(block: Block) -> bool:
     """Whether each buffer that a block accesses is declared as a whole, which covers any access inside the buffer."""
-    own = {op.results[0] for op in ops(block.op) if op.name == "memref.alloc"}
+    allocated = {op.results[0] for op in ops(block.op) if op.name == "memref.alloc"}
     for key, kind in ((attrs.READS, READ), (attrs.WRITES, WRITE)):
         if key not in block.op.attributes:
             continue
-        whole = {r.buffer.value for r in declared(block, key, []) if _is_whole(r)}
-        if not whole.issuperset(t.buffer for t in touches(block.op) if t.kind == kind and t.buffer not in own):
+        full_buffers = {r.buffer.value for r in declared(block, key, []) if _is_whole(r)}
+        if not full_buffers.issuperset(
+            t.buffer for t in touches(block.op) if t.kind == kind and t.buffer not in allocated
+        ):
             return False
     return True
 
@@ -259,11 +261,11 @@ def _reads_own_values(block: Block, need: Region, writes: Sequence[Region]) -> b
         return unwritten_reads(need.buffer.value, block.op) is None
 
 
-def _left_out(block: Block, need: Region, given: Region, top: ir.Operation | None) -> isl.Map:
-    """The elements of `need` not in `given`, in the iterations inside `top`."""
-    used = [*need.mins, *need.extents, *given.mins, *given.extents]
-    dom = domain(block.body.operations[0].operation, top, used)
-    return region_map(dom, need.mins, need.extents).subtract(region_map(dom, given.mins, given.extents))
+def _left_out(block: Block, need: Region, region: Region, top: ir.Operation | None) -> isl.Map:
+    """The elements of `need` not in `region`, in the iterations inside `top`."""
+    indices = [*need.mins, *need.extents, *region.mins, *region.extents]
+    dom = domain(block.body.operations[0].operation, top, indices)
+    return region_map(dom, need.mins, need.extents).subtract(region_map(dom, region.mins, region.extents))
 
 
 # --- loops and blocks -------------------------------------------------------------------------------------------------
@@ -340,12 +342,12 @@ def init_first(op: ir.Operation) -> None:
         for it in reduce:
             start = start.intersect(constraint_set(dom, Constraint(it.binding - it.min, is_eq=True)))
         later = same.intersect_range(start).subtract(same.intersect_domain(start))
-        before = later.intersect(isl.Map.lex_lt(dom.set.get_space()))
-        if before.is_empty():
+        early_updates = later.intersect(isl.Map.lex_lt(dom.set.get_space()))
+        if early_updates.is_empty():
             return
     if not dom.exact:
         fail_undecided(op, "init", f'the init of block "{block.name}" runs before all updates of the same element')
-    point = smallest_point(flatten(before)) or []
+    point = smallest_point(flatten(early_updates)) or []
     count = len(dom.dims)
     names = names_of(dom, op)
     first, second = point[-2 * count : -count], point[-count:]
@@ -355,7 +357,7 @@ def init_first(op: ir.Operation) -> None:
         op,
         "init",
         f'block "{block.name}": at {show[1]} its init would run after the update at {show[0]} of the same element'
-        f"{only_where(before, op)}",
+        f"{only_where(early_updates, op)}",
         Counterexample(pair),
     )
 

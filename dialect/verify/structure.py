@@ -63,17 +63,17 @@ def check_program(module: ir.Module) -> None:
             _fail(func.op, f"function {func.name} has several basic blocks; a tensor program is made of loops")
         if len(list(func.body.operations)[-1].operands):
             _fail(func.op, f"function {func.name} returns a value; a tensor program writes its results to buffers")
-        known = symbols_by_name(func.op)
+        symbols = symbols_by_name(func.op)
         for number, arg in enumerate(func.args):
-            _parameter(func, number, arg.type, known)
-        _assumption(func, known)
+            _parameter(func, number, arg.type, symbols)
+        _assumption(func, symbols)
         for op in ops(func.op):
             if op.name == "affine.for" and len(op.results):
                 _fail(op, "this loop carries values (iter_args); a loop of a tensor program keeps them in a buffer")
             if is_block(op):
                 _regions(op)
             if op.name in AFFINE_OPS and op.name != "affine.apply":
-                _indices(op, list(op.operands), known.values())
+                _indices(op, list(op.operands), symbols.values())
 
 
 def _indices(op: ir.Operation, operands: Iterable[ir.Value], sizes: Collection[ir.Value]) -> None:
@@ -92,7 +92,7 @@ def _indices(op: ir.Operation, operands: Iterable[ir.Value], sizes: Collection[i
             )
 
 
-def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) -> None:
+def _parameter(func: Func, number: int, type_: ir.Type, symbols: Iterable[str]) -> None:
     """Check that a symbolic shape is expressed over existing shape variables."""
     facts = _argument_facts(func.op, number)
     if not isinstance(type_, ir.MemRefType) or type_.has_static_shape:
@@ -101,11 +101,11 @@ def _parameter(func: Func, number: int, type_: ir.Type, known: Iterable[str]) ->
     if attrs.SHAPE not in facts:
         _fail(func.op, f"parameter {name} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
     for sym in attrs.from_attr(facts.get(attrs.SYMS, ir.ArrayAttr.get([]))):
-        if sym not in known:
-            _fail(func.op, f"parameter {name}: the function has no shape variable {sym} (it has {_listed(known)})")
+        if sym not in symbols:
+            _fail(func.op, f"parameter {name}: the function has no shape variable {sym} (it has {_listed(symbols)})")
 
 
-def _assumption(func: Func, known: Iterable[str]) -> None:
+def _assumption(func: Func, symbols: Iterable[str]) -> None:
     """Check that the assumptions of a function use existing shape variables."""
     if attrs.ASSUME not in func.op.attributes:
         return
@@ -113,8 +113,8 @@ def _assumption(func: Func, known: Iterable[str]) -> None:
     map_, _ = parse_set(str(func.op.attributes[attrs.ASSUME]))
     if map_.n_dims or map_.n_symbols != len(syms):
         _fail(func.op, f"{attrs.ASSUME} of function {func.name} must be over the {len(syms)} names of {attrs.SYMS}")
-    if missing := [s for s in syms if s not in known]:
-        _fail(func.op, f"function {func.name} has no shape variable {missing[0]} (it has {_listed(known)})")
+    if missing := [s for s in syms if s not in symbols]:
+        _fail(func.op, f"function {func.name} has no shape variable {missing[0]} (it has {_listed(symbols)})")
 
 
 def _regions(op: ir.Operation) -> None:
@@ -202,10 +202,10 @@ def _is_regions(attr: ir.Attribute) -> bool:
 
 
 def _is_region(attr: ir.DictAttr) -> bool:
-    found = {named.name: named.attr for named in attr}
-    if found.keys() != REGION_KEYS or not _is_text(found["buffer"]):
+    entries = {named.name: named.attr for named in attr}
+    if entries.keys() != REGION_KEYS or not _is_text(entries["buffer"]):
         return False
-    return _is_map(found["min"]) and _is_map(found["extent"])
+    return _is_map(entries["min"]) and _is_map(entries["extent"])
 
 
 _DICT = "a dictionary of strings, numbers, lists and dictionaries"
@@ -256,8 +256,8 @@ def _typed(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
     if homes and home not in homes:
         _fail(op, f"{key} belongs on {' or '.join(homes)}, not on {home}")
     if not test(attr):
-        shown = str(attr)
-        _fail(op, f"{key} of {home} must be {words}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+        text = str(attr)
+        _fail(op, f"{key} of {home} must be {words}, not {text if len(text) <= 60 else text[:57] + '...'}")
 
 
 def _arguments(op: ir.Operation) -> None:
@@ -313,22 +313,24 @@ def _block(op: ir.Operation) -> None:
         if len(map_.results) != count or map_.n_dims or map_.n_symbols != len(syms):
             needed = f"{count} results, one per iter, over the {len(syms)} names of {attrs.SYMS}"
             _fail(op, f'{key} of block "{name}" must have {needed}, not {map_}')
-    known = symbols_by_name(op)
-    if missing := [s for s in syms if s not in known]:
-        _fail(op, f'block "{name}": no shape variable of the function is called {missing[0]} (it has {_listed(known)})')
+    symbols = symbols_by_name(op)
+    if missing := [s for s in syms if s not in symbols]:
+        _fail(
+            op, f'block "{name}": no shape variable of the function is called {missing[0]} (it has {_listed(symbols)})'
+        )
 
 
 def _where(op: ir.Operation) -> None:
     """Check that a guard contains its block and nothing else."""
-    inside = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
-    if sum(is_block(o) for o in inside) != 1 or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
+    guarded = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
+    if sum(is_block(o) for o in guarded) != 1 or len(op.results) or any(len(r.blocks) for r in list(op.regions)[1:]):
         _fail(op, f"{attrs.WHERE} marks the guard of a block: an affine.if without else that contains only the block")
 
 
 def _data_where(op: ir.Operation) -> None:
     """Check that a guard by data contains its block, or the affine guard of it, and nothing else."""
-    inside = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
-    if not any(is_block(o) or is_where(o) for o in inside) or len(inside) != 1 or len(op.results):
+    guarded = [o.operation for o in op.regions[0].blocks[0].operations][:-1]
+    if not any(is_block(o) or is_where(o) for o in guarded) or len(guarded) != 1 or len(op.results):
         _fail(op, f"{attrs.WHERE} marks the guard of a block: an scf.if without else that contains only the block")
 
 

@@ -22,21 +22,21 @@ def constants_to_params(module: ir.Module, func: Func) -> dict[int, np.ndarray]:
 
     Returns the values by the number of the parameter. Errors: LinalgError for a constant without values.
     """
-    found: dict[int, np.ndarray] = {}
-    known: dict[str, ir.Value] = {}
+    arrays: dict[int, np.ndarray] = {}
+    params: dict[str, ir.Value] = {}
     for op in [o for o in walk.ops(func.op) if o.name == "memref.get_global"]:
         name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
         value = _initial_value(module, name, op)
         if isinstance(value, ir.DenseElementsAttr) and value.is_splat:
             _fill(op, value)
         else:
-            if name not in known:
-                known[name] = func.body.add_argument(op.results[0].type, op.location)
+            if name not in params:
+                params[name] = func.body.add_argument(op.results[0].type, op.location)
                 type_ = ir.MemRefType(op.results[0].type)
-                found[len(func.args) - 1] = dense_array(module, value, type_, op.location)
-            op.results[0].replace_all_uses_with(known[name])
+                arrays[len(func.args) - 1] = dense_array(module, value, type_, op.location)
+            op.results[0].replace_all_uses_with(params[name])
         op.erase()
-    return found
+    return arrays
 
 
 def erase_globals(module: ir.Module) -> None:
@@ -47,12 +47,12 @@ def erase_globals(module: ir.Module) -> None:
 
 
 def _initial_value(module: ir.Module, name: str, op: ir.Operation) -> ir.Attribute:
-    made = ir.SymbolTable(module.operation)[name].operation
-    if "constant" not in made.attributes:
+    global_op = ir.SymbolTable(module.operation)[name].operation
+    if "constant" not in global_op.attributes:
         raise LinalgError(f"the global buffer {name} is no constant: {_FIX}", op.location)
-    if isinstance(made.attributes.get("initial_value"), (type(None), ir.UnitAttr)):
+    if isinstance(global_op.attributes.get("initial_value"), (type(None), ir.UnitAttr)):
         raise LinalgError(f"the constant {name} has no value: {_FIX}", op.location)
-    return made.attributes["initial_value"].maybe_downcast()
+    return global_op.attributes["initial_value"].maybe_downcast()
 
 
 def _fill(op: ir.Operation, value: ir.DenseElementsAttr) -> None:
@@ -67,19 +67,19 @@ def _fill(op: ir.Operation, value: ir.DenseElementsAttr) -> None:
         copy.erase()
     if any(True for _ in buffer.uses):
         with ir.InsertionPoint(op), named:
-            made = memref.alloc(type_, [], [])
-            ir.OpResult(made).owner.operation.location = op.location  # its name in the text
-            linalg.fill(arith.constant(type_.element_type, value.get_splat_value()), outs=[made])
-        buffer.replace_all_uses_with(made)
+            filled = memref.alloc(type_, [], [])
+            ir.OpResult(filled).owner.operation.location = op.location  # its name in the text
+            linalg.fill(arith.constant(type_.element_type, value.get_splat_value()), outs=[filled])
+        buffer.replace_all_uses_with(filled)
 
 
 def dense_array(module: ir.Module, value: ir.Attribute, type_: ir.ShapedType, location: ir.Location) -> np.ndarray:
     """The values of a constant as an array; bfloat16 as its bits. Errors: LinalgError if the text has none."""
     shape, element = tuple(type_.shape), str(type_.element_type)
     if isinstance(value, ir.DenseElementsAttr):
-        made = np.array(value)
-        made = made.view(np.uint16) if element == "bf16" and made.dtype.itemsize == 2 else made
-        return np.broadcast_to(made, shape).copy()
+        array = np.array(value)
+        array = array.view(np.uint16) if element == "bf16" and array.dtype.itemsize == 2 else array
+        return np.broadcast_to(array, shape).copy()
     name = re.match(r"dense_resource<([\w.$-]+)>", str(value))
     if name is None or element not in _DTYPES:
         raise LinalgError(f"the constant {str(value)[:40]} of {type_} is not dense<...>: {_FIX}", location)
@@ -98,5 +98,5 @@ _DTYPES = {
 
 def _resource(module: ir.Module, name: str) -> bytes | None:
     """The bytes of a resource: as text, the alignment in four bytes and then the data, in hexadecimal digits."""
-    found = re.search(rf'\b{re.escape(name)}: "0x([0-9A-Fa-f]*)"', str(module).rpartition("{-#")[2])
-    return bytes.fromhex(found[1])[4:] if found is not None else None
+    match = re.search(rf'\b{re.escape(name)}: "0x([0-9A-Fa-f]*)"', str(module).rpartition("{-#")[2])
+    return bytes.fromhex(match[1])[4:] if match is not None else None

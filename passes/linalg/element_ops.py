@@ -39,33 +39,33 @@ class Operands:
                 self._load(op)
 
     def _output(self, store: ir.Operation) -> ir.AffineMap:
-        exprs, used = [], set()
+        exprs, indexed = [], set()
         for index, size in zip(access_indices(store), Buffer(store.operands[1]).dims, strict=True):
             var = index.is_value()
-            place = self.places.get(var) if var is not None else None
-            if place is None or place in used or self.axes[place].kind != "S" or not self._is_all(place, size):
+            dim = self.places.get(var) if var is not None else None
+            if dim is None or dim in indexed or self.axes[dim].kind != "S" or not self._is_all(dim, size):
                 raise NotRaisable(f'block "{self.block.name}" does not write each element once, in a box', store)
-            used.add(place)
-            exprs.append(ir.AffineExpr.get_dim(place))
-        if len(used) != sum(1 for it in self.axes if it.kind == "S"):
+            indexed.add(dim)
+            exprs.append(ir.AffineExpr.get_dim(dim))
+        if len(indexed) != sum(1 for it in self.axes if it.kind == "S"):
             raise NotRaisable(f'a spatial iter of block "{self.block.name}" indexes nothing that it writes', store)
         return ir.AffineMap.get(len(self.axes), 0, exprs)
 
-    def _is_all(self, place: int, size: Index) -> bool:
+    def _is_all(self, dim: int, size: Index) -> bool:
         """Whether an iterator runs over a whole dimension."""
-        it = self.axes[place]
+        it = self.axes[dim]
         return it.min.as_constant() == 0 and it.extent.same(size)
 
     def _load(self, op: ir.Operation) -> None:
         map_ = self._map(op)
         if map_ is None:
             return
-        found = [n for n, b in enumerate(self.buffers) if b == op.operands[0] and self.maps[n] == map_]
-        if not found:
-            found = [len(self.buffers)]
+        matches = [n for n, b in enumerate(self.buffers) if b == op.operands[0] and self.maps[n] == map_]
+        if not matches:
+            matches = [len(self.buffers)]
             self.buffers.append(op.operands[0])
             self.maps.append(map_)
-        self.loads[op] = found[0]
+        self.loads[op] = matches[0]
 
     def _map(self, op: ir.Operation) -> ir.AffineMap | None:
         """The indexing map of a load; None if its indices are not sums of iterators that linalg takes."""
@@ -73,8 +73,8 @@ class Operands:
         for index, size in zip(access_indices(op), Buffer(op.operands[0]).dims, strict=True):
             if any(v not in self.places for v in index.values):
                 return None
-            at = [self.places[v] for v in index.values]
-            dims = [ir.AffineExpr.get_dim(n) + int(self.axes[n].min.as_constant() or 0) for n in at]
+            iterators = [self.places[v] for v in index.values]
+            dims = [ir.AffineExpr.get_dim(n) + int(self.axes[n].min.as_constant() or 0) for n in iterators]
             expr = index.expr.compose(ir.AffineMap.get(len(self.axes), 0, dims)) if dims else index.expr
             expr = expr.maybe_downcast()
             if isinstance(expr, ir.AffineDimExpr):
@@ -90,7 +90,7 @@ class Operands:
         bare = {
             e.position
             for map_ in (*self.maps, *self.out_maps)
-            for e in (each.maybe_downcast() for each in map_.results)
+            for e in (expr.maybe_downcast() for expr in map_.results)
             if isinstance(e, ir.AffineDimExpr)
         }
         return [n for n in range(len(self.axes)) if n not in bare]
@@ -98,20 +98,20 @@ class Operands:
 
 def _is_sum(expr: ir.AffineExpr) -> bool:
     """Whether an expression is a constant, or a sum of dimensions with positive factors."""
-    found = dim_factors(expr)
-    return found is not None and found.constant >= 0 and all(f > 0 for f in found.factors.values())
+    linear = dim_factors(expr)
+    return linear is not None and linear.constant >= 0 and all(f > 0 for f in linear.factors.values())
 
 
 class ElementOps:
     """Writes the body of a generic at the insertion point. arguments: of its region; dropped: iters of one value."""
 
     def __init__(
-        self, operands: Operands, arguments: Sequence[ir.Value], dropped: Mapping[ir.Value, Index], around: Sizes
+        self, operands: Operands, arguments: Sequence[ir.Value], dropped: Mapping[ir.Value, Index], sizes: Sizes
     ):
-        self.operands, self.around = operands, around
+        self.operands, self.around = operands, sizes
         count = len(operands.outputs)
         self.inputs, self.running = list(arguments[: len(arguments) - count]), list(arguments[len(arguments) - count :])
-        self.made: dict[ir.Value, ir.Value] = dict(around.known)
+        self.made: dict[ir.Value, ir.Value] = dict(sizes.known)
         self.positions: list[ir.Operation] = []
         for number, it in enumerate(operands.axes):
             dim = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
@@ -122,7 +122,7 @@ class ElementOps:
                 self.positions.append(create.apply(Index.of(op.results[0]) + low).owner.operation)
             self.made[it.var] = self.positions[-1].results[0]
         for var, value in dropped.items():
-            self.made[var] = create.apply(around.index(value))
+            self.made[var] = create.apply(sizes.index(value))
             self.positions.append(self.made[var].owner.operation)
 
     def values(self, body: Sequence[ir.Operation]) -> list[ir.Value]:
@@ -178,25 +178,25 @@ class ElementOps:
 
     def _branch(self, op: ir.Operation) -> None:
         test = self.made[op.operands[0]] if op.name == "scf.if" else self._condition(op)
-        made = ir.Operation.create("scf.if", results=[r.type for r in op.results], operands=[test], regions=2)
-        for old, new in zip(op.regions, made.regions, strict=True):
+        branch = ir.Operation.create("scf.if", results=[r.type for r in op.results], operands=[test], regions=2)
+        for old, new in zip(op.regions, branch.regions, strict=True):
             ops = [o.operation for o in old.blocks[0].operations]
             with ir.InsertionPoint(new.blocks.append()):
                 for inner in ops[:-1]:
                     self._op(inner, False)
                 ir.Operation.create("scf.yield", operands=[self.made[v] for v in ops[-1].operands])
-        self.made |= dict(zip(op.results, made.results, strict=True))
+        self.made |= dict(zip(op.results, branch.results, strict=True))
 
     def _condition(self, op: ir.Operation) -> ir.Value:
         """The condition of an `affine.if` as arithmetic."""
-        found: Any = None
+        conjunction: Any = None
         zero = arith.constant(ir.IndexType.get(), 0)
-        for one in constraints(op):
-            kind = arith.CmpIPredicate.eq if one.is_eq else arith.CmpIPredicate.sge
-            test = arith.cmpi(kind, create.apply(self._index(one.index)), zero)
-            found = test if found is None else arith.andi(found, test)
-        return found
+        for constraint in constraints(op):
+            kind = arith.CmpIPredicate.eq if constraint.is_eq else arith.CmpIPredicate.sge
+            test = arith.cmpi(kind, create.apply(self._index(constraint.index)), zero)
+            conjunction = test if conjunction is None else arith.andi(conjunction, test)
+        return conjunction
 
 
-def _same(left: Sequence[Index], right: Sequence[Index]) -> bool:
-    return all(a.same(b) for a, b in zip(left, right, strict=True))
+def _same(lhs: Sequence[Index], rhs: Sequence[Index]) -> bool:
+    return all(a.same(b) for a, b in zip(lhs, rhs, strict=True))

@@ -51,15 +51,15 @@ class LinalgEmitter:
             self._fill(output, start)
         if form.init is None and start is not None:
             return
-        used = dict.fromkeys(n for n in leaves(form.payload) if n != form.output)
-        inputs, maps = [views[n] for n in used], [self._map(n) for n in used]
-        window = self._window([*used, form.output])
+        sources = dict.fromkeys(n for n in leaves(form.payload) if n != form.output)
+        inputs, maps = [views[n] for n in sources], [self._map(n) for n in sources]
+        window = self._window([*sources, form.output])
         if window is not None:
             inputs.append(window[0])
             maps.append(window[1])
         op = generic_op(inputs, [output], [*maps, self._map(form.output)], [a.kind for a in form.axes])
         arguments = list(op.regions[0].blocks[0].arguments)
-        values = {n: arguments[place] for place, n in enumerate(used)} | {form.output: arguments[-1]}
+        values = {n: arguments[position] for position, n in enumerate(sources)} | {form.output: arguments[-1]}
         with ir.InsertionPoint(op.regions[0].blocks[0]):
             ir.Operation.create("linalg.yield", operands=[TreeEmitter(values, self._arguments()).value(form.payload)])
 
@@ -92,12 +92,12 @@ class LinalgEmitter:
         columns = [n for n, factor in enumerate(row) if factor]
         at_start = base.as_constant() == 0
         if not columns:
-            whole = at_start and dim.as_constant() == 1
-            return OperandAxis(base, Index.constant(1), 1, ir.AffineExpr.get_constant(0) if whole else None, whole)
+            is_full = at_start and dim.as_constant() == 1
+            return OperandAxis(base, Index.constant(1), 1, ir.AffineExpr.get_constant(0) if is_full else None, is_full)
         if len(columns) == 1 and row[columns[0]] > 0:
             n, factor = columns[0], row[columns[0]]
-            whole = at_start and factor == 1 and extents[n].same(dim)
-            return OperandAxis(base, extents[n], factor, ir.AffineExpr.get_dim(n), whole)
+            is_full = at_start and factor == 1 and extents[n].same(dim)
+            return OperandAxis(base, extents[n], factor, ir.AffineExpr.get_dim(n), is_full)
         low, high = Index.constant(0), Index.constant(0)
         expr: ir.AffineExpr = ir.AffineExpr.get_constant(0)
         for n in columns:
@@ -107,8 +107,8 @@ class LinalgEmitter:
         shift = low.simplified().as_constant()
         if shift is None:
             raise NotRaisable("an index decreases with an iterator of symbolic size")
-        whole = (base + low).simplified().as_constant() == 0
-        return OperandAxis((base + low).simplified(), (high - low + 1).simplified(), 1, expr - shift, whole)
+        is_full = (base + low).simplified().as_constant() == 0
+        return OperandAxis((base + low).simplified(), (high - low + 1).simplified(), 1, expr - shift, is_full)
 
     def _map(self, number: int) -> ir.AffineMap:
         exprs = [a.expr for a in self.axes[number] if a.expr is not None]
@@ -118,9 +118,9 @@ class LinalgEmitter:
         buffer = operand.buffer.value
         return buffer if all(a.whole for a in axes) else _subview(buffer, axes)
 
-    def _window(self, used: Sequence[int]) -> tuple[ir.Value, ir.AffineMap] | None:
+    def _window(self, operands: Sequence[int]) -> tuple[ir.Value, ir.AffineMap] | None:
         """An unused operand whose shape gives the extents of iterators that no other operand has alone."""
-        bare = {e.position for n in used for a in self.axes[n] if isinstance(e := a.expr, ir.AffineDimExpr)}
+        bare = {e.position for n in operands for a in self.axes[n] if isinstance(e := a.expr, ir.AffineDimExpr)}
         missing = [n for n in range(len(self.form.axes)) if n not in bare]
         if not missing:
             return None
@@ -175,11 +175,11 @@ def _subview(buffer: ir.Value, axes: Sequence[OperandAxis]) -> ir.Value:
     for stride, start in zip(strides, offsets, strict=True):
         if start != 0 and offset != unknown:
             offset = unknown if stride == unknown or start is None else offset + stride * start
-    kept = [n for n, a in enumerate(axes) if a.expr is not None]
+    dims = [n for n, a in enumerate(axes) if a.expr is not None]
     layout = ir.StridedLayoutAttr.get(
-        offset, [unknown if strides[n] == unknown else strides[n] * axes[n].stride for n in kept]
+        offset, [unknown if strides[n] == unknown else strides[n] * axes[n].stride for n in dims]
     )
-    shape = [_DYNAMIC if (size := sizes[n]) is None else size for n in kept]
+    shape = [_DYNAMIC if (size := sizes[n]) is None else size for n in dims]
     result = ir.MemRefType.get(shape, type_.element_type, layout=layout, memory_space=type_.memory_space)
     starts = [create.apply(a.offset) for a, n in zip(axes, offsets, strict=True) if n is None]
     spans = [create.apply(a.size) for a, n in zip(axes, sizes, strict=True) if n is None]

@@ -40,16 +40,16 @@ class ExtentSolver:
         buffer = Buffer(arg)
         if None not in buffer.shape or attrs.SHAPE in buffer.attributes:
             return buffer.dims
-        found = []
+        dims = []
         with ir.InsertionPoint(self.head), self.func.op.location:
             for axis, size in enumerate(buffer.shape):
                 if size is not None:
-                    found.append(Index.constant(size))
+                    dims.append(Index.constant(size))
                     continue
                 value = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
                 self.free.append(value)
-                found.append(Index.of(value))
-        return found
+                dims.append(Index.of(value))
+        return dims
 
     # --- extents of values -------------------------------------------------------------------------------------------
 
@@ -65,14 +65,14 @@ class ExtentSolver:
             index = index.substitute(self.solved)
         return index.simplified()
 
-    def term(self, value: ir.Value, known: Mapping[ir.Value, Index] | None = None) -> Index:
+    def term(self, value: ir.Value, bindings: Mapping[ir.Value, Index] | None = None) -> Index:
         """An index that a function computes, as an expression of shape variables, loop variables and the values of
-        `known`.
+        `bindings`.
 
         Errors: LinalgError, NotAffine.
         """
-        if known is not None and value in known:
-            return known[value]
+        if bindings is not None and value in bindings:
+            return bindings[value]
         if isinstance(value.owner, ir.Block) or value in self.free:
             return self.known(Index.of(value))
         op = value.owner.operation
@@ -82,12 +82,12 @@ class ExtentSolver:
             return self._dim(op)
         if is_apply(value):
             index = read_apply(value)
-            return self.known(index.substitute({v: self.term(v, known) for v in index.values}))
+            return self.known(index.substitute({v: self.term(v, bindings) for v in index.values}))
         if op.name == "arith.index_cast" and "i64" in (str(op.operands[0].type), str(value.type)):
-            return self.term(op.operands[0], known)
+            return self.term(op.operands[0], bindings)
         if op.name in INDEX_ARITH:
-            left, right = (self.term(v, known) for v in op.operands)
-            return self.known(_fold(op, left, right))
+            lhs, rhs = (self.term(v, bindings) for v in op.operands)
+            return self.known(_fold(op, lhs, rhs))
         raise LinalgError(f"the size or offset computed by {op.name} is not an affine expression of sizes", op.location)
 
     def _dim(self, op: ir.Operation) -> Index:
@@ -100,20 +100,20 @@ class ExtentSolver:
 
     # --- equations ---------------------------------------------------------------------------------------------------
 
-    def equal(self, one: Index, other: Index, op: ir.Operation, what: str) -> None:
+    def equal(self, lhs: Index, rhs: Index, op: ir.Operation, what: str) -> None:
         """Add an equation: solve it for a free variable, or check that it holds. Errors: LinalgError."""
-        one, other = self.known(one), self.known(other)
-        rest = (one - other).simplified()
-        if rest.as_constant() == 0:
+        lhs, rhs = self.known(lhs), self.known(rhs)
+        difference = (lhs - rhs).simplified()
+        if difference.as_constant() == 0:
             return
         for variable in reversed(self.free):
-            split = split_linear(rest, [variable]) if variable in rest.values else None
+            split = split_linear(difference, [variable]) if variable in difference.values else None
             if split is not None and abs(split.factors[0]) == 1 and variable not in split.rest.values:
                 self.solved[variable] = (split.rest * -split.factors[0]).simplified()
                 self.free.remove(variable)
                 return
-        sizes = f"{self.text(one)} and {self.text(other)}"
-        if rest.as_constant() is not None:
+        sizes = f"{self.text(lhs)} and {self.text(rhs)}"
+        if difference.as_constant() is not None:
             raise LinalgError(f"{what} has the sizes {sizes}, which differ", op.location)
         raise LinalgError(f"{what} has the sizes {sizes}, which cannot be proved equal", op.location)
 
@@ -133,8 +133,8 @@ class ExtentSolver:
         if ir.IntegerAttr(test.attributes["predicate"]).value != int(arith.CmpIPredicate.eq):
             return
         try:
-            one, other = (self.term(v) for v in test.operands)
-            self.equal(one, other, op, "the operands of an assertion")
+            lhs, rhs = (self.term(v) for v in test.operands)
+            self.equal(lhs, rhs, op, "the operands of an assertion")
         except (LinalgError, NotAffine):
             return  # it fails, or it is not about sizes
 
@@ -156,35 +156,37 @@ class ExtentSolver:
     def settle(self) -> None:
         """Name the remaining variables, and set the shapes of parameters."""
         shapes = {a: [self.known(d) for d in dims] for a, dims in self.dims.items() if isinstance(a.owner, ir.Block)}
-        taken = {*self.func.symbols, *(self.func.arg_name(n) for n in range(len(self.func.args)))}
-        names = (n for n in [*_NAMES, *(f"n{i}" for i in range(1000))] if n not in taken)
+        reserved = {*self.func.symbols, *(self.func.arg_name(n) for n in range(len(self.func.args)))}
+        names = (n for n in [*_NAMES, *(f"n{i}" for i in range(1000))] if n not in reserved)
         for value in self.free:
             value.owner.attributes[attrs.NAME] = ir.StringAttr.get(next(names))
-        known = {v: n for n, v in self.func.symbols.items()}
+        symbol_names = {v: n for n, v in self.func.symbols.items()}
         facts = attrs.get(self.func.op, "arg_attrs")
         for number, arg in enumerate(self.func.args):
             facts[number] = dict(facts[number])
             shape = shapes.get(arg)
             if shape is not None and attrs.SHAPE not in facts[number]:
-                self._write(arg, shape, facts[number], known)
+                self._write(arg, shape, facts[number], symbol_names)
         self.func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([_dictionary(f) for f in facts])
 
     def _write(
-        self, arg: ir.Value, shape: Sequence[Index], facts: dict[str, object], known: dict[ir.Value, str]
+        self, arg: ir.Value, shape: Sequence[Index], facts: dict[str, object], symbol_names: dict[ir.Value, str]
     ) -> None:
         """Set the type, and `tir.shape` if it is symbolic."""
         sizes = [d.as_constant() for d in shape]
         type_ = ir.MemRefType(arg.type)
         dynamic = ir.ShapedType.get_dynamic_size()
         if sizes != Buffer(arg).shape:
-            shown = [dynamic if n is None else n for n in sizes]
+            type_sizes = [dynamic if n is None else n for n in sizes]
             layout = None if isinstance(type_.layout, ir.AffineMapAttr) else type_.layout
-            arg.set_type(ir.MemRefType.get(shown, type_.element_type, layout=layout, memory_space=type_.memory_space))
+            arg.set_type(
+                ir.MemRefType.get(type_sizes, type_.element_type, layout=layout, memory_space=type_.memory_space)
+            )
         if None in sizes:
             values = list(dict.fromkeys(v for d in shape for v in d.values))
             exprs = [create.over_symbols(d, values) for d in shape]
             facts[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(values), exprs))
-            facts[attrs.SYMS] = [known[v] for v in values]
+            facts[attrs.SYMS] = [symbol_names[v] for v in values]
 
 
 def _dictionary(facts: dict[str, object]) -> ir.Attribute:
@@ -192,15 +194,15 @@ def _dictionary(facts: dict[str, object]) -> ir.Attribute:
     return ir.DictAttr.get(plain)
 
 
-def _fold(op: ir.Operation, left: Index, right: Index) -> Index:
+def _fold(op: ir.Operation, lhs: Index, rhs: Index) -> Index:
     """Sum, difference, product or quotient of two affine indices. Errors: NotAffine."""
     if op.name == "arith.addi":
-        return left + right
+        return lhs + rhs
     if op.name == "arith.subi":
-        return left - right
+        return lhs - rhs
     if op.name == "arith.muli":
-        return left * right
-    return left // right if op.name == "arith.floordivsi" else left.ceildiv(right)
+        return lhs * rhs
+    return lhs // rhs if op.name == "arith.floordivsi" else lhs.ceildiv(rhs)
 
 
 def replace_index(value: ir.Value, index: Index) -> None:
@@ -211,21 +213,21 @@ def replace_index(value: ir.Value, index: Index) -> None:
 
 def restore_shape_variables(func: Func) -> None:
     """Recreate the shape variables that upstream passes erased as unused: shapes of parameters still name them."""
-    known, facts = set(func.symbols), attrs.get(func.op, "arg_attrs", [])
+    symbols, facts = set(func.symbols), attrs.get(func.op, "arg_attrs", [])
     head = func.body.operations[0].operation
-    for arg, own in zip(func.args, facts, strict=False):
-        shape = own.get(attrs.SHAPE)
+    for arg, entry in zip(func.args, facts, strict=False):
+        shape = entry.get(attrs.SHAPE)
         for axis, expr in enumerate(shape.results if shape is not None else ()):
             expr = expr.maybe_downcast()
-            if not isinstance(expr, ir.AffineSymbolExpr) or own[attrs.SYMS][expr.position] in known:
+            if not isinstance(expr, ir.AffineSymbolExpr) or entry[attrs.SYMS][expr.position] in symbols:
                 continue
             with ir.InsertionPoint(head), func.op.location:
                 value = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
-            value.owner.attributes[attrs.NAME] = ir.StringAttr.get(own[attrs.SYMS][expr.position])
-            known.add(own[attrs.SYMS][expr.position])
-    kept = [f if known.issuperset(f.get(attrs.SYMS, ())) else _drop_shape(f) for f in facts]
-    if kept != facts:
-        func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([_dictionary(f) for f in kept])
+            value.owner.attributes[attrs.NAME] = ir.StringAttr.get(entry[attrs.SYMS][expr.position])
+            symbols.add(entry[attrs.SYMS][expr.position])
+    updated = [f if symbols.issuperset(f.get(attrs.SYMS, ())) else _drop_shape(f) for f in facts]
+    if updated != facts:
+        func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([_dictionary(f) for f in updated])
 
 
 def _drop_shape(facts: dict[str, object]) -> dict[str, object]:

@@ -136,28 +136,28 @@ def _identity(type_: ir.MemRefType) -> ir.AffineMap:
 def _convert(func: Func, written: NameOfLocation) -> None:
     _name(func, written)
     restore_shape_variables(func)
-    found = [generic.read_generic(op) for op in _outside_blocks(func) if op.name in COMPUTED]
+    linalg_ops = [generic.read_generic(op) for op in _outside_blocks(func) if op.name in COMPUTED]
     sizes = ExtentSolver(func)
     for op in _outside_blocks(func):
         if ALLOCATED_PARAMETER in op.attributes:
             _equate_allocation(op, func, sizes)
-    for one in found:
-        generic.extents(one, sizes)
+    for linalg_op in linalg_ops:
+        generic.extents(linalg_op, sizes)
     for op in _outside_blocks(func):
         if op.name == "cf.assert":
             sizes.assume(op)
-    for one in found:
-        generic.require_extents(one, sizes)
+    for linalg_op in linalg_ops:
+        generic.require_extents(linalg_op, sizes)
     sizes.settle()
     update_type(func)
     _strides(func)
     names = {attrs.get(op, attrs.BLOCK) for op in walk.ops(func.op) if is_block(op)}
-    starts = fills_to_fold(found, func, sizes)
+    starts = fills_to_fold(linalg_ops, func, sizes)
     folded = {fill.op for fills in starts.values() for fill in fills}
-    for one in [one for one in found if one.op not in folded]:
-        generic.emit_loops(one, sizes, _fresh(one, names), starts.get(one.op, ()))
-    for one in found:
-        one.op.erase()
+    for linalg_op in [linalg_op for linalg_op in linalg_ops if linalg_op.op not in folded]:
+        generic.emit_loops(linalg_op, sizes, _fresh(linalg_op, names), starts.get(linalg_op.op, ()))
+    for linalg_op in linalg_ops:
+        linalg_op.op.erase()
     _allocations(func, sizes)
     _erase_unused(func, sizes)
 
@@ -166,10 +166,10 @@ def _name(func: Func, written: NameOfLocation) -> None:
     """Set ids, and names of parameters, allocations and loops."""
     if attrs.ID not in func.op.attributes:
         func.op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(func.op))
-    given = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
+    arg_attrs = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
     named = []
     for number, arg in enumerate(func.args):
-        facts = {a.name: a.attr for a in ir.DictAttr(given[number])} if number < len(given) else {}
+        facts = {a.name: a.attr for a in ir.DictAttr(arg_attrs[number])} if number < len(arg_attrs) else {}
         facts = {k: v for k, v in facts.items() if k.startswith("tir.")}  # those of bufferization do not apply here
         name = written(arg.location) or f"arg{number}"
         named.append(ir.DictAttr.get({attrs.NAME: ir.StringAttr.get(name), **facts}))
@@ -185,18 +185,18 @@ def _name(func: Func, written: NameOfLocation) -> None:
 def _equate_allocation(op: ir.Operation, func: Func, sizes: ExtentSolver) -> None:
     """Equate the shape of a parameter that was an allocation with the allocated sizes."""
     number: int = attrs.get(op, ALLOCATED_PARAMETER)
-    for size, given in zip(sizes.of(func.args[number]), sizes.of(op.results[0]), strict=True):
-        sizes.equal(size, given, op, f"result {func.arg_name(number)}")
+    for size, allocated in zip(sizes.of(func.args[number]), sizes.of(op.results[0]), strict=True):
+        sizes.equal(size, allocated, op, f"result {func.arg_name(number)}")
 
 
 def _strides(func: Func) -> None:
     """Create stride variables for unknown strides of a parameter."""
     for arg in func.params:
         strides, _ = arg.type.get_strides_and_offset()
-        used = [u.owner.operation for u in arg.value.uses]
-        known = any(o.name == "memref.extract_strided_metadata" and attrs.STRIDES in o.attributes for o in used)
+        users = [u.owner.operation for u in arg.value.uses]
+        has_strides = any(o.name == "memref.extract_strided_metadata" and attrs.STRIDES in o.attributes for o in users)
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-        if known or not isinstance(arg.type.layout, ir.StridedLayoutAttr) or dynamic not in strides:
+        if has_strides or not isinstance(arg.type.layout, ir.StridedLayoutAttr) or dynamic not in strides:
             continue
         names = [f"s_{arg.name}{axis}" if s == dynamic else "" for axis, s in enumerate(strides)]
         with create.at_start(func.body), func.op.location:
@@ -204,18 +204,18 @@ def _strides(func: Func) -> None:
         op.attributes[attrs.STRIDES] = attrs.to_attr(names)
 
 
-def _fresh(one: GenericOp, names: set[str]) -> str:
-    name, number = one.name, 0
+def _fresh(linalg_op: GenericOp, names: set[str]) -> str:
+    name, number = linalg_op.name, 0
     while name in names:
         number += 1
-        name = f"{one.name}_{number}"
+        name = f"{linalg_op.name}_{number}"
     names.add(name)
     return name
 
 
 def _allocations(func: Func, sizes: ExtentSolver) -> None:
     """Move every allocation to the top of the function, and name it."""
-    made: list[ir.Operation] = []
+    allocs: list[ir.Operation] = []
     for op in _outside_blocks(func):
         if op.name not in ALLOCS:
             continue
@@ -223,10 +223,10 @@ def _allocations(func: Func, sizes: ExtentSolver) -> None:
             _drop(op)
         elif attrs.ID not in op.attributes:
             buffer = Buffer(op.results[0])
-            with _after_allocations(func, made), op.location:
-                name = attrs.get(op, attrs.NAME, f"buf{len(made)}")
+            with _after_allocations(func, allocs), op.location:
+                name = attrs.get(op, attrs.NAME, f"buf{len(allocs)}")
                 new = create.alloc(name, sizes.of(buffer.value), buffer.dtype, buffer.scope)
-            made.append(new.owner.operation)
+            allocs.append(new.owner.operation)
             buffer.value.replace_all_uses_with(new)
             _drop(op)
 
@@ -247,13 +247,13 @@ def _drop(op: ir.Operation) -> None:
     op.erase()
 
 
-def _after_allocations(func: Func, made: list[ir.Operation]) -> ir.InsertionPoint:
+def _after_allocations(func: Func, allocs: list[ir.Operation]) -> ir.InsertionPoint:
     """The insertion point after the sizes at the top of the function and the new allocations."""
     ops = [op.operation for op in func.body.operations]
     sizes = [
         op for op in ops if op.name in _SYMBOLS and (attrs.NAME in op.attributes or attrs.STRIDES in op.attributes)
     ]
-    last = max((n for n, op in enumerate(ops) if op in made or op in sizes), default=-1)
+    last = max((n for n, op in enumerate(ops) if op in allocs or op in sizes), default=-1)
     return ir.InsertionPoint(ops[last + 1])
 
 
@@ -288,7 +288,9 @@ def _is_symbol_of_shape(op: ir.Operation, func: Func) -> bool:
 _NO_ACCESS = NEUTRAL | {"func.return"}
 
 
-def fills_to_fold(found: Sequence[GenericOp], func: Func, sizes: ExtentSolver) -> dict[ir.Operation, list[GenericOp]]:
+def fills_to_fold(
+    linalg_ops: Sequence[GenericOp], func: Func, sizes: ExtentSolver
+) -> dict[ir.Operation, list[GenericOp]]:
     """The fills of the outputs of each reduction, by the op of the reduction: they start its sums.
 
         linalg.fill ins(%zero) outs(%C)             with T.block("matmul"):
@@ -299,68 +301,75 @@ def fills_to_fold(found: Sequence[GenericOp], func: Func, sizes: ExtentSolver) -
     updates each element, and that it has at least one term: a sum over a size that may be 0 keeps its fill.
     """
     places = {op: number for number, op in enumerate(direct_ops(func.op))}
-    own = [one for one in found if one.op in places]
-    fills = [one for one in own if _is_fill(one)]
+    direct = [linalg_op for linalg_op in linalg_ops if linalg_op.op in places]
+    fills = [linalg_op for linalg_op in direct if _is_fill(linalg_op)]
     folded: dict[ir.Operation, list[GenericOp]] = {}
-    for one in own:
-        if "R" not in one.kinds or "O" in one.kinds or not _has_terms(one, sizes):
+    for linalg_op in direct:
+        if "R" not in linalg_op.kinds or "O" in linalg_op.kinds or not _has_terms(linalg_op, sizes):
             continue
-        starts = [_start(one, number, fills, places) for number in range(len(one.outputs))]
+        starts = [_start(linalg_op, number, fills, places) for number in range(len(linalg_op.outputs))]
         if all(start is not None for start in starts):
-            folded[one.op] = [start for start in starts if start is not None]
+            folded[linalg_op.op] = [start for start in starts if start is not None]
     return folded
 
 
-def _is_fill(one: GenericOp) -> bool:
+def _is_fill(linalg_op: GenericOp) -> bool:
     """Whether an op stores one value to each element of a whole buffer."""
-    body = one.body
-    if body is None or len(one.inputs) != 1 or len(one.outputs) != 1 or isinstance(one.inputs[0].type, ir.MemRefType):
+    body = linalg_op.body
+    if (
+        body is None
+        or len(linalg_op.inputs) != 1
+        or len(linalg_op.outputs) != 1
+        or isinstance(linalg_op.inputs[0].type, ir.MemRefType)
+    ):
         return False
-    return one.yielded() == [body.arguments[0]] and _is_whole(one, 0)
+    return linalg_op.yielded() == [body.arguments[0]] and _is_whole(linalg_op, 0)
 
 
-def _is_whole(one: GenericOp, number: int) -> bool:
+def _is_whole(linalg_op: GenericOp, number: int) -> bool:
     """Whether an op writes each element of a buffer, at its parallel iterators in some order."""
-    exprs = [e.maybe_downcast() for e in one.maps[len(one.inputs) + number].results]
+    exprs = [e.maybe_downcast() for e in linalg_op.maps[len(linalg_op.inputs) + number].results]
     dims = [e.position for e in exprs if isinstance(e, ir.AffineDimExpr)]
-    parallel = [d for d, kind in enumerate(one.kinds) if kind == "S"]
-    return len(dims) == len(exprs) and sorted(dims) == parallel and not reshapes.is_view(one.outputs[number])
+    parallel = [d for d, kind in enumerate(linalg_op.kinds) if kind == "S"]
+    return len(dims) == len(exprs) and sorted(dims) == parallel and not reshapes.is_view(linalg_op.outputs[number])
 
 
-def _has_terms(one: GenericOp, sizes: ExtentSolver) -> bool:
+def _has_terms(reduction: GenericOp, sizes: ExtentSolver) -> bool:
     """Whether the reduction runs over at least one point, whatever the sizes are."""
-    counts = [e.as_constant() for e, kind in zip(extents(one, sizes), one.kinds, strict=True) if kind == "R"]
+    counts = [
+        e.as_constant() for e, kind in zip(extents(reduction, sizes), reduction.kinds, strict=True) if kind == "R"
+    ]
     return all(n is not None and n > 0 for n in counts)
 
 
 def _start(
-    one: GenericOp, number: int, fills: Sequence[GenericOp], places: dict[ir.Operation, int]
+    reduction: GenericOp, number: int, fills: Sequence[GenericOp], places: dict[ir.Operation, int]
 ) -> GenericOp | None:
     """The fill of an output that a reduction starts from."""
-    buffer, here = one.outputs[number], places[one.op]
-    before = [f for f in fills if f.outputs[0] == buffer and places[f.op] < here]
-    if not before or not _is_whole(one, number):
+    buffer, position = reduction.outputs[number], places[reduction.op]
+    earlier = [f for f in fills if f.outputs[0] == buffer and places[f.op] < position]
+    if not earlier or not _is_whole(reduction, number):
         return None
     users = _users(buffer)
-    if users.count(one.op) != 1:
+    if users.count(reduction.op) != 1:
         return None
-    last = before[-1]
-    between = [op for op in users if places[last.op] < _place(op, places) < here]
+    last = earlier[-1]
+    between = [op for op in users if places[last.op] < _place(op, places) < position]
     return None if between else last
 
 
 def _users(buffer: ir.Value) -> list[ir.Operation]:
     """The ops that access a buffer, also through views; one that does so twice is listed twice."""
-    found: list[ir.Operation] = []
+    users: list[ir.Operation] = []
     for use in buffer.uses:
         op = use.owner.operation
         if reshapes.is_view_op(op):
-            found += _users(op.results[0])
+            users += _users(op.results[0])
         elif op.name not in _NO_ACCESS:
-            found.append(op)
-    return found
+            users.append(op)
+    return users
 
 
 def _place(op: ir.Operation, places: dict[ir.Operation, int]) -> int:
     """The place of an op, or of the loop around it, in the function."""
-    return next(places[one] for one in [op, *walk.parents(op)] if one in places)
+    return next(places[ancestor] for ancestor in [op, *walk.parents(op)] if ancestor in places)

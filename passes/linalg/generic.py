@@ -70,8 +70,8 @@ def read_generic(op: ir.Operation) -> GenericOp:
     words = [k.partition("<")[2].partition(">")[0] for k in kinds]
     if odd := [w for w in words if w not in _KINDS]:
         raise LinalgError(f"iterator type {odd[0]} is not supported; use parallel or reduction", op.location)
-    found = GenericOp(op, tuple(operands[:count]), tuple(operands[count:]), maps, tuple(_KINDS[w] for w in words))
-    return GenericOp(found.op, found.inputs, found.outputs, maps, _safe_kinds(found))
+    parsed = GenericOp(op, tuple(operands[:count]), tuple(operands[count:]), maps, tuple(_KINDS[w] for w in words))
+    return GenericOp(parsed.op, parsed.inputs, parsed.outputs, maps, _safe_kinds(parsed))
 
 
 def _safe_kinds(generic: GenericOp) -> tuple[str, ...]:
@@ -88,12 +88,12 @@ def _updates(generic: GenericOp) -> list[tuple[ir.Value | None, ir.Value]]:
     if generic.body is None:
         return [(None, v) for v in generic.outputs]
     running = list(generic.body.arguments)[len(generic.inputs) :]
-    found: list[tuple[ir.Value | None, ir.Value]] = []
+    updates: list[tuple[ir.Value | None, ir.Value]] = []
     for value, old in zip(generic.yielded(), running, strict=True):
         owner = value.owner
         folds = not isinstance(owner, ir.Block) and owner.name in ASSOCIATIVE and old in owner.operands
-        found.append((value if folds else None, old))
-    return found
+        updates.append((value if folds else None, old))
+    return updates
 
 
 def _uses(value: ir.Value) -> int:
@@ -105,21 +105,21 @@ def _uses(value: ir.Value) -> int:
 
 def extents(generic: GenericOp, sizes: ExtentSolver) -> list[Index]:
     """The extents of the iterators, from the dimensions that each indexes alone; adds the equations between them."""
-    found: list[Index | None] = [None] * len(generic.kinds)
+    iter_extents: list[Index | None] = [None] * len(generic.kinds)
     for value, map_ in generic.accessed:
         for size, expr in zip(sizes.of(value), map_.results, strict=True):
             expr = expr.maybe_downcast()
             if not isinstance(expr, ir.AffineDimExpr):
                 continue
-            known = found[expr.position]
-            if known is None:
-                found[expr.position] = size
+            extent = iter_extents[expr.position]
+            if extent is None:
+                iter_extents[expr.position] = size
             else:
-                sizes.equal(known, size, generic.op, f"iterator d{expr.position} of {generic.name}")
-    if None in found:
-        message = f"no operand of {generic.name} determines the extent of iterator d{found.index(None)}"
+                sizes.equal(extent, size, generic.op, f"iterator d{expr.position} of {generic.name}")
+    if None in iter_extents:
+        message = f"no operand of {generic.name} determines the extent of iterator d{iter_extents.index(None)}"
         raise LinalgError(message, generic.op.location)
-    return [sizes.known(e) for e in found if e is not None]
+    return [sizes.known(e) for e in iter_extents if e is not None]
 
 
 def require_extents(generic: GenericOp, sizes: ExtentSolver) -> None:
@@ -134,11 +134,11 @@ def require_extents(generic: GenericOp, sizes: ExtentSolver) -> None:
 
 def _maximum(expr: ir.AffineExpr, ends: Sequence[Index]) -> Index | None:
     """The maximum of a sum of iterators with positive factors; None for any other expression."""
-    found = dim_factors(expr)
-    if found is None or any(factor < 0 for factor in found.factors.values()):
+    linear = dim_factors(expr)
+    if linear is None or any(factor < 0 for factor in linear.factors.values()):
         return None
-    last = Index.constant(found.constant)
-    for dim, factor in found.factors.items():
+    last = Index.constant(linear.constant)
+    for dim, factor in linear.factors.items():
         last = last + ends[dim] * factor
     return last
 
@@ -176,16 +176,16 @@ def _block(
     runs = [Index.of(loop.var) for loop in loops]
     places = [reshapes.element(v, reshapes.apply_map(m, runs), sizes) for v, m in generic.accessed]
     written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
-    around = _outer_loops(generic, places, loops)
-    kinds = {loop.var: _outer_kind(generic, loop.var, written, loops) for loop in around}
-    again = [i for i in written if any(kinds.get(v) == "O" for v in i.values)]
+    outer = _outer_loops(generic, places, loops)
+    kinds = {loop.var: _outer_kind(generic, loop.var, written, loops) for loop in outer}
+    revisited = [i for i in written if any(kinds.get(v) == "O" for v in i.values)]
     for loop, kind in zip(loops, generic.kinds, strict=True):
         # an iteration of the outer loop may write an element that another one writes at another point of the nest
-        kinds[loop.var] = "O" if kind == "S" and any(i.uses(loop.var) for i in again) else kind
-    specs = [IterSpec(f"v_{o.name}", kinds[o.var], o.lower, o.extent, Index.of(o.var)) for o in around]
+        kinds[loop.var] = "O" if kind == "S" and any(i.uses(loop.var) for i in revisited) else kind
+    specs = [IterSpec(f"v_{o.name}", kinds[o.var], o.lower, o.extent, Index.of(o.var)) for o in outer]
     specs += [IterSpec(f"v{n}", kinds[o.var], 0, o.extent, Index.of(o.var)) for n, o in enumerate(loops)]
     block = create.block(name, specs)
-    iters = {o.var: Index.of(it.var) for o, it in zip([*around, *loops], block.iters, strict=True)}
+    iters = {o.var: Index.of(it.var) for o, it in zip([*outer, *loops], block.iters, strict=True)}
     moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in places]
     with create.at_end(block.body):
         if starts:
@@ -199,18 +199,18 @@ def _outer_loops(
     generic: GenericOp, places: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]
 ) -> list[Loop]:
     """The enclosing loops that the op's views depend on, which become iters too. Errors: LinalgError."""
-    own = {loop.var for loop in loops}
-    found: list[Loop] = []
+    loop_vars = {loop.var for loop in loops}
+    outer: list[Loop] = []
     for value in dict.fromkeys(v for _, indices in places for i in indices for v in i.values):
-        if value in own or is_symbol(value):
+        if value in loop_vars or is_symbol(value):
             continue
         owner = value.owner
         loop = Loop(owner.owner) if isinstance(owner, ir.Block) and is_loop(owner.owner.operation) else None
         if loop is None or any(_varies(i) for i in (*loop.lowers, *loop.uppers)):
             what = f"{generic.name} depends on an index that is not a loop variable with bounds over sizes"
             raise LinalgError(what, generic.op.location)
-        found.append(loop)
-    return found
+        outer.append(loop)
+    return outer
 
 
 def _varies(index: Index) -> bool:
@@ -250,12 +250,12 @@ _SCALAR = ("arith", "math")
 class BodyEmitter:
     """Emits the computation of one generic at the insertion point."""
 
-    def __init__(self, generic: GenericOp, sizes: ExtentSolver, iters: dict[ir.Value, Index], own: Sequence[Index]):
+    def __init__(self, generic: GenericOp, sizes: ExtentSolver, iters: dict[ir.Value, Index], dims: Sequence[Index]):
         self.generic = generic
         self.sizes = sizes
         self.iters = iters
-        self.inside = {v for i in (*iters.values(), *own) for v in i.values}
-        self.known = {**iters, **_positions(generic, own)}
+        self.inside = {v for i in (*iters.values(), *dims) for v in i.values}
+        self.known = {**iters, **_positions(generic, dims)}
         self.made: dict[ir.Value, ir.Value] = {}
         self.indices: dict[ir.Value, Index] = {}
         self.loads: dict[ir.Value, Callable[[], ir.Value]] = {}
@@ -263,7 +263,7 @@ class BodyEmitter:
     def write(self, places: Sequence[Place]) -> None:
         """Load, compute, store: all values are computed before the first store."""
         inputs, outputs = self.generic.inputs, self.generic.outputs
-        given = iter(places)
+        pending = iter(places)
         body = self.generic.body
         if body is None:
             source, target = places
@@ -272,9 +272,9 @@ class BodyEmitter:
         targets: list[Place] = []
         for value, argument in zip((*inputs, *outputs), body.arguments, strict=True):
             if isinstance(value.type, ir.MemRefType):
-                place = next(given)
-                self.loads[argument] = lambda place=place: create.load(*place)
-                targets.append(place)
+                element = next(pending)
+                self.loads[argument] = lambda element=element: create.load(*element)
+                targets.append(element)
             else:
                 self.loads[argument] = lambda value=value: self.value(value)
         values = [self.value(v) for v in self.generic.yielded()]
@@ -342,9 +342,9 @@ class BodyEmitter:
             raise LinalgError("affine.load in the body of a generic: use memref.load", op.location)
         buffer, indices = op.operands[0], list(op.operands)[1:]
         if self._is_plain_load(op):
-            known = [k for i in indices if (k := self._index(i)) is not None]
+            affine = [k for i in indices if (k := self._index(i)) is not None]
             with op.location:
-                return create.load(*reshapes.element(buffer, known, self.sizes))
+                return create.load(*reshapes.element(buffer, affine, self.sizes))
         if reshapes.is_view(buffer):
             raise LinalgError("a view is read at a non-affine index: read the buffer itself", op.location)
         return memref.load(buffer, [self.made[i] for i in indices])
@@ -359,22 +359,22 @@ class BodyEmitter:
         if not isinstance(value.type, ir.IndexType):
             return None
         if value not in self.indices:
-            found = self._affine(value)
-            if found is None:
+            affine = self._affine(value)
+            if affine is None:
                 return None
-            self.indices[value] = found
+            self.indices[value] = affine
         return self.indices[value]
 
     def _affine(self, value: ir.Value) -> Index | None:
         try:
-            found = self.sizes.term(value, self.known)
+            term = self.sizes.term(value, self.known)
         except (LinalgError, NotAffine):
             return None
-        return found if all(is_symbol(v) or v in self.inside for v in found.values) else None
+        return term if all(is_symbol(v) or v in self.inside for v in term.values) else None
 
 
-def _positions(generic: GenericOp, own: Sequence[Index]) -> dict[ir.Value, Index]:
+def _positions(generic: GenericOp, dims: Sequence[Index]) -> dict[ir.Value, Index]:
     """The value of each `linalg.index` of the body."""
     body = generic.body.operations if generic.body is not None else ()
-    found = [op.operation for op in body if op.operation.name == "linalg.index"]
-    return {op.results[0]: own[ir.IntegerAttr(op.attributes["dim"]).value] for op in found}
+    index_ops = [op.operation for op in body if op.operation.name == "linalg.index"]
+    return {op.results[0]: dims[ir.IntegerAttr(op.attributes["dim"]).value] for op in index_ops}

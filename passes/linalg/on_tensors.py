@@ -49,8 +49,8 @@ def write_reshape(target: ir.Operation) -> None:
     """Give a declaration on tensors of known shapes a body that returns its argument in the shape of its result."""
     body, results = _body(target)
     with ir.InsertionPoint(body), target.location:
-        made = reshaped(body.arguments[0], ir.RankedTensorType(results[0]), [])
-        ir.Operation.create("func.return", operands=[made])
+        reshape = reshaped(body.arguments[0], ir.RankedTensorType(results[0]), [])
+        ir.Operation.create("func.return", operands=[reshape])
 
 
 def write_return(target: ir.Operation, numbers: Sequence[int]) -> None:
@@ -69,13 +69,13 @@ def _body(target: ir.Operation) -> tuple[ir.Block, list[ir.Type]]:
 def _write(target: ir.Operation, program: Func, write: Callable[[_Writer], None]) -> None:
     """Put a copy with a body in the place of a declaration."""
     with ir.InsertionPoint(target):
-        made = target.clone().operation
+        copy = target.clone().operation
     try:
-        writer = _Writer(made, program)
-        with ir.InsertionPoint(writer.body), made.location:
+        writer = _Writer(copy, program)
+        with ir.InsertionPoint(writer.body), copy.location:
             write(writer)
     except NotRaisable:
-        made.erase()
+        copy.erase()
         raise
     target.erase()
 
@@ -105,11 +105,11 @@ class _Writer:
             if op.name == "memref.dim" and attrs.NAME in op.attributes:
                 self._beside(op)
         count = len(self.body.arguments)
-        given = [bufferization.to_buffer(_buffer(v.type), v, read_only=True) for v in self.body.arguments]
-        made = [memref.alloc(p.type, self._dynamic(Buffer(p).dims), []) for p in self.program.args[count:]]
-        passed = [_cast(v, p.type) for v, p in zip([*given, *made], self.program.args, strict=True)]
+        inputs = [bufferization.to_buffer(_buffer(v.type), v, read_only=True) for v in self.body.arguments]
+        outputs = [memref.alloc(p.type, self._dynamic(Buffer(p).dims), []) for p in self.program.args[count:]]
+        passed = [_cast(v, p.type) for v, p in zip([*inputs, *outputs], self.program.args, strict=True)]
         func.CallOp([], ir.FlatSymbolRefAttr.get(self.program.name), passed)
-        pairs = zip(self.results, made, strict=True)
+        pairs = zip(self.results, outputs, strict=True)
         out = [bufferization.to_tensor(t, _cast(m, _buffer(t)), restrict=True, writable=True) for t, m in pairs]
         ir.Operation.create("func.return", operands=out)
 
@@ -158,10 +158,10 @@ class _Writer:
                 break
             op = inner[0]
         blocks = [op] if is_block(op) else loops[-1].body_ops()
-        for each in blocks:
-            if not is_block(each):
-                raise NotRaisable(f"{each.name} is around a block", each)
-            self._block(Block(each), loops)
+        for block_op in blocks:
+            if not is_block(block_op):
+                raise NotRaisable(f"{block_op.name} is around a block", block_op)
+            self._block(Block(block_op), loops)
 
     def _block(self, block: Block, loops: Sequence[Loop]) -> None:
         axes = _Axes(block, loops)
@@ -180,13 +180,13 @@ class _Writer:
             maps.append(ir.AffineMap.get(len(axes.kept), 0, [ir.AffineExpr.get_dim(d) for d in missing]))
         kinds = [it.kind for it in axes.kept]
         with ir.Location.name(block.name or "generic", block.op.location):
-            made = generic_op(inputs, starts, [*maps, *operands.out_maps], kinds)
-        inside = made.regions[0].blocks[0]
-        with ir.InsertionPoint(inside):
-            writer = ElementOps(operands, list(inside.arguments), axes.dropped, self)
+            generic = generic_op(inputs, starts, [*maps, *operands.out_maps], kinds)
+        payload = generic.regions[0].blocks[0]
+        with ir.InsertionPoint(payload):
+            writer = ElementOps(operands, list(payload.arguments), axes.dropped, self)
             ir.Operation.create("linalg.yield", operands=writer.values(body))
         writer.erase_unused()
-        for op, result in zip(stores, made.results, strict=True):
+        for op, result in zip(stores, generic.results, strict=True):
             self.tensors[op.operands[1]] = result
 
     def _value(self, buffer: ir.Value, block: Block) -> ir.Value:
@@ -202,8 +202,8 @@ class _Writer:
         """What a block updates: the value of its init everywhere, the tensor so far, or nothing."""
         buffer = Buffer(store.operands[1])
         if block.init is None:
-            known = self.tensors.get(buffer.value)
-            return self._empty(buffer.dims, buffer.type.element_type) if known is None else known
+            current = self.tensors.get(buffer.value)
+            return self._empty(buffer.dims, buffer.type.element_type) if current is None else current
         inner = block.init.regions[0].blocks[0].operations
         first = next((op for op in inner if op.name == AFFINE_STORE and op.operands[1] == buffer.value), None)
         owner = None if first is None else first.operands[0].owner
@@ -211,8 +211,8 @@ class _Writer:
             raise NotRaisable(f'the init of block "{block.name}" is no constant', block.op)
         value = owner.operation.clone().results[0]
         with ir.Location.name("fill", store.location):
-            made = linalg.fill(value, outs=[self._empty(buffer.dims, buffer.type.element_type)])
-        return made if isinstance(made, ir.Value) else made.results[0]
+            filled = linalg.fill(value, outs=[self._empty(buffer.dims, buffer.type.element_type)])
+        return filled if isinstance(filled, ir.Value) else filled.results[0]
 
 
 class _Axes:
@@ -220,16 +220,16 @@ class _Axes:
 
     def __init__(self, block: Block, loops: Sequence[Loop]):
         free = {loop.var: loop for loop in loops}
-        used = {v for op in block.body_ops() if op.name == AFFINE_STORE for v in list(op.operands)[2:]}
+        indexed = {v for op in block.body_ops() if op.name == AFFINE_STORE for v in list(op.operands)[2:]}
         self.kept, self.dropped = [], {}
         for it in block.iters:
-            if it.extent.as_constant() == 1 and it.var not in used:
+            if it.extent.as_constant() == 1 and it.var not in indexed:
                 self.dropped[it.var] = it.min
                 continue
             var = it.binding.is_value()
             loop = free.pop(var, None) if var is not None else None
-            whole = loop is not None and loop.lower.same(it.min) and loop.extent.same(it.extent)
-            if it.kind == "O" or not whole or it.min.as_constant() is None:
+            is_full = loop is not None and loop.lower.same(it.min) and loop.extent.same(it.extent)
+            if it.kind == "O" or not is_full or it.min.as_constant() is None:
                 raise NotRaisable(
                     f'iter {it.name} of block "{block.name}" does not run over a loop of its own', block.op
                 )
@@ -244,5 +244,5 @@ def _buffer(type_: ir.Type) -> ir.MemRefType:
     return ir.MemRefType.get(ranked.shape, ranked.element_type)
 
 
-def _cast(value: ir.Value, wanted: ir.Type) -> ir.Value:
-    return value if value.type == wanted else memref.cast(wanted, value)
+def _cast(value: ir.Value, type_: ir.Type) -> ir.Value:
+    return value if value.type == type_ else memref.cast(type_, value)

@@ -105,8 +105,8 @@ def _source(value: ir.Value, end: ir.Operation) -> ir.Value:
 
 def _argument_facts(func: Func) -> list[ir.Attribute]:
     """The attributes of the arguments, none of those that were added."""
-    known = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
-    return [*known, *(ir.DictAttr.get({}) for _ in func.args[len(known) :])]
+    existing = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
+    return [*existing, *(ir.DictAttr.get({}) for _ in func.args[len(existing) :])]
 
 
 def update_type(func: Func) -> None:
@@ -116,11 +116,11 @@ def update_type(func: Func) -> None:
 
 def run_upstream(module: ir.Module, passes: Sequence[str], hint: str = "") -> None:
     """Run passes in order, in place. Errors: LinalgError with the first diagnostic, followed by `hint`."""
-    said: list[Any] = []
+    errors: list[Any] = []
 
     def take(diagnostic: Any) -> bool:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            said.append((diagnostic.message, diagnostic.location))
+            errors.append((diagnostic.message, diagnostic.location))
         return True
 
     context: Any = module.context
@@ -130,12 +130,12 @@ def run_upstream(module: ir.Module, passes: Sequence[str], hint: str = "") -> No
     try:
         PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        said = said or [(str(error).splitlines()[0], None)]
+        errors = errors or [(str(error).splitlines()[0], None)]
     finally:
         context.emit_error_diagnostics = False
         handler.detach()
-    if said:
-        message, location = said[0]
+    if errors:
+        message, location = errors[0]
         raise LinalgError(message + hint, location)
 
 
@@ -171,16 +171,16 @@ def _exponent(op: ir.Operation) -> int:
 
 
 def _power(base: ir.Value, exponent: int) -> ir.Value:
-    found, square, rest = None, base, abs(exponent)
-    while rest:
-        if rest & 1:
-            found = square if found is None else arith.mulf(found, square)
-        rest >>= 1
-        square = arith.mulf(square, square) if rest else square
-    if found is not None and exponent > 0:
-        return found
-    one = arith.constant(base.type, ir.FloatAttr.get(base.type, 1.0))
-    return one if found is None else arith.divf(one, found)
+    product, square, bits = None, base, abs(exponent)
+    while bits:
+        if bits & 1:
+            product = square if product is None else arith.mulf(product, square)
+        bits >>= 1
+        square = arith.mulf(square, square) if bits else square
+    if product is not None and exponent > 0:
+        return product
+    unit = arith.constant(base.type, ir.FloatAttr.get(base.type, 1.0))
+    return unit if product is None else arith.divf(unit, product)
 
 
 # --- a destination of its own for each linalg op, where the program shares one `tensor.empty` ------------------------
@@ -271,12 +271,12 @@ class _Softmax:
             for a in axes
             if self.type.is_dynamic_dim(a)
         ]
-        made = memref.alloc(ir.MemRefType.get(shape, self.type.element_type), sizes, [])
+        buffer = memref.alloc(ir.MemRefType.get(shape, self.type.element_type), sizes, [])
         if start is not None:
             with ir.Location.name("fill", self.op.location):
                 value = arith.constant(self.type.element_type, ir.FloatAttr.get(self.type.element_type, start))
-                linalg.fill(value, outs=[made])
-        return made
+                linalg.fill(value, outs=[buffer])
+        return buffer
 
     def _generic(
         self, word: str, inputs: Sequence[ir.Value], output: ir.Value, maps: Sequence[ir.AffineMap],
@@ -286,6 +286,6 @@ class _Softmax:
         folds = maps[-1] == self.row
         kinds = ["R" if d == self.axis and folds else "S" for d in range(self.type.rank)]
         with ir.Location.name(f"softmax_{word}", self.op.location):
-            made = generic_op(inputs, [output], maps, kinds)
-            with ir.InsertionPoint(made.regions[0].blocks[0]):
-                ir.Operation.create("linalg.yield", operands=[value(*made.regions[0].blocks[0].arguments)])
+            generic = generic_op(inputs, [output], maps, kinds)
+            with ir.InsertionPoint(generic.regions[0].blocks[0]):
+                ir.Operation.create("linalg.yield", operands=[value(*generic.regions[0].blocks[0].arguments)])

@@ -27,8 +27,8 @@ def _from(module: ir.Module) -> None:
 
 @conversion("tir-to-linalg", "Raise block nests that are pure tensor computations to linalg ops on memrefs")
 def _to(module: ir.Module, named: str = "false", strict: str = "false") -> None:
-    for one in to_linalg(module, _flag("named", named), _flag("strict", strict)):
-        warnings.warn(f"{one.place}: {one}" if one.place else str(one), stacklevel=2)
+    for stayed in to_linalg(module, _flag("named", named), _flag("strict", strict)):
+        warnings.warn(f"{stayed.place}: {stayed}" if stayed.place else str(stayed), stacklevel=2)
 
 
 def _flag(option: str, text: str) -> bool:

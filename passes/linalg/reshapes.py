@@ -39,12 +39,12 @@ def extents(value: ir.Value, sizes: ExtentSolver) -> list[Index]:
 
 def element(value: ir.Value, indices: Indices, sizes: ExtentSolver) -> tuple[ir.Value, list[Index]]:
     """The parameter or allocation of a view, and the indices of the view's element in it."""
-    found = list(indices)
+    coordinates = list(indices)
     while is_view(value):
         op = value.owner.operation
-        found = _VIEWS[op.name][1](op, found, sizes)
+        coordinates = _VIEWS[op.name][1](op, coordinates, sizes)
         value = op.operands[0]
-    return value, [i.simplified() for i in found]
+    return value, [i.simplified() for i in coordinates]
 
 
 def apply_map(map_: ir.AffineMap, indices: Indices) -> list[Index]:
@@ -52,8 +52,8 @@ def apply_map(map_: ir.AffineMap, indices: Indices) -> list[Index]:
     values = list(dict.fromkeys(v for i in indices for v in i.values))
     swap = []
     for index in indices:
-        own = [ir.AffineExpr.get_dim(values.index(v)) for v in index.values]
-        swap.append(index.expr.compose(ir.AffineMap.get(len(values), 0, own)) if own else index.expr)
+        dims = [ir.AffineExpr.get_dim(values.index(v)) for v in index.values]
+        swap.append(index.expr.compose(ir.AffineMap.get(len(values), 0, dims)) if dims else index.expr)
     inner = ir.AffineMap.get(len(values), 0, swap)
     exprs = [e.compose(inner) if swap else e for e in map_.results]
     return read_map(ir.AffineMap.get(len(values), 0, exprs), values)
@@ -63,8 +63,8 @@ _FIX = "linalg programs use parameters, memref.alloc, and views of these (subvie
 
 
 def _filled(shape: Sequence[int | None], dynamic: Sequence[Index]) -> list[Index]:
-    given = iter(dynamic)
-    return [Index.constant(n) if n is not None else next(given) for n in shape]
+    sizes = iter(dynamic)
+    return [Index.constant(n) if n is not None else next(sizes) for n in shape]
 
 
 def _sizes_of(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
@@ -77,11 +77,11 @@ def _sizes_of(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
 
 def _cast_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     """The extents of a cast, which equates those of its source with the static ones."""
-    found = sizes.of(op.operands[0])
-    for known, size in zip(found, Buffer(op.results[0]).shape, strict=True):
+    source_extents = sizes.of(op.operands[0])
+    for extent, size in zip(source_extents, Buffer(op.results[0]).shape, strict=True):
         if size is not None:
-            sizes.equal(known, Index.constant(size), op, "the source of a cast")
-    return found
+            sizes.equal(extent, Index.constant(size), op, "the source of a cast")
+    return source_extents
 
 
 def _same(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
@@ -95,25 +95,25 @@ def _subview_params(op: ir.Operation, sizes: ExtentSolver) -> list[list[Index]]:
     """Offsets, sizes and strides of a subview, for each dimension of its source."""
     counts = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)[1:]
-    found = []
+    params = []
     for key, count in zip(("static_offsets", "static_sizes", "static_strides"), counts[1:], strict=True):
-        given, operands = operands[:count], operands[count:]
+        values, operands = operands[:count], operands[count:]
         static = [None if n == _DYNAMIC else n for n in attrs.integers(op, key)]
-        found.append(_filled(static, [sizes.term(v) for v in given]))
-    return found
+        params.append(_filled(static, [sizes.term(v) for v in values]))
+    return params
 
 
 def _kept_dims(op: ir.Operation) -> list[bool]:
     """Which dimensions of the source the result has; rank reduction drops dimensions of size 1."""
     shape = Buffer(op.results[0]).shape
     static = [None if n == _DYNAMIC else n for n in attrs.integers(op, "static_sizes")]
-    kept, at = [], 0
+    flags, dim = [], 0
     for position, size in enumerate(static):
-        rest = static[position:]
-        keep = at < len(shape) and shape[at] == size and not (size == 1 and _is_rank_reduction(rest[1:], shape[at:]))
-        kept.append(keep)
-        at += keep
-    return kept
+        tail = static[position:]
+        keep = dim < len(shape) and shape[dim] == size and not (size == 1 and _is_rank_reduction(tail[1:], shape[dim:]))
+        flags.append(keep)
+        dim += keep
+    return flags
 
 
 def _is_rank_reduction(source: Sequence[int | None], shape: Sequence[int | None]) -> bool:
@@ -130,9 +130,11 @@ def _subview_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
 
 
 def _subview_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
-    given = iter(indices)
+    coordinates = iter(indices)
     offsets, _, strides = _subview_params(op, sizes)
-    return [o + next(given) * s if keep else o for o, s, keep in zip(offsets, strides, _kept_dims(op), strict=True)]
+    return [
+        o + next(coordinates) * s if keep else o for o, s, keep in zip(offsets, strides, _kept_dims(op), strict=True)
+    ]
 
 
 # --- other shapes -----------------------------------------------------------------------------------------------------
@@ -145,29 +147,29 @@ def _groups(op: ir.Operation) -> list[list[int]]:
 
 def _inner(shape: Sequence[Index], group: Sequence[int], op: ir.Operation) -> list[int]:
     """The constant sizes of all but the first dimension of a group."""
-    found = [shape[d].as_constant() for d in group[1:]]
-    if None in found:
+    inner = [shape[d].as_constant() for d in group[1:]]
+    if None in inner:
         raise LinalgError(f"{op.name}: only the first dimension of a group may have a symbolic size", op.location)
-    return [n for n in found if n is not None]
+    return [n for n in inner if n is not None]
 
 
 def _expand_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     shape = _filled(Buffer(op.results[0]).shape, [sizes.term(v) for v in list(op.operands)[1:]])
-    for whole, group in zip(sizes.of(op.operands[0]), _groups(op), strict=True):
+    for extent, group in zip(sizes.of(op.operands[0]), _groups(op), strict=True):
         inner = math.prod(_inner(shape, group, op))
         if group:
-            sizes.equal(whole, shape[group[0]] * inner, op, "the source of expand_shape")
+            sizes.equal(extent, shape[group[0]] * inner, op, "the source of expand_shape")
     return [sizes.known(s) for s in shape]
 
 
 def _expand_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
-    shape, found = sizes.of(op.results[0]), []
+    shape, merged = sizes.of(op.results[0]), []
     for group in _groups(op):
         index = indices[group[0]]
         for d, size in zip(group[1:], _inner(shape, group, op), strict=True):
             index = index * size + indices[d]
-        found.append(index)
-    return found
+        merged.append(index)
+    return merged
 
 
 def _collapse_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
@@ -179,14 +181,14 @@ def _collapse_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -
     shape = sizes.of(op.operands[0])
     if not _groups(op):  # all dimensions have size 1
         return [Index.constant(0) for _ in shape]
-    found = []
+    split = []
     for index, group in zip(indices, _groups(op), strict=True):
         parts = []
         for size in reversed(_inner(shape, group, op)):
             parts.append(index % size)
             index = index // size
-        found += [index, *reversed(parts)]
-    return found
+        split += [index, *reversed(parts)]
+    return split
 
 
 def _order(op: ir.Operation) -> list[int]:

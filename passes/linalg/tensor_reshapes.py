@@ -19,23 +19,23 @@ def rewrite_tensor_reshapes(module: ir.Module) -> None:
     One whose shape is made otherwise stays, and is refused later.
     """
     for op in [o for o in walk.ops(module.operation) if o.name == "tensor.reshape"]:
-        source, given = op.operands
-        sizes = _sizes(given, ir.RankedTensorType(op.results[0].type), op)
+        source, shape = op.operands
+        sizes = _sizes(shape, ir.RankedTensorType(op.results[0].type), op)
         if sizes is None:
             continue
         with ir.InsertionPoint(op), op.location:
             op.results[0].replace_all_uses_with(reshaped(source, ir.RankedTensorType(op.results[0].type), sizes))
         op.erase()
-        if not any(True for _ in given.uses) and not isinstance(given.owner, ir.Block):
-            given.owner.operation.erase()
+        if not any(True for _ in shape.uses) and not isinstance(shape.owner, ir.Block):
+            shape.owner.operation.erase()
 
 
-def _sizes(given: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> list[ir.Value] | None:
+def _sizes(shape: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> list[ir.Value] | None:
     """The sizes of the dynamic dimensions of the result; None if they are no single values."""
     unknown = [d for d in range(result.rank) if result.is_dynamic_dim(d)]
     if not unknown:
         return []
-    owner = given.owner
+    owner = shape.owner
     if isinstance(owner, ir.Block) or owner.name != "tensor.from_elements":
         return None
     values = [list(owner.operands)[d] for d in unknown]
@@ -44,7 +44,7 @@ def _sizes(given: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> li
         return [v if isinstance(v.type, ir.IndexType) else arith.index_cast(index, v) for v in values]
 
 
-def reshaped(source: ir.Value, wanted: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
+def reshaped(source: ir.Value, result_type: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
     """A tensor in another shape, at the insertion point. sizes: of its dynamic dimensions."""
     type_ = ir.RankedTensorType(source.type)
     unknown = ir.ShapedType.get_dynamic_size()
@@ -52,17 +52,19 @@ def reshaped(source: ir.Value, wanted: ir.RankedTensorType, sizes: Sequence[ir.V
         count = unknown if not type_.has_static_shape else _product(type_.shape)
         flat = ir.RankedTensorType.get([count], type_.element_type)
         source = tensor.collapse_shape(flat, source, [list(range(type_.rank))])
-    if wanted.rank == 0:
-        return tensor.collapse_shape(wanted, source, [])
-    if wanted.rank == 1 and type_.rank > 0:
-        return source if source.type == wanted else tensor.cast(wanted, source)
-    groups = [list(range(wanted.rank))] if type_.rank else []
-    static = [unknown if wanted.is_dynamic_dim(d) else wanted.get_dim_size(d) for d in range(wanted.rank)]
-    return tensor.expand_shape(wanted, source, groups, list(sizes), static)
+    if result_type.rank == 0:
+        return tensor.collapse_shape(result_type, source, [])
+    if result_type.rank == 1 and type_.rank > 0:
+        return source if source.type == result_type else tensor.cast(result_type, source)
+    groups = [list(range(result_type.rank))] if type_.rank else []
+    static = [
+        unknown if result_type.is_dynamic_dim(d) else result_type.get_dim_size(d) for d in range(result_type.rank)
+    ]
+    return tensor.expand_shape(result_type, source, groups, list(sizes), static)
 
 
 def _product(shape: Sequence[int]) -> int:
-    found = 1
+    product = 1
     for size in shape:
-        found *= size
-    return found
+        product *= size
+    return product

@@ -51,9 +51,9 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
     return stayed
 
 
-def _raise_below(around: ir.Operation, func: Func, stayed: list[Stayed], strict: bool) -> None:
+def _raise_below(parent: ir.Operation, func: Func, stayed: list[Stayed], strict: bool) -> None:
     """Raise the nests in the body of a function or loop, the largest possible ones."""
-    for op in [o.operation for o in around.regions[0].blocks[0].operations]:
+    for op in [o.operation for o in parent.regions[0].blocks[0].operations]:
         if not is_loop(op) and not len(op.regions):
             continue
         reason = _raise_nest(op)
@@ -61,16 +61,16 @@ def _raise_below(around: ir.Operation, func: Func, stayed: list[Stayed], strict:
             continue
         inner = [o for o in Loop(op).body_ops() if len(o.regions)] if is_loop(op) else []
         if any(is_loop(o) for o in inner):
-            before = len(stayed)
+            count = len(stayed)
             _raise_below(op, func, stayed, strict and len(inner) > 1)
-            if len(stayed) == before or len(inner) > 1:
+            if len(stayed) == count or len(inner) > 1:
                 continue
-            del stayed[before:]  # a single nest: the reason for the whole nest is more specific
+            del stayed[count:]  # a single nest: the reason for the whole nest is more specific
         blocks = [(block.name, block.op.location) for block in _blocks(op)] or [("", op.location)]
-        found = [Stayed(func.name, name, reason, _location_text(location)) for name, location in blocks]
+        reasons = [Stayed(func.name, name, reason, _location_text(location)) for name, location in blocks]
         if strict:
-            raise LinalgError(str(found[0]), blocks[0][1])
-        stayed += found
+            raise LinalgError(str(reasons[0]), blocks[0][1])
+        stayed += reasons
 
 
 def _blocks(op: ir.Operation) -> list[Block]:
@@ -115,8 +115,8 @@ def _form(op: ir.Operation) -> tuple[Form, str]:
 
 def _location_text(location: ir.Location) -> str:
     """`file:line:column` of a location."""
-    found = re.search(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)', str(location))
-    return f"{found[1]}:{found[2]}:{found[3]}" if found else ""
+    match = re.search(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)', str(location))
+    return f"{match[1]}:{match[2]}:{match[3]}" if match else ""
 
 
 def _place(op: ir.Operation) -> ir.Location:

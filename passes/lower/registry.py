@@ -36,13 +36,13 @@ def called_programs(module: ir.Module) -> set[str]:
     """The names of the tensor programs that others of the module call. Each stays a function of its own: inlined, the
     programs of a model would be one function, whose compile time grows faster than its size. A function without blocks
     that is only called in loops is a kernel, which may be inlined there."""
-    own = {func.name: func for func in programs(module)}
-    found: set[str] = set()
-    for op in [op for func in own.values() for op in walk.ops(func.op) if op.name == "func.call"]:
-        callee = own.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+    program_of = {func.name: func for func in programs(module)}
+    called: set[str] = set()
+    for op in [op for func in program_of.values() for op in walk.ops(func.op) if op.name == "func.call"]:
+        callee = program_of.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         if callee is not None and (not walk.loops_above(op) or any(is_block(inner) for inner in walk.ops(callee.op))):
-            found.add(callee.name)
-    return found
+            called.add(callee.name)
+    return called
 
 
 def is_private(func: ir.Operation) -> bool:

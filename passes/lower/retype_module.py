@@ -26,11 +26,11 @@ def retype(everything: Sequence[ir.Operation], change: Change) -> bool:
 
 
 def _values(op: ir.Operation) -> list[ir.Value]:
-    found: list[ir.Value] = list(op.results)
+    values: list[ir.Value] = list(op.results)
     for region in op.regions:
         for body in region.blocks:
-            found += body.arguments
-    return found
+            values += body.arguments
+    return values
 
 
 def _signature(op: ir.Operation, change: Change) -> None:

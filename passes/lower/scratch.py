@@ -23,7 +23,7 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
         warnings.simplefilter("ignore")  # they are told when the module is built
         if not any(op.name == "memref.alloc" for op in walk.ops(module.operation)):
             return {}
-        made = clone_module(module)
+        copy = clone_module(module)
         for name in _BEFORE:
-            LOWERINGS[name].run(made)
-        return {func.name: scratch_bytes(func) for func in programs(made)}
+            LOWERINGS[name].run(copy)
+        return {func.name: scratch_bytes(func) for func in programs(copy)}

@@ -48,31 +48,33 @@ def lower_to_llvm(
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
             clock.run("tir-lower-checks-mark", lambda: checks.mark(module))
-        said = {name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES}
+        results = {
+            name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES
+        }
         math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
-        for run in pipeline.stages(said["tir-lower-parallel"], math, bf16, single=follow is not None):
+        for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=follow is not None):
             if run[0].startswith("tir-"):
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
-        parts = said["tir-lower-nest-functions"]
+        parts = results["tir-lower-nest-functions"]
         promised |= {name: part.ranks for name, part in parts.items() if body_symbol(part.caller) in promised}
         abi.set_noalias(module, promised)
         abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called})
         if sites is not None:
-            sites += said["tir-lower-checks"]
+            sites += results["tir-lower-checks"]
         _check_converted(module)
-    return said["tir-lower-allocs"]
+    return results["tir-lower-allocs"]
 
 
 def _has_bf16(module: ir.Module) -> bool:
     """Whether a module has values of type bf16, or buffers of them. No pass makes the first one."""
-    found: set[str] = set()
+    types: set[str] = set()
     for op in walk.ops(module.operation):
-        found.update(str(result.type) for result in op.results)
+        types.update(str(result.type) for result in op.results)
         if "function_type" in op.attributes:
-            found.add(str(op.attributes["function_type"]))
-    return any("bf16" in text for text in found)
+            types.add(str(op.attributes["function_type"]))
+    return any("bf16" in text for text in types)
 
 
 class PassTimer:
@@ -98,17 +100,17 @@ def run_upstream(module: ir.Module, passes: tuple[str, ...]) -> None:
     try:
         PassManager.parse(pipeline.pipeline_text(passes)).run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        found = "; ".join(f"{d.location}: {d.message}" for d in error.error_diagnostics) or str(error)
-        raise LoweringError(f"upstream passes {', '.join(passes)} failed: {found}") from error
+        messages = "; ".join(f"{d.location}: {d.message}" for d in error.error_diagnostics) or str(error)
+        raise LoweringError(f"upstream passes {', '.join(passes)} failed: {messages}") from error
 
 
 def _check_converted(module: ir.Module) -> None:
     """Refuse ops that the upstream conversions silently left unconverted."""
-    left = abi.unconverted_ops(module)
-    if not left:
+    unconverted = abi.unconverted_ops(module)
+    if not unconverted:
         return
-    culprit = next((op for op in left if op.name != "builtin.unrealized_conversion_cast"), left[0])
-    kinds = ", ".join(sorted({op.name for op in left}))
+    culprit = next((op for op in unconverted if op.name != "builtin.unrealized_conversion_cast"), unconverted[0])
+    kinds = ", ".join(sorted({op.name for op in unconverted}))
     raise LoweringError(
         f"{location_text(culprit)}: cannot lower {culprit.name} to LLVM (unconverted ops: {kinds}). Use "
         "affine, arith, math, memref, scf or vector ops, or lower it before."

@@ -85,15 +85,15 @@ class AbsentModule(types.ModuleType):
     def __exit__(self, *_: Any) -> None: ...
 
 
-def refusal(name: str, known: Sequence[str] = ()) -> str:
+def refusal(name: str, members: Sequence[str] = ()) -> str:
     """The error message for a name, with an alternative."""
     starts = [start for start in _INSTEAD if name == start or name.startswith(start + ".")]
     if starts:
         return f"{name} is not part of tir_mlir: {_INSTEAD[max(starts, key=len)]}"
     parent, _, last = name.rpartition(".")
-    close = difflib.get_close_matches(last, known, n=1)
+    close = difflib.get_close_matches(last, members, n=1)
     if close:
         return f"{name} is not part of tir_mlir: did you mean {parent}.{close[0]}?"
-    if known:
-        return f"{name} is not part of tir_mlir: {parent} has {', '.join(known)}"
+    if members:
+        return f"{name} is not part of tir_mlir: {parent} has {', '.join(members)}"
     return f"{name} is not part of tir_mlir, which supports tensor programs, their schedules, build and run"

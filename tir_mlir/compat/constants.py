@@ -44,9 +44,9 @@ class IntImm(int):
     dtype: str
 
     def __new__(cls, dtype: str, value: int) -> IntImm:
-        made = super().__new__(cls, value)
-        made.dtype = str(DataType(dtype))
-        return made
+        constant = super().__new__(cls, value)
+        constant.dtype = str(DataType(dtype))
+        return constant
 
     @property
     def value(self) -> int:
@@ -60,9 +60,9 @@ class FloatImm(float):
     dtype: str
 
     def __new__(cls, dtype: str, value: float) -> FloatImm:
-        made = super().__new__(cls, value)
-        made.dtype = str(DataType(dtype))
-        return made
+        constant = super().__new__(cls, value)
+        constant.dtype = str(DataType(dtype))
+        return constant
 
     @property
     def value(self) -> float:

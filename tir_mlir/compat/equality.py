@@ -27,9 +27,9 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
 
 def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
     """Raise NotEqual with the first line that differs unless two programs are equal (see `structural_equal`)."""
-    found = _difference(lhs, rhs)
-    if found is not None:
-        raise NotEqual(f"the programs differ: {found}")
+    mismatch = _difference(lhs, rhs)
+    if mismatch is not None:
+        raise NotEqual(f"the programs differ: {mismatch}")
 
 
 def assert_structural_equal_ignore_global_symbol(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:

@@ -50,8 +50,8 @@ def get_global_func(name: str, allow_missing: bool = False) -> Any:
     """The function registered under a name; None for an unknown one if `allow_missing`, else GlobalFunctionError."""
     if name in _functions or allow_missing:
         return _functions.get(name)
-    known = ", ".join(_functions) or "none"
-    raise GlobalFunctionError(f"no global function {short_repr(name)}; registered by tvm.register_func: {known}")
+    registered = ", ".join(_functions) or "none"
+    raise GlobalFunctionError(f"no global function {short_repr(name)}; registered by tvm.register_func: {registered}")
 
 
 def list_global_func_names() -> list[str]:

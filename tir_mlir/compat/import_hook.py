@@ -46,8 +46,8 @@ class CompatModule(types.ModuleType):
 
 def _load(where: str) -> Any:
     module, _, name = where.partition(":")
-    found = importlib.import_module(module)
-    return functools.reduce(getattr, name.split("."), found) if name else found
+    loaded = importlib.import_module(module)
+    return functools.reduce(getattr, name.split("."), loaded) if name else loaded
 
 
 class CompatFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -87,9 +87,9 @@ def install() -> None:
         return
     loaded = sys.modules.get("tvm")
     if loaded is not None and not isinstance(loaded, CompatModule):
-        place = getattr(loaded, "__file__", None) or "an unknown place"
+        origin = getattr(loaded, "__file__", None) or "an unknown place"
         raise TirError(
-            f"tvm is already imported, from {place}: put `import tir_mlir.compat` before the first `import tvm`"
+            f"tvm is already imported, from {origin}: put `import tir_mlir.compat` before the first `import tvm`"
         )
     sys.meta_path.insert(0, _FINDER)
 

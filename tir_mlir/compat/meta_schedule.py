@@ -34,8 +34,8 @@ class TuneConfig:
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
-            known = ", ".join(map(repr, STRATEGIES))
-            raise TuneError(f"unknown strategy {short_repr(self.strategy)}; known: {known}")
+            names = ", ".join(map(repr, STRATEGIES))
+            raise TuneError(f"unknown strategy {short_repr(self.strategy)}; known: {names}")
 
 
 class ScheduleFn:
@@ -90,14 +90,14 @@ def tune_tir(
     Raises TuneError for a target other than the CPU, and those of `tune.tune`.
     """
     threads = threads_of(target)
-    given = config or TuneConfig(trials_of(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
+    settings = config or TuneConfig(trials_of(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
     folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
     best = tune.tune(
         _function(mod),
-        trials=min(given.max_trials_global, given.max_trials_per_task or given.max_trials_global),
+        trials=min(settings.max_trials_global, settings.max_trials_per_task or settings.max_trials_global),
         work_dir=folder,
         space=_space(space),
-        sampler=STRATEGIES[given.strategy],
+        sampler=STRATEGIES[settings.strategy],
         threads=threads,
         seed=seed,
         builders=num_tuning_cores if isinstance(num_tuning_cores, int) else None,
@@ -112,9 +112,9 @@ def tune_tir(
 def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
     """The best schedule that a database has of a program, with its trace; None, with a warning, without a record."""
     function = _function(mod)
-    given = getattr(database, "only_given_space", False)
+    skips_library = getattr(database, "only_given_space", False)
     for record in database.candidates(identity(function), None, threads_of(target)):
-        if given and record.space == _LIBRARY:
+        if skips_library and record.space == _LIBRARY:
             continue  # `tune` measures the library's schedule as well
         try:
             return replayed(record, function)
@@ -142,10 +142,10 @@ def _function(mod: Any) -> IRModule:
 def _space(space: Any) -> Callable[[Schedule], Any] | None:
     if space is None or (isinstance(space, str) and space == "post-order-apply"):
         return None
-    found = space.sch_fn if isinstance(space, ScheduleFn) else space
-    if not callable(found):
+    function = space.sch_fn if isinstance(space, ScheduleFn) else space
+    if not callable(function):
         raise TuneError(f"space is a ScheduleFn, not {short_repr(space)}")
-    return found
+    return function
 
 
 def threads_of(target: Any) -> int | None:
@@ -153,9 +153,9 @@ def threads_of(target: Any) -> int | None:
     text = str(target)
     if text.split()[:1] != ["llvm"]:
         raise TuneError(f'programs are tuned for the CPU, not {text!r}; fix: target="llvm"')
-    found = _CORES.search(text)
-    if found is None:
+    cores = _CORES.search(text)
+    if cores is None:
         return None
-    if not found[1].isdigit() or not int(found[1]):
-        raise TuneError(f"num-cores is a number >= 1, not {found[1]!r}")
-    return int(found[1])
+    if not cores[1].isdigit() or not int(cores[1]):
+        raise TuneError(f"num-cores is a number >= 1, not {cores[1]!r}")
+    return int(cores[1])

@@ -124,9 +124,9 @@ def array(arr: Any, device: Device | None = None) -> NDArray:
     """A new NDArray with the values of a NumPy array, an NDArray or a nested list."""
     source = memory_of(arr) if isinstance(arr, NDArray) else np.asarray(arr)
     dtype = arr.dtype if isinstance(arr, NDArray) else source.dtype.name
-    made = empty(source.shape, dtype, device)
-    memory_of(made)[...] = source
-    return made
+    copy = empty(source.shape, dtype, device)
+    memory_of(copy)[...] = source
+    return copy
 
 
 def empty(shape: Sequence[int] | int, dtype: str = "float32", device: Device | None = None) -> NDArray:

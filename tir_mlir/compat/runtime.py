@@ -53,8 +53,8 @@ class Target:
 
 def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "", **_: Any) -> Module:
     """Compile a module, a function or a schedule for the CPU."""
-    wanted = Target(target) if target is not None else Target.current() or Target("llvm")
-    return Module(_build(mod, target=wanted.kind))
+    resolved = Target(target) if target is not None else Target.current() or Target("llvm")
+    return Module(_build(mod, target=resolved.kind))
 
 
 class Module:

@@ -57,8 +57,8 @@ def parameters(*rows: Any, ids: Any = None) -> list[Any]:
     sys._getframe(1).f_locals[shared] = parameter(*rows, ids=labels)
 
     def column(number: int) -> Any:
-        def value(*_: Any, **found: Any) -> Any:
-            return found[shared][number]
+        def value(*_: Any, **fixtures: Any) -> Any:
+            return fixtures[shared][number]
 
         words = ("_", inspect.Parameter.VAR_POSITIONAL), (shared, inspect.Parameter.KEYWORD_ONLY)
         value.__signature__ = inspect.Signature([inspect.Parameter(*word) for word in words])  # type: ignore[attr-defined]
@@ -71,8 +71,8 @@ def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool 
     """A pytest fixture; with `cache_return_value`, of session scope."""
     import pytest
 
-    made = pytest.fixture(scope="session") if cache_return_value else pytest.fixture
-    return made if func is None else made(func)
+    decorator = pytest.fixture(scope="session") if cache_return_value else pytest.fixture
+    return decorator if func is None else decorator(func)
 
 
 # --- requirements -----------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool 
 
 def requires_llvm(*test: Any, **_: Any) -> Any:
     """Return the test unchanged, as LLVM is always available."""
-    return test[0] if test else lambda one: one
+    return test[0] if test else lambda func: func
 
 
 def requires_gpu(*test: Any, **_: Any) -> Any:
@@ -126,8 +126,8 @@ class CompareBeforeAfter:
             with pytest.raises(expected):
                 transform(module)
             return
-        after = transform(module)
-        assert_structural_equal(after["main"] if isinstance(expected, PrimFunc) else after, expected)
+        transformed = transform(module)
+        assert_structural_equal(transformed["main"] if isinstance(expected, PrimFunc) else transformed, expected)
 
 
 def _program_fixture(member: Any) -> Any:
@@ -145,5 +145,5 @@ def _fixture_of(member: Any) -> Any:
 
     if inspect.isfunction(member):
         return pytest.fixture(member)
-    known = type(member).__module__.startswith("_pytest") or hasattr(member, "_pytestfixturefunction")
-    return member if known else pytest.fixture(lambda *_: member)
+    is_fixture = type(member).__module__.startswith("_pytest") or hasattr(member, "_pytestfixturefunction")
+    return member if is_fixture else pytest.fixture(lambda *_: member)

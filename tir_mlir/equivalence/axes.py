@@ -69,31 +69,31 @@ class Axes:
     def settle(self) -> None:
         """Compute the independent axes (`extents`) and the dependent ones (`derived`)."""
         fixed = {self.of(n) for n in self.fixed}
-        found: dict[Node, dict[Node, int]] = {}
+        dependent: dict[Node, dict[Node, int]] = {}
         for node, parts in self.sums:
             target = self.of(node)
             total: dict[Node, int] = {}
             for part, factor in parts.items():
                 total[self.of(part)] = total.get(self.of(part), 0) + factor
-            if found.setdefault(target, total) != total or target in total:
-                fixed |= {target, *total, *found[target]}
-        for _ in found:
-            for target, total in found.items():
-                if target in fixed or any(p in found for p in total):
+            if dependent.setdefault(target, total) != total or target in total:
+                fixed |= {target, *total, *dependent[target]}
+        for _ in dependent:
+            for target, total in dependent.items():
+                if target in fixed or any(p in dependent for p in total):
                     fixed |= {target, *total}
         for node, size in self.sizes.items():
             axis = self.of(node)
-            if axis not in fixed and axis not in found:
+            if axis not in fixed and axis not in dependent:
                 self.extents[axis] = size
-        self.derived = {t: total for t, total in found.items() if t not in fixed}
+        self.derived = {t: total for t, total in dependent.items() if t not in fixed}
 
-    def size_at(self, node: Node, wanted: Mapping[Node, int]) -> int:
+    def size_at(self, node: Node, new_sizes: Mapping[Node, int]) -> int:
         """The new size of a node."""
         axis = self.of(node)
         if axis in self.derived:
-            moved = sum(f * (wanted.get(p, self.sizes[p]) - self.sizes[p]) for p, f in self.derived[axis].items())
+            moved = sum(f * (new_sizes.get(p, self.sizes[p]) - self.sizes[p]) for p, f in self.derived[axis].items())
             return self.sizes[node] + moved
-        return wanted.get(axis, self.sizes[node])
+        return new_sizes.get(axis, self.sizes[node])
 
 
 def axes_of(func: Func) -> Axes | None:
@@ -160,23 +160,23 @@ def _index(index: Index, dim: Node, axes: Axes, variables: Mapping[ir.Value, Nod
     if value in variables:
         axes.join(variables[value], dim)
         return
-    found = dim_factors(index.expr)
+    linear = dim_factors(index.expr)
     nodes = [variables.get(v) for v in index.values]
-    if found is None or None in nodes or any(f < 0 for f in found[0].values()):
+    if linear is None or None in nodes or any(f < 0 for f in linear[0].values()):
         axes.fixed |= {dim, *(n for n in nodes if n is not None)}
-    elif found[0]:
-        axes.sums.append((dim, {nodes[d]: f for d, f in found[0].items()}))  # type: ignore[misc]
+    elif linear[0]:
+        axes.sums.append((dim, {nodes[d]: f for d, f in linear[0].items()}))  # type: ignore[misc]
     else:
         axes.fixed.add(dim)
 
 
-def resized(module: ir.Module, axes: Axes, wanted: Mapping[Node, int]) -> ir.Module | None:
+def resized(module: ir.Module, axes: Axes, new_sizes: Mapping[Node, int]) -> ir.Module | None:
     """A copy of a module with other sizes; None if it does not verify."""
     copy = create.clone_module(module)
     func = funcs(copy)[0]
     buffers = [*func.params, *(Buffer(op.results[0]) for op in walk.ops(func.op) if op.name == "memref.alloc")]
     for buffer in buffers:
-        shape = [axes.size_at(("dim", buffer.name, a), wanted) for a in range(buffer.rank)]
+        shape = [axes.size_at(("dim", buffer.name, a), new_sizes) for a in range(buffer.rank)]
         if any(n < 1 for n in shape):
             return None
         old = buffer.type
@@ -186,12 +186,12 @@ def resized(module: ir.Module, axes: Axes, wanted: Mapping[Node, int]) -> ir.Mod
     for op in walk.ops(func.op):
         if is_block(op) and Block(op).iters:
             block = Block(op)
-            sizes = [axes.size_at(("iter", block.id, n), wanted) for n in range(len(block.iters))]
+            sizes = [axes.size_at(("iter", block.id, n), new_sizes) for n in range(len(block.iters))]
             exprs = [ir.AffineConstantExpr.get(n) for n in sizes]
             op.attributes[attrs.EXTENT] = ir.AffineMapAttr.get(ir.AffineMap.get(0, 0, exprs))
     for op in reversed([o for o in walk.ops(func.op) if is_loop(o)]):
         if Loop(op).const_extent is not None:
-            size = axes.size_at(("loop", Loop(op).id), wanted)
+            size = axes.size_at(("loop", Loop(op).id), new_sizes)
             edit.set_bounds(op, Loop(op).lowers, [Loop(op).lower + size])
     try:
         verify(copy)

@@ -77,39 +77,39 @@ class Comparison:
         if uses_arenas(self.funcs[0]):
             self.result.notes.append(ARENA_NOTE.format(self.name))
         choices = inputs.size_choices(self.signatures[0])
-        works = [max(work_of(f.op, known) for f in self.funcs) for known in choices]
+        works = [max(work_of(f.op, sizes) for f in self.funcs) for sizes in choices]
         quick = max(works) <= QUICK_WORK
         sides = [self._program(n, compile.EXACT, quick) for n in (0, 1)]
         self.scale = scale_of(c for s in sides for c in s.constants)
-        for known, work in zip(choices, works, strict=True):
-            recipe = inputs.Arguments(self.signatures[0], known, limits)
-            self.result.sizes.append(self._sizes(known))
-            if (found := self._exact(sides, recipe, work)) is not None:
-                return found
-            if (found := self._overlapping(sides, recipe)) is not None:
-                return found
+        for sizes, work in zip(choices, works, strict=True):
+            recipe = inputs.Arguments(self.signatures[0], sizes, limits)
+            self.result.sizes.append(self._sizes(sizes))
+            if (difference := self._exact(sides, recipe, work)) is not None:
+                return difference
+            if (difference := self._overlapping(sides, recipe)) is not None:
+                return difference
         if sides[1].allocates:
-            for known, work in zip(choices, works, strict=True):
+            for sizes, work in zip(choices, works, strict=True):
                 if work <= THIN_WORK:
-                    recipe = inputs.Arguments(self.signatures[0], known, limits)
-                    if (found := self._poisoned(recipe, quick)) is not None:
-                        return found
+                    recipe = inputs.Arguments(self.signatures[0], sizes, limits)
+                    if (difference := self._poisoned(recipe, quick)) is not None:
+                        return difference
                 else:
                     self.result.notes.append("no run with NaN-filled memory: too slow at these sizes")
         return None
 
     def _race(self) -> Difference | None:
         """A race that the original does not have; undecided ones and those of the original become notes."""
-        now = races(self.funcs[1])
-        if not now.found and not now.open:
+        scheduled = races(self.funcs[1])
+        if not scheduled.found and not scheduled.open:
             return None
-        before = races(self.funcs[0])
-        self.result.notes += [f"{_undecided(lp)}{why}" for lp, why in now.open]
-        if not before.found and not before.open:
-            self.undecided = [loop for loop, _ in now.open]
-        for loop, clash in now.found:
+        original = races(self.funcs[0])
+        self.result.notes += [f"{_undecided(lp)}{why}" for lp, why in scheduled.open]
+        if not original.found and not original.open:
+            self.undecided = [loop for loop, _ in scheduled.open]
+        for loop, clash in scheduled.found:
             text = f"the iterations of the {loop.kind} loop {loop.name} race: {clash}"
-            if not before.found:
+            if not original.found:
                 return Difference(self.name, dict(clash.sizes), f"{self.name}: {text}", _buffer(clash))
             self.result.notes.append(f"{text}; so do iterations of the original")
         return None
@@ -123,16 +123,20 @@ class Comparison:
                 continue
             func = next(f for f in funcs(module) if f.name == self.funcs[1].name)
             pair = self.funcs[0], func, *self.signatures
-            other = Comparison(pair, self.modules[0], module, self.seed, Result(), {})
-            other.moves = self.moves
-            if (found := other._values()) is not None:
-                element = f"{found.buffer}[{', '.join(map(str, found.index))}]" if found.index else found.buffer
+            comparison = Comparison(pair, self.modules[0], module, self.seed, Result(), {})
+            comparison.moves = self.moves
+            if (difference := comparison._values()) is not None:
+                element = (
+                    f"{difference.buffer}[{', '.join(map(str, difference.index))}]"
+                    if difference.index
+                    else difference.buffer
+                )
                 text = (
                     f"{self.name}: the iterations of the {loop.kind} loop {loop.name} race: several touch {element},"
                     " and in reverse order its value is another"
                 )
                 self.result.notes = [n for n in self.result.notes if not n.startswith(_undecided(loop))]
-                return Difference(self.name, found.sizes, text, found.buffer, found.index)
+                return Difference(self.name, difference.sizes, text, difference.buffer, difference.index)
         return None
 
     def _program(self, side: int, domain: str, quick: bool) -> compile.CheckedProgram:
@@ -140,15 +144,15 @@ class Comparison:
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
-        made = compile.compiled(self.modules[side], domain, quick)
-        _kept[key] = made
+        program = compile.compiled(self.modules[side], domain, quick)
+        _kept[key] = program
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
-        return made
+        return program
 
-    def _sizes(self, known: Mapping[str, int]) -> str:
-        if known:
-            return ", ".join(f"{n} = {v}" for n, v in known.items())
+    def _sizes(self, sizes: Mapping[str, int]) -> str:
+        if sizes:
+            return ", ".join(f"{n} = {v}" for n, v in sizes.items())
         return (
             f"{self.name}({', '.join(_shape_text(p) for p in self.signatures[0].params if isinstance(p, BufferParam))})"
         )
@@ -166,9 +170,9 @@ class Comparison:
             for number, rotation in enumerate(rotations):
                 self.result.runs += 1
                 seed = self.seed + 2 * number + (kind == inputs.SMALL)
-                found = self._run(sides, recipe, kind, rotation, seed)
-                if found is not None:
-                    return found
+                difference = self._run(sides, recipe, kind, rotation, seed)
+                if difference is not None:
+                    return difference
         return None
 
     def _overlapping(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments) -> Difference | None:
@@ -178,8 +182,8 @@ class Comparison:
         for shift in inputs.SHIFTS:
             overlaid = inputs.OverlappingArguments(recipe.signature, recipe.known, recipe.limits, shift)
             self.result.runs += 1
-            if (found := self._run(sides, overlaid, inputs.UNIFORM, ROTATIONS[0], self.seed)) is not None:
-                return found
+            if (difference := self._run(sides, overlaid, inputs.UNIFORM, ROTATIONS[0], self.seed)) is not None:
+                return difference
         self.result.overlapping = True
         return None
 
@@ -191,42 +195,42 @@ class Comparison:
         rotation: int,
         seed: int,
     ) -> Difference | None:
-        held = [recipe.arrays(seed, kind, exact=True) for _ in sides]
-        held[1] = self._moved(held[1], recipe)
-        outside = self._both(sides, held, rotation, seed)
-        held[1] = self._moved_back(held[1], held[0], recipe)
+        arrays = [recipe.arrays(seed, kind, exact=True) for _ in sides]
+        arrays[1] = self._moved(arrays[1], recipe)
+        outside = self._both(sides, arrays, rotation, seed)
+        arrays[1] = self._moved_back(arrays[1], arrays[0], recipe)
         if outside[0] is not None:
             raise NotChecked(
                 f"the original program accesses {outside[0].site.buffer} out of bounds, at index {outside[0].index}"
                 f" ({outside[0].site})"
             )
         if kind == inputs.SMALL:
-            held = self._without_ties(held)
-        at = _first_difference(*held)
-        if at is not None and outside[1] is None:
-            again = self._with_other_poison(sides[0], recipe, kind, rotation, seed)
-            at = _first_difference(held[0], held[1], again)
-            if at is None:
-                self._cannot_blame(held, kind)
+            arrays = self._without_ties(arrays)
+        diff = _first_difference(*arrays)
+        if diff is not None and outside[1] is None:
+            repoisoned = self._with_other_poison(sides[0], recipe, kind, rotation, seed)
+            diff = _first_difference(arrays[0], arrays[1], repoisoned)
+            if diff is None:
+                self._cannot_blame(arrays, kind)
             if isinstance(recipe, inputs.OverlappingArguments):
-                at = self._in_written(held) or at
-            return self._different(at, recipe, (kind, rotation, seed))
+                diff = self._in_written(arrays) or diff
+            return self._different(diff, recipe, (kind, rotation, seed))
         if outside[1] is not None:
             site = outside[1].site
             text = f"{self.name}: {site} at index {outside[1].index}, out of bounds"
             return Difference(self.name, recipe.known, text, site.buffer)
         return None
 
-    def _without_ties(self, held: list[list[Any]]) -> list[list[Any]]:
+    def _without_ties(self, arrays: list[list[Any]]) -> list[list[Any]]:
         """The results but those that data with equal elements leaves unspecified; a difference of these is a note."""
         free = unspecified_by_ties(self.funcs[0])
-        if free and (at := _first_difference(*([a if n in free else None for n, a in enumerate(s)] for s in held))):
+        if free and (diff := _first_difference(*([a if n in free else None for n, a in enumerate(s)] for s in arrays))):
             note = (
-                f"{self.signatures[0].params[at[0]].name} differs where elements are equal: which one an argmax or"
+                f"{self.signatures[0].params[diff[0]].name} differs where elements are equal: which one an argmax or"
                 " argmin returns is not specified; compared on distinct data"
             )
             self.result.notes += [note] * (note not in self.result.notes)
-        return [[None if n in free else a for n, a in enumerate(s)] for s in held]
+        return [[None if n in free else a for n, a in enumerate(s)] for s in arrays]
 
     def _with_other_poison(
         self, original: compile.CheckedProgram, recipe: inputs.Arguments, kind: str, rotation: int, seed: int
@@ -236,14 +240,14 @@ class Comparison:
         original.run(self.signatures[0].name, arrays, rotation, _poison(2, seed), scale=self.scale)
         return arrays
 
-    def _in_written(self, held: Sequence[Sequence[Any]]) -> tuple[int, tuple[int, ...]] | None:
+    def _in_written(self, arrays: Sequence[Sequence[Any]]) -> tuple[int, tuple[int, ...]] | None:
         """A difference in a buffer that the program names where it writes, if that memory has several names."""
         params = self.signatures[0].params
-        sides = [[a if getattr(p, "written", False) else None for a, p in zip(s, params, strict=True)] for s in held]
+        sides = [[a if getattr(p, "written", False) else None for a, p in zip(s, params, strict=True)] for s in arrays]
         return _first_difference(*sides)
 
-    def _cannot_blame(self, held: Sequence[Sequence[Any]], kind: str) -> NoReturn:
-        number, index = _first_difference(*held) or (0, ())
+    def _cannot_blame(self, arrays: Sequence[Sequence[Any]], kind: str) -> NoReturn:
+        number, index = _first_difference(*arrays) or (0, ())
         where = f"{self.signatures[0].params[number].name}[{', '.join(map(str, index))}]"
         raise NotChecked(
             f"{self.name}: {where} of the original program depends on memory that nothing wrote ({kind} data): what it"
@@ -252,30 +256,30 @@ class Comparison:
 
     def _moved(self, arrays: list[Any], recipe: inputs.Arguments) -> list[Any]:
         """The arguments in the layouts of the scheduled program."""
-        found = list(arrays)
+        moved = list(arrays)
         for number, map_ in self.moves.items():
             param = self.signatures[1].params[number]
             assert isinstance(param, BufferParam)
-            found[number] = map_.map_ndarray(
+            moved[number] = map_.map_ndarray(
                 arrays[number], shape=inputs.shape_of(param, recipe.known), sizes=recipe.known
             )
-        return found
+        return moved
 
     def _moved_back(self, arrays: list[Any], like: Sequence[Any], recipe: inputs.Arguments) -> list[Any]:
-        found = list(arrays)
+        restored = list(arrays)
         for number, map_ in self.moves.items():
             shape = like[number].shape
             places = map_.map_indices(list(np.indices(shape)), recipe.known)
-            found[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in places)]
-        return found
+            restored[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in places)]
+        return restored
 
     def _both(
-        self, sides: Sequence[compile.CheckedProgram], held: Sequence[Sequence[Any]], rotation: int, seed: int
+        self, sides: Sequence[compile.CheckedProgram], arrays: Sequence[Sequence[Any]], rotation: int, seed: int
     ) -> list[Any]:
         """Run both programs, concurrently if they are different code."""
 
         def one(n: int) -> Any:
-            return sides[n].run(self.signatures[n].name, held[n], rotation, _poison(n, seed), scale=self.scale)
+            return sides[n].run(self.signatures[n].name, arrays[n], rotation, _poison(n, seed), scale=self.scale)
 
         if sides[0] is sides[1]:
             return [one(0), one(1)]
@@ -284,23 +288,23 @@ class Comparison:
 
     def _different(
         self,
-        at: tuple[int, tuple[int, ...]],
+        diff: tuple[int, tuple[int, ...]],
         recipe: inputs.Arguments,
         how: tuple[str, int, int],
     ) -> Difference:
-        number, index = at
+        number, index = diff
         param = self.signatures[0].params[number]
         writers = []
         for side, module in enumerate(self.modules):
             kind, rotation, seed = how
             seen = compile.watched(module, self.signatures[side].name, number)
             arrays = recipe.arrays(seed, kind, exact=True)
-            place = index
+            position = index
             if side:
                 arrays = self._moved(arrays, recipe)
                 moved = self.moves.get(number)
-                place = tuple(moved.map_indices(list(index), recipe.known)) if moved else index
-            flat = int(np.ravel_multi_index(place, arrays[number].shape)) if place else 0
+                position = tuple(moved.map_indices(list(index), recipe.known)) if moved else index
+            flat = int(np.ravel_multi_index(position, arrays[number].shape)) if position else 0
             seen.program.run(self.signatures[side].name, arrays, rotation, _poison(side, seed), flat, self.scale)
             writers.append(seen.program.writer(seen.writers))
         words = [
@@ -318,16 +322,16 @@ class Comparison:
 
     def _poisoned(self, recipe: inputs.Arguments, quick: bool) -> Difference | None:
         self.result.nan_runs += 1
-        there = recipe.arrays(self.seed, inputs.UNIFORM, exact=False)
-        here = self._moved(recipe.arrays(self.seed, inputs.UNIFORM, exact=False), recipe)
-        self._program(1, compile.NAN, quick).run(self.signatures[1].name, here, 0, _poison(1, self.seed))
-        here = self._moved_back(here, there, recipe)
-        floats = [n for n, b in enumerate(here) if isinstance(b, np.ndarray) and b.dtype == np.float64]
-        nans = {number: found for number in floats if (found := np.isnan(here[number])).any()}
+        reference = recipe.arrays(self.seed, inputs.UNIFORM, exact=False)
+        arrays = self._moved(recipe.arrays(self.seed, inputs.UNIFORM, exact=False), recipe)
+        self._program(1, compile.NAN, quick).run(self.signatures[1].name, arrays, 0, _poison(1, self.seed))
+        arrays = self._moved_back(arrays, reference, recipe)
+        floats = [n for n, b in enumerate(arrays) if isinstance(b, np.ndarray) and b.dtype == np.float64]
+        nans = {number: mask for number in floats if (mask := np.isnan(arrays[number])).any()}
         if nans:  # only now the original matters: its own are no fault of a step
-            self._program(0, compile.NAN, quick).run(self.name, there, 0, _poison(0, self.seed))
-        for number, found in nans.items():
-            bad = found & ~np.isnan(there[number])
+            self._program(0, compile.NAN, quick).run(self.name, reference, 0, _poison(0, self.seed))
+        for number, mask in nans.items():
+            bad = mask & ~np.isnan(reference[number])
             if bad.any():
                 index = tuple(int(i) for i in np.argwhere(bad)[0])
                 name = self.signatures[0].params[number].name
@@ -353,11 +357,11 @@ def _poison(side: int, seed: int) -> int:
 def _unlike(a: CallSignature, b: CallSignature, moved: Mapping[int, IndexMap]) -> str | None:
     if len(a.params) != len(b.params):
         return f"it takes {len(a.params)} arguments, the scheduled one {len(b.params)}"
-    for number, (one, other) in enumerate(zip(a.params, b.params, strict=True)):
+    for number, (param_a, param_b) in enumerate(zip(a.params, b.params, strict=True)):
         if number in moved:
             continue
-        if isinstance(one, BufferParam) != isinstance(other, BufferParam) or str(one) != str(other):
-            return f"it takes {one}, the scheduled one {other}"
+        if isinstance(param_a, BufferParam) != isinstance(param_b, BufferParam) or str(param_a) != str(param_b):
+            return f"it takes {param_a}, the scheduled one {param_b}"
     return None
 
 
@@ -366,12 +370,12 @@ def _shape_text(param: BufferParam) -> str:
 
 
 def _first_difference(
-    left: Sequence[Any], right: Sequence[Any], again: Sequence[Any] | None = None
+    lhs: Sequence[Any], rhs: Sequence[Any], repeat: Sequence[Any] | None = None
 ) -> tuple[int, tuple[int, ...]] | None:
-    """The first argument and index at which two sets of arguments differ; only where `again` is as `left`, if given."""
-    for number, (a, b) in enumerate(zip(left, right, strict=True)):
+    """The first argument and index at which two sets of arguments differ; only where `repeat` is as `lhs`, if given."""
+    for number, (a, b) in enumerate(zip(lhs, rhs, strict=True)):
         if isinstance(a, np.ndarray) and not np.array_equal(a, b):
-            differ = a != b if again is None else (a != b) & (a == again[number])
+            differ = a != b if repeat is None else (a != b) & (a == repeat[number])
             if differ.any():
                 return number, tuple(int(i) for i in np.argwhere(differ)[0])
     return None
@@ -420,16 +424,16 @@ def _module(program: Any) -> ir.Module:
 
 
 def _pairs(original: ir.Module, scheduled: ir.Module, result: Result) -> Iterator[Pair]:
-    left, right = signatures(original), signatures(scheduled)
+    lhs, rhs = signatures(original), signatures(scheduled)
     both = [{f.name: f for f in funcs(m)} for m in (original, scheduled)]
-    names = [(n, n) for n in left]
-    if len(left) == len(right) == 1:
-        names = [(next(iter(left)), next(iter(right)))]
-    if missing := [b for _, b in names if b not in right]:
+    names = [(n, n) for n in lhs]
+    if len(lhs) == len(rhs) == 1:
+        names = [(next(iter(lhs)), next(iter(rhs)))]
+    if missing := [b for _, b in names if b not in rhs]:
         result.difference = Difference(missing[0], {}, f"the scheduled module has no function {missing[0]}")
         return
     for a, b in names:
-        yield both[0][a], both[1][b], left[a], right[b]
+        yield both[0][a], both[1][b], lhs[a], rhs[b]
 
 
 # --- race detection for parallel loops, by isl: a serial run cannot show races ----------------------------------------

@@ -54,12 +54,12 @@ class CheckedProgram:
     def __init__(
         self,
         code: jit.Jit,
-        found: Mapping[str, Any],
+        signatures: Mapping[str, Any],
         sites: list[instrument.Site],
         build: OpBuilder,
         allocates: bool,
     ):
-        self._functions = code.functions(list(found.values()))
+        self._functions = code.functions(list(signatures.values()))
         address = code.address(field_functions.STATE)
         self._state = np.ctypeslib.as_array((ctypes.c_int64 * field_functions.STATE_SIZE).from_address(address))
         self._code = code
@@ -83,8 +83,8 @@ class CheckedProgram:
         count = int(self._state[field_functions.OUTSIDE])
         if not count:
             return None
-        at, index = (int(self._state[p]) for p in (field_functions.OUTSIDE_SITE, field_functions.OUTSIDE_INDEX))
-        return OutOfBounds(count, self.sites[at], index)
+        site, index = (int(self._state[p]) for p in (field_functions.OUTSIDE_SITE, field_functions.OUTSIDE_INDEX))
+        return OutOfBounds(count, self.sites[site], index)
 
     def writer(self, sites: Sequence[instrument.Site]) -> tuple[instrument.Site, dict[str, int]] | None:
         """The site of the last write of the watched element, and the loop variables there."""
@@ -123,23 +123,23 @@ def _compiled(
     module = clone_module(module)
     build = OpBuilder()
     make_plain(module, build)
-    own = funcs(module)
+    functions = funcs(module)
     writers = []
     if watch is not None:
-        writers = instrument.note_writers(next(f for f in own if f.name == watch[0]), watch[1], build)
+        writers = instrument.note_writers(next(f for f in functions if f.name == watch[0]), watch[1], build)
     sites = instrument.clamp(walk.ops(module.operation), build)
     instrument.make_total(walk.ops(module.operation), build)
     if not quick:
-        instrument.spread_rows(_bodies(own))
+        instrument.spread_rows(_bodies(functions))
     if domain == EXACT:
-        prime_field.convert(module, _bodies(own), build)
+        prime_field.convert(module, _bodies(functions), build)
     else:
-        _as_doubles(_bodies(own))
-    bodies = _bodies(own)
+        _as_doubles(_bodies(functions))
+    bodies = _bodies(functions)
     _note_integer_comparisons(bodies, build)
     limit_loops(bodies, build)
     allocates = instrument.fill_allocations(bodies, build, None if domain == EXACT else float("nan"))
-    found, promised, called = signatures(module), abi.noalias_functions(module), called_programs(module)
+    by_name, promised, called = signatures(module), abi.noalias_functions(module), called_programs(module)
     scopes.run(module)
     _add_code(module, build)
     scratch = allocs.run(module)
@@ -148,12 +148,12 @@ def _compiled(
     abi.name_interfaces(module)
     abi.set_noalias(module, promised)
     abi.keep_apart(module, called)
-    code = _machine_code(module, list(found), quick, scratch)
-    return CheckedProgram(code, found, sites, build, allocates), writers
+    code = _machine_code(module, list(by_name), quick, scratch)
+    return CheckedProgram(code, by_name, sites, build, allocates), writers
 
 
-def _bodies(own: Sequence[Func]) -> list[ir.Operation]:
-    return [op for f in own for op in walk.ops(f.op)]
+def _bodies(functions: Sequence[Func]) -> list[ir.Operation]:
+    return [op for f in functions for op in walk.ops(f.op)]
 
 
 def _note_integer_comparisons(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
@@ -186,9 +186,9 @@ def _lower(module: ir.Module, domain: str) -> None:
         PassManager.parse(LOWER.format(libm=_LIBM if domain == NAN else "")).run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise NotChecked(f"the program cannot be compiled for the check: {error}") from error
-    left = abi.unconverted_ops(module)
-    if left:
-        raise LoweringError(f"{left[0].name} cannot be lowered for the check")
+    unconverted = abi.unconverted_ops(module)
+    if unconverted:
+        raise LoweringError(f"{unconverted[0].name} cannot be lowered for the check")
 
 
 def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int) -> jit.Jit:

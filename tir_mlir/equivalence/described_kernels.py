@@ -33,10 +33,10 @@ def describe_calls(module: ir.Module) -> None:
     calls = [call_of(op) for op in walk.ops(module.operation) if op.name == "func.call"]
     if not calls:
         return
-    known = [(name, TensorIntrin.get(name)) for name in TensorIntrin.list()]
+    intrinsics = [(name, TensorIntrin.get(name)) for name in TensorIntrin.list()]
     for call in calls:
-        used = any(True for r in call.op.results for _ in r.uses)
-        fitting = {} if used else {i.desc: (i, m) for _, i in known if i and (m := _fits(call, i)) is not None}
+        is_used = any(True for r in call.op.results for _ in r.uses)
+        fitting = {} if is_used else {i.desc: (i, m) for _, i in intrinsics if i and (m := _fits(call, i)) is not None}
         if len({meaning(text) for text in fitting}) == 1:
             _inline(call.op, *next(iter(fitting.values())))
 
@@ -108,11 +108,11 @@ def _fits(call: _Call, intrinsic: TensorIntrin) -> dict[int, ir.Value] | None:
     if f"@{call.callee}(" not in intrinsic.impl:
         return None
     impl = intrinsic.impl_func().func
-    own = [call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
-    if len(own) != 1 or own[0].callee != call.callee or len(own[0].given) != len(call.given):
+    calls = [call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
+    if len(calls) != 1 or calls[0].callee != call.callee or len(calls[0].given) != len(call.given):
         return None
     bound: dict[int, ir.Value] = {}
-    for mine, theirs in zip(own[0].given, call.given, strict=True):
+    for mine, theirs in zip(calls[0].given, call.given, strict=True):
         if not isinstance(mine, tuple):
             if mine is None or mine != theirs:
                 return None
@@ -128,10 +128,10 @@ def _fits(call: _Call, intrinsic: TensorIntrin) -> dict[int, ir.Value] | None:
 
 def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
     """Whether a memref has the shape, element type and constant strides of a parameter."""
-    wanted, have = ir.MemRefType(impl.args[number].type), ir.MemRefType(memref.type)
-    if wanted.shape != have.shape or wanted.element_type != have.element_type:
+    expected, actual = ir.MemRefType(impl.args[number].type), ir.MemRefType(memref.type)
+    if expected.shape != actual.shape or expected.element_type != actual.element_type:
         return False
-    pairs = zip(wanted.get_strides_and_offset()[0], have.get_strides_and_offset()[0], wanted.shape, strict=True)
+    pairs = zip(expected.get_strides_and_offset()[0], actual.get_strides_and_offset()[0], expected.shape, strict=True)
     return all(want in (has, _DYNAMIC) or size == 1 for want, has, size in pairs)
 
 
@@ -149,8 +149,8 @@ def meaning(desc: str) -> str:
 def _inline(call: ir.Operation, intrinsic: TensorIntrin, bound: dict[int, ir.Value]) -> None:
     parsed = intrinsic.desc_func()
     mapping = {argument: bound[n] for n, argument in enumerate(parsed.func.args)}
-    at = ir.InsertionPoint(call)
+    insertion_point = ir.InsertionPoint(call)
     for op in parsed.func.body_ops():
-        made = edit.clone(op, at, mapping)
-        mapping |= dict(zip(op.results, made.results, strict=True))
+        copied = edit.clone(op, insertion_point, mapping)
+        mapping |= dict(zip(op.results, copied.results, strict=True))
     call.erase()

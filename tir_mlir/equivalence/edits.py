@@ -52,8 +52,8 @@ class OpBuilder:
         """Call one of `field_functions.FUNCTIONS`."""
         self.called.add(name)
         callee = ir.FlatSymbolRefAttr.get(field_functions.PREFIX + name)
-        made = ir.Operation.create("func.call", [result or self.word()], list(operands), {"callee": callee})
-        return made.results[0]
+        call_op = ir.Operation.create("func.call", [result or self.word()], list(operands), {"callee": callee})
+        return call_op.results[0]
 
     def word(self) -> ir.Type:
         return ir.IntegerType.get_signless(64)
@@ -80,8 +80,8 @@ class OpBuilder:
     def cmpi(self, word: str, a: ir.Value, b: ir.Value) -> ir.Value:
         number = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge").index(word)
         predicate = ir.IntegerAttr.get(self.word(), number)
-        one = ir.IntegerType.get_signless(1)
-        return ir.Operation.create("arith.cmpi", [one], [a, b], {"predicate": predicate}).results[0]
+        i1 = ir.IntegerType.get_signless(1)
+        return ir.Operation.create("arith.cmpi", [i1], [a, b], {"predicate": predicate}).results[0]
 
     def select(self, c: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
         return ir.Operation.create("arith.select", [a.type], [c, a, b]).results[0]
@@ -104,12 +104,14 @@ class OpBuilder:
         """The indices of an access as values."""
         if not op.name.startswith("affine"):
             return index_operands(op)
-        found = []
+        values = []
         for index in walk.access_indices(op):
-            map_, used = emit_map([index])
+            map_, operands = emit_map([index])
             attributes = {"map": ir.AffineMapAttr.get(map_)}
-            found.append(ir.Operation.create("affine.apply", [ir.IndexType.get()], list(used), attributes).results[0])
-        return found
+            values.append(
+                ir.Operation.create("affine.apply", [ir.IndexType.get()], list(operands), attributes).results[0]
+            )
+        return values
 
     @staticmethod
     def place(op: ir.Operation) -> str:

@@ -29,14 +29,14 @@ _TRIPS = 64
 
 def symbols(signature: CallSignature) -> list[str]:
     """The shape variables of a function."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for param in signature.params:
         if isinstance(param, ScalarParam) and param.is_index:
-            found[param.name] = None
+            names[param.name] = None
         elif isinstance(param, BufferParam):
             for dim in param.dims:
-                found |= dict.fromkeys(dim.symbols)
-    return list(found)
+                names |= dict.fromkeys(dim.symbols)
+    return list(names)
 
 
 def size_choices(signature: CallSignature) -> list[dict[str, int]]:
@@ -49,17 +49,17 @@ def size_choices(signature: CallSignature) -> list[dict[str, int]]:
         return [{}]
     rows = [{n: SIZES[(i + 2 * j) % len(SIZES)] for j, n in enumerate(names)} for i in range(len(SIZES))]
     rows = [_raised(signature, row) for row in rows]
-    found = [row for row in rows if _holds(signature, row)]
-    if len(found) < 3:
+    choices = [row for row in rows if _holds(signature, row)]
+    if len(choices) < 3:
         for number, values in enumerate(product((*SIZES, *_MORE), repeat=len(names))):
             row: dict[str, int] = dict(zip(names, values, strict=True))
-            if number > _TRIES or len(found) >= len(SIZES):
+            if number > _TRIES or len(choices) >= len(SIZES):
                 break
-            if row not in found and _holds(signature, row):
-                found.append(row)
-    if not found:
+            if row not in choices and _holds(signature, row):
+                choices.append(row)
+    if not choices:
         raise NotChecked(f"{signature.name}: no sizes satisfy what it assumes of {', '.join(names)}")
-    return found
+    return choices
 
 
 def _raised(signature: CallSignature, row: dict[str, int]) -> dict[str, int]:
@@ -78,10 +78,10 @@ def _holds(signature: CallSignature, row: Mapping[str, int]) -> bool:
     return all(p.holds(row) for p in signature.promises) and all(n >= 1 for n in shapes)
 
 
-def shape_of(param: BufferParam, known: Mapping[str, int]) -> tuple[int, ...]:
+def shape_of(param: BufferParam, sizes: Mapping[str, int]) -> tuple[int, ...]:
     if any(d.text == "?" for d in param.dims):
         raise NotChecked(f"buffer {param.name} has an extent that is not a shape variable")
-    return tuple(d.value(known) for d in param.dims)
+    return tuple(d.value(sizes) for d in param.dims)
 
 
 # --- arrays -------------------------------------------------------------------------------------------------------
@@ -144,19 +144,19 @@ def laid_out(values: np.ndarray, param: BufferParam) -> np.ndarray:
 def index_limits(func: Func) -> dict[int, int]:
     """Integer parameters used as indices, and the smallest extent that they index; those that bound a loop count as
     indices of `_TRIPS` elements."""
-    found: dict[int, int] = {}
+    limits: dict[int, int] = {}
     for op in walk.ops(func.op):
         if op.name == "scf.for":
             for number in {n for bound in list(op.operands)[:2] for n in _feeding(bound, func)}:
-                found[number] = min(found.get(number, _TRIPS), _TRIPS)
+                limits[number] = min(limits.get(number, _TRIPS), _TRIPS)
         if op.name not in COMPUTED_ACCESSES:
             continue
         memref = accessed(op)
         for value, size in zip(index_operands(op), ir.MemRefType(memref.type).shape, strict=True):
             for number in _feeding(value, func):
                 least = 1 if size < 0 else size
-                found[number] = min(found.get(number, least), least)
-    return found
+                limits[number] = min(limits.get(number, least), least)
+    return limits
 
 
 def _feeding(value: ir.Value, func: Func) -> set[int]:
@@ -187,19 +187,19 @@ class OverlappingArguments(Arguments):
 
     def arrays(self, seed: int, kind: str, exact: bool) -> list[Any]:
         """Arguments, deterministic in the seed; each element has one value in all buffers that hold it."""
-        found = super().arrays(seed, kind, exact)
+        arguments = super().arrays(seed, kind, exact)
         groups: dict[np.dtype, list[int]] = {}
         for number, param in enumerate(self.signature.params):
             if isinstance(param, BufferParam) and param.strides is None and param.dtype != "bool":
-                groups.setdefault(found[number].dtype, []).append(number)
+                groups.setdefault(arguments[number].dtype, []).append(number)
         for numbers in groups.values():
-            self._overlay(found, numbers)
-        return found
+            self._overlay(arguments, numbers)
+        return arguments
 
     def _overlay(self, arrays: list[Any], numbers: list[int]) -> None:
         """Replace some arrays by views of one memory."""
         first = -min(0, self.shift) * (len(numbers) - 1)
-        starts = [first + place * self.shift for place in range(len(numbers))]
+        starts = [first + i * self.shift for i in range(len(numbers))]
         ends = [start + arrays[n].size for start, n in zip(starts, numbers, strict=True)]
         memory = np.zeros(max(ends), arrays[numbers[0]].dtype)
         for start, end, n in zip(starts, ends, numbers, strict=True):

@@ -97,8 +97,8 @@ def _clamp(op: ir.Operation, number: int, build: OpBuilder) -> None:
         if store:
             ir.Operation.create("memref.store", [], [op.operands[0], memref, *indices])
         else:
-            made = ir.Operation.create("memref.load", [op.results[0].type], [memref, *indices])
-            op.results[0].replace_all_uses_with(made.results[0])
+            load = ir.Operation.create("memref.load", [op.results[0].type], [memref, *indices])
+            op.results[0].replace_all_uses_with(load.results[0])
     op.erase()
 
 
@@ -124,8 +124,8 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
 
     Must run after loops are limited. Returns whether there is an allocation.
     """
-    found = [op for op in everything if op.name in ALLOCS]
-    for op in found:
+    allocs = [op for op in everything if op.name in ALLOCS]
+    for op in allocs:
         element = ir.MemRefType(op.results[0].type).element_type
         with ir.InsertionPoint.after(op), op.location:
             if floats is not None and is_float(element):
@@ -135,19 +135,19 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
             else:
                 value = build.narrowed(build.call("poison"), element)
             _fill(op.results[0], value, build)
-    return bool(found)
+    return bool(allocs)
 
 
 def _fill(memref: ir.Value, value: ir.Value, build: OpBuilder) -> None:
     """Loops over all elements; `linalg.fill` would load a dialect whose Python module takes 0.1 s."""
-    zero, one, variables = build.index(0), build.index(1), []
-    with ExitStack() as inside:
+    zero, step, variables = build.index(0), build.index(1), []
+    with ExitStack() as stack:
         for axis in range(ir.MemRefType(memref.type).rank):
-            loop = ir.Operation.create("scf.for", [], [zero, size_of(memref, axis, build), one], regions=1)
+            loop = ir.Operation.create("scf.for", [], [zero, size_of(memref, axis, build), step], regions=1)
             body = loop.regions[0].blocks.append(ir.IndexType.get())
             with ir.InsertionPoint(body):
                 end = ir.Operation.create("scf.yield")
-            inside.enter_context(ir.InsertionPoint(end))
+            stack.enter_context(ir.InsertionPoint(end))
             variables.append(body.arguments[0])
         ir.Operation.create("memref.store", [], [value, memref, *variables])
 
@@ -178,9 +178,9 @@ def _note(op: ir.Operation, memref: ir.Value, number: int, build: OpBuilder) -> 
         type_ = ir.MemRefType.get([STATE_SIZE], build.word())
         symbol = {"name": ir.FlatSymbolRefAttr.get(STATE)}
         state = ir.Operation.create("memref.get_global", [type_], [], symbol).results[0]
-        for place, loop in enumerate(loops_around(op)[: STATE_SIZE - LOOPS]):
+        for depth, loop in enumerate(loops_around(op)[: STATE_SIZE - LOOPS]):
             value = build.widened(loop.var, "arith.extsi")
-            ir.Operation.create("memref.store", [], [value, state, build.index(LOOPS + place)])
+            ir.Operation.create("memref.store", [], [value, state, build.index(LOOPS + depth)])
         ir.Operation.create("scf.yield")
 
 
@@ -195,16 +195,16 @@ def make_total(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
         if not isinstance(owner, ir.Block) and owner.name == "arith.constant":
             continue  # a nonzero constant
         with ir.InsertionPoint(op), op.location:
-            zero, one, less = (build.constant(ir.IntegerAttr.get(b.type, n)) for n in (0, 1, -1))
+            zero, unit, less = (build.constant(ir.IntegerAttr.get(b.type, n)) for n in (0, 1, -1))
             signed = "ui" not in op.name
             none = build.cmpi("eq", b, zero)
             minus = build.cmpi("eq", b, less) if signed else build.bit(False)
-            safe = build.select(build.binary("arith.ori", none, minus), one, b)
+            safe = build.select(build.binary("arith.ori", none, minus), unit, b)
             op.operands[1] = safe
         if signed and op.name not in REMAINDERS:
             uses = [(u.owner.operation, u.operand_number) for u in op.results[0].uses]
             with ir.InsertionPoint.after(op), op.location:
                 negated = build.binary("arith.subi", zero, a)
-                kept = build.select(minus, negated, op.results[0])
+                quotient = build.select(minus, negated, op.results[0])
             for owner, number in uses:
-                owner.operands[number] = kept
+                owner.operands[number] = quotient

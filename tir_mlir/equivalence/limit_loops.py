@@ -42,7 +42,7 @@ def _limit_while(op: ir.Operation, build: OpBuilder) -> None:
         ir.Operation.create("memref.store", [], [build.number(0), count])
     end = list(op.regions[0].blocks[0].operations)[-1].operation
     with ir.InsertionPoint(end), op.location:
-        now = ir.Operation.create("memref.load", [build.word()], [count]).results[0]
-        ir.Operation.create("memref.store", [], [build.plus(now, build.number(1)), count])
-        more = build.cmpi("slt", now, build.number(MOST))
-        end.operands[0] = build.binary("arith.andi", end.operands[0], more)
+        trips = ir.Operation.create("memref.load", [build.word()], [count]).results[0]
+        ir.Operation.create("memref.store", [], [build.plus(trips, build.number(1)), count])
+        is_below = build.cmpi("slt", trips, build.number(MOST))
+        end.operands[0] = build.binary("arith.andi", end.operands[0], is_below)

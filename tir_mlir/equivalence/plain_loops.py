@@ -106,9 +106,9 @@ def remove_blocks(func: ir.Operation) -> None:
         operands = list(op.operands)[: map_.n_inputs]
         with ir.InsertionPoint(op), op.location:
             for number, argument in enumerate(op.regions[0].blocks[0].arguments):
-                own = ir.AffineMapAttr.get(map_.get_submap([number]))
-                made = ir.Operation.create("affine.apply", [ir.IndexType.get()], operands, {"map": own})
-                argument.replace_all_uses_with(made.results[0])
+                binding = ir.AffineMapAttr.get(map_.get_submap([number]))
+                apply = ir.Operation.create("affine.apply", [ir.IndexType.get()], operands, {"map": binding})
+                argument.replace_all_uses_with(apply.results[0])
         for inner in list(op.regions[0].blocks[0].operations)[:-1]:
             if not is_block(inner.operation):
                 _name(inner.operation, name)
@@ -185,12 +185,12 @@ def _view(op: ir.Operation) -> ir.Operation | None:
 def _through(op: ir.Operation, view: ir.Operation, build: OpBuilder) -> ir.Operation:
     starts, steps, sizes = _numbers(view)
     shape = list(ir.MemRefType(view.results[0].type).shape)
-    kept = kept_dims([_known(n) for n in shape], [_known(n) if isinstance(n, int) else None for n in sizes])
-    if kept is None:
+    axes = kept_dims([_known(n) for n in shape], [_known(n) if isinstance(n, int) else None for n in sizes])
+    if axes is None:
         raise ValueError(f"{view} has an unsupported layout")
     affine = op.name.startswith("affine") and all(isinstance(s, int) or _is_affine(s) for s in starts)
     affine = affine and all(isinstance(s, int) for s in steps)
-    return _affine(op, view, starts, steps, kept) if affine else _plain(op, view, starts, steps, kept, build)
+    return _affine(op, view, starts, steps, axes) if affine else _plain(op, view, starts, steps, axes, build)
 
 
 def _known(size: int) -> int | None:
@@ -199,12 +199,12 @@ def _known(size: int) -> int | None:
 
 def _numbers(view: ir.Operation) -> list[list[int | ir.Value]]:
     """Offsets, sizes and strides of a view: ints, or values if dynamic."""
-    rest = iter(list(view.operands)[1:])
-    found: dict[str, list[int | ir.Value]] = {}
+    dynamic = iter(list(view.operands)[1:])
+    numbers: dict[str, list[int | ir.Value]] = {}
     for word in ("offsets", "sizes", "strides"):
         fixed = list(ir.DenseI64ArrayAttr(view.attributes[f"static_{word}"]))
-        found[word] = [next(rest) if n == _DYNAMIC else n for n in fixed]
-    return [found["offsets"], found["strides"], found["sizes"]]
+        numbers[word] = [next(dynamic) if n == _DYNAMIC else n for n in fixed]
+    return [numbers["offsets"], numbers["strides"], numbers["sizes"]]
 
 
 def _is_affine(value: ir.Value) -> bool:
@@ -222,17 +222,17 @@ def _index(value: int | ir.Value) -> Index:
 
 
 def _affine(
-    op: ir.Operation, view: ir.Operation, starts: list[int | ir.Value], steps: list[int | ir.Value], kept: list[int]
+    op: ir.Operation, view: ir.Operation, starts: list[int | ir.Value], steps: list[int | ir.Value], axes: list[int]
 ) -> ir.Operation:
     indices = [_index(s) for s in starts]
-    for axis, index in zip(kept, walk.access_indices(op), strict=True):
+    for axis, index in zip(axes, walk.access_indices(op), strict=True):
         step = steps[axis]
         assert isinstance(step, int)
         indices[axis] = (indices[axis] + index * step).simplified()
-    map_, used = emit_map(indices)
+    map_, operands = emit_map(indices)
     value = stored(op)
     first = [*([] if value is None else [value]), view.operands[0]]
-    return edit.rebuild(op, [*first, *used], {"map": ir.AffineMapAttr.get(map_)})
+    return edit.rebuild(op, [*first, *operands], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _plain(
@@ -240,12 +240,12 @@ def _plain(
     view: ir.Operation,
     starts: list[int | ir.Value],
     steps: list[int | ir.Value],
-    kept: list[int],
+    axes: list[int],
     build: OpBuilder,
 ) -> ir.Operation:
     with ir.InsertionPoint(op), op.location:
         values = [build.index(s) if isinstance(s, int) else s for s in starts]
-        for axis, index in zip(kept, build.indices_of(op), strict=True):
+        for axis, index in zip(axes, build.indices_of(op), strict=True):
             step = steps[axis]
             scaled = (
                 index
@@ -254,9 +254,9 @@ def _plain(
             )
             values[axis] = build.plus(values[axis], scaled)
         if op.name in STORES:
-            made = ir.Operation.create("memref.store", [], [op.operands[0], view.operands[0], *values])
+            access = ir.Operation.create("memref.store", [], [op.operands[0], view.operands[0], *values])
         else:
-            made = ir.Operation.create("memref.load", [op.results[0].type], [view.operands[0], *values])
-            op.results[0].replace_all_uses_with(made.results[0])
+            access = ir.Operation.create("memref.load", [op.results[0].type], [view.operands[0], *values])
+            op.results[0].replace_all_uses_with(access.results[0])
     op.erase()
-    return made
+    return access

@@ -64,9 +64,9 @@ Make = Callable[[ir.Operation, list[str], list[str], OpBuilder], ir.Value]
 
 
 def _table() -> dict[str, Make]:
-    found: dict[str, Make] = {name: _call(to) for name, to in _CALLS.items()}
-    found |= dict.fromkeys(_OPAQUE, _mixed)
-    return found | {
+    makers: dict[str, Make] = {name: _call(to) for name, to in _CALLS.items()}
+    makers |= dict.fromkeys(_OPAQUE, _mixed)
+    return makers | {
         "arith.constant": lambda op, o, r, b: constant(op.attributes["value"], r[0], b, op),
         "arith.negf": lambda op, o, r, b: b.call("sub", b.number(0), op.operands[0]),
         "arith.divf": lambda op, o, r, b: b.call("mul", op.operands[0], b.call("inv", op.operands[1])),
@@ -105,13 +105,13 @@ def _round(op: ir.Operation, operands: list[str], results: list[str], build: OpB
 
 
 def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
-    found = build.number(0)
+    mixed = build.number(0)
     for number, (value, kind) in enumerate(zip(op.operands, operands, strict=True)):
         wide = value if kind else build.widened(value, "arith.extsi")
-        found = build.call(
-            "mix", build.plus(found, wide) if number else wide, build.number(_salt(f"{op.name}{number}"))
+        mixed = build.call(
+            "mix", build.plus(mixed, wide) if number else wide, build.number(_salt(f"{op.name}{number}"))
         )
-    return found
+    return mixed
 
 
 def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:

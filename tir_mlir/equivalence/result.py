@@ -59,8 +59,8 @@ class Result:
             what.append("also with overlapping arguments")
         if self.nan_runs:
             what.append("and one in floats with NaN-filled memory")
-        at = f" at {'; '.join(dict.fromkeys(self.sizes))}" if self.sizes else ""
-        lines = [head, f"checked{at}: {', '.join(what)}, {self.seconds:.2f} s", *self.notes]
+        sizes = f" at {'; '.join(dict.fromkeys(self.sizes))}" if self.sizes else ""
+        lines = [head, f"checked{sizes}: {', '.join(what)}, {self.seconds:.2f} s", *self.notes]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -71,5 +71,5 @@ def written_by(word: str, writer: Writer, calls: bool = False) -> str:
     if writer is None:
         return f"{word}: {'written by a call, or never' if calls else 'never written'}"
     site, values = writer
-    at = ", ".join(f"{n} = {v}" for n, v in values.items())
-    return f"{word}: last written in {site.place}" + (f" at {at}" if at else "")
+    iteration = ", ".join(f"{n} = {v}" for n, v in values.items())
+    return f"{word}: last written in {site.place}" + (f" at {iteration}" if iteration else "")

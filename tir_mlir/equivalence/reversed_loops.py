@@ -15,11 +15,11 @@ def in_reverse(module: ir.Module, loop: Loop, func: Func) -> ir.Module | None:
     if len(loop.lowers) != 1 or len(loop.uppers) != 1:
         return None
     number = _loops(func).index(loop.op)
-    made = clone_module(module)
-    same = next(f for f in funcs(made) if f.name == func.name)
-    found = Loop(_loops(same)[number])
-    substitute({found.var: found.lower + found.upper - 1 - found.var}, found.op)
-    return made
+    copy = clone_module(module)
+    same = next(f for f in funcs(copy) if f.name == func.name)
+    copied_loop = Loop(_loops(same)[number])
+    substitute({copied_loop.var: copied_loop.lower + copied_loop.upper - 1 - copied_loop.var}, copied_loop.op)
+    return copy
 
 
 def _loops(func: Func) -> list[ir.Operation]:

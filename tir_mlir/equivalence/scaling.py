@@ -53,13 +53,13 @@ class ScaledProgram:
         return arguments
 
     def _factors(self, factors: list[Any]) -> list[Any]:
-        first, *rest = factors
-        if not rest or not all(isinstance(f, int) for f in rest):
+        first, *tail = factors
+        if not tail or not all(isinstance(f, int) for f in tail):
             return factors
-        if first is None and _is_extent(prod(rest), self.extents):
-            return [1, None, *rest[1:]]
+        if first is None and _is_extent(prod(tail), self.extents):
+            return [1, None, *tail[1:]]
         if isinstance(first, int) and _is_extent(prod(factors), self.extents):
-            return [None, *rest]
+            return [None, *tail]
         return factors
 
 
@@ -79,20 +79,20 @@ def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[ScaledProgram]
         return
     met = constants_meeting(scheduled, axes)
     for round_ in _ROUNDS:
-        wanted: dict[Node, int] = {}
+        new_sizes: dict[Node, int] = {}
         for number, (axis, extent) in enumerate(axes.extents.items()):
             least = lcm(*met.get(axis, {1}))
             times = round_[0] if least >= _LARGE else round_[number % len(round_)]
             smaller = extent % least + max(times, -(-_SMALL // least) + (number % 3 if least < _LARGE else 0)) * least
-            while smaller in wanted.values():
+            while smaller in new_sizes.values():
                 smaller += least
-            wanted[axis] = min(extent, smaller)
-        if all(wanted[a] == n for a, n in axes.extents.items()):
+            new_sizes[axis] = min(extent, smaller)
+        if all(new_sizes[a] == n for a, n in axes.extents.items()):
             continue
-        module = resized(original, axes, wanted)
+        module = resized(original, axes, new_sizes)
         if module is not None:
-            changed = {n: wanted[a] for a, n in axes.extents.items()}
-            names = {axes.names[a]: (n, wanted[a]) for a, n in axes.extents.items()}
+            changed = {n: new_sizes[a] for a, n in axes.extents.items()}
+            names = {axes.names[a]: (n, new_sizes[a]) for a, n in axes.extents.items()}
             yield ScaledProgram(module, changed, names)
 
 
@@ -131,14 +131,14 @@ def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
             env |= {it.var: it.binding.substitute(env) for it in Block(op).iters}
     sizes = set(axes.extents.values())
     derived = sizes | {prod(p) for n in (2, 3) for p in combinations_with_replacement(sorted(sizes), n)}
-    found: dict[Node, set[int]] = {}
+    constants: dict[Node, set[int]] = {}
     meetings = [meeting for op in everything for meeting in _of_op(op, env)]
     loops = LoopAxes(axes, meetings)
     for meeting in meetings:
         for part in loops.behind(meeting):
             top = axes.extents.get(part, 0)
-            found.setdefault(part, set()).update(c for c in meeting.constants if 1 < c < top and c not in derived)
-    return found
+            constants.setdefault(part, set()).update(c for c in meeting.constants if 1 < c < top and c not in derived)
+    return constants
 
 
 @dataclass(frozen=True)
@@ -170,11 +170,11 @@ class LoopAxes:
         """The axes of a dimension. If one of its loops is unknown, also all axes of the same extent."""
         if meeting.node in self.axes.sizes:
             return self._parts(meeting.node)
-        found = {axis for v in meeting.variables for axis in self.known.get(v, ())}
-        if all(v in self.known for v in meeting.variables) and found:
-            return found
-        found |= self.dims.get(meeting.node, set())
-        return found | {a for a, n in self.axes.extents.items() if n == meeting.size}
+        axes = {axis for v in meeting.variables for axis in self.known.get(v, ())}
+        if all(v in self.known for v in meeting.variables) and axes:
+            return axes
+        axes |= self.dims.get(meeting.node, set())
+        return axes | {a for a, n in self.axes.extents.items() if n == meeting.size}
 
     def _meet(self, node: Node, variables: Iterable[ir.Value]) -> None:
         if node in self.axes.sizes:
@@ -187,14 +187,14 @@ class LoopAxes:
 
     def _spread(self, meetings: list[Meeting]) -> None:
         """Pass axes from loops to the dimensions they index, and on to loops of which nothing is known."""
-        given = set(self.known)
-        before = -1
-        while before != (before := self._count()):
+        initial = set(self.known)
+        count = -1
+        while count != (count := self._count()):
             for meeting in meetings:
                 dim = self.dims.setdefault(meeting.node, set())
                 dim.update(axis for v in meeting.variables for axis in self.known.get(v, ()))
                 for value in meeting.variables if dim else ():
-                    if value not in given:
+                    if value not in initial:
                         self.known.setdefault(value, set()).update(dim)
 
     def _count(self) -> int:
@@ -208,17 +208,17 @@ def _of_op(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[Meeting]:
             index = index.substitute(env)
             yield _meeting(buffer, axis, [index], _constants(index))
     elif op.name == "memref.subview":
-        rest = iter(list(op.operands)[1:])
+        dynamic = iter(list(op.operands)[1:])
         starts = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
         sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
         for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-            found, indices = {size}, []
+            constants, indices = {size}, []
             if start == ir.ShapedType.get_dynamic_size():
-                value = next(rest)
+                value = next(dynamic)
                 if not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply":
                     indices = [read_apply(value).substitute(env)]
-                    found |= _constants(indices[0])
-            yield _meeting(Buffer(op.operands[0]), axis, indices, found)
+                    constants |= _constants(indices[0])
+            yield _meeting(Buffer(op.operands[0]), axis, indices, constants)
 
 
 def _meeting(buffer: Buffer, axis: int, indices: list[Index], constants: set[int]) -> Meeting:
@@ -235,10 +235,10 @@ def _constants(index: Index) -> set[int]:
     With `c` the factor, an extent that is smaller by a multiple of `c` leaves the last tile as it is, whatever the
     loops inside a tile are.
     """
-    found: set[int] = set()
+    divisors: set[int] = set()
     factors: dict[int, int] = {}
-    _collect(index.expr, 1, found, factors)
-    return found | {max((factors[d] for d in factors if not _runs_once(index.values[d])), default=1)}
+    _collect(index.expr, 1, divisors, factors)
+    return divisors | {max((factors[d] for d in factors if not _runs_once(index.values[d])), default=1)}
 
 
 def _runs_once(value: ir.Value) -> bool:
@@ -246,7 +246,7 @@ def _runs_once(value: ir.Value) -> bool:
     return isinstance(owner, ir.Block) and is_loop(owner.owner) and Loop(owner.owner).const_extent == 1
 
 
-def _collect(expr: ir.AffineExpr, factor: int, found: set[int], factors: dict[int, int]) -> None:
+def _collect(expr: ir.AffineExpr, factor: int, divisors: set[int], factors: dict[int, int]) -> None:
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineDimExpr):
         factors[expr.position] = max(factor, factors.get(expr.position, 0))
@@ -257,7 +257,7 @@ def _collect(expr: ir.AffineExpr, factor: int, found: set[int], factors: dict[in
         if isinstance(expr, ir.AffineMulExpr):
             factor *= abs(right.value)
         else:
-            found.add(abs(right.value))
+            divisors.add(abs(right.value))
     else:
-        _collect(right, factor, found, factors)
-    _collect(expr.lhs, factor, found, factors)
+        _collect(right, factor, divisors, factors)
+    _collect(expr.lhs, factor, divisors, factors)

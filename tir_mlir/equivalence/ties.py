@@ -15,11 +15,11 @@ def unspecified_by_ties(func: Func) -> frozenset[int]:
 
     Such a position in an allocated buffer may go anywhere: then it is every parameter that the function writes.
     """
-    kept = [Buffer(b).root.value for block in all_blocks(func.op) if _reduces(block) for b in _positions(block)]
-    if any(value not in func.args for value in kept):
+    roots = [Buffer(b).root.value for block in all_blocks(func.op) if _reduces(block) for b in _positions(block)]
+    if any(value not in func.args for value in roots):
         stored = [accessed(op) for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
-        kept = [Buffer(b).root.value for b in stored]
-    return frozenset(n for n, a in enumerate(func.args) if a in kept)
+        roots = [Buffer(b).root.value for b in stored]
+    return frozenset(n for n, a in enumerate(func.args) if a in roots)
 
 
 def _reduces(block: Block) -> bool:
@@ -30,12 +30,12 @@ def _positions(block: Block) -> list[ir.Value]:
     """The buffers that a block stores what it chose to, where it compares elements of another one that it stores."""
     stores = [op for op in walk.ops(block.op) if op.name in ELEMENT_STORES]
     written = [accessed(op) for op in stores]
-    found = []
+    targets = []
     for store in stores:
         target, compared = accessed(store), _compared(store.operands[0])
         if compared and target not in compared and any(c in written for c in compared):
-            found.append(target)
-    return found
+            targets.append(target)
+    return targets
 
 
 def _compared(value: ir.Value) -> list[ir.Value]:

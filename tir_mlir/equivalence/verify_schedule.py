@@ -53,12 +53,12 @@ def verify_schedule(original: ir.Module, scheduled: Scheduled, replay: Replay, s
 
 def _work(module: ir.Module) -> int:
     """The iterations of the largest function, in all sizes to be tried."""
-    found = 0
-    own = signatures(module)
+    largest = 0
+    by_name = signatures(module)
     for func in funcs(module):
-        if func.name in own:
-            found = max(found, sum(work_of(func.op, known) for known in inputs.size_choices(own[func.name])))
-    return found
+        if func.name in by_name:
+            largest = max(largest, sum(work_of(func.op, sizes) for sizes in inputs.size_choices(by_name[func.name])))
+    return largest
 
 
 def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int, work: int, or_full: bool) -> Result:

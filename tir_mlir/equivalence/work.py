@@ -21,36 +21,36 @@ _DIVISION = 8
 """The iterations that take as long as an inverse in the prime field."""
 
 
-def work_of(func: ir.Operation, known: Mapping[str, int]) -> int:
+def work_of(func: ir.Operation, sizes: Mapping[str, int]) -> int:
     """An estimate of how often the innermost statements of a function run, given its shape variables. Elements of
     allocations count as well, since they are filled."""
-    return _work(func.operation, {}, known)
+    return _work(func.operation, {}, sizes)
 
 
-def _work(op: ir.Operation, box: intervals.ValueRanges, known: Mapping[str, int]) -> int:
+def _work(op: ir.Operation, box: intervals.ValueRanges, sizes: Mapping[str, int]) -> int:
     trips = 1
     if is_loop(op):
-        trips = _trips(Loop(op), box, known)
+        trips = _trips(Loop(op), box, sizes)
     elif is_block(op):
-        box |= {it.var: _ends(it.binding, box, known) for it in Block(op).iters}
+        box |= {it.var: _ends(it.binding, box, sizes) for it in Block(op).iters}
     elif op.name in DATA_LOOPS:
         trips = _UNKNOWN
     elif (callee := callee_of(op)) is not None:
         return _work(callee.op, {}, {})
     inner = [o.operation for r in op.regions for b in r.blocks for o in b.operations]
-    filled = sum(_elements(o, box, known) for o in inner if o.name == "memref.alloc")
+    filled = sum(_elements(o, box, sizes) for o in inner if o.name == "memref.alloc")
     slow = _DIVISION * sum(o.name == "arith.divf" or o.name == "math.rsqrt" for o in inner)
-    return trips * max(1, slow + filled + sum(_work(o, box, known) for o in inner if len(o.regions) or o.name == CALL))
+    return trips * max(1, slow + filled + sum(_work(o, box, sizes) for o in inner if len(o.regions) or o.name == CALL))
 
 
-def _elements(op: ir.Operation, box: intervals.ValueRanges, known: Mapping[str, int]) -> int:
-    ends = [_ends(n, box, known)[1] for n in Buffer(op.results[0]).dims]
+def _elements(op: ir.Operation, box: intervals.ValueRanges, sizes: Mapping[str, int]) -> int:
+    ends = [_ends(n, box, sizes)[1] for n in Buffer(op.results[0]).dims]
     return prod(_UNKNOWN if n is None else max(n, 0) for n in ends)
 
 
-def _trips(loop: Loop, box: intervals.ValueRanges, known: Mapping[str, int]) -> int:
-    lows = [_ends(i, box, known)[0] for i in loop.lowers]
-    highs = [_ends(i, box, known)[1] for i in loop.uppers]
+def _trips(loop: Loop, box: intervals.ValueRanges, sizes: Mapping[str, int]) -> int:
+    lows = [_ends(i, box, sizes)[0] for i in loop.lowers]
+    highs = [_ends(i, box, sizes)[1] for i in loop.uppers]
     low = max((v for v in lows if v is not None), default=0)
     high = min((v for v in highs if v is not None), default=low + _UNKNOWN)
     box[loop.var] = (low, max(low, high - 1))
@@ -58,15 +58,15 @@ def _trips(loop: Loop, box: intervals.ValueRanges, known: Mapping[str, int]) -> 
 
 
 def _ends(
-    index: Index, box: intervals.ValueRanges, known: Mapping[str, int]
+    index: Index, box: intervals.ValueRanges, sizes: Mapping[str, int]
 ) -> tuple[intervals.Bound, intervals.Bound]:
-    return intervals.of_expr(index.expr, [_range(v, box, known) for v in index.values])
+    return intervals.of_expr(index.expr, [_range(v, box, sizes) for v in index.values])
 
 
 def _range(
-    value: ir.Value, box: intervals.ValueRanges, known: Mapping[str, int]
+    value: ir.Value, box: intervals.ValueRanges, sizes: Mapping[str, int]
 ) -> tuple[intervals.Bound, intervals.Bound]:
     if value in box:
         return box[value]
-    size = value_of(symbol_name(value), known) if known and is_symbol(value) else None
+    size = value_of(symbol_name(value), sizes) if sizes and is_symbol(value) else None
     return size, size

@@ -61,11 +61,11 @@ def model_of(
     timing = Timing() if timing is None else timing
     with timing.clock("memory"), entered():
         plans = planned(compiled)
-        own = plans[compiled.name]
+        main_plan = plans[compiled.name]
         if not elsewhere(target):
-            check_packed(own, libs)
-        main = lower_main(compiled.module.mlir, named_parts(compiled.name, own))
-        first = lower_main(compiled.module.mlir, {n: p for n, p in plans.items() if p is not own})
+            check_packed(main_plan, libs)
+        main = lower_main(compiled.module.mlir, named_parts(compiled.name, main_plan))
+        first = lower_main(compiled.module.mlir, {n: p for n, p in plans.items() if p is not main_plan})
         if states is not None:
             states.write("lower-main", main)
     with built_as_given():
@@ -75,12 +75,12 @@ def model_of(
             with nullcontext() if states is None else states.part("weights") as own_states:
                 if own_states is not None:
                     own_states.write("lower-main", first)
-                here = "llvm" if elsewhere(target) else target
-                computing = build(first, here, cache=cache, dump=own_states)
+                host_target = "llvm" if elsewhere(target) else target
+                computing = build(first, host_target, cache=cache, dump=own_states)
     _add(timing, library.timing)
     with timing.clock("weights"):
         weights = bound_weights(compiled, plans, computing)
-    return Model(compiled, own, library, weights, timing, target, libs)
+    return Model(compiled, main_plan, library, weights, timing, target, libs)
 
 
 def elsewhere(target: Target | str) -> bool:
@@ -88,15 +88,15 @@ def elsewhere(target: Target | str) -> bool:
     return isinstance(target, Target) and bool(target.triple) and target.hindrance is not None
 
 
-def _add(timing: Timing, more: Timing) -> None:
+def _add(timing: Timing, build_timing: Timing) -> None:
     """Add the stages of the build of the native function."""
-    timing |= more
-    timing.cpu |= more.cpu
-    timing.passes, timing.cached = more.passes, more.cached
+    timing |= build_timing
+    timing.cpu |= build_timing.cpu
+    timing.passes, timing.cached = build_timing.passes, build_timing.cached
 
 
 def planned(graph: Graph) -> dict[str, Plan]:
     """The plans of a compiled graph and, if there is one, of the graph that computes its weights, by name."""
-    own = prepares(graph)
+    weights_func = prepares(graph)
     in_place, scratch = marked(graph.module.mlir), scratch_sizes(graph.module.mlir)
-    return {f.name: places.plan(f, in_place, scratch=scratch) for f in (graph.func, own) if f is not None}
+    return {f.name: places.plan(f, in_place, scratch=scratch) for f in (graph.func, weights_func) if f is not None}

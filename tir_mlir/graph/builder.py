@@ -79,8 +79,8 @@ class GraphBuilder:
     def size_range(self, name: str, least: int, greatest: int | None = None) -> None:
         """The values of a size that the graph is right for: a model refuses inputs of others."""
         with entered():
-            known = attrs.get(self.func.op, encoding.RANGES, {})
-            attrs.put(self.func.op, encoding.RANGES, {**known, name: [least, -1 if greatest is None else greatest]})
+            ranges = attrs.get(self.func.op, encoding.RANGES, {})
+            attrs.put(self.func.op, encoding.RANGES, {**ranges, name: [least, -1 if greatest is None else greatest]})
 
     def weight(self, name: str, array: Any, dtype: str | None = None) -> Value:
         """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight.
@@ -103,50 +103,50 @@ class GraphBuilder:
             return self._values(create.constant(array, self._fresh(name)))[0]
 
     def _argument(self, name: str, type_: TensorType, weight: str | None) -> Value:
-        given = self._fresh(name)
+        fresh_name = self._fresh(name)
         with entered():
-            value = create.add_input(self.func, given, type_, weight)
-        return Value(self, value, given, type_)
+            value = create.add_input(self.func, fresh_name, type_, weight)
+        return Value(self, value, fresh_name, type_)
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def op(self, name: str, *inputs: Any, **given: Any) -> Any:
+    def op(self, name: str, *inputs: Any, **attributes: Any) -> Any:
         """A node of an operator. Returns its Value, or a tuple of Values. `name_hint`: for the result, or one for each.
 
         inputs: Values; numbers and arrays become constants of the type of the first Value. Raises GraphError.
         """
-        hint = given.pop("name_hint", "lv")
+        hint = attributes.pop("name_hint", "lv")
         operator = find_operator(name)
         operands = [(v.value, v.type) for v in self._as_values(name, inputs)]
         with entered(), self._at_end():
-            node = emit(self.module.mlir, operator, operands, given, self.sizes, [hint])
+            node = emit(self.module.mlir, operator, operands, attributes, self.sizes, [hint])
             attrs.put(node.op, encoding.NAMES, self._result_names(hint, node.types))
             return self._one_or_all(node)
 
-    def call_te(self, function: Callable[..., Any], *args: Any, name_hint: str = "", **given: Any) -> Any:
+    def call_te(self, function: Callable[..., Any], *args: Any, name_hint: str = "", **kwargs: Any) -> Any:
         """A call of a TensorIR function that is made of a function on te tensors. Returns its Value or Values.
 
         args: Values become te tensors, also those in lists; the rest is passed as it is.
         """
         inputs: list[tuple[Value, Tensor]] = []
-        made = function(
-            *(self._as_tensor(a, inputs) for a in args), **{k: self._as_tensor(v, inputs) for k, v in given.items()}
+        outputs = function(
+            *(self._as_tensor(a, inputs) for a in args), **{k: self._as_tensor(v, inputs) for k, v in kwargs.items()}
         )
-        results = listed(made)
+        results = listed(outputs)
         name = name_hint or getattr(function, "__name__", "te").strip("<>") or "te"
         prim_func = create_prim_func([*(t for _, t in inputs), *results])
         types = [(t.shape, t.dtype) for t in results]
         return self.call_tir(prim_func, [v for v, _ in inputs], types, name=name)
 
-    def _as_tensor(self, given: Any, inputs: list[tuple[Value, Tensor]]) -> Any:
-        if isinstance(given, (list, tuple)):
-            return type(given)(self._as_tensor(g, inputs) for g in given)
-        if not isinstance(given, Value):
-            return given
+    def _as_tensor(self, argument: Any, inputs: list[tuple[Value, Tensor]]) -> Any:
+        if isinstance(argument, (list, tuple)):
+            return type(argument)(self._as_tensor(g, inputs) for g in argument)
+        if not isinstance(argument, Value):
+            return argument
         for value, tensor in inputs:
-            if value is given:
+            if value is argument:
                 return tensor
-        inputs.append((given, self.sizes.tensor(f"x{len(inputs)}", given.shape, given.dtype)))
+        inputs.append((argument, self.sizes.tensor(f"x{len(inputs)}", argument.shape, argument.dtype)))
         return inputs[-1][1]
 
     def call_tir(
@@ -194,8 +194,8 @@ class GraphBuilder:
     def _copied(self, callee: TensorFunc, values: Sequence[Value], names: Sequence[str]) -> Any:
         """The results of a copy of what a graph does."""
         inputs = [(v.value, v.type) for v in values]
-        made = copy_body(self.module.mlir, callee, inputs, self.sizes, self._fresh, names)
-        results = [Value(self, value, name, type_) for (value, type_), name in zip(made, names, strict=True)]
+        copies = copy_body(self.module.mlir, callee, inputs, self.sizes, self._fresh, names)
+        results = [Value(self, value, name, type_) for (value, type_), name in zip(copies, names, strict=True)]
         return results[0] if len(results) == 1 else tuple(results)
 
     def call_packed(
@@ -210,8 +210,8 @@ class GraphBuilder:
         values = self._as_values(function, inputs)
         with entered(), self._at_end():
             operands = [v.value for v in values]
-            made = [t.mlir for t in types]
-            callee = create.packed(self.module.mlir, function, [v.type for v in operands], made)
+            result_types = [t.mlir for t in types]
+            callee = create.packed(self.module.mlir, function, [v.type for v in operands], result_types)
             return self._one_or_all(create.call(callee, operands, types, self._result_names(name_hint, types)))
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -240,40 +240,42 @@ class GraphBuilder:
         """A fresh name for each result."""
         return [self._fresh(hint if isinstance(hint, str) else hint[n]) for n in range(len(types))]
 
-    def _fresh(self, wanted: str) -> str:
-        name = free_name(wanted, self._names)
+    def _fresh(self, hint: str) -> str:
+        name = free_name(hint, self._names)
         self._names.add(name)
         return name
 
-    def _as_values(self, what: str, given: Sequence[Any]) -> list[Value]:
-        first = next((g for g in given if isinstance(g, Value)), None)
-        found = []
-        for number, one in enumerate(given):
-            if isinstance(one, Value):
-                if one.builder is not self:
-                    raise GraphError(f"operand {number} of {what} is of another graph: {one.name}")
-                found.append(one)
-            elif isinstance(one, (bool, int, float, np.generic, np.ndarray)):
-                dtype = first.dtype if first is not None and not hasattr(one, "dtype") else None
-                found.append(self.constant(np.asarray(one, dtype)))
+    def _as_values(self, what: str, operands: Sequence[Any]) -> list[Value]:
+        first = next((g for g in operands if isinstance(g, Value)), None)
+        values = []
+        for number, operand in enumerate(operands):
+            if isinstance(operand, Value):
+                if operand.builder is not self:
+                    raise GraphError(f"operand {number} of {what} is of another graph: {operand.name}")
+                values.append(operand)
+            elif isinstance(operand, (bool, int, float, np.generic, np.ndarray)):
+                dtype = first.dtype if first is not None and not hasattr(operand, "dtype") else None
+                values.append(self.constant(np.asarray(operand, dtype)))
             else:
-                raise GraphError(f"operand {number} of {what} is a Value, a number or an array, not {short_repr(one)}")
-        return found
+                raise GraphError(
+                    f"operand {number} of {what} is a Value, a number or an array, not {short_repr(operand)}"
+                )
+        return values
 
     def _values(self, node: Node) -> list[Value]:
         return [Value(self, r, n, t) for r, n, t in zip(node.results, node.names, node.types, strict=True)]
 
     def _one_or_all(self, node: Node) -> Any:
-        found = self._values(node)
-        return found[0] if len(found) == 1 else tuple(found)
+        values = self._values(node)
+        return values[0] if len(values) == 1 else tuple(values)
 
 
 def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:
     """Copy a TensorIR function into a module, or find the same one there. Returns its name."""
-    wanted = name or str(function.attrs.get("global_symbol", function.name))
-    for known in module.prim_funcs.values():
-        if known.name.startswith(wanted) and known.equal(function):
-            return known.name
-    symbol = create.fresh_symbol(module.mlir, wanted)
+    base_name = name or str(function.attrs.get("global_symbol", function.name))
+    for existing in module.prim_funcs.values():
+        if existing.name.startswith(base_name) and existing.equal(function):
+            return existing.name
+    symbol = create.fresh_symbol(module.mlir, base_name)
     copy_function(module.mlir, function, symbol)
     return symbol

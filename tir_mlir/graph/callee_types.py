@@ -15,42 +15,46 @@ from tir_mlir.script.module import IRModule
 
 def called_graph(module: IRModule, name: str) -> TensorFunc:
     """A graph of a module. Errors: GraphError."""
-    known = {f.name: f for f in tensor_funcs(module.mlir) if f.is_graph}
-    if name not in known:
-        raise GraphError(f"the module has no graph {name}; it has {', '.join(known) or 'none'}")
-    return known[name]
+    graphs = {f.name: f for f in tensor_funcs(module.mlir) if f.is_graph}
+    if name not in graphs:
+        raise GraphError(f"the module has no graph {name}; it has {', '.join(graphs) or 'none'}")
+    return graphs[name]
 
 
-def called_types(callee: TensorFunc, given: Sequence[TensorType]) -> list[TensorType]:
+def called_types(callee: TensorFunc, operand_types: Sequence[TensorType]) -> list[TensorType]:
     """What `callee` returns for inputs of these types. Errors: GraphError for inputs that do not fit."""
-    wanted = [callee.input_type(n) for n in range(len(callee.inputs))]
-    return result_types(callee.name, wanted, [callee.type_of(v) for v in callee.outputs], given)
+    input_types = [callee.input_type(n) for n in range(len(callee.inputs))]
+    return result_types(callee.name, input_types, [callee.type_of(v) for v in callee.outputs], operand_types)
 
 
 def result_types(
-    name: str, wanted: Sequence[TensorType], results: Sequence[TensorType], given: Sequence[TensorType]
+    name: str, input_types: Sequence[TensorType], results: Sequence[TensorType], operand_types: Sequence[TensorType]
 ) -> list[TensorType]:
     """The results of a function in the sizes of its caller: (n,) -> (n + 1,), called with (2 * m,): (2 * m + 1,).
 
     Errors: GraphError for inputs that do not fit.
     """
-    bound = bound_sizes(name, wanted, given)
+    bound = bound_sizes(name, input_types, operand_types)
     return [TensorType(tuple(substituted(s, bound) for s in t.shape), t.dtype) for t in results]
 
 
-def bound_sizes(name: str, wanted: Sequence[TensorType], given: Sequence[TensorType]) -> dict[str, int | str]:
+def bound_sizes(
+    name: str, input_types: Sequence[TensorType], operand_types: Sequence[TensorType]
+) -> dict[str, int | str]:
     """The sizes of a function in those of its caller: (n, m), called with (2 * k, 3): n = 2 * k, m = 3.
 
     Errors: GraphError for inputs that do not fit.
     """
-    if len(wanted) != len(given):
-        raise GraphError(f"{name} takes {len(wanted)} inputs, not {len(given)}")
+    if len(input_types) != len(operand_types):
+        raise GraphError(f"{name} takes {len(input_types)} inputs, not {len(operand_types)}")
     bound: dict[str, int | str] = {}
-    for number, (want, have) in enumerate(zip(wanted, given, strict=True)):
+    for number, (want, have) in enumerate(zip(input_types, operand_types, strict=True)):
         fits = want.dtype == have.dtype and len(want.shape) == len(have.shape)
         if not fits or not all(_bind(w, h, bound) for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, not {have}")
-    for number, (want, have) in enumerate(zip(wanted, given, strict=True)):  # expressions of what is bound now
+    for number, (want, have) in enumerate(
+        zip(input_types, operand_types, strict=True)
+    ):  # expressions of what is bound now
         if not all(equal(substituted(w, bound), h) for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, and {have} is not shown to be")
     return bound
@@ -68,23 +72,24 @@ def substituted(size: int | str, bound: Mapping[str, int | str]) -> int | str:
     return size_of(as_expr(evaluate(parse(size), lambda name: parse(bound.get(name, name)))))
 
 
-def check_parameters(module: IRModule, name: str, given: Sequence[TensorType]) -> None:
+def check_parameters(module: IRModule, name: str, operand_types: Sequence[TensorType]) -> None:
     """Errors: GraphError for tensors, inputs then results, that the parameters of a TensorIR function do not take."""
-    wanted = create.function_type(module.mlir.operation, name).inputs
-    if len(wanted) != len(given):
+    param_types = create.function_type(module.mlir.operation, name).inputs
+    if len(param_types) != len(operand_types):
         raise GraphError(
-            f"{name} has {len(wanted)} parameters, and is called with {len(given)}: its inputs, then its results"
+            f"{name} has {len(param_types)} parameters, and is called with {len(operand_types)}: its inputs, then its "
+            "results"
         )
-    for number, (want, have) in enumerate(zip(wanted, given, strict=True)):
+    for number, (want, have) in enumerate(zip(param_types, operand_types, strict=True)):
         if not isinstance(want, ir.MemRefType) or not _takes(want, have):
             raise GraphError(f"parameter {number} of {name} is {want}, and does not take a tensor {have}")
-    _check_sizes(ir.SymbolTable(module.mlir.operation)[name].operation, name, given)
+    _check_sizes(ir.SymbolTable(module.mlir.operation)[name].operation, name, operand_types)
 
 
-def _check_sizes(program: ir.Operation, name: str, given: Sequence[TensorType]) -> None:
+def _check_sizes(program: ir.Operation, name: str, operand_types: Sequence[TensorType]) -> None:
     """Errors: GraphError for a size of a program that two tensors give different values."""
     bound: dict[str, int | str] = {}
-    for number, have in enumerate(given):
+    for number, have in enumerate(operand_types):
         facts = attrs.of_argument(program, number)
         if attrs.SHAPE not in facts:
             continue

@@ -40,9 +40,11 @@ class Side:
 
     def named(self) -> dict[str, tuple[ir.Value, TensorType]]:
         """The results of nodes, by the names that occur once; views are left out: they compute nothing."""
-        found = [(name, value, node) for node in self.func.nodes for name, value in zip(node.names, node.results)]  # noqa: B905
-        counts = Counter(name for name, _, _ in found)
-        return {n: (v, self.func.type_of(v)) for n, v, node in found if counts[n] == 1 and not is_view(node)}
+        named_results = [
+            (name, value, node) for node in self.func.nodes for name, value in zip(node.names, node.results)
+        ]  # noqa: B905
+        counts = Counter(name for name, _, _ in named_results)
+        return {n: (v, self.func.type_of(v)) for n, v, node in named_results if counts[n] == 1 and not is_view(node)}
 
     def inputs_of(self, values: Sequence[ir.Value]) -> dict[str, TensorType]:
         """The known values that some values are computed from, by name."""
@@ -68,14 +70,14 @@ class Side:
             tensor_func(module, part.name).op.erase()
 
 
-def _cone(values: Sequence[ir.Value], known: Mapping[ir.Value, str]) -> tuple[list[ir.Operation], list[ir.Value]]:
+def _cone(values: Sequence[ir.Value], boundary: Mapping[ir.Value, str]) -> tuple[list[ir.Operation], list[ir.Value]]:
     """The ops that compute values from known ones, in order, and these."""
     ops: dict[ir.Operation, None] = {}
     leaves: dict[ir.Value, None] = {}
     waiting = [(v, False) for v in reversed(values)]
     while waiting:
         value, is_done = waiting.pop()
-        if value in known:
+        if value in boundary:
             leaves[value] = None
             continue
         op = ir.OpResult(value).owner.operation
@@ -93,11 +95,11 @@ def lowered(graph: Graph, name: str, ranges: Mapping[str, Sequence[int]], as_nam
     plan = places.plan(tensor_func(module, name), marked(module), shared=False)
     if packed := next((c.callee for c in plan.calls if c.packed), None):
         raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
-    made = lower_main(module, {as_name or name: plan}, in_arena=False)
+    program = lower_main(module, {as_name or name: plan}, in_arena=False)
     limits = {s: ranges[s] for s in plan.symbols if s in ranges}
     if limits:
-        _assume(ir.SymbolTable(made.operation)[as_name or name].operation, limits)
-    return made
+        _assume(ir.SymbolTable(program.operation)[as_name or name].operation, limits)
+    return program
 
 
 def _assume(op: ir.Operation, limits: Mapping[str, Sequence[int]]) -> None:
@@ -120,8 +122,8 @@ class ByParts:
     text are not run, and those of layers that repeat are run once.
     """
 
-    def __init__(self, before: Side, after: Side, seed: int, ranges: Mapping[str, Sequence[int]]):
-        self.sides, self.seed, self.ranges = (before, after), seed, ranges
+    def __init__(self, original: Side, transformed: Side, seed: int, ranges: Mapping[str, Sequence[int]]):
+        self.sides, self.seed, self.ranges = (original, transformed), seed, ranges
         self.results: dict[tuple[str, str], Result] = {}
         self.found = Result()
         self.same = 0
@@ -130,16 +132,16 @@ class ByParts:
     def run(self) -> Result:
         """The result. Errors: NotChecked where parts differ that are not the whole, which is too large to run."""
         start = time.perf_counter()
-        before, after = self.sides
-        others = before.named()
-        for name, (value, type_) in after.named().items():
+        original, transformed = self.sides
+        others = original.named()
+        for name, (value, type_) in transformed.named().items():
             if name in others and others[name][1] == type_:
                 outcome = self._compared([others[name][0]], [value])
                 if isinstance(outcome, Result) and outcome.equal:
-                    before.known[others[name][0]] = after.known[value] = f"value {name}"
+                    original.known[others[name][0]] = transformed.known[value] = f"value {name}"
                 elif not self.differing:
                     self.differing = name
-        outcome = self._compared(before.func.outputs, after.func.outputs)
+        outcome = self._compared(original.func.outputs, transformed.func.outputs)
         if not isinstance(outcome, Result):
             raise NotChecked(f"the graphs cannot be compared part by part: {outcome}")
         if outcome.difference is not None:
@@ -155,12 +157,12 @@ class ByParts:
         self.found.seconds = time.perf_counter() - start
         return self.found
 
-    def _compared(self, one: Sequence[ir.Value], other: Sequence[ir.Value]) -> Result | str:
+    def _compared(self, lhs: Sequence[ir.Value], rhs: Sequence[ir.Value]) -> Result | str:
         """The comparison of some values, or why they cannot be compared."""
-        before, after = self.sides
-        inputs = {**before.inputs_of(one), **after.inputs_of(other)}
+        original, transformed = self.sides
+        inputs = {**original.inputs_of(lhs), **transformed.inputs_of(rhs)}
         try:
-            programs = before.program(one, inputs, self.ranges), after.program(other, inputs, self.ranges)
+            programs = original.program(lhs, inputs, self.ranges), transformed.program(rhs, inputs, self.ranges)
         except GraphError as error:
             return str(error)
         texts = str(programs[0]), str(programs[1])
@@ -178,10 +180,10 @@ class ByParts:
         return self.results[texts]
 
     def _note(self, result: Result) -> None:
-        found = self.found
-        found.runs += result.runs
-        found.data_sets, found.orders = max(found.data_sets, result.data_sets), max(found.orders, result.orders)
-        found.nan_runs += result.nan_runs
+        totals = self.found
+        totals.runs += result.runs
+        totals.data_sets, totals.orders = max(totals.data_sets, result.data_sets), max(totals.orders, result.orders)
+        totals.nan_runs += result.nan_runs
 
 
 def _work(program: ir.Module) -> int:

@@ -52,8 +52,8 @@ class Stage:
     @cached_property
     def options(self) -> list[str]:
         """The fields of `Options` that it takes."""
-        known = {field.name for field in fields(Options)}
-        return [name for name in inspect.signature(self.run).parameters if name in known]
+        field_names = {field.name for field in fields(Options)}
+        return [name for name in inspect.signature(self.run).parameters if name in field_names]
 
     def __call__(self, graph: Graph, options: Options) -> Graph:
         return self.run(graph, **{name: getattr(options, name) for name in self.options})
@@ -94,23 +94,23 @@ def compile_graph(
     graph: Graph,
     until: str | None = None,
     options: Options | None = None,
-    after: str | None = None,
+    resume_after: str | None = None,
     verify: bool = False,
     follow: Callable[[str, ir.Module], None] | None = None,
 ) -> Graph:
-    """Run the stages in order, up to and including `until` (None: the last), from the one behind `after` (None: the
-    first). verify: compare the graph after each stage with the one before it, exactly. follow: is called after each
+    """Run the stages in order, up to and including `until` (None: the last), from the one behind `resume_after` (None:
+    the first). verify: compare the graph after each stage with the one before it, exactly. follow: is called after each
     stage, with its name and the module.
 
     Raises GraphError for an unknown stage and for one that changes what is computed, and what a stage raises.
     """
-    first = 0 if after is None else _number(after) + 1
+    first = 0 if resume_after is None else _number(resume_after) + 1
     last = len(STAGES) if until is None else _number(until) + 1
     for stage in STAGES[first:last]:
-        made = stage(graph, options or Options())
-        if verify and not (found := made.verify(graph)):
-            raise GraphError(f"the stage {stage.name} changes what the graph computes: {found.difference}")
-        graph = made
+        lowered = stage(graph, options or Options())
+        if verify and not (comparison := lowered.verify(graph)):
+            raise GraphError(f"the stage {stage.name} changes what the graph computes: {comparison.difference}")
+        graph = lowered
         if follow is not None:
             with entered():
                 follow(stage.name, graph.module.mlir)

@@ -34,7 +34,7 @@ def compiled_by_content(graph: Graph, options: Options, until: str | None = None
     if not store.limit() or not are_own_stages():
         return compile_graph(graph, until, options)
     if FINDER.get() is not None and until is None:
-        return compile_graph(_cached(graph, options, BEFORE_SCHEDULES), options=options, after=BEFORE_SCHEDULES)
+        return compile_graph(_cached(graph, options, BEFORE_SCHEDULES), options=options, resume_after=BEFORE_SCHEDULES)
     return _cached(graph, options, until)
 
 
@@ -44,46 +44,48 @@ def _cached(graph: Graph, options: Options, until: str | None) -> Graph:
     if any(name in text for name in foreign_operators()):
         return compile_graph(graph, until, options)
     name = store.digest(fingerprint.installation(), package(), text, graph.name, _described(options), str(until))
-    kept = store.load("graphs", name)
-    if kept is None:
-        made = compile_graph(graph, until, options)
-        if not _is_of_text(made, graph):
-            return made
-        kept = _to_bytes(made)
+    serialized = store.load("graphs", name)
+    if serialized is None:
+        compiled = compile_graph(graph, until, options)
+        if not _is_of_text(compiled, graph):
+            return compiled
+        serialized = _to_bytes(compiled)
         if sources_unchanged():
-            store.save("graphs", name, kept)
-    return _from_bytes(kept, graph)  # of a graph just made too: both builds then have the same text, and the same code
+            store.save("graphs", name, serialized)
+    return _from_bytes(
+        serialized, graph
+    )  # of a graph just made too: both builds then have the same text, and the same code
 
 
-def _is_of_text(made: Graph, graph: Graph) -> bool:
+def _is_of_text(compiled: Graph, graph: Graph) -> bool:
     """Whether a compiled graph has the arrays of the original, and else only constants of its text."""
     return all(
-        name in made.from_text if name not in graph.weights else array is graph.weights[name]
-        for name, array in made.weights.items()
+        name in compiled.from_text if name not in graph.weights else array is graph.weights[name]
+        for name, array in compiled.weights.items()
     )
 
 
-def _to_bytes(made: Graph) -> bytes:
+def _to_bytes(compiled: Graph) -> bytes:
     """The module as text, and the arrays of constants, with their lengths before them."""
     with entered():
-        text = str(made.module.mlir).encode()
-    names = sorted(made.from_text & set(made.weights))
+        text = str(compiled.module.mlir).encode()
+    names = sorted(compiled.from_text & set(compiled.weights))
     arrays = io.BytesIO()
-    np.savez(arrays, *(made.weights[name] for name in names), allow_pickle=False)
+    np.savez(arrays, *(compiled.weights[name] for name in names), allow_pickle=False)
     head = json.dumps({"text": len(text), "names": names}).encode()
     return b"\n".join((head, text + arrays.getvalue()))
 
 
-def _from_bytes(kept: bytes, graph: Graph) -> Graph:
-    line, _, rest = kept.partition(b"\n")
+def _from_bytes(serialized: bytes, graph: Graph) -> Graph:
+    line, _, body = serialized.partition(b"\n")
     head = json.loads(line)
-    with np.load(io.BytesIO(rest[head["text"] :]), allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(body[head["text"] :]), allow_pickle=False) as arrays:
         constants = {name: arrays[f"arr_{number}"] for number, name in enumerate(head["names"])}
     with entered():
-        module = ir.Module.parse(rest[: head["text"]].decode())
-        made = Graph(IRModule(module), {**graph.weights, **constants}, graph.name)
-    made.from_text, made.rounding = frozenset(constants), graph.rounding
-    return made
+        module = ir.Module.parse(body[: head["text"]].decode())
+        compiled = Graph(IRModule(module), {**graph.weights, **constants}, graph.name)
+    compiled.from_text, compiled.rounding = frozenset(constants), graph.rounding
+    return compiled
 
 
 def _described(options: Options) -> str:
@@ -91,8 +93,8 @@ def _described(options: Options) -> str:
     target = options.target if isinstance(options.target, Target) else host()
     facts = [(f.name, getattr(target, f.name)) for f in fields(target)]
     plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
-    given = options.target if isinstance(options.target, str) else ""
-    return f"{given} {plain} {options.threads} {options.extra}"
+    target_name = options.target if isinstance(options.target, str) else ""
+    return f"{target_name} {plain} {options.threads} {options.extra}"
 
 
 @functools.cache

@@ -73,10 +73,10 @@ class _Copy:
         if callee is not None and callee.is_graph:
             fits = [t.mlir for _, t in inputs] == [value.type for value in node.inputs]
             if not fits or self.inlines(callee):
-                around = self.callers, self.inlines
-                return copy_body(self.module, callee, inputs, self.sizes, self.fresh, names, *around)
-        made = self._made(node, inputs, names) if self.resized else self._clone(node, names)
-        return list(zip(made.results, made.types, strict=True))
+                call_context = self.callers, self.inlines
+                return copy_body(self.module, callee, inputs, self.sizes, self.fresh, names, *call_context)
+        copied = self._made(node, inputs, names) if self.resized else self._clone(node, names)
+        return list(zip(copied.results, copied.types, strict=True))
 
     def _clone(self, node: Node, names: list[str]) -> Node:
         copy = Node(self._cloned(node.op))
@@ -105,8 +105,8 @@ class _Copy:
         if node.kind == "constant":
             return self._clone(node, names)
         if operator is not None:
-            given = {name: self._attribute(value) for name, value in node.attributes.items()}
-            return emit(self.module, find_operator(operator), inputs, given, self.sizes, names)
+            attributes = {name: self._attribute(value) for name, value in node.attributes.items()}
+            return emit(self.module, find_operator(operator), inputs, attributes, self.sizes, names)
         assert callee is not None
         values, types = [v for v, _ in inputs], [self._type(t) for t in node.types]
         if callee.is_graph:

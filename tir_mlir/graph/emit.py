@@ -21,7 +21,7 @@ def emit(
     module: ir.Module,
     operator: Operator,
     inputs: Sequence[tuple[ir.Value, TensorType]],
-    given: Mapping[str, Any],
+    explicit: Mapping[str, Any],
     sizes: Sizes,
     names: Sequence[str],
     declared: dict[Any, TensorFunc] | None = None,
@@ -31,17 +31,17 @@ def emit(
     names: of the results; the first one is repeated if there are fewer. declared: the functions that stand for
     operators in this module, by what they are, which are looked for among all of its functions otherwise.
     """
-    attributes = complete(operator, given, sizes)
+    attributes = complete(operator, explicit, sizes)
     values, types = [v for v, _ in inputs], [t for _, t in inputs]
     results = infer(operator, types, attributes, sizes)
     named = [*names, *[names[0]] * (len(results) - len(names))]
     if form := named_linalg_form(operator, types, results, attributes):
         return create.named_linalg(form, operator.name, values, results[0], named[0])
-    made = [t.mlir for t in results]
+    result_types = [t.mlir for t in results]
     declared = {} if declared is None else declared
-    key = operator.name, repr(attributes), (*(v.type for v in values), None, *made)
+    key = operator.name, repr(attributes), (*(v.type for v in values), None, *result_types)
     if key not in declared:
-        declared[key] = create.operator(module, operator.name, attributes, [v.type for v in values], made)
+        declared[key] = create.operator(module, operator.name, attributes, [v.type for v in values], result_types)
     return create.call(declared[key], values, results, named)
 
 
@@ -69,13 +69,13 @@ def _inferred(
 ) -> list[TensorType]:
     tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
     try:
-        made = operator.te(*tensors, **for_te(attributes, sizes))
+        outputs = operator.te(*tensors, **for_te(attributes, sizes))
     except GraphError:
         raise
     except (TirError, TypeError, ValueError, IndexError) as error:
-        shown = ", ".join(str(t) for t in types)
-        raise GraphError(f"{operator.name} does not take {shown or 'no operands'}: {error}") from error
-    return [TensorType(sizes.shape(t.shape), t.dtype) for t in listed(made)]
+        operand_types = ", ".join(str(t) for t in types)
+        raise GraphError(f"{operator.name} does not take {operand_types or 'no operands'}: {error}") from error
+    return [TensorType(sizes.shape(t.shape), t.dtype) for t in listed(outputs)]
 
 
 def named_linalg_form(
@@ -94,14 +94,14 @@ def named_linalg_form(
 
 def find_operator(name: str) -> Operator:
     """An operator of the table, with or without `relax.`. Errors: GraphError with the names that are near."""
-    found = OPERATORS.get(name.removeprefix("relax."))
-    if found is None:
+    operator = OPERATORS.get(name.removeprefix("relax."))
+    if operator is None:
         near = difflib.get_close_matches(name.removeprefix("relax."), OPERATORS, n=3, cutoff=0.5)
         way = f"; near: {', '.join(near)}" if near else ""
         raise GraphError(f"there is no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
-    return found
+    return operator
 
 
-def listed(made: Any) -> list[Tensor]:
+def listed(outputs: Any) -> list[Tensor]:
     """The results of a te function: one tensor or several."""
-    return list(made) if isinstance(made, (list, tuple)) else [made]
+    return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]

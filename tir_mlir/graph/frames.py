@@ -28,14 +28,14 @@ class Frame:
         self._weights, self._arena = weights, arena
         self._offsets = plan.arena.layout(sizes)[0]
 
-    def array(self, place: Place) -> np.ndarray:
+    def array(self, storage: Place) -> np.ndarray:
         """The array of a place, without a copy."""
-        shape = tuple(size_code.value(size, self.sizes) for size in place.type.shape)
-        if place.space in self._spaces:
-            return self._spaces[place.space][place.index].reshape(shape)
-        dtype = numpy_type(place.type.dtype)
-        base = self._weights if place.space == WEIGHT else self._arena
-        start = place.index if place.space == WEIGHT else self._offsets[place.index]
+        shape = tuple(size_code.value(size, self.sizes) for size in storage.type.shape)
+        if storage.space in self._spaces:
+            return self._spaces[storage.space][storage.index].reshape(shape)
+        dtype = numpy_type(storage.type.dtype)
+        base = self._weights if storage.space == WEIGHT else self._arena
+        start = storage.index if storage.space == WEIGHT else self._offsets[storage.index]
         size = int(np.prod(shape)) * dtype.itemsize
         return base[start : start + size].view(dtype).reshape(shape)
 

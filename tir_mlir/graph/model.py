@@ -100,17 +100,17 @@ class Model:
         return call(args)
 
     def _refuse_without_shape(self, args: Sequence[Any]) -> None:
-        for name, given in zip(self._inputs, args, strict=True):
-            if not hasattr(given, "shape"):
-                raise ArgumentError(f"{self.name}: {name} is {short_repr(given)}; fix: an array or a tensor")
+        for name, arg in zip(self._inputs, args, strict=True):
+            if not hasattr(arg, "shape"):
+                raise ArgumentError(f"{self.name}: {name} is {short_repr(arg)}; fix: an array or a tensor")
 
     def _first_call(self, args: Sequence[Any], key: Any) -> Callable[[Sequence[Any]], Any]:
         """What runs the model on inputs of these shapes in this thread; remembered."""
         if len(self._frames.made) >= SHAPES:
             self._frames.made.clear()
         outputs, arena = self._new_frame(args, _is_torch(args))
-        found = self._frames.made[key] = caller(self._run, outputs, self._weights, arena, len(self._inputs))
-        return found
+        runner = self._frames.made[key] = caller(self._run, outputs, self._weights, arena, len(self._inputs))
+        return runner
 
     def _new_frame(self, args: Sequence[Any], torch: bool) -> tuple[list[Callable[[], Any]], np.ndarray]:
         """How to make the outputs, and the arena, for inputs of these shapes."""
@@ -121,29 +121,29 @@ class Model:
 
     def _arena(self, size: int) -> np.ndarray:
         """The arena of this thread: the largest one needed so far serves all shapes."""
-        known = self._frames.arena
-        if known is None or known.nbytes < size:
+        arena = self._frames.arena
+        if arena is None or arena.nbytes < size:
             self._frames.made.clear()  # they hold the smaller arena
-            known = self._frames.arena = empty(size, "int8")
-        return known
+            arena = self._frames.arena = empty(size, "int8")
+        return arena
 
     def sizes_of(self, args: Sequence[Any]) -> dict[str, int]:
         """The values of the named sizes, from the shapes of inputs."""
-        found: dict[str, int] = {}
-        for (_, type_), given in zip(self.plan.inputs, args, strict=True):
-            shape = getattr(given, "shape", ())
+        sizes: dict[str, int] = {}
+        for (_, type_), arg in zip(self.plan.inputs, args, strict=True):
+            shape = getattr(arg, "shape", ())
             if len(shape) == len(type_.shape):
                 for size, extent in zip(type_.shape, shape, strict=True):
                     if isinstance(size, str) and size.isidentifier():
-                        found.setdefault(size, int(extent))
-        missing = [s for s in self._symbols if s not in found]
+                        sizes.setdefault(size, int(extent))
+        missing = [s for s in self._symbols if s not in sizes]
         if missing:
             raise ArgumentError(f"{self!r}: no argument has the shape that gives the size {missing[0]}")
         for size, (least, greatest) in self._ranges.items():
-            if size in found and not least <= found[size] <= (greatest if greatest >= 0 else found[size]):
-                wanted = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
-                raise ArgumentError(f"{self!r}: the size {size} is {found[size]}; the graph is made for {wanted}")
-        return found
+            if size in sizes and not least <= sizes[size] <= (greatest if greatest >= 0 else sizes[size]):
+                allowed = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
+                raise ArgumentError(f"{self!r}: the size {size} is {sizes[size]}; the graph is made for {allowed}")
+        return sizes
 
     def _in_order(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Arguments in the order of the inputs. Raises ArgumentError for one missing, unknown or given twice."""
@@ -208,13 +208,13 @@ def _of_bits(run: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: run(*map(_bits, args))
 
 
-def _bits(given: Any) -> Any:
+def _bits(tensor: Any) -> Any:
     """A view of a torch tensor of bfloat16 as uint16; others as they are."""
-    if type(given) is np.ndarray or str(getattr(given, "dtype", "")) != "torch.bfloat16":
-        return given
+    if type(tensor) is np.ndarray or str(getattr(tensor, "dtype", "")) != "torch.bfloat16":
+        return tensor
     import torch
 
-    return given.detach().view(torch.uint16)
+    return tensor.detach().view(torch.uint16)
 
 
 def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[], Any]:
@@ -242,9 +242,9 @@ def caller(
         return _of_one(run, make, weights, arena)
 
     def call(args: Sequence[Any]) -> Any:
-        made = make()
-        run(*args, made, weights, arena)
-        return made
+        outs = make()
+        run(*args, outs, weights, arena)
+        return outs
 
     return call
 
@@ -253,9 +253,9 @@ def _of_one(run: Callable[..., None], make: Callable[[], Any], weights: Any, are
     """The same for one input and one output: no list of arguments is made, which takes 0.15 us."""
 
     def call(args: Sequence[Any]) -> Any:
-        made = make()
-        run(args[0], made, weights, arena)
-        return made
+        out = make()
+        run(args[0], out, weights, arena)
+        return out
 
     return call
 
@@ -264,8 +264,8 @@ def _of_several(
     run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any
 ) -> Callable[..., Any]:
     def call(args: Sequence[Any]) -> Any:
-        made = tuple([make() for make in makers])
-        run(*args, *made, weights, arena)
-        return made
+        outs = tuple([make() for make in makers])
+        run(*args, *outs, weights, arena)
+        return outs
 
     return call

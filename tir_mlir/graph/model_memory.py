@@ -53,9 +53,9 @@ def bound_weights(graph: Graph, plans: Mapping[str, Plan], computing: Library | 
     plan = plans[graph.name]
     memory = empty(plan.weight_bytes, "int8")
     with entered():
-        own = prepares(graph)
-        derived = {} if own is None else derived_types(own)
-        name = None if own is None else own.name
+        weights_func = prepares(graph)
+        derived = {} if weights_func is None else derived_types(weights_func)
+        name = None if weights_func is None else weights_func.name
     for weight, (offset, type_) in plan.weights.items():
         if weight not in derived:
             array = given_weight(graph, weight, type_)
@@ -65,16 +65,16 @@ def bound_weights(graph: Graph, plans: Mapping[str, Plan], computing: Library | 
     return memory
 
 
-def _compute(graph: Graph, own: Plan, run: object, memory: np.ndarray, names: list[str], plan: Plan) -> None:
+def _compute(graph: Graph, weights_plan: Plan, run: object, memory: np.ndarray, names: list[str], plan: Plan) -> None:
     """Run the graph that computes weights; its outputs are places in the buffer of weights."""
-    arrays = [given_weight(graph, name, type_) for name, type_ in own.inputs]
+    arrays = [given_weight(graph, name, type_) for name, type_ in weights_plan.inputs]
     inputs = [a if a.flags.c_contiguous and a.flags.aligned else a.copy() for a in arrays]
     outputs = []
-    for name, type_ in zip(names, own.outputs, strict=True):
+    for name, type_ in zip(names, weights_plan.outputs, strict=True):
         shape = tuple(int(size) for size in type_.shape)
         offset = plan.weights[name][0] if name in plan.weights else None
         outputs.append(empty(shape, type_.dtype) if offset is None else _view(memory, offset, shape, type_.dtype))
-    run(*inputs, *outputs, empty(own.weight_bytes, "int8"), empty(own.arena.total, "int8"))  # pyright: ignore[reportCallIssue]
+    run(*inputs, *outputs, empty(weights_plan.weight_bytes, "int8"), empty(weights_plan.arena.total, "int8"))  # pyright: ignore[reportCallIssue]
 
 
 def given_weight(graph: Graph, name: str, type_: TensorType) -> np.ndarray:
@@ -83,8 +83,8 @@ def given_weight(graph: Graph, name: str, type_: TensorType) -> np.ndarray:
         raise GraphError(f"the graph has no array for the weight {name}; fix: graph.weights[{name!r}] = array")
     array = graph.weights[name]
     dtype = "bfloat16" if type_.dtype == "bfloat16" and array.dtype == np.uint16 else str(array.dtype)
-    if (given := TensorType(array.shape, dtype)) != type_:
-        raise GraphError(f"the weight {name} is {type_} in the graph, its array is {given}")
+    if (array_type := TensorType(array.shape, dtype)) != type_:
+        raise GraphError(f"the weight {name} is {type_} in the graph, its array is {array_type}")
     return array
 
 

@@ -17,26 +17,26 @@ SIZE = "size"
 """The key of an attribute that is an expression of sizes: {"size": "n + 1"}."""
 
 
-def complete(operator: Operator, given: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
+def complete(operator: Operator, explicit: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
     """The attributes in their plain form, with defaults; without those that are None.
 
     Numbers, strings, lists of them; a size of a list is its text, and one alone is {"size": "n + 1"}. Errors:
     GraphError for an attribute that the operator does not have, or lacks.
     """
-    known = ", ".join(operator.attrs) or "none"
-    for name in given:
+    valid_names = ", ".join(operator.attrs) or "none"
+    for name in explicit:
         if name not in operator.attrs:
-            raise GraphError(f"{operator.name} has no attribute {short_repr(name)}; it has {known}")
-    found = {**operator.attrs, **given}
-    if missing := [name for name, value in found.items() if value is REQUIRED]:
+            raise GraphError(f"{operator.name} has no attribute {short_repr(name)}; it has {valid_names}")
+    merged = {**operator.attrs, **explicit}
+    if missing := [name for name, value in merged.items() if value is REQUIRED]:
         raise GraphError(f"{operator.name} needs the attribute {missing[0]}")
-    return {name: _plain(name, value, sizes) for name, value in found.items() if value is not None}
+    return {name: _plain(name, value, sizes) for name, value in merged.items() if value is not None}
 
 
-def _plain(name: str, value: Any, sizes: Sizes, inside: bool = False) -> Any:
+def _plain(name: str, value: Any, sizes: Sizes, in_list: bool = False) -> Any:
     if isinstance(value, Expr):
         text = sizes.text(value)
-        return text if inside else {SIZE: text}
+        return text if in_list else {SIZE: text}
     if isinstance(value, (list, tuple)):
         return [_plain(name, v, sizes, True) for v in value]
     if isinstance(value, np.generic):

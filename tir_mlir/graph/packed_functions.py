@@ -22,7 +22,7 @@ def register_packed(name: str, function: Callable[..., Any] | None = None, overr
     if not isinstance(name, str) or not name:
         raise GraphError(f"register_packed takes a name, not {short_repr(name)}")
     if function is None:
-        return lambda given: register_packed(name, given, override)
+        return lambda decorated: register_packed(name, decorated, override)
     if not callable(function):
         raise GraphError(f"register_packed({name!r}) takes a function, not {short_repr(function)}")
     if name in _KNOWN and not override:

@@ -67,13 +67,13 @@ class Sizes:
             raise GraphError(f"two sizes are named {leaf.name}; fix: one variable for both, or another name")
         self._names[key] = leaf.name
 
-    def shape(self, given: Any) -> tuple[int | str, ...]:
+    def shape(self, dims: Any) -> tuple[int | str, ...]:
         """A shape in text form. Errors: GraphError for what is not a sequence of sizes."""
-        if isinstance(given, (int, str, Expr)):
-            given = (given,)
-        if not isinstance(given, (tuple, list)):
-            raise GraphError(f"a shape is a tuple of sizes, not {short_repr(given)}")
-        return tuple(self.text(size) for size in given)
+        if isinstance(dims, (int, str, Expr)):
+            dims = (dims,)
+        if not isinstance(dims, (tuple, list)):
+            raise GraphError(f"a shape is a tuple of sizes, not {short_repr(dims)}")
+        return tuple(self.text(size) for size in dims)
 
     def tensor(self, name: str, shape: tuple[int | str, ...], dtype: str) -> Tensor:
         """A te placeholder of a shape."""

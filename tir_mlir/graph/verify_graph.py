@@ -21,7 +21,7 @@ from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weigh
 from tir_mlir.graph.whole_program import calls_only, weight_types
 
 
-def verify_graph(before: Graph, after: Graph, seed: int = 0) -> Result:
+def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
     """Whether two graphs compute the same, exactly over a prime field, for all inputs and weights tried.
 
     Weights are inputs here, with the same values for the same name; those whose arrays differ are a difference. A large
@@ -30,20 +30,22 @@ def verify_graph(before: Graph, after: Graph, seed: int = 0) -> Result:
     name. Errors: GraphError for packed functions, and if a weight is rounded in one of them only; NotChecked for what
     has no exact semantics, and for large graphs of which a part differs.
     """
-    _refuse_rounded(before, after)
-    if (changed := _other_weight(before, after)) is not None:
-        return Result(Difference(after.name, {}, f"{after.name}: the array of the weight {changed} is another one"))
-    graphs = [_constants_by_value(graph) for graph in (before, after)]
-    wanted = {**weight_types(graphs[0]), **weight_types(graphs[1])}
-    made = [calls_only(graph, wanted) for graph in graphs]
+    _refuse_rounded(original, transformed)
+    if (changed := _other_weight(original, transformed)) is not None:
+        return Result(
+            Difference(transformed.name, {}, f"{transformed.name}: the array of the weight {changed} is another one")
+        )
+    graphs = [_constants_by_value(graph) for graph in (original, transformed)]
+    input_types = {**weight_types(graphs[0]), **weight_types(graphs[1])}
+    legalized = [calls_only(graph, input_types) for graph in graphs]
     with entered():
-        ranges = attrs.get(before.func.op, encoding.RANGES, {})
-        programs = [lowered(graph, graph.name, ranges) for graph in made]
+        ranges = attrs.get(original.func.op, encoding.RANGES, {})
+        programs = [lowered(graph, graph.name, ranges) for graph in legalized]
         if str(programs[0]) == str(programs[1]):
             return Result(notes=["both are the same program"])
-        if max(_work(p, g.name) for p, g in zip(programs, made, strict=True)) <= QUICK_WORK:
+        if max(_work(p, g.name) for p, g in zip(programs, legalized, strict=True)) <= QUICK_WORK:
             return compare(programs[0], programs[1], seed)
-        sides = [Side(graph, dict(zip(graph.func.inputs, _keys(graph), strict=True))) for graph in made]
+        sides = [Side(graph, dict(zip(graph.func.inputs, _keys(graph), strict=True))) for graph in legalized]
         return ByParts(sides[0], sides[1], seed, ranges).run()
 
 
@@ -56,57 +58,61 @@ def _work(program: ir.Module, name: str) -> int:
     return work_of(ir.SymbolTable(program.operation)[name].operation, {})
 
 
-def _refuse_rounded(before: Graph, after: Graph) -> None:
+def _refuse_rounded(original: Graph, transformed: Graph) -> None:
     """Raise GraphError if a weight was rounded in one of two graphs only: they compute different functions."""
     with entered():
-        one, other = (set(attrs.get(g.func.op, encoding.STORED, {})) for g in (before, after))
-    if differing := sorted(one ^ other):
+        lhs, rhs = (set(attrs.get(g.func.op, encoding.STORED, {})) for g in (original, transformed))
+    if differing := sorted(lhs ^ rhs):
         raise GraphError(
             f"verify compares exactly, and rounded weights are other weights: {', '.join(differing)}; fix: compare "
             "with the graph that quantize_weights returned, or the outputs on given inputs: after.compare(before, x)"
         )
 
 
-def _other_weight(before: Graph, after: Graph) -> str | None:
+def _other_weight(original: Graph, transformed: Graph) -> str | None:
     """The first weight that has another array in each of two graphs; constants are compared by what they do."""
-    own = {n: a for n, a in before.weights.items() if n not in before.from_text and n not in after.from_text}
-    return next((n for n, a in own.items() if n in after.weights and not _equal(a, after.weights[n])), None)
+    weights = {
+        n: a for n, a in original.weights.items() if n not in original.from_text and n not in transformed.from_text
+    }
+    return next(
+        (n for n, a in weights.items() if n in transformed.weights and not _equal(a, transformed.weights[n])), None
+    )
 
 
-def _equal(one: np.ndarray, other: np.ndarray) -> bool:
+def _equal(lhs: np.ndarray, rhs: np.ndarray) -> bool:
     """Whether two arrays have the same bytes, type and shape; the same memory is not read."""
-    if one is other:
+    if lhs is rhs:
         return True
-    if one.dtype != other.dtype or one.shape != other.shape:
+    if lhs.dtype != rhs.dtype or lhs.shape != rhs.shape:
         return False
-    same = one.__array_interface__["data"] == other.__array_interface__["data"] and one.strides == other.strides
-    return same or one.tobytes() == other.tobytes()
+    same = lhs.__array_interface__["data"] == rhs.__array_interface__["data"] and lhs.strides == rhs.strides
+    return same or lhs.tobytes() == rhs.tobytes()
 
 
 def _constants_by_value(graph: Graph) -> Graph:
     """The graph with constants as weights whose names are made of their elements, so that equal ones are one input."""
-    made = inlined_weights(constants_to_weights(inlined_calls(graph))).clone()
-    names = {name: _value_name(made.weights[name]) for name in made.from_text if name in made.weights}
+    inlined = inlined_weights(constants_to_weights(inlined_calls(graph))).clone()
+    names = {name: _value_name(inlined.weights[name]) for name in inlined.from_text if name in inlined.weights}
     with entered():
-        func = made.func
+        func = inlined.func
         facts = attrs.argument_attrs(func.op)
         for number in range(len(func.inputs)):
             if (name := func.weight(number)) in names:
                 facts[number] = {**facts[number], encoding.WEIGHT: ir.StringAttr.get(names[str(name)])}
         func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
-        _join_equal(made, names)
-    made.weights = {names.get(name, name): array for name, array in made.weights.items()}
-    made.from_text = frozenset(names.values())
-    return made
+        _join_equal(inlined, names)
+    inlined.weights = {names.get(name, name): array for name, array in inlined.weights.items()}
+    inlined.from_text = frozenset(names.values())
+    return inlined
 
 
 def _join_equal(graph: Graph, names: Mapping[str, str]) -> None:
     """Let readers of constants of one value read the first of them."""
     first: dict[str, ir.Value] = {}
-    func, made = graph.func, set(names.values())
+    func, value_names = graph.func, set(names.values())
     for number, value in enumerate(func.inputs):
         weight = func.weight(number)
-        if weight in made and first.setdefault(str(weight), value) != value:
+        if weight in value_names and first.setdefault(str(weight), value) != value:
             value.replace_all_uses_with(first[str(weight)])
 
 

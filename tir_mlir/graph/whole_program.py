@@ -28,31 +28,31 @@ from tir_mlir.interpreter import Report, interpret
 def whole_program(graph: Graph) -> tuple[ir.Module, Graph]:
     """The program of a graph, and the graph that it was made of, with all its weights as inputs in order of their
     names. Errors: GraphError for a graph that calls packed functions."""
-    made = calls_only(graph)
+    legalized = calls_only(graph)
     with entered():
-        return lowered(made, made.name, {}), made
+        return lowered(legalized, legalized.name, {}), legalized
 
 
 def calls_only(graph: Graph, also: Mapping[str, TensorType] | None = None) -> Graph:
     """A graph as calls of TensorIR functions and views, with its weights as inputs in order of their names. also:
     weights that are inputs in any case."""
-    made = legalize(inlined_groups(inlined_weights(constants_to_weights(inlined_calls(graph))))).clone()
+    legalized = legalize(inlined_groups(inlined_weights(constants_to_weights(inlined_calls(graph))))).clone()
     with entered():
-        func = made.func
+        func = legalized.func
         drop_unused_inputs(func)
-        known = {weight for n in range(len(func.inputs)) if (weight := func.weight(n)) is not None}
+        weight_names = {weight for n in range(len(func.inputs)) if (weight := func.weight(n)) is not None}
         for name, type_ in (also or {}).items():
-            if name not in known:
+            if name not in weight_names:
                 create.add_input(func, name, type_, name)
         _weights_as_inputs(func)
-    return made
+    return legalized
 
 
 def weight_types(graph: Graph) -> dict[str, TensorType]:
     """The weights that the program of a graph reads, with their types; also constants."""
-    made = inlined_weights(constants_to_weights(inlined_calls(graph)))
+    inlined = inlined_weights(constants_to_weights(inlined_calls(graph)))
     with entered():
-        func = made.func
+        func = inlined.func
         named = [(func.weight(n), func.input_type(n)) for n in range(len(func.inputs))]
         return {name: type_ for name, type_ in named if name is not None}
 
@@ -70,22 +70,24 @@ def _weights_as_inputs(func: TensorFunc) -> None:
         func.body.erase_argument(number)
     listed = []
     for number, name in zip(order, names, strict=True):
-        kept = {key: value for key, value in facts[number].items() if key != "graph.weight"}
-        listed.append(ir.DictAttr.get({**kept, attrs.NAME: ir.StringAttr.get(name)}))
+        arg_facts = {key: value for key, value in facts[number].items() if key != "graph.weight"}
+        listed.append(ir.DictAttr.get({**arg_facts, attrs.NAME: ir.StringAttr.get(name)}))
     func.op.attributes["arg_attrs"] = ir.ArrayAttr.get(listed)
     create.update_type(func)
 
 
 def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run a graph in Python with every access checked. Returns its outputs, and the counts. Options of `interpret`."""
-    module, made = whole_program(graph)
+    module, legalized = whole_program(graph)
     with entered():
-        plan = places.plan(made.func, marked(made.module.mlir), shared=False)
-    given = len(inputs)
+        plan = places.plan(legalized.func, marked(legalized.module.mlir), shared=False)
+    input_count = len(inputs)
     names = [name for name, _ in plan.inputs]
-    weights = [given_weight(made, name, type_) for name, type_ in plan.inputs[given:] if name in made.weights]
-    if given + len(weights) != len(names):
-        raise ArgumentError(f"{graph.name} takes {len(names) - len(made.weights)} inputs, {given} are given")
+    weights = [
+        given_weight(legalized, name, type_) for name, type_ in plan.inputs[input_count:] if name in legalized.weights
+    ]
+    if input_count + len(weights) != len(names):
+        raise ArgumentError(f"{graph.name} takes {len(names) - len(legalized.weights)} inputs, {input_count} are given")
     sizes: dict[str, int] = {}
     for (_, type_), array in zip(plan.inputs, inputs, strict=False):
         sizes |= {s: n for s, n in zip(type_.shape, np.shape(array), strict=False) if isinstance(s, str)}

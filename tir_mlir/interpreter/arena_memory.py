@@ -19,24 +19,24 @@ _MAKE = {"f32": f32, "f16": f16}
 def encoded(kind: str, value: Any) -> list[int]:
     """The bytes of a number in memory, as elements of an int8 buffer."""
     if kind in _CODES:
-        found = struct.pack(_CODES[kind], ROUND[kind](value))
+        raw = struct.pack(_CODES[kind], ROUND[kind](value))
     elif kind == "bf16":
-        found = struct.pack("<f", ROUND[kind](value))[2:]
+        raw = struct.pack("<f", ROUND[kind](value))[2:]
     else:
         width = _width(kind)
-        found = (int(value) & (1 << 8 * width) - 1).to_bytes(width, "little")
-    return list(np.frombuffer(found, np.int8).tolist())
+        raw = (int(value) & (1 << 8 * width) - 1).to_bytes(width, "little")
+    return list(np.frombuffer(raw, np.int8).tolist())
 
 
-def decoded(kind: str, held: list[int]) -> Any:
+def decoded(kind: str, stored: list[int]) -> Any:
     """The number that bytes stand for."""
-    found = bytes(int(b) & 255 for b in held)
+    raw = bytes(int(b) & 255 for b in stored)
     if kind in _CODES:
-        (value,) = struct.unpack(_CODES[kind], found)
+        (value,) = struct.unpack(_CODES[kind], raw)
         return _MAKE[kind](value) if kind in _MAKE else value
     if kind == "bf16":
-        return f32(struct.unpack("<f", b"\0\0" + found)[0])
-    value = int.from_bytes(found, "little", signed=True)
+        return f32(struct.unpack("<f", b"\0\0" + raw)[0])
+    value = int.from_bytes(raw, "little", signed=True)
     return bool(value) if kind == "i1" else value
 
 
@@ -49,8 +49,8 @@ class ExactByte:
 
     __slots__ = ("kind", "value", "place")
 
-    def __init__(self, kind: str, value: Any, place: int):
-        self.kind, self.value, self.place = kind, value, place
+    def __init__(self, kind: str, value: Any, position: int):
+        self.kind, self.value, self.place = kind, value, position
 
     def __int__(self) -> int:
         return encoded(self.kind, self.value)[self.place]
@@ -67,35 +67,37 @@ class Elements:
         self.width = _width(kind)
 
     def __getitem__(self, number: int) -> Any:
-        place = self.start + number * self.width
-        held = self.arena.data[place : place + self.width]
-        if len(held) < self.width:
+        first = self.start + number * self.width
+        stored = self.arena.data[first : first + self.width]
+        if len(stored) < self.width:
             raise OutOfBoundsError(f"{self.name} is used after {self.arena.name} was deallocated", self.name)
-        for byte in held:
+        for byte in stored:
             if is_poison(byte):
                 return byte
-        if self.exact and any(byte.__class__ is ExactByte for byte in held):
-            return self._exact(held)
-        found = decoded(self.kind, held)
-        return found.item() if self.exact and isinstance(found, np.generic) else found
+        if self.exact and any(byte.__class__ is ExactByte for byte in stored):
+            return self._exact(stored)
+        scalar = decoded(self.kind, stored)
+        return scalar.item() if self.exact and isinstance(scalar, np.generic) else scalar
 
-    def _exact(self, held: list[Any]) -> Any:
-        first = held[0]
-        whole = all(b.__class__ is ExactByte and b.value is first.value and b.place == n for n, b in enumerate(held))
-        if whole and first.kind == self.kind:
+    def _exact(self, stored: list[Any]) -> Any:
+        first = stored[0]
+        complete = all(
+            b.__class__ is ExactByte and b.value is first.value and b.place == n for n, b in enumerate(stored)
+        )
+        if complete and first.kind == self.kind:
             return first.value
         raise NotInterpreted(
             f"{self.name} reads bytes of {self.arena.name} that another type has written: exact numbers have no bytes"
         )
 
     def __setitem__(self, number: int, value: Any) -> None:
-        place = self.start + number * self.width
+        first = self.start + number * self.width
         if is_poison(value):
-            self.arena.data[place : place + self.width] = [value] * self.width
+            self.arena.data[first : first + self.width] = [value] * self.width
         elif self.exact:
-            self.arena.data[place : place + self.width] = [ExactByte(self.kind, value, n) for n in range(self.width)]
+            self.arena.data[first : first + self.width] = [ExactByte(self.kind, value, n) for n in range(self.width)]
         else:
-            self.arena.data[place : place + self.width] = encoded(self.kind, value)
+            self.arena.data[first : first + self.width] = encoded(self.kind, value)
 
     def __len__(self) -> int:
         return (len(self.arena.data) - self.start) // self.width
@@ -114,10 +116,10 @@ class TypedMemory(Memory):
 
 def typed_view(name: str, arena: View, kind: str, offset: int, shape: tuple[int, ...], exact: bool) -> View:
     """`memref.view`. Raises OutOfBoundsError for a view that is not inside its arena."""
-    held, start = arena.memory, arena.offset + offset
-    if isinstance(held, TypedMemory):  # bytes of another arena, passed to a function
-        held, start = held.arena, held.start + start
-    memory = TypedMemory(name, kind, held, start, exact)
+    backing, start = arena.memory, arena.offset + offset
+    if isinstance(backing, TypedMemory):  # bytes of another arena, passed to a function
+        backing, start = backing.arena, backing.start + start
+    memory = TypedMemory(name, kind, backing, start, exact)
     size = memory.width
     for extent in shape:
         size *= extent

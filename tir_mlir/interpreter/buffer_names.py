@@ -25,28 +25,28 @@ def root(value: ir.Value) -> ir.Value:
 class Roots:
     """The root buffers of a function, by name. `given`: those of the parameters, if known from the caller."""
 
-    def __init__(self, func: Func, everything: Sequence[ir.Operation], given: Sequence[str | None] = ()):
+    def __init__(self, func: Func, everything: Sequence[ir.Operation], passed: Sequence[str | None] = ()):
         self._names: dict[ir.Value, str] = {}
         for number, value in enumerate(func.args):
             if isinstance(value.type, ir.MemRefType):
-                other = given[number] if number < len(given) else None
-                self._add(value, other or func.arg_name(number), bool(other))
+                passed_name = passed[number] if number < len(passed) else None
+                self._add(value, passed_name or func.arg_name(number), bool(passed_name))
         for op in everything:
             if op.name in ALLOCS or op.name == "memref.get_global":
                 name = Buffer(op.results[0]).name
                 self._add(op.results[0], "tmp" if name == "buf" and "tir.name" not in op.attributes else name)
 
-    def _add(self, value: ir.Value, wanted: str, shared: bool = False) -> None:
-        name, number = wanted, 0
+    def _add(self, value: ir.Value, base: str, shared: bool = False) -> None:
+        name, number = base, 0
         while name in self._names.values() and not shared:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{base}_{number}"
         self._names[value] = name
 
     def name(self, value: ir.Value) -> str:
         """The name of the root buffer of a value."""
-        found = root(value)
-        return self._names.get(found) or Buffer(found).name
+        base = root(value)
+        return self._names.get(base) or Buffer(base).name
 
     def behind(self, value: ir.Value) -> str | None:
         """The root buffer of an argument: a memref, or a pointer into one."""
@@ -83,16 +83,16 @@ def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
 
 def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
     """Allocations outside a loop that are used only in it."""
-    inside, outside = _used(loop), set()
+    inner, outer = _used(loop), set()
     for op in walk.ops(func.op, skip=lambda o: o == loop):
         if op != loop:
-            outside |= _of(op)
-    found = []
-    for value in inside - outside:
+            outer |= _of(op)
+    allocations = []
+    for value in inner - outer:
         is_alloc = not isinstance(value.owner, ir.Block) and value.owner.name in ALLOCS
         if is_alloc and not walk.is_inside(value.owner.operation, loop):
-            found.append(value)
-    return found
+            allocations.append(value)
+    return allocations
 
 
 def _used(top: ir.Operation) -> set[ir.Value]:

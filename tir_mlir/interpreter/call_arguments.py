@@ -80,13 +80,13 @@ class Arguments:
         return View(param.name, memory, offset, shape, strides)
 
     def _apart(self, param: BufferParam, array: np.ndarray) -> None:
-        for (start, shape, strides), other in self._memories.items():
-            own = array.__array_interface__["data"][0]
-            if array.size and start < own + _span(array.shape, array.strides, array.itemsize) and own < start + _span(
+        for (start, shape, strides), earlier in self._memories.items():
+            base = array.__array_interface__["data"][0]
+            if array.size and start < base + _span(array.shape, array.strides, array.itemsize) and base < start + _span(
                 shape, strides, array.itemsize
             ):  # fmt: skip
                 raise ArgumentError(
-                    f"{self.signature.name}: {param.name!r} and {other.name!r} overlap partially in memory; the "
+                    f"{self.signature.name}: {param.name!r} and {earlier.name!r} overlap partially in memory; the "
                     "interpreter supports identical or disjoint arrays only; pass a copy of one"
                 )
 
@@ -112,8 +112,8 @@ class Arguments:
                 f"{self.signature.name}: {param.name!r} has negative strides, {tuple(strides)}; pass a copy"
             )
         data = [POISON] * (offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)))
-        for place, value in zip(self._places(shape, strides, offset), flat, strict=True):
-            data[place] = value
+        for position, value in zip(self._places(shape, strides, offset), flat, strict=True):
+            data[position] = value
         return data
 
     def _places(self, shape: Sequence[int], strides: Sequence[int], offset: int) -> list[int]:
@@ -124,14 +124,14 @@ class Arguments:
 
     def left(self) -> dict[str, np.ndarray]:
         """The contents of each buffer parameter, as object arrays."""
-        found = {}
+        contents = {}
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam):
                 flat = np.empty(int(np.prod(view.shape)), object)
                 places = self._places(view.shape, view.strides, view.offset)
                 flat[:] = [shown(view.memory.dtype, view.data[p]) for p in places]
-                found[param.name] = flat.reshape(view.shape)
-        return found
+                contents[param.name] = flat.reshape(view.shape)
+        return contents
 
     def unwritten(self) -> tuple[View, tuple[int, ...], Any] | None:
         """The first uninitialized element of an output parameter, or None."""

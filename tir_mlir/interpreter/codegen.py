@@ -50,11 +50,11 @@ class Text:
         self.lines.append("    " * self.depth + line)
         self.owners.append(self.op)
 
-    def insert(self, place: int, line: str) -> None:
+    def insert(self, position: int, line: str) -> None:
         """Insert a line before an existing one, with the same indentation."""
-        indent = self.lines[place][: len(self.lines[place]) - len(self.lines[place].lstrip())]
-        self.lines.insert(place, indent + line)
-        self.owners.insert(place, self.owners[place])
+        indent = self.lines[position][: len(self.lines[position]) - len(self.lines[position].lstrip())]
+        self.lines.insert(position, indent + line)
+        self.owners.insert(position, self.owners[position])
 
     def deeper(self) -> Nesting:
         """An indented suite; `pass` if it stays empty."""
@@ -151,20 +151,20 @@ class Shared:
     names: Names = field(default_factory=Names)
     pending: list[tuple[str, Func, Sequence[str | None], bool]] = field(default_factory=list)
 
-    def function(self, func: Func, given: Sequence[str | None] = (), anywhere: bool = False) -> str:
-        """The Python name of a function, generated after the current one. `given`: the buffers passed to it;
+    def function(self, func: Func, passed: Sequence[str | None] = (), anywhere: bool = False) -> str:
+        """The Python name of a function, generated after the current one. `passed`: the buffers passed to it;
         `anywhere`: their layouts may differ from the parameter types."""
-        key = (func.op, tuple(given))
+        key = (func.op, tuple(passed))
         if key not in self.made:
             self.made[key] = self.names.new(func.name)
-            self.pending.append((self.made[key], func, given, anywhere))
+            self.pending.append((self.made[key], func, passed, anywhere))
         return self.made[key]
 
     def write(self) -> None:
         """Generate all requested functions."""
         while self.pending:
-            name, func, given, anywhere = self.pending.pop(0)
-            Writer(self, func, given, anywhere).function(name)
+            name, func, passed, anywhere = self.pending.pop(0)
+            Writer(self, func, passed, anywhere).function(name)
 
     def keep(self, thing: Any, hint: str) -> str:
         """Bind a Python object to a name in the generated text. Equal hints must mean equal objects."""
@@ -187,7 +187,7 @@ class Ref:
 class Writer:
     """Generates one function. `given`: names of the root buffers of its parameters, for the counters."""
 
-    def __init__(self, shared: Shared, func: Func, given: Sequence[str | None] = (), anywhere: bool = False):
+    def __init__(self, shared: Shared, func: Func, passed: Sequence[str | None] = (), anywhere: bool = False):
         self.shared = shared
         self.func = func
         self.text = shared.text
@@ -197,7 +197,7 @@ class Writer:
         self.refs: dict[ir.Value, Ref] = {}
         self.pointers: set[ir.Value] = set()
         everything = walk.ops(func.op)
-        self.roots = buffer_names.Roots(func, everything, given)
+        self.roots = buffer_names.Roots(func, everything, passed)
         self.has_blocks = any(is_block(o) for o in everything)
         concurrent = [o for o in everything if buffer_names.is_concurrent(o, self.has_blocks)]
         self.watched = shared.watched = bool(concurrent) or shared.watched  # callees may run in concurrent loops
@@ -251,12 +251,12 @@ class Writer:
 
     @contextmanager
     def _counted(self, runs: str) -> Iterator[None]:
-        before, self.region = self.region, self.shared.tally.region()
+        enclosing, self.region = self.region, self.shared.tally.region()
         start = len(self.text.lines)
         yield
         if self.shared.tally.once[self.region] and start < len(self.text.lines):
             self.text.insert(start, f"_runs[{self.region}] += {runs}")
-        self.region = before
+        self.region = enclosing
 
     def count(self, what: str, name: str, number: int = 1) -> None:
         """Count an operation in the current region."""
@@ -318,17 +318,17 @@ class Writer:
             strides, offset = [DYNAMIC] * type_.rank, DYNAMIC
         shape = [DYNAMIC if type_.is_dynamic_dim(n) else type_.get_dim_size(n) for n in range(type_.rank)]
         parts = {"n": (shape, "shape"), "s": (strides, "strides")}
-        found: dict[str, tuple[str, ...]] = {}
+        texts: dict[str, tuple[str, ...]] = {}
         self.put(f"_{view} = {view}.data")
         for letter, (fixed, word) in parts.items():
-            found[letter] = tuple([f"_{view}_{letter}{d}" if n == DYNAMIC else str(n) for d, n in enumerate(fixed)])
+            texts[letter] = tuple([f"_{view}_{letter}{d}" if n == DYNAMIC else str(n) for d, n in enumerate(fixed)])
             if any(n == DYNAMIC for n in fixed):
-                targets = [n if n.isidentifier() else "_" for n in found[letter]]
+                targets = [n if n.isidentifier() else "_" for n in texts[letter]]
                 self.put(f"{', '.join(targets)}, = {view}.{word}")
         start = f"_{view}_o" if offset == DYNAMIC else str(offset)
         if offset == DYNAMIC:
             self.put(f"{start} = {view}.offset")
-        self.refs[value] = Ref(view, f"_{view}", start, found["n"], found["s"])
+        self.refs[value] = Ref(view, f"_{view}", start, texts["n"], texts["s"])
 
     def ref(self, value: ir.Value) -> Ref:
         return self.refs[value]
@@ -337,8 +337,8 @@ class Writer:
 
     def body(self, block: ir.Block) -> list[str]:
         """Generate the ops of a body. Returns the operands of its terminator."""
-        *held, end = [o.operation for o in block.operations]
-        for op in held:
+        *body_ops, end = [o.operation for o in block.operations]
+        for op in body_ops:
             self.op(op)
         self.text.op = end
         return self.values(list(end.operands))

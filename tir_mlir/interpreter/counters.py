@@ -32,11 +32,11 @@ class Tally:
         return len(self.once) - 1
 
     def total(self) -> Counter[tuple[str, str]]:
-        found = Counter(self.more)
+        totals = Counter(self.more)
         for once, runs in zip(self.once, self.runs, strict=True):
             for key, count in once.items():
-                found[key] += count * runs
-        return found
+                totals[key] += count * runs
+        return totals
 
 
 @dataclass
@@ -66,14 +66,14 @@ class Report:
 
     @staticmethod
     def of(name: str, tally: Tally, order: list[str]) -> Report:
-        found: defaultdict[str, Counts] = defaultdict(Counts, {n: Counts() for n in order})
+        by_buffer: defaultdict[str, Counts] = defaultdict(Counts, {n: Counts() for n in order})
         report = Report(name)
         for (what, key), count in tally.total().items():
             if what == RUNS:
                 report.runs[key] = report.runs.get(key, 0) + count
             elif count:
-                setattr(found[key], what, getattr(found[key], what) + count)
-        report.buffers = dict(found)
+                setattr(by_buffer[key], what, getattr(by_buffer[key], what) + count)
+        report.buffers = dict(by_buffer)
         return report
 
     def __getitem__(self, buffer: str) -> Counts:
@@ -125,17 +125,17 @@ def destination(value: ir.Value) -> ir.Value | None:
         for use in reversed(list(current.uses)):  # MLIR lists the last use first
             op = use.owner.operation
             if op.name in WRITTEN_OPERAND:
-                place = WRITTEN_OPERAND[op.name]
-                if use.operand_number != place and isinstance(op.operands[place].type, ir.MemRefType):
-                    return op.operands[place]
+                written = WRITTEN_OPERAND[op.name]
+                if use.operand_number != written and isinstance(op.operands[written].type, ir.MemRefType):
+                    return op.operands[written]
             elif op.name in COUNTED_LOOPS:
                 number = use.operand_number - (len(op.operands) - len(op.results))
                 if number >= 0:
                     todo += [op.results[number], op.regions[0].blocks[0].arguments[1 + number]]
             elif op.name in YIELDS:
-                around = parent_op(op)
-                if use.operand_number < len(around.results):
-                    todo.append(around.results[use.operand_number])
+                parent = parent_op(op)
+                if use.operand_number < len(parent.results):
+                    todo.append(parent.results[use.operand_number])
             else:
                 todo += list(op.results)
     return None

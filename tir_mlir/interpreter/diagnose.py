@@ -108,14 +108,14 @@ class Diagnoser:
 
     def _place(self, frames: Sequence[tuple[FrameType, int]]) -> StopLocation | None:
         """The innermost frame of the program, with the variables of the enclosing frames."""
-        own = [(f, line) for f, line in frames if f.f_code.co_filename == self.filename]
-        if not own:
+        stack = [(f, line) for f, line in frames if f.f_code.co_filename == self.filename]
+        if not stack:
             return None
-        known: dict[str, Any] = {}
-        for frame, _ in own[-1:] if not own[-1][0].f_code.co_name.endswith("_deep") else own:
-            known |= frame.f_locals
-        op = self.owners[own[-1][1] - 1]
-        return None if op is None else StopLocation(op, known, self.variables)
+        frame_vars: dict[str, Any] = {}
+        for frame, _ in stack[-1:] if not stack[-1][0].f_code.co_name.endswith("_deep") else stack:
+            frame_vars |= frame.f_locals
+        op = self.owners[stack[-1][1] - 1]
+        return None if op is None else StopLocation(op, frame_vars, self.variables)
 
     def unwritten(self, view: View, index: Sequence[int]) -> Poison:
         """The poison value of an uninitialized element. Raises UnwrittenError in strict mode."""
@@ -131,9 +131,9 @@ class Diagnoser:
         while frame is not None and frame.f_code.co_filename == self.filename:
             frames.insert(0, (frame, frame.f_lineno))
             frame = frame.f_back
-        place = self._place(frames)
-        kept = None if place is None else StopLocation(place.op, _numbers(place.known), place.variables)
-        return Poison(element if kept is None else Origin(element, kept))
+        location = self._place(frames)
+        snapshot = None if location is None else StopLocation(location.op, _numbers(location.known), location.variables)
+        return Poison(element if snapshot is None else Origin(element, snapshot))
 
     def located(self, error: BaseException) -> InterpreterError:
         """Add the location to a runtime error."""
@@ -143,20 +143,20 @@ class Diagnoser:
             frames.append((tb.tb_frame, tb.tb_lineno))
             tb = tb.tb_next
         with entered():
-            place = self._place(frames)
-            found = _as_interpreter_error(error, place)
-            return found if place is None else _with_location(found, place)
+            location = self._place(frames)
+            diagnosis = _as_interpreter_error(error, location)
+            return diagnosis if location is None else _with_location(diagnosis, location)
 
 
-def _numbers(known: Mapping[str, Any]) -> dict[str, int]:
-    return {n: v for n, v in known.items() if v.__class__ is int}
+def _numbers(frame_vars: Mapping[str, Any]) -> dict[str, int]:
+    return {n: v for n, v in frame_vars.items() if v.__class__ is int}
 
 
-def _as_interpreter_error(error: BaseException, place: StopLocation | None) -> InterpreterError:
+def _as_interpreter_error(error: BaseException, location: StopLocation | None) -> InterpreterError:
     if isinstance(error, PoisonUse):
-        return _uninitialized_use(error, place)
+        return _uninitialized_use(error, location)
     if isinstance(error, Conflict):
-        return _race(error, place)
+        return _race(error, location)
     if isinstance(error, InterpreterError):
         return error
     if isinstance(error, ZeroDivisionError):
@@ -164,8 +164,8 @@ def _as_interpreter_error(error: BaseException, place: StopLocation | None) -> I
     return OutOfBoundsError("use of memory after memref.dealloc")
 
 
-def _uninitialized_use(error: PoisonUse, place: StopLocation | None) -> UnwrittenError:
-    name = place.op.name if place is not None else ""
+def _uninitialized_use(error: PoisonUse, location: StopLocation | None) -> UnwrittenError:
+    name = location.op.name if location is not None else ""
     if name in ACCESSES:
         use = "an index"
     elif name in LOOPS:
@@ -174,9 +174,9 @@ def _uninitialized_use(error: PoisonUse, place: StopLocation | None) -> Unwritte
         use = "the condition of T.assume"
     else:
         use = "a branch condition"
-    found = UnwrittenError(f"an uninitialized value is used as {use}{origin_text(error.poison)}")
-    found.fix = "write the buffer before it is read, in T.init() or in an earlier block"
-    return found
+    diagnosis = UnwrittenError(f"an uninitialized value is used as {use}{origin_text(error.poison)}")
+    diagnosis.fix = "write the buffer before it is read, in T.init() or in an earlier block"
+    return diagnosis
 
 
 def origin_text(poison: Poison) -> str:
@@ -184,31 +184,33 @@ def origin_text(poison: Poison) -> str:
     return "" if poison.origin is None else f": {poison.origin}"
 
 
-def _race(error: Conflict, place: StopLocation | None) -> RaceError:
+def _race(error: Conflict, location: StopLocation | None) -> RaceError:
     """A RaceError, with the index of the element."""
-    views = [] if place is None else [place.known.get(place.variables.get(v, "")) for v in place.op.operands]
+    views = (
+        [] if location is None else [location.known.get(location.variables.get(v, "")) for v in location.op.operands]
+    )
     view = next((v for v in views if isinstance(v, View) and v.memory.name == error.buffer), None)
     index = (error.at,) if view is None else index_of(view, error.at)
     reason = error.text(f"{error.buffer}[{', '.join(map(str, index))}]")
-    found = RaceError(reason, error.buffer, index, () if view is None else view.shape)
-    found.fix = "make the loop serial, or let each iteration access separate elements"
-    return found
+    diagnosis = RaceError(reason, error.buffer, index, () if view is None else view.shape)
+    diagnosis.fix = "make the loop serial, or let each iteration access separate elements"
+    return diagnosis
 
 
-def index_of(view: View, place: int) -> tuple[int, ...]:
+def index_of(view: View, offset: int) -> tuple[int, ...]:
     """The index of an element, from its offset in memory."""
-    rest, found = place - view.offset, [0] * len(view.shape)
+    rem, index = offset - view.offset, [0] * len(view.shape)
     for d in sorted(range(len(view.shape)), key=lambda d: -view.strides[d]):
-        found[d], rest = divmod(rest, view.strides[d]) if view.strides[d] and view.shape[d] > 1 else (0, rest)
-    return tuple(found)
+        index[d], rem = divmod(rem, view.strides[d]) if view.strides[d] and view.shape[d] > 1 else (0, rem)
+    return tuple(index)
 
 
-def _with_location(error: InterpreterError, place: StopLocation) -> InterpreterError:
-    loops, iters = place.values()
-    error.function, error.block, error.loops = place.function, place.block, {**loops, **iters}
-    error.place = place.line()
+def _with_location(error: InterpreterError, location: StopLocation) -> InterpreterError:
+    loops, iters = location.values()
+    error.function, error.block, error.loops = location.function, location.block, {**loops, **iters}
+    error.place = location.line()
     color_uncaught(TirError)
-    lines = [f"{error.function}: {place}: {error.reason}"]
+    lines = [f"{error.function}: {location}: {error.reason}"]
     if error.place is not None:
         source = linecache.getline(*error.place).strip()
         lines.append(f"  at {error.place[0]}:{error.place[1]}" + (f"\n     {source}" if source else ""))

@@ -75,8 +75,8 @@ def rem(a: Any, b: Any) -> Any:
     """The remainder with the sign of `a`."""
     if is_poison(a) or is_poison(b):
         return a if is_poison(a) else b
-    found = np.fmod(a, b)
-    return float(found) if a.__class__ is float else found
+    remainder = np.fmod(a, b)
+    return float(remainder) if a.__class__ is float else remainder
 
 
 def maximum(a: Any, b: Any) -> Any:
@@ -165,9 +165,9 @@ def fma_narrow(a: Any, b: Any, c: Any) -> Any:
     if not math.isfinite(total):
         return total
     back = total - product
-    rest = (product - (total - back)) + (addend - back)
-    if rest and not struct.pack("<d", total)[0] & 1:
-        total = math.nextafter(total, _INF if rest > 0 else -_INF)
+    rounding_error = (product - (total - back)) + (addend - back)
+    if rounding_error and not struct.pack("<d", total)[0] & 1:
+        total = math.nextafter(total, _INF if rounding_error > 0 else -_INF)
     return total
 
 
@@ -217,8 +217,8 @@ def to_int(width: int, signed: bool = True) -> Callable[[Any], Any]:
     def convert(a: Any) -> Any:
         if is_poison(a):
             return a
-        if not math.isfinite(a) or not low <= (found := int(a)) < high:
+        if not math.isfinite(a) or not low <= (truncated := int(a)) < high:
             return Poison(f"a cast of {a} to a {width}-bit integer, which is out of range")
-        return (found + half & mask) - half
+        return (truncated + half & mask) - half
 
     return convert

@@ -23,8 +23,8 @@ def divide(a: Any, b: Any) -> Any:
     """Division rounded towards zero. Raises ZeroDivisionError."""
     if is_poison(a) or is_poison(b):
         return a // b
-    found = abs(a) // abs(b)
-    return found if (a < 0) == (b < 0) else -found
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
 
 
 def remainder(a: Any, b: Any) -> Any:
@@ -91,14 +91,14 @@ def count(word: str, width: int) -> Callable[[Any], Any]:
 def resized(values: list[Any], old: int, new: int) -> list[Any]:
     """The bits of integers of `old` bits as integers of `new` bits, the lowest first."""
     if old > new:
-        return [v if is_poison(v) else _signed(v >> place, new) for v in values for place in range(0, old, new)]
-    found = []
+        return [v if is_poison(v) else _signed(v >> shift, new) for v in values for shift in range(0, old, new)]
+    joined = []
     for first in range(0, len(values), new // old):
         parts = values[first : first + new // old]
         poison = next((p for p in parts if is_poison(p)), None)
-        whole = sum((p & (1 << old) - 1) << n * old for n, p in enumerate(parts)) if poison is None else 0
-        found.append(_signed(whole, new) if poison is None else poison)
-    return found
+        word = sum((p & (1 << old) - 1) << n * old for n, p in enumerate(parts)) if poison is None else 0
+        joined.append(_signed(word, new) if poison is None else poison)
+    return joined
 
 
 def _signed(value: int, width: int) -> int:

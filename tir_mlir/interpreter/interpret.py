@@ -121,18 +121,18 @@ def interpret(
         unknown = set(unset) - {p.name for p in signature.params}
         if unknown:
             raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
-        given = Arguments(signature, by_position(signature, arrays, named), exact, unset)
-        options = Options(exact, strict, aliased=given.aliased, breakpoints=points)
-        made = InterpretedProgram(module, func, options, kernels or {})
+        arguments = Arguments(signature, by_position(signature, arrays, named), exact, unset)
+        options = Options(exact, strict, aliased=arguments.aliased, breakpoints=points)
+        compiled = InterpretedProgram(module, func, options, kernels or {})
         names = [p.name for p in func.params]
-    made.show()
-    made.run(given.values)
-    if (found := given.unwritten()) is not None:
-        raise _left(signature.name, *found)
-    given.write_back()
-    report = Report.of(signature.name, made.tally, names)
+    compiled.show()
+    compiled.run(arguments.values)
+    if (unwritten := arguments.unwritten()) is not None:
+        raise _left(signature.name, *unwritten)
+    arguments.write_back()
+    report = Report.of(signature.name, compiled.tally, names)
     if exact:
-        report.results = given.left()
+        report.results = arguments.left()
     report.seconds = time.perf_counter() - start
     return report
 
@@ -145,39 +145,41 @@ def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main")
     aliased = len({id(a) for a in arrays}) < len(arrays)
     with entered():
         func = next(f for f in funcs(module) if f.name == name)
-        made = InterpretedProgram(module, func, Options(exact=True, counts=False, origins=False, aliased=aliased), {})
+        compiled = InterpretedProgram(
+            module, func, Options(exact=True, counts=False, origins=False, aliased=aliased), {}
+        )
     memories = {id(a): Memory("", "", a.reshape(-1).tolist()) for a in arrays}
-    held = [View("", memories[id(a)], 0, a.shape, row_major(a.shape)) for a in arrays]
-    for view, param in zip(held, func.args, strict=True):
-        view.name = view.memory.name = made.shared.variables[param]
-    made.run(held)
-    found = []
-    for view, param in zip(held, func.params, strict=True):
+    views = [View("", memories[id(a)], 0, a.shape, row_major(a.shape)) for a in arrays]
+    for view, param in zip(views, func.args, strict=True):
+        view.name = view.memory.name = compiled.shared.variables[param]
+    compiled.run(views)
+    contents = []
+    for view, param in zip(views, func.params, strict=True):
         flat, kind = np.empty(len(view.data), object), memory_kind(param.dtype)
         flat[:] = [shown(kind, v) for v in view.data]
-        found.append(flat.reshape(view.shape))
-    return found
+        contents.append(flat.reshape(view.shape))
+    return contents
 
 
-def _wanted(found: Mapping[str, CallSignature], name: str | None) -> CallSignature:
-    if not found:
+def _wanted(candidates: Mapping[str, CallSignature], name: str | None) -> CallSignature:
+    if not candidates:
         raise NotInterpreted("the module has no public function with a body")
-    if name is None and len(found) > 1:
+    if name is None and len(candidates) > 1:
         name = "main"
     if name is None:
-        return next(iter(found.values()))
-    if name not in found:
-        raise ArgumentError(f"the module has no function {short_repr(name)}; it has {', '.join(found)} (name=...)")
-    return found[name]
+        return next(iter(candidates.values()))
+    if name not in candidates:
+        raise ArgumentError(f"the module has no function {short_repr(name)}; it has {', '.join(candidates)} (name=...)")
+    return candidates[name]
 
 
-def _breakpoints(module: ir.Module, wanted: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    stops = dict(wanted) if isinstance(wanted, Mapping) else dict.fromkeys(wanted, True)
-    known = {Block(o).name for o in walk.ops(module.operation) if is_block(o)} | {"root"}
+def _breakpoints(module: ir.Module, breakpoints: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    stops = dict(breakpoints) if isinstance(breakpoints, Mapping) else dict.fromkeys(breakpoints, True)
+    block_names = {Block(o).name for o in walk.ops(module.operation) if is_block(o)} | {"root"}
     for name in stops:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-            way = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))}"
+        if name not in block_names:
+            near = difflib.get_close_matches(name, block_names, n=3, cutoff=0.5)
+            way = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(block_names))}"
             raise ArgumentError(f'breakpoints: there is no block "{name}"; {way}')
     return stops
 

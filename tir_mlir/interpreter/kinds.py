@@ -61,19 +61,19 @@ def numbers(array: np.ndarray, kind: str) -> list[Any]:
     return array.tolist()
 
 
-def array_of(found: list[Any], dtype: Any, kind: str) -> np.ndarray:
+def array_of(scalars: list[Any], dtype: Any, kind: str) -> np.ndarray:
     """Interpreter numbers (exact ones are rounded) as a flat array."""
     if kind == "bf16":
-        bits = (np.array([ROUND[kind](v) for v in found], np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        bits = (np.array([ROUND[kind](v) for v in scalars], np.float32).view(np.uint32) >> 16).astype(np.uint16)
         return bits if dtype == np.uint16 else bits.view(dtype)
     if is_float(kind):
-        return np.array(found, np.float64 if kind == "f64" else {"f32": f32, "f16": f16}[kind]).astype(dtype)
+        return np.array(scalars, np.float64 if kind == "f64" else {"f32": f32, "f16": f16}[kind]).astype(dtype)
     if kind == "i1":
-        return np.array([bool(v) for v in found], bool)
+        return np.array([bool(v) for v in scalars], bool)
     half, mask = 1 << width(kind) - 1, (1 << width(kind)) - 1
-    signed = np.array([(int(v) + half & mask) - half for v in found], f"i{width(kind) // 8}")
+    signed = np.array([(int(v) + half & mask) - half for v in scalars], f"i{width(kind) // 8}")
     return signed.astype(dtype, copy=False)
 
 
-def unwritten(found: list[Any]) -> bool:
-    return any(is_poison(v) for v in found)
+def unwritten(scalars: list[Any]) -> bool:
+    return any(is_poison(v) for v in scalars)

@@ -64,10 +64,10 @@ class View:
 
     def numpy(self) -> np.ndarray:
         """A copy as an array of objects."""
-        found = np.empty(self.shape, object)
+        array = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
-            found[index] = shown(self.memory.dtype, self.data[self.at(index)])
-        return found
+            array[index] = shown(self.memory.dtype, self.data[self.at(index)])
+        return array
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
@@ -104,8 +104,8 @@ class Pointer:
         self.memory = memory
         self.byte = byte
 
-    def __add__(self, more: int) -> Pointer:
-        return Pointer(self.memory, self.byte + more)
+    def __add__(self, offset: int) -> Pointer:
+        return Pointer(self.memory, self.byte + offset)
 
     __radd__ = __add__
 
@@ -114,13 +114,13 @@ class Pointer:
 
     def element(self, size: int) -> int:
         """The offset of the element pointed at. Raises OutOfBoundsError."""
-        place, rest = divmod(self.byte, size)
-        if rest or not 0 <= place <= len(self.memory.data):
+        index, remainder = divmod(self.byte, size)
+        if remainder or not 0 <= index <= len(self.memory.data):
             raise OutOfBoundsError(
                 f"a pointer into {self.memory.name} is at byte offset {self.byte} of {len(self.memory.data) * size}",
                 self.memory.name,
             )
-        return place
+        return index
 
     def view(self, shape: Sequence[int], strides: Sequence[int] | None = None) -> View:
         """The memory at this address as a view, for Python kernels."""
@@ -137,10 +137,10 @@ def alloc(name: str, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...
     strides = row_major(shape) if strides is None else strides
     size = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     try:
-        held = [POISON] * size
+        elements = [POISON] * size
     except MemoryError:
         raise MemoryError(f"buffer {name} has {size:,} elements, which do not fit in memory") from None
-    return View(name, Memory(name, dtype, held), 0, shape, strides)
+    return View(name, Memory(name, dtype, elements), 0, shape, strides)
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -153,10 +153,10 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
 
 def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
     """Raise OutOfBoundsError."""
-    at = ", ".join(map(str, index))
+    index_text = ", ".join(map(str, index))
     shape = "(" + ", ".join(map(str, view.shape)) + "," * (len(view.shape) == 1) + ")"
     raise OutOfBoundsError(
-        f"{view.name}[{at}]{lanes} is outside {view.name}, whose shape is {shape}", view.name, index, view.shape
+        f"{view.name}[{index_text}]{lanes} is outside {view.name}, whose shape is {shape}", view.name, index, view.shape
     )
 
 

@@ -27,40 +27,40 @@ class Watch:
         self.frames.pop()
         self.now.pop()
 
-    def touch(self, memory: Memory, at: int, write: bool, reduction: int) -> None:
+    def touch(self, memory: Memory, offset: int, write: bool, reduction: int) -> None:
         """Record an access. Raises RaceError on a conflict with another iteration."""
         if isinstance(memory, TypedMemory):
-            for byte in range(memory.start + at * memory.width, memory.start + (at + 1) * memory.width):
+            for byte in range(memory.start + offset * memory.width, memory.start + (offset + 1) * memory.width):
                 self.touch(memory.arena, byte, write, reduction)
             return
         number = memory.number
-        for (name, private, together, seen), now in zip(self.frames, self.now, strict=True):
-            entry = seen.get((number, at))
+        for (name, private, together, seen), iteration in zip(self.frames, self.now, strict=True):
+            entry = seen.get((number, offset))
             if entry is None:
-                seen[number, at] = [now, write, reduction]
-            elif entry[0] == now:
+                seen[number, offset] = [iteration, write, reduction]
+            elif entry[0] == iteration:
                 entry[1] = entry[1] or write
                 entry[2] = entry[2] if entry[2] == reduction else 0
             elif together and entry[2] == reduction and (reduction > 0 or reduction and together == "lanes"):
-                entry[0], entry[1] = now, entry[1] or write
+                entry[0], entry[1] = iteration, entry[1] or write
             elif not write and not entry[1]:
                 entry[0] = None  # read in several iterations
             elif number in private and write:
-                seen[number, at] = [now, True, reduction]
+                seen[number, offset] = [iteration, True, reduction]
             else:
-                raise Conflict(memory, at, write, name, now, entry[0])
+                raise Conflict(memory, offset, write, name, iteration, entry[0])
 
 
 class Conflict(RaceError):
     """A conflict between two iterations; gets its message once the location is known."""
 
-    def __init__(self, memory: Memory, at: int, write: bool, loop: str, now: Any, other: Any):
-        self.at = at
-        self.what = ("written" if write else "read", loop, now, other)
+    def __init__(self, memory: Memory, offset: int, write: bool, loop: str, iteration: Any, earlier: Any):
+        self.at = offset
+        self.what = ("written" if write else "read", loop, iteration, earlier)
         super().__init__("", memory.name)
-        self.reason = self.text(f"{memory.name}[{at}]")
+        self.reason = self.text(f"{memory.name}[{offset}]")
 
     def text(self, element: str) -> str:
-        verb, loop, now, other = self.what
-        touched = "several" if other is None else f"iteration {other}"
-        return f"{element} is {verb} in iteration {now} of the concurrent loop {loop}, and accessed in {touched} of it"
+        verb, loop, step, earlier = self.what
+        touched = "several" if earlier is None else f"iteration {earlier}"
+        return f"{element} is {verb} in iteration {step} of the concurrent loop {loop}, and accessed in {touched} of it"

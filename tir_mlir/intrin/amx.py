@@ -131,9 +131,9 @@ def register(name: str) -> None:
     """Register the intrinsic of this name, and its kernel, if there is one."""
     word, _, dtype = name.removeprefix("amx_").partition("_")
     dtype, grouped = dtype.removesuffix("_vnni"), dtype.endswith("_vnni")
-    if (found := next((d for d in DOTS if d.name == name), None)) is not None:
-        amx.add_kernel(name, amx.dot, found.instruction, found.needs)
-        facts = {k: getattr(found, k) for k in ("left", "right", "sums", "group", "depth", "name")}
+    if (dot := next((d for d in DOTS if d.name == name), None)) is not None:
+        amx.add_kernel(name, amx.dot, dot.instruction, dot.needs)
+        facts = {k: getattr(dot, k) for k in ("left", "right", "sums", "group", "depth", "name")}
         _register(name, _DOT.format(**facts))
     elif word == "tilezero" and dtype in ("int32", "float32"):
         amx.add_kernel(name, amx.zero, None)

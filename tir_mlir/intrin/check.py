@@ -89,16 +89,16 @@ def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0, kernel: str | None =
         random = np.random.default_rng(seed + run)
         first = [_make(p, s, random) for p, s in zip(mine.params, spaces, strict=True)]
         expected = [m.part.copy() for m in first]
-        before = [m.whole.copy() for m in first]
+        originals = [m.whole.copy() for m in first]
         for number, param in enumerate(mine.params):
             if theirs.params[number].name in unread:
                 _poison(first[number].part, run)
-                before[number] = first[number].whole.copy()
+                originals[number] = first[number].whole.copy()
             assert isinstance(param, BufferParam)
         meant(*expected)
         real(*[m.part for m in first])
-        if (found := _difference(theirs, first, expected, before, length, unread)) is not None:
-            return IntrinsicResult(intrinsic.name, found, how)
+        if (difference := _difference(theirs, first, expected, originals, length, unread)) is not None:
+            return IntrinsicResult(intrinsic.name, difference, how)
     return IntrinsicResult(intrinsic.name, None, how)
 
 
@@ -111,9 +111,9 @@ def _functions(module: Any) -> dict[str, Any]:
 
 def only_written(desc: Func) -> set[str]:
     """Parameters that a description stores to and never loads."""
-    found = accesses(desc.op)
-    read = {Buffer(a.buffer).root.name for a in found if not a.is_write}
-    return {Buffer(a.buffer).root.name for a in found if a.is_write} - read
+    accessed = accesses(desc.op)
+    read = {Buffer(a.buffer).root.name for a in accessed if not a.is_write}
+    return {Buffer(a.buffer).root.name for a in accessed if a.is_write} - read
 
 
 def _make(param: Any, space: int, random: np.random.Generator) -> _Memory:
@@ -122,15 +122,15 @@ def _make(param: Any, space: int, random: np.random.Generator) -> _Memory:
     shape = [d.value({}) for d in param.dims]
     strides = param.strides or tuple([0] * len(shape))
     apart = [0, *(space if s is None else 0 for s in strides[:-1])]
-    size = [n + more for n, more in zip(shape, apart, strict=True)]
+    size = [n + padding for n, padding in zip(shape, apart, strict=True)]
     if "float" in param.dtype:
-        whole = random.uniform(-1, 1, size).astype(param.dtype)
+        padded = random.uniform(-1, 1, size).astype(param.dtype)
     elif param.dtype == "bool":
-        whole = random.integers(0, 2, size).astype(bool)
+        padded = random.integers(0, 2, size).astype(bool)
     else:
         info = np.iinfo(np.dtype(param.dtype))
-        whole = random.integers(info.min, info.max, size, np.dtype(param.dtype), endpoint=True)
-    return _Memory(whole, whole[tuple(slice(0, n) for n in shape)])
+        padded = random.integers(info.min, info.max, size, np.dtype(param.dtype), endpoint=True)
+    return _Memory(padded, padded[tuple(slice(0, n) for n in shape)])
 
 
 def _poison(part: np.ndarray, run: int) -> None:
@@ -141,11 +141,11 @@ def _difference(
     signature: CallSignature,
     real: list[_Memory],
     expected: list[np.ndarray],
-    before: list[np.ndarray],
+    originals: list[np.ndarray],
     length: int,
     unread: set[str],
 ) -> str | None:
-    for param, memory, meant, old in zip(signature.params, real, expected, before, strict=True):
+    for param, memory, meant, old in zip(signature.params, real, expected, originals, strict=True):
         outside = np.ones(memory.whole.shape, bool)
         outside[tuple(slice(0, n) for n in memory.part.shape)] = False
         if outside.any() and not np.array_equal(memory.whole[outside], old[outside]):
@@ -157,11 +157,11 @@ def _difference(
             near = memory.part == meant
         if near.all():
             continue
-        at = tuple(int(i) for i in np.argwhere(~near)[0])
-        where = f"{param.name}[{', '.join(map(str, at))}]"
-        if param.name in unread and memory.part.dtype.kind == "f" and np.isnan(memory.part[at]):
+        index = tuple(int(i) for i in np.argwhere(~near)[0])
+        where = f"{param.name}[{', '.join(map(str, index))}]"
+        if param.name in unread and memory.part.dtype.kind == "f" and np.isnan(memory.part[index]):
             return f"{where} is NaN: the implementation reads {param.name}, which it should only write"
-        return f"{where} is {memory.part[at]}, the description gives {meant[at]}"
+        return f"{where} is {memory.part[index]}, the description gives {meant[index]}"
     return None
 
 
@@ -187,13 +187,15 @@ def fault(intrinsic: TensorIntrin) -> str | None:
     shaped = [p for p in params[0] if isinstance(p, BufferParam)]
     random = np.random.default_rng(0)
     try:
-        given = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
+        inputs = [random.integers(-3, 4, [d.value({}) for d in p.dims]).astype(p.dtype) for p in shaped]
     except TypeError:  # bfloat16, which NumPy does not support
         return None
-    found = []
-    for module, own in zip(modules, params, strict=True):
+    outputs = []
+    for module, module_params in zip(modules, params, strict=True):
         try:
-            report = interpret(module, *[a.copy() for a in given], exact=True, unset=[own[n].name for n in numbers])
+            report = interpret(
+                module, *[a.copy() for a in inputs], exact=True, unset=[module_params[n].name for n in numbers]
+            )
         except NotInterpreted:
             return None
         except UnwrittenError as error:
@@ -202,9 +204,9 @@ def fault(intrinsic: TensorIntrin) -> str | None:
             return f"the implementation reads, or fails to write, an output: {error}"
         except InterpreterError as error:
             return None if module is modules[0] else f"the implementation fails: {error}"
-        found.append(list(report.results.values()))
-    for param, want, got in zip(params[0], *found, strict=True):
-        if wrong := [at for at in np.ndindex(want.shape) if want[at] != got[at]]:
+        outputs.append(list(report.results.values()))
+    for param, want, got in zip(params[0], *outputs, strict=True):
+        if wrong := [index for index in np.ndindex(want.shape) if want[index] != got[index]]:
             where = f"{param.name}[{', '.join(map(str, wrong[0]))}]"
             return f"{where} is {got[wrong[0]]} in the implementation and {want[wrong[0]]} in the description"
     return None
@@ -257,9 +259,9 @@ def _registered(module: ir.Module, text: str) -> Iterator[None]:
             parsed = ir.Module.parse(text)
         except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
             raise BuildError(f"the kernel is not valid MLIR: {error}") from None
-        own = defined_names([parsed])
-        _check_defined(module, own)
-    with replaced_kernels(dict.fromkeys(own, partial(emit, text))):
+        names = defined_names([parsed])
+        _check_defined(module, names)
+    with replaced_kernels(dict.fromkeys(names, partial(emit, text))):
         yield
 
 

@@ -42,7 +42,13 @@ def register(name: str) -> None:
     """Register the matrix product intrinsic of this name, if there is one."""
     from tir_mlir.script.parser import parse
 
-    one = MATRIX_PRODUCTS.get(name)
-    if one is not None:
-        facts = {"depth": one.depth, "left": one.left, "right": one.right, "sums": one.sums, "name": name}
+    product = MATRIX_PRODUCTS.get(name)
+    if product is not None:
+        facts = {
+            "depth": product.depth,
+            "left": product.left,
+            "right": product.right,
+            "sums": product.sums,
+            "name": name,
+        }
         TensorIntrin.register(name, parse(_DESC.format(**facts))["desc"], parse(_CALL.format(**facts))["impl"])

@@ -53,26 +53,26 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of everything but pass flags."""
-    made = _Parser(
+    command = _Parser(
         "tir-opt",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("file", nargs="?", default="-", metavar="FILE", help='input file; "-" (the default) is stdin')
-    made.add_argument("-o", dest="output", metavar="FILE", help="output file (default: stdout)")
-    made.add_argument("-p", "--pass-pipeline", dest="passes", action="append", default=[], type=_pipeline,
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help='input file; "-" (the default) is stdin')
+    command.add_argument("-o", dest="output", metavar="FILE", help="output file (default: stdout)")
+    command.add_argument("-p", "--pass-pipeline", dest="passes", action="append", default=[], type=_pipeline,
                       metavar="TEXT", help="pass pipeline to run")  # fmt: skip
-    made.add_argument("--pass-flag", dest="passes", action="append", type=_flag, help=argparse.SUPPRESS)
-    made.add_argument("--emit", choices=FORMATS, default="mlir", help="output format; llvm lowers first")
-    made.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
+    command.add_argument("--pass-flag", dest="passes", action="append", type=_flag, help=argparse.SUPPRESS)
+    command.add_argument("--emit", choices=FORMATS, default="mlir", help="output format; llvm lowers first")
+    command.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
                       help="Python file to run first, to register tensor intrinsics")  # fmt: skip
-    made.add_argument("--list-passes", action="store_true", help="list the passes of this package, and exit")
-    made.add_argument("--version", action="store_true", help="print the versions of the toolchain, and exit")
-    _checking(made.add_argument_group("checking"))
-    _showing(made.add_argument_group("showing"))
-    return made
+    command.add_argument("--list-passes", action="store_true", help="list the passes of this package, and exit")
+    command.add_argument("--version", action="store_true", help="print the versions of the toolchain, and exit")
+    _checking(command.add_argument_group("checking"))
+    _showing(command.add_argument_group("showing"))
+    return command
 
 
 def _checking(group: argparse._ArgumentGroup) -> None:
@@ -105,14 +105,14 @@ def _flags(group: argparse._ArgumentGroup, helps: dict[str, str]) -> None:
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments; pass flags become pipelines. Exits for --help and on errors (code 1)."""
-    made = parser()
-    return made.parse_args([_as_pipeline(token, made) for token in argv])
+    command = parser()
+    return command.parse_args([_as_pipeline(token, command) for token in argv])
 
 
-def _as_pipeline(token: str, made: argparse.ArgumentParser) -> str:
+def _as_pipeline(token: str, command: argparse.ArgumentParser) -> str:
     """`--canonicalize`, `--tir-split=loop=i` -> `--pass-flag=...`; other arguments as they are."""
     name, equals, options = token.partition("=")
-    if not name.startswith("--") or len(name) < 4 or name in made._option_string_actions:
+    if not name.startswith("--") or len(name) < 4 or name in command._option_string_actions:
         return token
     options = options.strip()
     if len(options) > 1 and options[0] == "{" and options[-1] == "}":

@@ -78,8 +78,8 @@ def _journal() -> str:
 def _crashed(number: int, doing: str, text: str) -> int:
     from tir_mlir.runtime.tools.toolchain import status
 
-    place, _, what = doing.partition(": ")
-    print(f"{place or 'tir-opt'}: error: MLIR crashed ({status(-number)}) {what}", file=sys.stderr)
+    location, _, what = doing.partition(": ")
+    print(f"{location or 'tir-opt'}: error: MLIR crashed ({status(-number)}) {what}", file=sys.stderr)
     if text:
         print(f"tir-opt: a reproducer is in {save(text)}: run tir-opt on it", file=sys.stderr)
     return 1

@@ -70,49 +70,53 @@ def at(location: Any, message: str, severity: str = "error") -> Diagnostic:
     return Diagnostic(severity, message, file or "-", line, column)
 
 
-def of_mlir(found: Any) -> Diagnostic:
+def of_mlir(diagnostic: Any) -> Diagnostic:
     """Convert an MLIR diagnostic with its notes."""
-    notes = tuple(of_mlir(n) for n in found.notes)
-    return replace(at(found.location, found.message, SEVERITIES.get(found.severity, "error")), notes=notes)
+    notes = tuple(of_mlir(n) for n in diagnostic.notes)
+    return replace(
+        at(diagnostic.location, diagnostic.message, SEVERITIES.get(diagnostic.severity, "error")), notes=notes
+    )
 
 
 def of_tool(text: str) -> list[Diagnostic]:
     """Parse the diagnostics that an LLVM tool wrote to stderr."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for match in _FROM_TOOL.finditer(text):
         file = "-" if match["file"] in ("-", "<stdin>", "<unknown>") else match["file"]
-        one = Diagnostic(match["severity"], match["message"], file, int(match["line"]), int(match["column"] or 0))
-        if one.severity == "note" and found:
-            found[-1] = replace(found[-1], notes=(*found[-1].notes, one))
+        diagnostic = Diagnostic(
+            match["severity"], match["message"], file, int(match["line"]), int(match["column"] or 0)
+        )
+        if diagnostic.severity == "note" and diagnostics:
+            diagnostics[-1] = replace(diagnostics[-1], notes=(*diagnostics[-1].notes, diagnostic))
         else:
-            found.append(one)
-    return found
+            diagnostics.append(diagnostic)
+    return diagnostics
 
 
 def of_error(error: BaseException, where: Place | None = None) -> list[Diagnostic]:
     """Convert an exception to diagnostics; `where` is used if it has no location."""
     if isinstance(error, DriverError):
         return list(error.diagnostics)
-    if found_by_mlir := getattr(error, "error_diagnostics", None):  # an MLIRError
-        return [of_mlir(d) for d in found_by_mlir]
+    if mlir_diagnostics := getattr(error, "error_diagnostics", None):  # an MLIRError
+        return [of_mlir(d) for d in mlir_diagnostics]
     if isinstance(error, VerifyError):
-        found = at(error.location, error.message)
+        diagnostic = at(error.location, error.message)
     elif isinstance(error, ScriptError):
-        found = Diagnostic("error", error.message, error.filename or "-", error.lineno or 0, _column(error))
+        diagnostic = Diagnostic("error", error.message, error.filename or "-", error.lineno or 0, _column(error))
     elif isinstance(error, (TirError, ValueError, IndexError, MLIR_ERROR)):
-        found = at_head(_text(error))
+        diagnostic = at_head(_text(error))
     else:
-        found = Diagnostic("error", f"internal error, please report it: {type(error).__name__}: {error}")
-    if found.line or where is None:
-        return [found]
-    return [replace(found, file=where[0], line=where[1], column=where[2])]
+        diagnostic = Diagnostic("error", f"internal error, please report it: {type(error).__name__}: {error}")
+    if diagnostic.line or where is None:
+        return [diagnostic]
+    return [replace(diagnostic, file=where[0], line=where[1], column=where[2])]
 
 
 def at_head(message: str, severity: str = "error") -> Diagnostic:
     """A diagnostic from a message that starts with `file:line: ` or contains an MLIR location in parentheses."""
     match = _AT_HEAD.fullmatch(message)
-    if match is None and (inside := _INSIDE.search(message)):
-        return at(inside[1], message.replace(inside[0], ""), severity)
+    if match is None and (location := _INSIDE.search(message)):
+        return at(location[1], message.replace(location[0], ""), severity)
     if match is None:
         return Diagnostic(severity, message)
     return Diagnostic(severity, match["message"], match["file"], int(match["line"]), int(match["column"] or 1))
@@ -127,51 +131,51 @@ def _column(error: ScriptError) -> int:
     quoted, mark = str(error).splitlines()[-2:] if "^" in str(error) else ("", "")
     if not error.filename or not mark.strip() or mark.strip("^ "):
         return 1
-    whole = linecache.getline(error.filename, error.lineno or 0)
-    return mark.index("^") + 1 - len(quoted) + len(quoted.lstrip()) + len(whole) - len(whole.lstrip())
+    line = linecache.getline(error.filename, error.lineno or 0)
+    return mark.index("^") + 1 - len(quoted) + len(quoted.lstrip()) + len(line) - len(line.lstrip())
 
 
 @contextmanager
 def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
     """Collect the warnings and remarks that MLIR emits in this context."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
 
     def take(diagnostic: Any) -> bool:
-        found.append(of_mlir(diagnostic))
+        diagnostics.append(of_mlir(diagnostic))
         return True
 
     handler: Any = context.attach_diagnostic_handler(take)
     try:
-        yield found
+        yield diagnostics
     finally:
         handler.detach()
 
 
 def show(diagnostic: Diagnostic, reader: Reader) -> None:
     """Print a diagnostic to stderr, with the source line; in color on a terminal."""
-    for one in (diagnostic, *diagnostic.notes):
-        file = reader.name if one.file == "-" else one.file
-        head = f"{file}:{max(one.line, 1)}:{max(one.column, 1)}: "
-        excerpt = _excerpt(one, reader)
+    for entry in (diagnostic, *diagnostic.notes):
+        file = reader.name if entry.file == "-" else entry.file
+        head = f"{file}:{max(entry.line, 1)}:{max(entry.column, 1)}: "
+        excerpt = _excerpt(entry, reader)
         if sys.stderr.isatty():
-            _colored(head, one, excerpt)
+            _colored(head, entry, excerpt)
         else:
-            print(f"{head}{one.severity}: {one.message}{excerpt}", file=sys.stderr)
+            print(f"{head}{entry.severity}: {entry.message}{excerpt}", file=sys.stderr)
 
 
-def _excerpt(one: Diagnostic, reader: Reader) -> str:
-    line = reader.line(one)
+def _excerpt(diagnostic: Diagnostic, reader: Reader) -> str:
+    line = reader.line(diagnostic)
     if line is None or not line.strip():
         return ""
-    column = max(one.column, 1)
+    column = max(diagnostic.column, 1)
     margin = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
     return f"\n{line}\n{margin}^"
 
 
-def _colored(head: str, one: Diagnostic, excerpt: str) -> None:
+def _colored(head: str, diagnostic: Diagnostic, excerpt: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    color = {"error": "bold red", "warning": "bold yellow"}.get(one.severity, "bold cyan")
-    text = Text.assemble((head, "bold"), (f"{one.severity}: ", color), one.message, (excerpt, "green"))
+    color = {"error": "bold red", "warning": "bold yellow"}.get(diagnostic.severity, "bold cyan")
+    text = Text.assemble((head, "bold"), (f"{diagnostic.severity}: ", color), diagnostic.message, (excerpt, "green"))
     Console(stderr=True, highlight=False, soft_wrap=True).print(text)

@@ -57,14 +57,14 @@ def run(argv: Sequence[str]) -> int:
 def steps_of(texts: Sequence[command_line.Passes]) -> list[PassInstance]:
     """Parse and check the pipelines of the command line. Raises DriverError."""
     steps: list[PassInstance] = []
-    for given in texts:
+    for pipeline in texts:
         try:
-            for step in pipeline_text.parse(given.text):
+            for step in pipeline_text.parse(pipeline.text):
                 pass_options.check(step)
                 steps.append(upstream.nested(step) if step.kind == "upstream" else step)
         except PipelineError as error:
-            shown = f"{error}\n{error.text}\n{' ' * error.offset}^"
-            raise DriverError(Diagnostic("error", shown, given.option, 1, error.offset + 1)) from None
+            message = f"{error}\n{error.text}\n{' ' * error.offset}^"
+            raise DriverError(Diagnostic("error", message, pipeline.option, 1, error.offset + 1)) from None
     return steps
 
 
@@ -123,11 +123,11 @@ class Driver:
     def _result(self, piece: InputChunk, emitted: list[Diagnostic]) -> tuple[str | None, list[Diagnostic]]:
         """Process one chunk: the output text or the errors; warnings are added to `emitted`."""
         runner: Runner | None = None
-        before = [""]
+        reproducer = [""]
         crash_guard.note(f"{piece.name}:1:1: while reading it")
         try:
             runner = Runner(input.module_of(piece, not self.args.no_rules), self._settings())
-            runner.before_step = functools.partial(self._remember, piece, runner, before)
+            runner.before_step = functools.partial(self._remember, piece, runner, reproducer)
             with opened(self.args.dump, "tir-opt") as states:
                 if states is not None:
                     states.write("input", runner.module)
@@ -141,18 +141,18 @@ class Driver:
             if self.args.debug:
                 traceback.print_exc()
             if runner is not None and len(runner.seconds) < len(self.steps):
-                self.failed.append(before[0])
+                self.failed.append(reproducer[0])
             return None, of_error(error)
         finally:
             if runner is not None:
                 emitted += runner.emitted
                 self.seconds += runner.seconds
 
-    def _remember(self, piece: InputChunk, runner: Runner, before: list[str], number: int) -> None:
+    def _remember(self, piece: InputChunk, runner: Runner, reproducer: list[str], number: int) -> None:
         """Keep the module as text before a pass: one that fails may leave it half rewritten, or abort."""
         module = str(runner.module.operation.get_asm())
-        before[0] = crash_guard.content(module, self.steps[number:])
-        crash_guard.note(f"{piece.name}:1:1: in {self.steps[number].name}", before[0])
+        reproducer[0] = crash_guard.content(module, self.steps[number:])
+        crash_guard.note(f"{piece.name}:1:1: in {self.steps[number].name}", reproducer[0])
 
     def _leave_reproducers(self) -> None:
         """Write a reproducer for each pass that failed."""

@@ -41,13 +41,13 @@ def graph_pass(
 
     def register(transform: Transform) -> Transform:
         def run(module: ir.Module, graph: str = "", **options: str) -> None:
-            made = transform(_graph(module, graph), **options)
-            _replace(module, made.module.mlir if isinstance(made, Graph) else made.mlir)
+            transformed = transform(_graph(module, graph), **options)
+            _replace(module, transformed.module.mlir if isinstance(transformed, Graph) else transformed.mlir)
 
         names = list(inspect.signature(transform).parameters)[1:] if options is None else options
-        known = list(inspect.signature(run).parameters.values())[:-1]
-        more = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default="") for n in names]
-        setattr(run, "__signature__", inspect.Signature([*known, *more]))  # noqa: B010  what options are checked by
+        leading = list(inspect.signature(run).parameters.values())[:-1]
+        added = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default="") for n in names]
+        setattr(run, "__signature__", inspect.Signature([*leading, *added]))  # noqa: B010  what options are checked by
         run.__doc__ = (documented or transform).__doc__
         GRAPH_PASSES[name] = ModulePass(name, help_, run)
         return transform
@@ -57,23 +57,23 @@ def graph_pass(
 
 def _graph(module: ir.Module, name: str) -> Graph:
     """The graph of a module. Its weights are known by name only: a transform reads no array."""
-    found = Graph(IRModule(module), name=name or None)
-    func = found.func
+    graph = Graph(IRModule(module), name=name or None)
+    func = graph.func
     weights = [func.weight(number) for number in range(len(func.inputs))]
-    found.weights = {weight: np.empty(0) for weight in weights if weight is not None}
-    return found
+    graph.weights = {weight: np.empty(0) for weight in weights if weight is not None}
+    return graph
 
 
-def _replace(module: ir.Module, made: ir.Module) -> None:
+def _replace(module: ir.Module, replacement: ir.Module) -> None:
     """Make a module what another one is, which is empty then."""
-    if made == module:
+    if replacement == module:
         return
     for op in reversed(direct_ops(module.operation)):
         op.erase()
-    for op in direct_ops(made.operation):
+    for op in direct_ops(replacement.operation):
         module.body.append(op)
-    for name in made.operation.attributes:
-        module.operation.attributes[name] = made.operation.attributes[name]
+    for name in replacement.operation.attributes:
+        module.operation.attributes[name] = replacement.operation.attributes[name]
 
 
 def _plain(name: str, help_: str, transform: Transform) -> None:
@@ -92,10 +92,10 @@ def _threads(text: str) -> int | None:
 
 
 def _from_linalg(module: ir.Module, func: str = "") -> None:
-    made = graph_of_module(module, func or None)
-    for name in made.weights:
+    graph = graph_of_module(module, func or None)
+    for name in graph.weights:
         warnings.warn(f"a constant is the weight {name} now; the text has no values", stacklevel=2)
-    _replace(module, made.module.mlir)
+    _replace(module, graph.module.mlir)
 
 
 _from_linalg.__doc__ = graph_from_linalg.__doc__
@@ -142,17 +142,17 @@ def _compile(graph: Graph, target: str = "", threads: str = "") -> Graph:
 
 @graph_pass("tir-graph-dead-code", "Erase nodes and functions that nothing uses", erase_dead_nodes)
 def _dead_code(graph: Graph) -> Graph:
-    made = graph.clone()
-    erase_dead_nodes(made.func)
-    erase_unused_functions(made.module.mlir)
-    return made
+    copy = graph.clone()
+    erase_dead_nodes(copy.func)
+    erase_unused_functions(copy.module.mlir)
+    return copy
 
 
 @graph_pass("tir-graph-common-subexpressions", "Compute equal nodes once", merge_equal_nodes)
 def _common(graph: Graph) -> Graph:
-    made = graph.clone()
-    merge_equal_nodes(made.func)
-    return made
+    copy = graph.clone()
+    merge_equal_nodes(copy.func)
+    return copy
 
 
 _plain("tir-graph-to-linalg", "Give each operator a body of linalg ops on tensors", to_linalg)

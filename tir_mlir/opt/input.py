@@ -69,9 +69,9 @@ def _decoded(data: bytes, name: str) -> str:
         message = f"byte {data[error.start]:#04x} is not UTF-8 text"
         raise DriverError(Diagnostic("error", message, name, line + 1, column)) from None
     if "\0" in text:
-        at = text.index("\0")
-        column = at - text.rfind("\n", 0, at)
-        raise DriverError(Diagnostic("error", "the text has a zero byte", name, text.count("\n", 0, at) + 1, column))
+        nul = text.index("\0")
+        column = nul - text.rfind("\n", 0, nul)
+        raise DriverError(Diagnostic("error", "the text has a zero byte", name, text.count("\n", 0, nul) + 1, column))
     return text.replace("\r\n", "\n")
 
 

@@ -32,35 +32,35 @@ class HandleNames:
     def find(self, text: str, allowed: Sequence[type]) -> LoopHandle | BlockHandle:
         """The handle of a loop or block. Raises NotFound with the candidates."""
         wants_loop, wants_block = Loop in allowed, Block in allowed or Func in allowed
-        found: list[View] = [Func(f.op) for f in self.functions if text == "root" and wants_block]
+        candidates: list[View] = [Func(f.op) for f in self.functions if text == "root" and wants_block]
         if text.startswith("#"):
-            found = self._by_id(text)
+            candidates = self._by_id(text)
         elif ":" in text:
             block, _, loop = text.rpartition(":")
             owner = self._one(self._blocks(block), "block", block, self._all_blocks())
-            found = [lp for lp in _loops_around(owner.op) if lp.name == loop]
-            return self._handle(self._one(found, "loop", loop, _loops_around(owner.op), f' above block "{block}"'))
+            candidates = [lp for lp in _loops_around(owner.op) if lp.name == loop]
+            return self._handle(self._one(candidates, "loop", loop, _loops_around(owner.op), f' above block "{block}"'))
         else:
-            found += self._blocks(text) if wants_block else []
-            found += [lp for lp in self._all_loops() if _name(lp) == text] if wants_loop else []
-        found = [v for v in found if isinstance(v, tuple(allowed))]
-        word = " or ".join(w for w, wanted in (("block", wants_block), ("loop", wants_loop)) if wanted)
-        known = [*(self._all_blocks() if wants_block else []), *(self._all_loops() if wants_loop else [])]
-        return self._handle(self._one(found, word, text, known))
+            candidates += self._blocks(text) if wants_block else []
+            candidates += [lp for lp in self._all_loops() if _name(lp) == text] if wants_loop else []
+        candidates = [v for v in candidates if isinstance(v, tuple(allowed))]
+        word = " or ".join(w for w, is_allowed in (("block", wants_block), ("loop", wants_loop)) if is_allowed)
+        choices = [*(self._all_blocks() if wants_block else []), *(self._all_loops() if wants_loop else [])]
+        return self._handle(self._one(candidates, word, text, choices))
 
     def _handle(self, view: View) -> LoopHandle | BlockHandle:
         return (LoopHandle if isinstance(view, Loop) else BlockHandle)(view.id, self.owner)
 
-    def _one(self, found: Sequence[View], word: str, text: str, known: Sequence[View], where: str = "") -> View:
+    def _one(self, candidates: Sequence[View], word: str, text: str, choices: Sequence[View], where: str = "") -> View:
         home = self.functions[0]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise NotFound(f"{text} is ambiguous: {', '.join(_described(v) for v in found)}", home)
-        place = where or f" in {', '.join(f.name for f in self.functions)}"
-        names = list(dict.fromkeys(_name(v) for v in known))
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            raise NotFound(f"{text} is ambiguous: {', '.join(_described(v) for v in candidates)}", home)
+        scope = where or f" in {', '.join(f.name for f in self.functions)}"
+        names = list(dict.fromkeys(_name(v) for v in choices))
         listed = ", ".join(names) or "none"
-        raise NotFound(f"no {word} {text}{place}{near(text, names)} ({word}s there: {listed})", home)
+        raise NotFound(f"no {word} {text}{scope}{near(text, names)} ({word}s there: {listed})", home)
 
     def _by_id(self, text: str) -> list[View]:
         op = walk.find(self.module, int(text[1:])) if text[1:].isdigit() else None
@@ -85,8 +85,8 @@ def _functions(module: ir.Module, name: str | None) -> list[Func]:
         raise NotFound("the module has no function with a body")
     chosen = [f for f in every if f.name == (name or "main")]
     if name is not None and not chosen:
-        known = [f.name for f in every]
-        raise NotFound(f"the module has no function {name}{near(name, known)} (it has {', '.join(known)})", every[0])
+        names = [f.name for f in every]
+        raise NotFound(f"the module has no function {name}{near(name, names)} (it has {', '.join(names)})", every[0])
     return chosen or every
 
 

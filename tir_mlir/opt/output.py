@@ -76,9 +76,9 @@ def passes() -> str:
     lines = ["schedule primitives:"]
     lines += [f"  {name + _options(name):68} {docs[name]}" for name in docs if name in steps]
     lines += ["", "passes on a whole module:"]
-    whole = {name: text for name, text in docs.items() if name not in steps}
-    on_graphs = {name: whole.pop(name) for name in pipeline_text.graph_passes()}
-    lines += [f"  {name + _options(name):40} {text}" for name, text in whole.items()]
+    on_modules = {name: text for name, text in docs.items() if name not in steps}
+    on_graphs = {name: on_modules.pop(name) for name in pipeline_text.graph_passes()}
+    lines += [f"  {name + _options(name):40} {text}" for name, text in on_modules.items()]
     lines += ["", "passes on a graph:"]
     lines += [f"  {name + _options(name):68} {text}" for name, text in on_graphs.items()]
     lines += ["", "upstream passes that run in this process (all others run in a separate mlir-opt process):"]
@@ -89,22 +89,22 @@ def passes() -> str:
 def _options(name: str) -> str:
     """`{loop= factors= [preserve_unit_iters=]}`."""
     primitive = PRIMITIVES.get(pipeline_text.primitive_name(name))
-    one = pipeline_text.module_pass(name)
-    if primitive is not None and one is None:
+    module_pass = pipeline_text.module_pass(name)
+    if primitive is not None and module_pass is None:
         return "{" + " ".join(pass_options.summary(primitive)) + "}"
-    if one is None:
+    if module_pass is None:
         return ""
-    known = list(inspect.signature(one.run).parameters)[1:]
-    return "{" + " ".join(f"[{k}=]" for k in known) + "}" if known else ""
+    options = list(inspect.signature(module_pass.run).parameters)[1:]
+    return "{" + " ".join(f"[{k}=]" for k in options) + "}" if options else ""
 
 
 def versions() -> str:
     """The parts of the toolchain, with versions and origins."""
     from tir_mlir import __version__
 
-    found = {"tir-opt": __version__, **toolchain.versions()}
-    width = max(map(len, found))
-    return "".join(f"{name:{width}}  {text}\n" for name, text in found.items())
+    by_part = {"tir-opt": __version__, **toolchain.versions()}
+    width = max(map(len, by_part))
+    return "".join(f"{name:{width}}  {text}\n" for name, text in by_part.items())
 
 
 def timing(seconds: Sequence[tuple[str, float]]) -> str:

@@ -29,13 +29,13 @@ _WORDS = {bool: "true or false", int: "an integer", types.NoneType: "none"}
 
 def pairs(text: str) -> list[tuple[str, str]]:
     """`a=1 b="x y" c=[1,2]` -> [("a", "1"), ("b", '"x y"'), ("c", "[1,2]")]. Raises TirError."""
-    found: list[tuple[str, str]] = []
+    options: list[tuple[str, str]] = []
     for token in _tokens(text):
         key, equals, value = token.partition("=")
         if not equals or not key:
             raise TirError(f'option "{token}" is not of the form name=value')
-        found.append((key, value))
-    return found
+        options.append((key, value))
+    return options
 
 
 def _tokens(text: str) -> list[str]:
@@ -52,7 +52,7 @@ def split_list(text: str) -> list[str]:
 
 
 def _cut(text: str, ends: Any) -> list[str]:
-    found, current, depth, quote = [], "", 0, ""
+    parts, current, depth, quote = [], "", 0, ""
     for char in text:
         if quote:
             quote = "" if char == quote else quote
@@ -63,11 +63,11 @@ def _cut(text: str, ends: Any) -> list[str]:
         elif char in ")]}":
             depth -= 1
         elif depth == 0 and ends(char):
-            found.append(current)
+            parts.append(current)
             current = ""
             continue
         current += char
-    return [part for part in [*found, current] if part.strip()]
+    return [part for part in [*parts, current] if part.strip()]
 
 
 class Arguments:
@@ -108,17 +108,17 @@ class Arguments:
     def _parameter(self, key: str) -> str:
         name = key if key in self.parameters else _aliased(self.parameters, key)
         if name is None:
-            known = [_shown(self.parameters, n) for n in self.parameters]
-            raise TirError(f'unknown option "{key}"{near(key, known)}; {_listed(self.primitive)}')
+            names = [_shown(self.parameters, n) for n in self.parameters]
+            raise TirError(f'unknown option "{key}"{near(key, names)}; {_listed(self.primitive)}')
         return name
 
 
 def summary(primitive: Primitive) -> list[str]:
     """The options of a primitive, those with a default in brackets."""
     parameters = _parameters(primitive)
-    shown = {n: _shown(parameters, n) for n in parameters}
+    texts = {n: _shown(parameters, n) for n in parameters}
     required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
-    return [text if n in required else f"[{text}]" for n, text in shown.items()]
+    return [text if n in required else f"[{text}]" for n, text in texts.items()]
 
 
 def _listed(primitive: Primitive) -> str:
@@ -139,8 +139,8 @@ def _shown(parameters: dict[str, inspect.Parameter], name: str) -> str:
 def _aliased(parameters: dict[str, inspect.Parameter], key: str) -> str | None:
     """`loop` for the one parameter that takes a loop, `key` for `ann_key`, ..."""
     if key in ("loop", "block"):
-        wanted = Loop if key == "loop" else Block
-        return next((n for n, p in parameters.items() if wanted in _alternatives(p.annotation)), None)
+        view_type = Loop if key == "loop" else Block
+        return next((n for n, p in parameters.items() if view_type in _alternatives(p.annotation)), None)
     if key == "loops":
         return next((n for n, p in parameters.items() if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
     return next((n for n in parameters if key in _ENDS and n.endswith(_ENDS[key])), None)
@@ -155,11 +155,11 @@ def check(step: PassInstance) -> None:
     try:
         if step.kind == "primitive":
             of_step(primitive_name(step.name), step.options)
-        elif (one := module_pass(step.name)) is not None:
-            known = [n for n in inspect.signature(one.run).parameters][1:]
+        elif (pass_ := module_pass(step.name)) is not None:
+            names = [n for n in inspect.signature(pass_.run).parameters][1:]
             for key, _ in pairs(step.options):
-                if key not in known:
-                    raise TirError(f'unknown option "{key}"; it takes {", ".join(known) or "none"}')
+                if key not in names:
+                    raise TirError(f'unknown option "{key}"; it takes {", ".join(names) or "none"}')
     except TirError as error:
         raise step.error(f"{step.name}: {error}") from None
 

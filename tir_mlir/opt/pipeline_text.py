@@ -74,7 +74,7 @@ def parse(text: str) -> list[PassInstance]:
     steps = scanner.elements(())
     if scanner.rest():
         raise scanner.error(f"unexpected {scanner.rest()[0]!r}")
-    return [more for step in steps for more in _expanded(step)]
+    return [expanded for step in steps for expanded in _expanded(step)]
 
 
 def _expanded(step: PassInstance) -> list[PassInstance]:
@@ -110,8 +110,8 @@ def module_pass(name: str) -> ModulePass | None:
 def our_passes() -> dict[str, str]:
     """All passes of this package, with the first sentence of their documentation."""
     steps = {pass_name(p.name): _first(p.doc) for p in PRIMITIVES.values() if not p.pure}
-    whole = {**module_passes(), **graph_passes()}
-    return {**steps, **DRIVER_PASSES, **{name: one.help for name, one in whole.items()}}
+    on_modules = {**module_passes(), **graph_passes()}
+    return {**steps, **DRIVER_PASSES, **{name: pass_.help for name, pass_ in on_modules.items()}}
 
 
 def _first(doc: str) -> str:
@@ -136,15 +136,15 @@ class _Scanner:
 
     def elements(self, anchors: tuple[str, ...]) -> list[PassInstance]:
         """Comma-separated elements, up to a closing parenthesis or the end."""
-        found: list[PassInstance] = []
+        steps: list[PassInstance] = []
         while self.rest() and not self.rest().startswith(")"):
-            found += self.element(anchors)
+            steps += self.element(anchors)
             if not self.rest().startswith(","):
                 break
             self.at += 1
             if not self.rest() or self.rest().startswith(")"):
                 raise self.error("expected a pass after the comma")
-        return found
+        return steps
 
     def element(self, anchors: tuple[str, ...]) -> list[PassInstance]:
         self.space()
@@ -153,28 +153,28 @@ class _Scanner:
         if match is None:
             raise self.error(f"expected the name of a pass, not {self.rest()[:1]!r}")
         self.at = match.end()
-        rest = self.rest()
-        if rest.startswith("("):
+        tail = self.rest()
+        if tail.startswith("("):
             return self.nested(match.group(), anchors, start)
-        options = self.group() if rest.startswith("{") else ""
+        options = self.group() if tail.startswith("{") else ""
         return [_step(match.group(), options, anchors, self.text, start)]
 
     def nested(self, anchor: str, anchors: tuple[str, ...], start: int) -> list[PassInstance]:
         """The passes inside `anchor(...)`."""
         self.at += 1
         inner = anchors if anchor in _ANY_ANCHOR and not anchors else (*anchors, anchor)
-        found = self.elements(inner)
+        steps = self.elements(inner)
         if not self.rest().startswith(")"):
             is_open = f"the parenthesis of {anchor}( is not closed"
             raise self.error("expected a comma or )" if self.rest() else is_open)
         self.at += 1
-        return found
+        return steps
 
     def group(self) -> str:
         """The text inside balanced braces; quoted braces are ignored."""
         start, depth, quote = self.at, 0, ""
-        for at in range(start, len(self.text)):
-            char = self.text[at]
+        for offset in range(start, len(self.text)):
+            char = self.text[offset]
             if quote:
                 quote = "" if char == quote else quote
             elif char in "'\"":
@@ -184,8 +184,8 @@ class _Scanner:
             elif char in _CLOSE:
                 depth -= 1
                 if depth == 0:
-                    self.at = at + 1
-                    return self.text[start + 1 : at].strip()
+                    self.at = offset + 1
+                    return self.text[start + 1 : offset].strip()
         raise self.error("the brace is not closed", start)
 
 
@@ -215,7 +215,7 @@ def _kind(name: str, text: str, offset: int) -> str:
     raise PipelineError(f"unknown pass {name}{near(name, our_passes())}; --list-passes shows all", text, offset)
 
 
-def near(word: str, known: Sequence[str] | dict[str, str]) -> str:
+def near(word: str, names: Sequence[str] | dict[str, str]) -> str:
     """`; did you mean ...?` if a known name is similar, else ""."""
-    found = difflib.get_close_matches(word, list(known), 1, 0.6)
-    return f"; did you mean {found[0]}?" if found else ""
+    matches = difflib.get_close_matches(word, list(names), 1, 0.6)
+    return f"; did you mean {matches[0]}?" if matches else ""

@@ -100,9 +100,9 @@ class Runner:
         elif step.name == pipeline_text.WHOLE_WAY:
             lower_to_llvm(self.module)
         else:
-            found = pipeline_text.module_pass(step.name)
-            assert found is not None
-            found.run(self.module, **dict(pass_options.pairs(step.options)))
+            module_pass = pipeline_text.module_pass(step.name)
+            assert module_pass is not None
+            module_pass.run(self.module, **dict(pass_options.pairs(step.options)))
             check_mlir(self.module.operation)
 
     def _primitive(self, step: PassInstance) -> None:
@@ -129,8 +129,8 @@ class Runner:
             error = TirError(f"{step.name}: not provable: {error}")
         return of_error(error, written_at(culprit, self.module))
 
-    def _print(self, when: str, step: PassInstance, wanted: bool) -> None:
-        if wanted:
+    def _print(self, when: str, step: PassInstance, enabled: bool) -> None:
+        if enabled:
             print(f"// -----// IR Dump {when} {step.text} //----- //\n{self.asm()}", file=sys.stderr)
 
 
@@ -147,7 +147,7 @@ def written_at(op: Any, module: ir.Module) -> Place | None:
     """The source location of an op, else of an op nested in it, else of an ancestor."""
     candidates = [] if op is None else [*walk.ops(op), *walk.parents(op)]
     for candidate in [*candidates, *(o.operation for o in module.body.operations)]:
-        found = file_position(candidate.location)
-        if found[1]:
-            return found
+        position = file_position(candidate.location)
+        if position[1]:
+            return position
     return None

@@ -66,8 +66,8 @@ def _manager(step: PassInstance) -> PassManager:
 
 def _reason(step: PassInstance, text: str) -> str:
     if "does not refer to a registered pass" in text:
-        known = sorted({*IN_PROCESS, *our_passes()})
-        return f"unknown pass {step.name}{near(step.name, known)}; --list-passes shows ours, `mlir-opt --help` all"
+        names = sorted({*IN_PROCESS, *our_passes()})
+        return f"unknown pass {step.name}{near(step.name, names)}; --list-passes shows ours, `mlir-opt --help` all"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{step.name}: " + "; ".join(line.removeprefix("<Pass-Options-Parser>: ") for line in lines[:2])
 
@@ -78,10 +78,10 @@ def run(module: ir.Module, step: PassInstance, isolated: bool) -> tuple[ir.Modul
     A pass that emits an error but succeeds counts as failed. Raises DriverError, ToolError.
     """
     work = _apart if isolated or step.name not in IN_PROCESS else _here
-    after, emitted = work(module, step)
+    result, emitted = work(module, step)
     if any(d.severity == "error" for d in emitted):
         raise DriverError(*emitted)
-    return after, emitted
+    return result, emitted
 
 
 def _here(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:

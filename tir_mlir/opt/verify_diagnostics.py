@@ -28,8 +28,8 @@ class Expectation:
     line: int
     line_of_comment: int
 
-    def fits(self, diagnostic: Diagnostic, here: tuple[str, ...]) -> bool:
-        line = diagnostic.line if diagnostic.file in here else 0
+    def fits(self, diagnostic: Diagnostic, file_names: tuple[str, ...]) -> bool:
+        line = diagnostic.line if diagnostic.file in file_names else 0
         if diagnostic.severity != self.severity or line != self.line:
             return False
         if self.is_regex:
@@ -46,23 +46,23 @@ def _regex(text: str) -> str:
 def expected(text: str) -> list[Expectation]:
     """Parse the expectations in the comments of a text."""
     lines = text.splitlines()
-    found = []
+    expectations = []
     for number, line in enumerate(lines, 1):
         for match in _EXPECTED.finditer(line):
             target = _target(match["place"], number, lines)
-            found.append(Expectation(match["severity"], match["text"], bool(match["regex"]), target, number))
-    return found
+            expectations.append(Expectation(match["severity"], match["text"], bool(match["regex"]), target, number))
+    return expectations
 
 
-def _target(place: str | None, number: int, lines: Sequence[str]) -> int:
+def _target(designator: str | None, number: int, lines: Sequence[str]) -> int:
     """The line of a designator; above and below skip lines of other expectations."""
-    if place is None:
+    if designator is None:
         return number
-    if place == "unknown":
+    if designator == "unknown":
         return 0
-    if place[0] in "+-":
-        return number + int(place)
-    step = -1 if place == "above" else 1
+    if designator[0] in "+-":
+        return number + int(designator)
+    step = -1 if designator == "above" else 1
     target = number + step
     while 0 < target <= len(lines) and _EXPECTED.search(lines[target - 1]):
         target += step
@@ -73,10 +73,10 @@ def differences(text: str, name: str, emitted: Sequence[Diagnostic]) -> list[Dia
     """Errors for expectations without a diagnostic, and for unexpected diagnostics."""
     open_ = expected(text)
     wrong: list[Diagnostic] = []
-    here = ("-", name)
-    for one in emitted:
-        for diagnostic in (one, *one.notes):
-            match = next((e for e in open_ if e.fits(diagnostic, here)), None)
+    file_names = ("-", name)
+    for head in emitted:
+        for diagnostic in (head, *head.notes):
+            match = next((e for e in open_ if e.fits(diagnostic, file_names)), None)
             if match is not None:
                 open_.remove(match)
             elif diagnostic.severity != "note":  # as in mlir-opt, a note needs no expectation

@@ -46,7 +46,7 @@ class Dump:
     def __enter__(self) -> Dump:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         try:
             if error is not None:
                 with suppress(BuildError):  # it may be what the error is of

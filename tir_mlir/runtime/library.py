@@ -48,8 +48,8 @@ class Library(_Functions):
         schedule_origin: str = AS_GIVEN,
     ):
         super().__init__(functions)
-        own = {name: f for name, f in functions.items() if name not in _OWN}
-        self.__dict__.update(own)
+        attributes = {name: f for name, f in functions.items() if name not in _OWN}
+        self.__dict__.update(attributes)
         self.mlir = source
         self.timing = timing
         self.schedule_origin = schedule_origin

@@ -43,12 +43,12 @@ class Timing(dict[str, float]):
     @contextmanager
     def clock(self, stage: str) -> Iterator[None]:
         """Context whose duration, of wall and of CPU time, is added to a stage."""
-        start, used = time.perf_counter(), time.process_time()
+        start, cpu_start = time.perf_counter(), time.process_time()
         try:
             yield
         finally:
             self[stage] = self.get(stage, 0.0) + time.perf_counter() - start
-            self.cpu[stage] = self.cpu.get(stage, 0.0) + time.process_time() - used
+            self.cpu[stage] = self.cpu.get(stage, 0.0) + time.process_time() - cpu_start
 
     def _repr_html_(self) -> str:
         """A table with a bar a stage."""
@@ -63,7 +63,7 @@ class Timing(dict[str, float]):
                 ("left", drawn),
                 ("left", STAGES.get(stage, "")),
             )
-            rows.append("<tr>" + "".join(cell.format(*each) for each in cells) + "</tr>")
+            rows.append("<tr>" + "".join(cell.format(*column) for column in cells) + "</tr>")
         head = "<tr><th>stage</th><th>ms</th><th></th><th></th></tr>"
         title = escape(repr(self).splitlines()[0])
         return f"<table><caption>{title}</caption>{head}{''.join(rows)}</table>"
@@ -75,6 +75,6 @@ class Timing(dict[str, float]):
             f"  {stage:10}{1e3 * took:9.2f} ms {1e3 * self.cpu.get(stage, 0.0):9.2f} ms CPU  {STAGES.get(stage, '')}"
             for stage, took in self.items()
         ]
-        slow = sorted(self.passes.items(), key=lambda each: -each[1])[:5]
+        slow = sorted(self.passes.items(), key=lambda entry: -entry[1])[:5]
         lines += [f"    {1e3 * took:17.2f} ms  {name}" for name, took in slow]
         return "\n".join(lines)

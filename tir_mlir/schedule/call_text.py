@@ -72,8 +72,8 @@ class CallPrinter:
 
     def short(self, name: str, arguments: Mapping[str, Any]) -> str:
         """The call without arguments that equal their defaults."""
-        known = PRIMITIVES[name].signature.parameters
-        return self.call(name, {k: v for k, v in arguments.items() if not _is(v, known[k].default)})
+        parameters = PRIMITIVES[name].signature.parameters
+        return self.call(name, {k: v for k, v in arguments.items() if not _is(v, parameters[k].default)})
 
     def value(self, value: Any) -> str:
         if isinstance(value, ExprHandle):

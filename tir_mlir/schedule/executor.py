@@ -91,10 +91,10 @@ class Executor(HandleTable):
     def twin(self) -> Executor:
         """A copy of this executor, RNG state included, without `check` and without a decider."""
         self.version.shared = True
-        other = object.__new__(Executor)
-        other.__dict__ |= self._state()
-        other.check = other.decider = None
-        return other
+        duplicate = object.__new__(Executor)
+        duplicate.__dict__ |= self._state()
+        duplicate.check = duplicate.decider = None
+        return duplicate
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in ("check", "decider")}
@@ -122,12 +122,12 @@ class Executor(HandleTable):
 
         Not a context manager: a KeyboardInterrupt inside `__exit__` could skip the rollback.
         """
-        before, trace = self._state(), self.trace
+        saved, trace = self._state(), self.trace
         try:
             return steps()
         except BaseException:
-            trace.insts[:], trace.decisions = before["trace"].insts, before["trace"].decisions
-            self.__dict__.update(before | {"trace": trace})
+            trace.insts[:], trace.decisions = saved["trace"].insts, saved["trace"].decisions
+            self.__dict__.update(saved | {"trace": trace})
             raise
 
     # --- a step -------------------------------------------------------------------------------------------------------
@@ -154,17 +154,17 @@ class Executor(HandleTable):
         self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
     ) -> Any:
         """Run a primitive and `check`. Errors: StepError if the program is no longer equivalent to the original."""
-        before = self.module
+        previous = self.module
         result = self._applied(primitive, args, kwargs)
-        if self.module is before:
+        if self.module is previous:
             return result
         answer = check()
         if answer:
             return result
         step = self.trace.insts[-1]
-        call = CallPrinter(before, self._values).call(step.name, step.arguments)
+        call = CallPrinter(previous, self._values).call(step.name, step.arguments)
         reason = f"the step changes what the program computes: {answer.difference}"
-        text = refusal_text(call, f"{reason}\n{answer}", before, None, self._detail, True)
+        text = refusal_text(call, f"{reason}\n{answer}", previous, None, self._detail, True)
         error = StepError(reason, answer, text)
         error.call = call
         raise error
@@ -172,11 +172,11 @@ class Executor(HandleTable):
     def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = bound(primitive, args, kwargs)
         version, steps, state, first = self.version, len(self.trace), self.random.state, len(self.history)
-        place = user_line()
+        source_line = user_line()
         try:
-            with entered(), entered(_location(place)):
+            with entered(), entered(_location(source_line)):
                 named = {k: self._named(primitive, k, v) for k, v in arguments.items()}
-                return self._step(primitive, named, Call(place, first, state, perf_counter()))
+                return self._step(primitive, named, Call(source_line, first, state, perf_counter()))
         except BaseException:  # including KeyboardInterrupt, which can arrive at any line
             for step in self.trace.insts[steps:]:  # lookups of blocks by name are steps
                 self.trace.decisions.pop(step, None)
@@ -214,8 +214,8 @@ class Executor(HandleTable):
         """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
         verified."""
         verified = tables.known_table(self.module)
-        known = verified or (tables.read(self.module) if self.audit is not None else None)
-        touched = Touched(module, known.functions) if known is not None else None
+        table = verified or (tables.read(self.module) if self.audit is not None else None)
+        touched = Touched(module, table.functions) if table is not None else None
         with touched or nullcontext():
             call = self._call(primitive, arguments, module)
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
@@ -238,18 +238,18 @@ class Executor(HandleTable):
         if changed is not None and self.audit is not None:
             self.audit(step, self.module, module, changed)
         changed = changed if is_verified else None
-        verify(module, before=self.module, changed=changed)
+        verify(module, old_module=self.module, changed=changed)
         check_concurrency(step, self.module, module, changed)
         check_aliasing(step, self.module, module)
         tables.record(module, self.module, changed)
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Commit a step: update the module, trace, history and dead handles."""
-        number, version, before = len(self.trace) + 1, self.version, self.module
-        printer = CallPrinter(before, self._values)
+        number, version, previous = len(self.trace) + 1, self.version, self.module
+        printer = CallPrinter(previous, self._values)
         call, lost = printer.short(instruction.name, instruction.arguments), ()
-        if module is not before:
-            lost = self._dead.record(before, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
+        if module is not previous:
+            lost = self._dead.record(previous, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
             self.version = Version(module, version)
         versions = version, self.version
         self.trace.append(instruction, decision)
@@ -258,8 +258,8 @@ class Executor(HandleTable):
         self.history.append(Entry(*facts))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
-        known = tables.known_table(module)
-        with KnownModule(module, known.functions) if known is not None else nullcontext():
+        table = tables.known_table(module)
+        with KnownModule(module, table.functions) if table is not None else nullcontext():
             return self._run_with(primitive, self._call(primitive, arguments, module))
 
     def _call(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> dict[str, Any]:
@@ -303,9 +303,9 @@ class Executor(HandleTable):
     def _shown_culprit(self, culprit: Any, arguments: dict[str, Any]) -> int | None:
         """The id of the op to mark in the program before the step: the culprit, else the first handle argument."""
         number = culprit_id(culprit)
-        asked = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
-        known = (n for n in (number, *asked) if n is not None)
-        return next((n for n in known if tables.find(self.module, n) is not None), None)
+        handle_ids = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
+        candidates = (n for n in (number, *handle_ids) if n is not None)
+        return next((n for n in candidates if tables.find(self.module, n) is not None), None)
 
     def take_back(self, count: int) -> None:
         """Undo all steps of the history from index `count` on."""
@@ -337,8 +337,8 @@ class Executor(HandleTable):
         return value
 
 
-def _location(place: tuple[str, int] | None) -> ir.Location | None:
-    return ir.Location.file(place[0], place[1], 1) if place else None
+def _location(source_line: tuple[str, int] | None) -> ir.Location | None:
+    return ir.Location.file(source_line[0], source_line[1], 1) if source_line else None
 
 
 def _views_in(values: Iterable[Any]) -> Iterator[View]:

@@ -29,15 +29,15 @@ def view_of(op: ir.Operation) -> Loop | Block | Func:
 class DeadHandles:
     """Maps the ids of consumed loops and blocks to the step that consumed them."""
 
-    def __init__(self, known: Mapping[int, str] | None = None):
-        self._reasons: dict[int, str] = dict(known or {})
+    def __init__(self, reasons: Mapping[int, str] | None = None):
+        self._reasons: dict[int, str] = dict(reasons or {})
         self._results: dict[int, tuple[int, ...]] = {}
         self._last: ir.Module | None = None  # the module after the previous step
 
     def copy(self) -> DeadHandles:
-        other = DeadHandles(self._reasons)
-        other._results = dict(self._results)
-        return other
+        duplicate = DeadHandles(self._reasons)
+        duplicate._results = dict(self._results)
+        return duplicate
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (), {"_reasons": self._reasons, "_results": self._results}  # without `_last`, a cache
@@ -59,17 +59,17 @@ class DeadHandles:
         if self._last is not None and self._last is not module:
             self.forget(tables.ids_of(module))
 
-    def record(self, before: ir.Module, after: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
+    def record(self, old: ir.Module, new: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
         """Record the ids that a step consumed, and return them. `step`: its number and call."""
-        lost = tables.lost_ids(before, after)
-        self._last = after
+        lost = tables.lost_ids(old, new)
+        self._last = new
         if not lost:
             return ()
-        results = tuple(h.id for h in outputs if tables.find(after, h.id) is not None)
-        into = f" and returned {', '.join(_shown(after, n) for n in results)}" if results else ""
+        results = tuple(h.id for h in outputs if tables.find(new, h.id) is not None)
+        into = f" and returned {', '.join(_shown(new, n) for n in results)}" if results else ""
         for gone in lost:
             self._results[gone] = results
-            self._reasons[gone] = f"{step}, consumed {_shown(before, gone)}{into}"
+            self._reasons[gone] = f"{step}, consumed {_shown(old, gone)}{into}"
         return tuple(lost)
 
 
@@ -159,8 +159,8 @@ class HandleTable:
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
             alive = next((n for n in results if tables.find(self.module, n) is not None), None)
-            again = f"look the {handle.word} up again"
-            fix = f"use a handle that the step returned, or {again}" if results else again
+            lookup_hint = f"look the {handle.word} up again"
+            fix = f"use a handle that the step returned, or {lookup_hint}" if results else lookup_hint
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)
         return view_of(op)
 

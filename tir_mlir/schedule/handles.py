@@ -63,8 +63,8 @@ def register(number: int, owner: Owner) -> None:
 
 def _owners_of(handle: Handle) -> list[Owner]:
     """The schedule of a handle and its copies, the oldest first."""
-    found = [_owners.get(key) for key in sorted(key for key in list(_owners) if key[0] == handle.owner)]
-    return [owner for owner in found if owner is not None]
+    owners = [_owners.get(key) for key in sorted(key for key in list(_owners) if key[0] == handle.owner)]
+    return [owner for owner in owners if owner is not None]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -32,8 +32,8 @@ class Diff(str):
     """A unified diff of two programs. Notebooks render it in color."""
 
     @staticmethod
-    def between(before: ir.Module, after: ir.Module, names: tuple[str, str] = ("before", "after")) -> Diff:
-        old, new = (truncate_lines(script(m)).splitlines() for m in (before, after))
+    def between(base: ir.Module, changed: ir.Module, names: tuple[str, str] = ("before", "after")) -> Diff:
+        old, new = (truncate_lines(script(m)).splitlines() for m in (base, changed))
         return Diff("\n".join(difflib.unified_diff(old, new, *names, lineterm="")))
 
     def terminal(self) -> str:
@@ -42,8 +42,8 @@ class Diff(str):
 
     def _repr_html_(self) -> str:
         lines = [(_CSS.get(x[:1], ""), _html.escape(x, quote=False)) for x in self.splitlines()]
-        shown = [f'<span style="{css}">{text}</span>' if css else text for css, text in lines]
-        return f'<pre style="line-height:1.3">{chr(10).join(shown)}</pre>'
+        styled = [f'<span style="{css}">{text}</span>' if css else text for css, text in lines]
+        return f'<pre style="line-height:1.3">{chr(10).join(styled)}</pre>'
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,8 @@ class Entry:
         return Diff.between(self.before, self.after, (f"before step {self.number}", f"after step {self.number}"))
 
     def __str__(self) -> str:
-        made = f" = {self.decision!r}" if self.decision is not None else ""
-        return f"{self.number:3}  {self.ms:7.1f} ms  {self.call}{made}  {self.source}".rstrip()
+        decision_text = f" = {self.decision!r}" if self.decision is not None else ""
+        return f"{self.number:3}  {self.ms:7.1f} ms  {self.call}{decision_text}  {self.source}".rstrip()
 
     __repr__ = __str__
 
@@ -131,10 +131,12 @@ class Refusal:
     version: Version = field(repr=False, compare=False)
 
     @staticmethod
-    def of(error: ScheduleError, after: int, place: tuple[str, int] | None, version: Version) -> Refusal:
+    def of(error: ScheduleError, step_count: int, source_line: tuple[str, int] | None, version: Version) -> Refusal:
         example = str(error.counterexample) if error.counterexample is not None else ""
         culprit = error.culprit if isinstance(error.culprit, int) else None
-        return Refusal(error.call, after, place, error.reason, error.provable, example, error.fix, culprit, version)
+        return Refusal(
+            error.call, step_count, source_line, error.reason, error.provable, example, error.fix, culprit, version
+        )
 
     @property
     def source(self) -> str:
@@ -222,10 +224,10 @@ def page_steps(history: History) -> list[PageStep]:
     if first is None:
         raise ValueError("this history has no program; use sch.history")
     steps = [PageStep("start", "the program as written", before=first, after=first)]
-    for place in range(len(history) + 1):
-        steps += [_refused(r) for r in history.refused if r.after == place]
-        if place < len(history) and (history[place].changed or history[place].decision is not None):
-            steps.append(_done(history[place]))
+    for position in range(len(history) + 1):
+        steps += [_refused(r) for r in history.refused if r.after == position]
+        if position < len(history) and (history[position].changed or history[position].decision is not None):
+            steps.append(_done(history[position]))
     return steps
 
 

@@ -150,8 +150,8 @@ def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
     """The LoopInfo or BlockInfo of a view."""
     if isinstance(view, Loop):
         extent = view.const_extent
-        known = None if extent is None else Extent(extent)
-        return LoopInfo(view.name, known, LoopKind(view.kind), view.annotations, _number(view.lower))
+        static_extent = None if extent is None else Extent(extent)
+        return LoopInfo(view.name, static_extent, LoopKind(view.kind), view.annotations, _number(view.lower))
     if isinstance(view, Func):
         return BlockInfo("root", [], [], [], view.annotations)
     reads, writes = regions(view)
@@ -167,12 +167,12 @@ def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
 
 
 def _region(region: Region, block: Block) -> RegionInfo:
-    found = RegionInfo(region.buffer.name)
-    found._mins = region.mins
-    found.buffer = _buffer(region.buffer)
-    found.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
-    found.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))
-    return found
+    info = RegionInfo(region.buffer.name)
+    info._mins = region.mins
+    info.buffer = _buffer(region.buffer)
+    info.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
+    info.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))
+    return info
 
 
 def _buffer(buffer: Buffer) -> BufferInfo:

@@ -36,10 +36,10 @@ def refusal(
     if detail != "detail":
         return (f"{head}; {fix}" if fix else head) if detail == "fast" else f"{call}: {word}"
     lines = [head]
-    place = user_line()
-    if place is not None:
-        source = linecache.getline(*place).strip()
-        lines.append(f"  at {place[0]}:{place[1]}" + (f"\n     {source}" if source else ""))
+    source_line = user_line()
+    if source_line is not None:
+        source = linecache.getline(*source_line).strip()
+        lines.append(f"  at {source_line[0]}:{source_line[1]}" + (f"\n     {source}" if source else ""))
     op_id = culprit_id(culprit)
     return LateText(lambda: "\n".join([*lines, *_in_program(module, op_id), *([f"  fix: {fix}"] if fix else [])]))
 

@@ -157,10 +157,10 @@ class Schedule(LegalityQueries):
 
         if step is None:
             return plot_module(self._executor.module, width)
-        found = [e for e in self._executor.history if e.number == step and not isinstance(step, bool)]
-        if not found:
+        entries = [e for e in self._executor.history if e.number == step and not isinstance(step, bool)]
+        if not entries:
             raise ValueError(f"step must be from 1 to {len(self._executor.history)}, not {short_repr(step)}")
-        return plot_step(found[0].before, found[0].after, found[0].call, width)
+        return plot_step(entries[0].before, entries[0].after, entries[0].call, width)
 
     def plot_access(
         self,
@@ -187,12 +187,12 @@ class Schedule(LegalityQueries):
             view = trial._executor.view(
                 trial.get_block(block) if isinstance(block, str) else block, trial._executor.module
             )
-            around = None if loop is None else trial._executor.view(loop, trial._executor.module)
+            loop_view = None if loop is None else trial._executor.view(loop, trial._executor.module)
             if not isinstance(view, Block):
                 raise ScheduleError("this is the root block; name a block with a computation")
-            if around is not None and not isinstance(around, Loop):
+            if loop_view is not None and not isinstance(loop_view, Loop):
                 raise ScheduleError("this handle is not a loop; use one of sch.get_loops(block)")
-            return plot_access(view, buffer, around, sizes)
+            return plot_access(view, buffer, loop_view, sizes)
 
     def undo(self, n: int = 1) -> None:
         """Undo the last `n` steps that are not lookups or sampling, and all steps after the first of them.
@@ -253,9 +253,9 @@ class Schedule(LegalityQueries):
 
     def _twin(self) -> Schedule:
         """A copy of the schedule, RNG state included, that does not verify its steps."""
-        other = object.__new__(type(self))
-        other.__dict__ |= self.__dict__ | {"_executor": self._executor.twin()}
-        return other
+        duplicate = object.__new__(type(self))
+        duplicate.__dict__ |= self.__dict__ | {"_executor": self._executor.twin()}
+        return duplicate
 
     def __getstate__(self) -> dict[str, Any]:
         return {"executor": self._executor, "checks": self._executor.check is not None}
@@ -273,18 +273,18 @@ class Schedule(LegalityQueries):
 
     def _duplicate(self) -> Schedule:
         """A copy of the schedule, RNG state included, that verifies its steps if this one does."""
-        other = self._twin()
-        other._executor.decider = self._executor.decider
+        duplicate = self._twin()
+        duplicate._executor.decider = self._executor.decider
         if self._executor.check is not None:
-            other._executor.check = other.verify
-        register(other._executor._owner, other._executor)
-        return other
+            duplicate._executor.check = duplicate.verify
+        register(duplicate._executor._owner, duplicate._executor)
+        return duplicate
 
     def copy(self) -> Schedule:
         """A copy of the schedule. Existing handles are valid in both; the copy has its own random numbers."""
-        other = self._duplicate()
-        other._executor.random = Random(self.fork_seed())
-        return other
+        duplicate = self._duplicate()
+        duplicate._executor.random = Random(self.fork_seed())
+        return duplicate
 
     def work_on(self, func_name: str) -> None:
         """Set the function in which `get_block` looks up names."""

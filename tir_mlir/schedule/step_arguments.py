@@ -41,21 +41,21 @@ def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     except TypeError as error:
         raise TypeError(f"{where}: {error}") from None
     arguments.apply_defaults()
-    found = {}
+    converted = {}
     for key, parameter in primitive.signature.parameters.items():
         if parameter.annotation is Choices:
             continue
         if key not in arguments.arguments:
             raise TypeError(f'{where}, "{key}" is missing. Expected "{described(parameter.annotation)}"')
-        found[key] = typed(primitive, key, arguments.arguments[key])
-    return found
+        converted[key] = typed(primitive, key, arguments.arguments[key])
+    return converted
 
 
 def typed(primitive: Primitive, key: str, value: Any) -> Any:
     """Convert a value to the type of a parameter. Errors: TypeError."""
     parameter = primitive.signature.parameters[key]
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-        return [_fitted(primitive, parameter, one) for one in value]
+        return [_fitted(primitive, parameter, entry) for entry in value]
     return _fitted(primitive, parameter, value)
 
 
@@ -99,15 +99,15 @@ def alternatives(annotation: Any) -> tuple[Any, ...]:
 
 def handle_types(annotation: Any) -> set[type[Handle]]:
     """The handle types of an annotation: Loop, Block, a union or list of them."""
-    found: set[type[Handle]] = set()
+    classes: set[type[Handle]] = set()
     for part in alternatives(annotation):
         if part is Loop:
-            found.add(LoopHandle)
+            classes.add(LoopHandle)
         elif part in (Block, Func):
-            found.add(BlockHandle)
+            classes.add(BlockHandle)
         for inner in get_args(part):
-            found |= handle_types(inner)
-    return found
+            classes |= handle_types(inner)
+    return classes
 
 
 # --- converters: one function per annotation; returns the converted value or raises Mistyped --------------------------
@@ -126,9 +126,9 @@ def _union(fits: tuple[Fit, ...]) -> Fit:
         return fits[0]
 
     def fit(value: Any) -> Any:
-        for one in fits:
+        for convert in fits:
             try:
-                return one(value)
+                return convert(value)
             except Mistyped:
                 continue
         raise Mistyped
@@ -137,11 +137,11 @@ def _union(fits: tuple[Fit, ...]) -> Fit:
 
 
 def _single(part: Any) -> Fit:
-    known = {Any: _kept, inspect.Parameter.empty: _kept, None: _none, types.NoneType: _none, int: _integer}
-    known |= {bool: _boolean, float: _real, str: _text, Block: _block, Func: _block, Loop: _instance(LoopHandle)}
+    converters = {Any: _kept, inspect.Parameter.empty: _kept, None: _none, types.NoneType: _none, int: _integer}
+    converters |= {bool: _boolean, float: _real, str: _text, Block: _block, Func: _block, Loop: _instance(LoopHandle)}
     origin = get_origin(part)
-    if part in known:
-        return known[part]
+    if part in converters:
+        return converters[part]
     if origin is Literal:
         return _one_of(get_args(part))
     if origin is tuple or part is tuple:
@@ -214,9 +214,9 @@ def _called(value: Any) -> Any:
     return value
 
 
-def _instance(wanted: type, copy: Fit = lambda value: value) -> Fit:
+def _instance(expected: type, copy: Fit = lambda value: value) -> Fit:
     def fit(value: Any) -> Any:
-        if not isinstance(value, wanted) or isinstance(value, Handle) and not issubclass(wanted, Handle):
+        if not isinstance(value, expected) or isinstance(value, Handle) and not issubclass(expected, Handle):
             raise Mistyped
         return copy(value)
 
@@ -256,7 +256,7 @@ def _tuple(parts: tuple[Any, ...]) -> Fit:
         items = _items(value)
         if len(items) != len(fits):
             raise Mistyped
-        return tuple(one(v) for one, v in zip(fits, items, strict=True))
+        return tuple(convert(v) for convert, v in zip(fits, items, strict=True))
 
     return fit
 
@@ -312,11 +312,11 @@ def rank(module: ir.Module, index_map: Any, block: Any, buffer: Any) -> int | No
     """
     if not _is_open(index_map):
         return None
-    found = _block_rank(module, block)
-    if found is None or buffer is None:
-        return _ANY if found is None else len(found.iters)
+    view = _block_rank(module, block)
+    if view is None or buffer is None:
+        return _ANY if view is None else len(view.iters)
     try:
-        return find_accessed_buffer(found, buffer)[0].rank
+        return find_accessed_buffer(view, buffer)[0].rank
     except (TirError, TypeError, KeyError, IndexError):  # not found, or not a valid buffer argument
         return _ANY
 

@@ -41,11 +41,11 @@ def _programs(module: ir.Module) -> ir.Module:
     """The module without its graphs, which schedules do not change."""
     if not any(TENSOR_LEVEL in op.attributes for op in direct_ops(module.operation)):
         return module
-    made = create.clone_module(module)
-    for op in direct_ops(made.operation):
+    clone = create.clone_module(module)
+    for op in direct_ops(clone.operation):
         if TENSOR_LEVEL in op.attributes:
             op.erase()
-    return made
+    return clone
 
 
 def _changed(trace: Trace, change: Change) -> Trace:

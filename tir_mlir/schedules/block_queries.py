@@ -47,19 +47,23 @@ def extent_of(sch: Schedule, loop: Any) -> int | None:
     return info.extent if isinstance(info, LoopInfo) else None
 
 
-def loops_by_iter(sch: Schedule, block: Any, inside: int = 0) -> dict[str, Any]:
+def loops_by_iter(sch: Schedule, block: Any, skipped: int = 0) -> dict[str, Any]:
     """The loop that each iter is bound to, by the name of the iter, from the outermost loop to the innermost.
 
-    inside: leave out the so many outermost loops, at which the block is computed. Raises ScheduleError unless each iter
+    skipped: leave out the so many outermost loops, at which the block is computed. Raises ScheduleError unless each iter
     is bound to a loop of its own.
     """
-    loops = sch.get_loops(block)[inside:]
+    loops = sch.get_loops(block)[skipped:]
     with entered():
         view = block_view(sch, block)
-        names = _bound_iters(view, [loop.var for loop in loops_above(view.outermost)[inside:]], bool(inside))
+        names = _bound_iters(view, [loop.var for loop in loops_above(view.outermost)[skipped:]], bool(skipped))
         if names is None:
-            other = len(loops) != len(view.iters)
-            counts = f"{len(view.iters)} iters but {len(loops)} loops" if other else "iters without a loop of their own"
+            counts_differ = len(loops) != len(view.iters)
+            counts = (
+                f"{len(view.iters)} iters but {len(loops)} loops"
+                if counts_differ
+                else "iters without a loop of their own"
+            )
             raise ScheduleError(f'block "{view.name}" has {counts}; schedule it before its loops are split or fused')
     return dict(zip(names, loops, strict=True))
 
@@ -69,10 +73,10 @@ def _bound_iters(block: Block, variables: Sequence[ir.Value], moved: bool) -> li
     names: dict[int, str] = {}
     unbound = []
     for it in block.iters:
-        used = [n for n, var in enumerate(variables) if var in it.binding.values]
-        if len(used) == 1 and used[0] not in names:
-            names[used[0]] = it.name
-        elif not used and (moved or it.extent.as_constant() == 1):
+        bound_loops = [n for n, var in enumerate(variables) if var in it.binding.values]
+        if len(bound_loops) == 1 and bound_loops[0] not in names:
+            names[bound_loops[0]] = it.name
+        elif not bound_loops and (moved or it.extent.as_constant() == 1):
             unbound.append(it.name)
         else:
             return None
@@ -116,14 +120,14 @@ def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
     return names
 
 
-def is_contiguous(region: RegionInfo, known: Mapping[str, int | None], axes: Sequence[str]) -> bool:
+def is_contiguous(region: RegionInfo, axis_extents: Mapping[str, int | None], axes: Sequence[str]) -> bool:
     """Whether the last dimensions of a buffer, which these axes index, are accessed one element after the other."""
     first = len(region.axes) - len(axes)
     for dimension, axis in enumerate(axes, first):
         start, then = (region.index_at(dimension, n) for n in (0, 1))
         if start is None or then != start + 1:
             return False
-        if dimension > first and region.buffer.shape[dimension] != known[axis]:
+        if dimension > first and region.buffer.shape[dimension] != axis_extents[axis]:
             return False
     return True
 

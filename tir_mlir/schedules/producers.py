@@ -27,8 +27,8 @@ class Member:
 
     def own(self, axes: list[str]) -> list[str] | None:
         """Its iters that correspond to these axes of the last block; None unless each has exactly one."""
-        found = [[name for name, axis in self.along.items() if axis == a] for a in axes]
-        return [names[0] for names in found] if all(len(names) == 1 for names in found) else None
+        iters_by_axis = [[name for name, axis in self.along.items() if axis == a] for a in axes]
+        return [names[0] for names in iters_by_axis] if all(len(names) == 1 for names in iters_by_axis) else None
 
 
 def with_producers(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> list[Member]:
@@ -46,12 +46,12 @@ def with_producers(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> li
     return members
 
 
-def _collect(sch: Schedule, block: Any, found: dict[str, Member], fixed: Collection[str]) -> None:
+def _collect(sch: Schedule, block: Any, members: dict[str, Member], fixed: Collection[str]) -> None:
     for producer in sch.get_producers(block):
         info = block_info(sch, producer)
-        if info.name not in found and info.name not in fixed:
-            _collect(sch, producer, found, fixed)
-            found[info.name] = Member(producer, info)
+        if info.name not in members and info.name not in fixed:
+            _collect(sch, producer, members, fixed)
+            members[info.name] = Member(producer, info)
 
 
 def _reads(reader: Member, member: Member) -> bool:

@@ -25,11 +25,11 @@ def parallelize(sch: Schedule, loops: list[Any], threads: int) -> None:
     """Parallelize the outermost of nested loops, fused with inner ones if it has too few iterations."""
     if threads < 2 or not loops:
         return
-    taken, times = [loops[0]], extent_of(sch, loops[0])
+    fused, times = [loops[0]], extent_of(sch, loops[0])
     for loop in loops[1:]:
-        more = extent_of(sch, loop)
-        if times is None or more is None or times >= CHUNKS_PER_THREAD * threads:
+        extent = extent_of(sch, loop)
+        if times is None or extent is None or times >= CHUNKS_PER_THREAD * threads:
             break
-        taken.append(loop)
-        times *= more
-    sch.parallel(sch.fuse(*taken) if len(taken) > 1 else taken[0])
+        fused.append(loop)
+        times *= extent
+    sch.parallel(sch.fuse(*fused) if len(fused) > 1 else fused[0])

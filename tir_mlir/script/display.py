@@ -51,8 +51,8 @@ def truncate_lines(text: str) -> str:
 
 
 def _truncate(line: str) -> str:
-    more = len(line) - LONGEST_LINE
-    return line if more <= 0 else f"{line[:LONGEST_LINE]} ...  # {more} characters more"
+    excess = len(line) - LONGEST_LINE
+    return line if excess <= 0 else f"{line[:LONGEST_LINE]} ...  # {excess} characters more"
 
 
 def html(text: str) -> str:

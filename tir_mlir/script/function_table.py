@@ -31,23 +31,23 @@ def erase_functions(module: ir.Module, names: Collection[str]) -> None:
 
 def erase_uncalled(module: ir.Module) -> None:
     """Remove what stands for operators and callees of graphs that no node calls any more."""
-    used = called_names(module)
+    called = called_names(module)
     for func in tensor_funcs(module):
-        if func.kind in (encoding.OPERATOR, encoding.CALL_TIR, encoding.PACKED) and func.name not in used:
+        if func.kind in (encoding.OPERATOR, encoding.CALL_TIR, encoding.PACKED) and func.name not in called:
             func.op.erase()
 
 
 def called_names(module: ir.Module) -> set[str]:
     """The functions that some function calls."""
-    found: set[str] = set()
+    callees: set[str] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:
         if op.name == "func.call":
-            found.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+            callees.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
     visit(module.operation, look)
-    return found
+    return callees
 
 
 def check_names(functions: Mapping[Any, Any]) -> None:

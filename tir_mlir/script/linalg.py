@@ -109,12 +109,12 @@ def _erase_others(module: ir.Module, name: str | None) -> None:
     """Erase every function except `name`."""
     if name is None:
         return
-    found = funcs(module)
-    if name not in [f.name for f in found]:
-        raise TirError(f"the module has no function {name}; it has {', '.join(f.name for f in found) or 'none'}")
-    others: list[Func] = [f for f in found if f.name != name]
-    for other in others:
-        other.op.erase()
+    functions = funcs(module)
+    if name not in [f.name for f in functions]:
+        raise TirError(f"the module has no function {name}; it has {', '.join(f.name for f in functions) or 'none'}")
+    others: list[Func] = [f for f in functions if f.name != name]
+    for func in others:
+        func.op.erase()
 
 
 def source_names(lines: Sequence[str]) -> Callable[[ir.Location], str | None]:
@@ -125,7 +125,7 @@ def source_names(lines: Sequence[str]) -> Callable[[ir.Location], str | None]:
         if name != "-" or not 0 < line <= len(lines):
             return None
         text = lines[line - 1]
-        found = _NAME.match(text, column - 1) or _RESULT.search(text[: column - 1])
-        return found[1] if found else None
+        match = _NAME.match(text, column - 1) or _RESULT.search(text[: column - 1])
+        return match[1] if match else None
 
     return written

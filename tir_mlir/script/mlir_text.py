@@ -72,9 +72,9 @@ def try_in_subprocess(text: str, source: Source, passes: Sequence[str] = ()) -> 
         return  # mlir-opt is not installed
     if done.returncode >= 0:
         return
-    found = _DIAGNOSTIC.search(done.stderr)  # printed before it crashed
-    if found is not None:
-        raise source.error_at(int(found[1]), int(found[2]), found[3])
+    diagnostic = _DIAGNOSTIC.search(done.stderr)  # printed before it crashed
+    if diagnostic is not None:
+        raise source.error_at(int(diagnostic[1]), int(diagnostic[2]), diagnostic[3])
     reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
     reason = reason.partition("Assertion ")[2] or reason
     raise ScriptError(f"MLIR crashes on this text ({toolchain.status(done.returncode)}): {reason}", source.filename)
@@ -150,10 +150,10 @@ def _is_passed(op: ir.Operation) -> bool:
 
 def _name_arguments(op: ir.Operation) -> None:
     count = len(op.regions[0].blocks[0].arguments)
-    given = attrs.get(op, "arg_attrs") if "arg_attrs" in op.attributes else [{}] * count
-    if all(attrs.NAME in g for g in given):
+    arg_attrs = attrs.get(op, "arg_attrs") if "arg_attrs" in op.attributes else [{}] * count
+    if all(attrs.NAME in g for g in arg_attrs):
         return
-    named = [g if attrs.NAME in g else {**g, attrs.NAME: f"arg{n}"} for n, g in enumerate(given)]
+    named = [g if attrs.NAME in g else {**g, attrs.NAME: f"arg{n}"} for n, g in enumerate(arg_attrs)]
     op.attributes["arg_attrs"] = ir.ArrayAttr.get([_keep(g) for g in named])
 
 

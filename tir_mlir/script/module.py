@@ -70,10 +70,10 @@ class IRModule:
     @property
     def functions(self) -> dict[str, PrimFunc]:
         """The functions with a body, by name: programs, then graphs, each a `tir_mlir.graph.expressions.Function`."""
-        found = self.prim_funcs
+        programs = self.prim_funcs
         with entered():
             names = [f.name for f in tensor_funcs(self.mlir) if f.is_graph]
-        return {**found, **{GlobalVar(n): on_demand.load("graphs").Function.of_module(self, n) for n in names}}
+        return {**programs, **{GlobalVar(n): on_demand.load("graphs").Function.of_module(self, n) for n in names}}
 
     def functions_items(self) -> list[tuple[str, Any]]:
         """Names and functions, in pairs."""
@@ -112,29 +112,29 @@ class IRModule:
         """Replace and add functions, those of another module or of a dictionary, together."""
         new = dict(functions.functions if isinstance(functions, IRModule) else functions)
         check_names(new)
-        made = self.clone()
+        updated = self.clone()
         with entered():
-            erase_functions(made.mlir, set(new))
-            made._add(new)
-            erase_uncalled(made.mlir)
-            verify_module(made.mlir)
-        self.mlir = made.mlir
+            erase_functions(updated.mlir, set(new))
+            updated._add(new)
+            erase_uncalled(updated.mlir)
+            verify_module(updated.mlir)
+        self.mlir = updated.mlir
 
     def __delitem__(self, name: str) -> None:
         self[name]
-        made = self.clone()
+        updated = self.clone()
         with entered():
-            erase_functions(made.mlir, {name})
-            erase_uncalled(made.mlir)
-            verify_module(made.mlir)
-        self.mlir = made.mlir
+            erase_functions(updated.mlir, {name})
+            erase_uncalled(updated.mlir)
+            verify_module(updated.mlir)
+        self.mlir = updated.mlir
 
     def __getitem__(self, name: str) -> PrimFunc:
-        found = [*self.__iter__()]
-        if not isinstance(name, str) or name not in found:
-            raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(found) or 'none'}")
-        known = self.prim_funcs
-        return known[name] if name in known else on_demand.load("graphs").Function.of_module(self, name)
+        names = [*self.__iter__()]
+        if not isinstance(name, str) or name not in names:
+            raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(names) or 'none'}")
+        programs = self.prim_funcs
+        return programs[name] if name in programs else on_demand.load("graphs").Function.of_module(self, name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and any(name == n for n in self)
@@ -289,16 +289,16 @@ def verify_module(module: ir.Module) -> None:
     try:
         module.operation.verify()
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        found = error.error_diagnostics
-        raise TirError(f"the functions of the module do not fit: {found[0].message if found else error}") from None
+        errors = error.error_diagnostics
+        raise TirError(f"the functions of the module do not fit: {errors[0].message if errors else error}") from None
 
 
 def _unpickled(kind: type[IRModule], text: str) -> IRModule:
     return kind(parsed_module(text))
 
 
-def copy_function(module: ir.Module, func: PrimFunc, name: str, given: Collection[str] = ()) -> None:
-    """Clone a function under a new name with fresh ids, and what it calls; not the functions `given` by other means."""
+def copy_function(module: ir.Module, func: PrimFunc, name: str, bound: Collection[str] = ()) -> None:
+    """Clone a function under a new name with fresh ids, and what it calls; not the functions `bound` by other means."""
     listed = [op.operation for op in func.module.mlir.body.operations if "sym_name" in op.attributes]
     source = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in listed}
     present = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations}
@@ -307,7 +307,7 @@ def copy_function(module: ir.Module, func: PrimFunc, name: str, given: Collectio
     called = _all_callees(func.func.op, source)
     with ir.InsertionPoint(module.body):
         for symbol, op in source.items():
-            if symbol in called and symbol not in (*present, *given):
+            if symbol in called and symbol not in (*present, *bound):
                 _fresh_ids(module, op.clone().operation)
         copy = func.func.op.clone()
     copy.operation.attributes["sym_name"] = ir.StringAttr.get(name)
@@ -317,26 +317,26 @@ def copy_function(module: ir.Module, func: PrimFunc, name: str, given: Collectio
     _fresh_ids(module, copy.operation)
 
 
-def _all_callees(op: ir.Operation, known: Mapping[str, ir.Operation]) -> set[str]:
+def _all_callees(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> set[str]:
     """The functions that an op calls, directly and through others."""
-    found: set[str] = set()
+    callees: set[str] = set()
     pending = _callees(op)
     while pending:
-        found |= pending
-        pending = set().union(*(_callees(known[name]) for name in pending if name in known)) - found
-    return found
+        callees |= pending
+        pending = set().union(*(_callees(functions[name]) for name in pending if name in functions)) - callees
+    return callees
 
 
 def _callees(op: ir.Operation) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
 
     def look(inner: ir.Operation) -> ir.WalkResult:
         if inner.name == "func.call":
-            found.add(ir.FlatSymbolRefAttr(inner.attributes["callee"]).value)
+            names.add(ir.FlatSymbolRefAttr(inner.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
     visit(op, look)
-    return found
+    return names
 
 
 def _fresh_ids(module: ir.Module, op: ir.Operation) -> None:

@@ -22,9 +22,9 @@ def equal(a: ir.Module, b: ir.Module, *, names: bool = True) -> bool:
 
 def difference(a: ir.Module, b: ir.Module, *, names: bool = True, symbols: bool = True) -> str | None:
     """The first line in which the printed modules differ, from both; None if they are equal."""
-    left, right = (canonical(m, names=names, symbols=symbols).splitlines() for m in (a, b))
-    for number in range(max(len(left), len(right))):
-        sides = [lines[number] if number < len(lines) else "(ends here)" for lines in (left, right)]
+    first, second = (canonical(m, names=names, symbols=symbols).splitlines() for m in (a, b))
+    for number in range(max(len(first), len(second))):
+        sides = [lines[number] if number < len(lines) else "(ends here)" for lines in (first, second)]
         if sides[0] != sides[1]:
             return f"line {number + 1}:\n  first:  {sides[0].strip()}\n  second: {sides[1].strip()}"
     return None

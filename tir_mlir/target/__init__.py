@@ -63,12 +63,12 @@ def host() -> Target:
 
 def _cache_sizes() -> list[tuple[str, int]]:
     """The level and size in bytes of each data cache."""
-    found = []
+    caches = []
     for folder in sorted(_CACHES.glob("index*")):
         try:
             kind, level, size = ((folder / n).read_text().strip() for n in ("type", "level", "size"))
         except OSError:
             continue
         if kind != "Instruction" and size[:-1].isdigit():
-            found.append((level, int(size[:-1]) << {"K": 10, "M": 20}.get(size[-1], 0)))
-    return found
+            caches.append((level, int(size[:-1]) << {"K": 10, "M": 20}.get(size[-1], 0)))
+    return caches

@@ -55,10 +55,10 @@ def architecture() -> str:
 @functools.cache
 def features() -> frozenset[str]:
     """The instruction sets of this machine, by LLVM's names; AMX only where the system supports it."""
-    found = frozenset(map(llvm_word, cpu_features().split(":")[-1].split()))
-    if "amx-tile" in found and not has_tiles():
-        return frozenset(word for word in found if not word.startswith("amx-"))
-    return found
+    names = frozenset(map(llvm_word, cpu_features().split(":")[-1].split()))
+    if "amx-tile" in names and not has_tiles():
+        return frozenset(word for word in names if not word.startswith("amx-"))
+    return names
 
 
 def cores() -> int:
@@ -87,8 +87,8 @@ def has_tiles() -> bool:
     """Whether Linux would let a process use tile registers. Nothing is asked for."""
     if not sys.platform.startswith("linux"):
         return False
-    known = ctypes.c_uint64()
+    supported = ctypes.c_uint64()
     syscall = ctypes.CDLL(None).syscall
     syscall.restype, syscall.argtypes = ctypes.c_long, (ctypes.c_long, ctypes.c_long, ctypes.c_void_p)
-    answered = syscall(_ARCH_PRCTL, _GET_SUPPORTED, ctypes.addressof(known)) == 0
-    return answered and bool(known.value >> _TILE_DATA & 1)
+    answered = syscall(_ARCH_PRCTL, _GET_SUPPORTED, ctypes.addressof(supported)) == 0
+    return answered and bool(supported.value >> _TILE_DATA & 1)

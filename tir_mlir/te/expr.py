@@ -40,62 +40,62 @@ class Expr:
         """Cast to another type."""
         return t_call("cast", self, dtype)
 
-    def __add__(self, other: Any) -> Expr:
-        return _binary(ast.Add, self, other)
+    def __add__(self, rhs: Any) -> Expr:
+        return _binary(ast.Add, self, rhs)
 
-    def __radd__(self, other: Any) -> Expr:
-        return _binary(ast.Add, other, self)
+    def __radd__(self, lhs: Any) -> Expr:
+        return _binary(ast.Add, lhs, self)
 
-    def __sub__(self, other: Any) -> Expr:
-        return _binary(ast.Sub, self, other)
+    def __sub__(self, rhs: Any) -> Expr:
+        return _binary(ast.Sub, self, rhs)
 
-    def __rsub__(self, other: Any) -> Expr:
-        return _binary(ast.Sub, other, self)
+    def __rsub__(self, lhs: Any) -> Expr:
+        return _binary(ast.Sub, lhs, self)
 
-    def __mul__(self, other: Any) -> Expr:
-        return _binary(ast.Mult, self, other)
+    def __mul__(self, rhs: Any) -> Expr:
+        return _binary(ast.Mult, self, rhs)
 
-    def __rmul__(self, other: Any) -> Expr:
-        return _binary(ast.Mult, other, self)
+    def __rmul__(self, lhs: Any) -> Expr:
+        return _binary(ast.Mult, lhs, self)
 
-    def __truediv__(self, other: Any) -> Expr:
-        return _binary(ast.Div, self, other)
+    def __truediv__(self, rhs: Any) -> Expr:
+        return _binary(ast.Div, self, rhs)
 
-    def __rtruediv__(self, other: Any) -> Expr:
-        return _binary(ast.Div, other, self)
+    def __rtruediv__(self, lhs: Any) -> Expr:
+        return _binary(ast.Div, lhs, self)
 
-    def __floordiv__(self, other: Any) -> Expr:
-        return _binary(ast.FloorDiv, self, other)
+    def __floordiv__(self, rhs: Any) -> Expr:
+        return _binary(ast.FloorDiv, self, rhs)
 
-    def __rfloordiv__(self, other: Any) -> Expr:
-        return _binary(ast.FloorDiv, other, self)
+    def __rfloordiv__(self, lhs: Any) -> Expr:
+        return _binary(ast.FloorDiv, lhs, self)
 
-    def __mod__(self, other: Any) -> Expr:
-        return _binary(ast.Mod, self, other)
+    def __mod__(self, rhs: Any) -> Expr:
+        return _binary(ast.Mod, self, rhs)
 
-    def __rmod__(self, other: Any) -> Expr:
-        return _binary(ast.Mod, other, self)
+    def __rmod__(self, lhs: Any) -> Expr:
+        return _binary(ast.Mod, lhs, self)
 
-    def __lshift__(self, other: Any) -> Expr:
-        return _binary(ast.LShift, self, other)
+    def __lshift__(self, rhs: Any) -> Expr:
+        return _binary(ast.LShift, self, rhs)
 
-    def __rshift__(self, other: Any) -> Expr:
-        return _binary(ast.RShift, self, other)
+    def __rshift__(self, rhs: Any) -> Expr:
+        return _binary(ast.RShift, self, rhs)
 
-    def __and__(self, other: Any) -> Expr:
-        return _binary(ast.BitAnd, self, other)
+    def __and__(self, rhs: Any) -> Expr:
+        return _binary(ast.BitAnd, self, rhs)
 
-    def __or__(self, other: Any) -> Expr:
-        return _binary(ast.BitOr, self, other)
+    def __or__(self, rhs: Any) -> Expr:
+        return _binary(ast.BitOr, self, rhs)
 
-    def __xor__(self, other: Any) -> Expr:
-        return _binary(ast.BitXor, self, other)
+    def __xor__(self, rhs: Any) -> Expr:
+        return _binary(ast.BitXor, self, rhs)
 
-    def __pow__(self, other: Any) -> Expr:
-        return _binary(ast.Pow, self, other)
+    def __pow__(self, rhs: Any) -> Expr:
+        return _binary(ast.Pow, self, rhs)
 
-    def __rpow__(self, other: Any) -> Expr:
-        return _binary(ast.Pow, other, self)
+    def __rpow__(self, lhs: Any) -> Expr:
+        return _binary(ast.Pow, lhs, self)
 
     def __neg__(self) -> Expr:
         return Expr(placed(ast.UnaryOp(ast.USub(), self.node)), self.leaves)
@@ -103,23 +103,23 @@ class Expr:
     def __invert__(self) -> Expr:
         return Expr(placed(ast.UnaryOp(ast.Invert(), self.node)), self.leaves)
 
-    def __lt__(self, other: Any) -> Expr:
-        return _compare(ast.Lt, self, other)
+    def __lt__(self, rhs: Any) -> Expr:
+        return _compare(ast.Lt, self, rhs)
 
-    def __le__(self, other: Any) -> Expr:
-        return _compare(ast.LtE, self, other)
+    def __le__(self, rhs: Any) -> Expr:
+        return _compare(ast.LtE, self, rhs)
 
-    def __gt__(self, other: Any) -> Expr:
-        return _compare(ast.Gt, self, other)
+    def __gt__(self, rhs: Any) -> Expr:
+        return _compare(ast.Gt, self, rhs)
 
-    def __ge__(self, other: Any) -> Expr:
-        return _compare(ast.GtE, self, other)
+    def __ge__(self, rhs: Any) -> Expr:
+        return _compare(ast.GtE, self, rhs)
 
-    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
-        return _Equality(ast.Eq, self, other)
+    def __eq__(self, rhs: object) -> Expr:  # type: ignore[override]
+        return _Equality(ast.Eq, self, rhs)
 
-    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
-        return _Equality(ast.NotEq, self, other)
+    def __ne__(self, rhs: object) -> Expr:  # type: ignore[override]
+        return _Equality(ast.NotEq, self, rhs)
 
     def __bool__(self) -> bool:
         raise refuse(
@@ -141,13 +141,13 @@ class Expr:
 class _Equality(Expr):
     """`a == b`: an expression; `bool()` of it is object identity, as needed by Python containers."""
 
-    def __init__(self, op: type[ast.cmpop], left: Any, right: Any):
-        if not isinstance(right, (Expr, bool, int, float, np.generic)):
+    def __init__(self, op: type[ast.cmpop], lhs: Any, rhs: Any):
+        if not isinstance(rhs, (Expr, bool, int, float, np.generic)):
             super().__init__(placed(ast.Constant(op is ast.NotEq)))  # an expression never equals a list or a string
         else:
-            made = _compare(op, left, right)
-            super().__init__(made.node, made.leaves)
-        self._same = left is right
+            comparison = _compare(op, lhs, rhs)
+            super().__init__(comparison.node, comparison.leaves)
+        self._same = lhs is rhs
         self._negated = op is ast.NotEq
 
     __hash__ = object.__hash__
@@ -160,9 +160,9 @@ class Var(Expr):
     """A variable: a size, a scalar parameter, or an axis."""
 
     def __init__(self, name: str, dtype: str = "int32"):
-        for what, given in (("name", name), ("dtype", dtype)):
-            if not isinstance(given, str):
-                raise refuse(f"the {what} of a variable is a string, not {short_repr(given)}")
+        for what, argument in (("name", name), ("dtype", dtype)):
+            if not isinstance(argument, str):
+                raise refuse(f"the {what} of a variable is a string, not {short_repr(argument)}")
         self.name = name
         self.key = fresh_key()
         self._dtype = dtype
@@ -223,9 +223,9 @@ def boolean(op: type[ast.boolop], args: tuple[Any, ...]) -> Expr:
 def subscript(key: str, owner: Any, indices: tuple[Any, ...]) -> Expr:
     """One element of a tensor."""
     parts = [lift(i) for i in indices]
-    inside = parts[0].node if len(parts) == 1 else placed(ast.Tuple([p.node for p in parts], ast.Load()))
+    index = parts[0].node if len(parts) == 1 else placed(ast.Tuple([p.node for p in parts], ast.Load()))
     base = placed(ast.Name(key, ast.Load()))
-    return Expr(placed(ast.Subscript(base, inside, ast.Load())), {**_leaves(*parts), key: owner})
+    return Expr(placed(ast.Subscript(base, index, ast.Load())), {**_leaves(*parts), key: owner})
 
 
 def _node(part: Expr | str) -> ast.expr:
@@ -245,30 +245,30 @@ def t_name(name: str) -> ast.expr:
 
 
 def _leaves(*parts: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for part in parts:
         if isinstance(part, Expr):
-            found |= part.leaves
-    return found
+            leaves |= part.leaves
+    return leaves
 
 
-def _binary(op: Callable[[], ast.operator], left: Any, right: Any) -> Expr:
-    if getattr(left, "is_reduction", False) or getattr(right, "is_reduction", False):
+def _binary(op: Callable[[], ast.operator], lhs: Any, rhs: Any) -> Expr:
+    if getattr(lhs, "is_reduction", False) or getattr(rhs, "is_reduction", False):
         raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
-    a, b = lift(left), lift(right)
+    a, b = lift(lhs), lift(rhs)
     return Expr(placed(ast.BinOp(a.node, op(), b.node)), _leaves(a, b))
 
 
-def _compare(op: type[ast.cmpop], left: Any, right: Any) -> Expr:
-    a, b = lift(left), lift(right)
+def _compare(op: type[ast.cmpop], lhs: Any, rhs: Any) -> Expr:
+    a, b = lift(lhs), lift(rhs)
     return Expr(placed(ast.Compare(a.node, [op()], [b.node])), _leaves(a, b))
 
 
-def int_expr(size: Expr, name: Callable[[str], Any], other: Callable[[Expr], Any]) -> Any:
-    """An expression as an integer expression: `name` makes the leaf of the key of a variable, `other` that of a part
+def int_expr(size: Expr, name: Callable[[str], Any], fallback: Callable[[Expr], Any]) -> Any:
+    """An expression as an integer expression: `name` makes the leaf of the key of a variable, `fallback` that of a part
     which is no arithmetic of integers.
     """
-    return from_ast(size.node, name, lambda node: other(Expr(node, size.leaves)))
+    return from_ast(size.node, name, lambda node: fallback(Expr(node, size.leaves)))
 
 
 def named(node: ast.AST, names: dict[str, str]) -> Any:

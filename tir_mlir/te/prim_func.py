@@ -36,7 +36,7 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
         if not isinstance(arg, (Tensor, Var)) or isinstance(arg, IterVar):
             raise refuse(f"a parameter is a tensor or a te.var, not {short_repr(arg)}")
     for number, arg in enumerate(args):
-        if any(arg is other for other in args[:number]):
+        if any(arg is earlier for earlier in args[:number]):
             raise refuse(f"{arg.name} is given twice")
     order = _topological([a for a in args if isinstance(a, Tensor)])
     _check_inputs(args, order)
@@ -45,35 +45,35 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
 
 def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp]:
     """The compute operations of tensors, in topological order."""
-    found: list[ComputeOp] = []
+    ordered: list[ComputeOp] = []
     seen: set[int] = set()
     stack = [(t.op, False) for t in reversed(tensors)]
     while stack:
         op, done = stack.pop()
         if done and isinstance(op, ComputeOp):
-            found.append(op)
+            ordered.append(op)
         elif id(op) not in seen:
             seen.add(id(op))
             stack.append((op, True))
             stack += [(t.op, False) for t in reversed(op.input_tensors)]
-    return found
+    return ordered
 
 
 def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
     """Check that all inputs and variables of the computations are bound by the parameters."""
-    given = {a.key for a in args}
-    known = {key for a in args for key in script_ast.sizes_of(a)} | given
+    param_keys = {a.key for a in args}
+    bound = {key for a in args for key in script_ast.sizes_of(a)} | param_keys
     for op in order:
         for tensor in op.input_tensors:
-            if isinstance(tensor.op, PlaceholderOp) and tensor.key not in given:
+            if isinstance(tensor.op, PlaceholderOp) and tensor.key not in param_keys:
                 raise refuse(f"{op.name} reads {tensor.name}, a placeholder that is not a parameter: add it")
-    used: dict[str, tuple[Var, str]] = {}
+    variables: dict[str, tuple[Var, str]] = {}
     for tensor in [*(a for a in args if isinstance(a, Tensor)), *(t for op in order for t in op.tensors)]:
-        used |= {key: (var, f"the shape of {tensor.name}") for key, var in script_ast.sizes_of(tensor).items()}
+        variables |= {key: (var, f"the shape of {tensor.name}") for key, var in script_ast.sizes_of(tensor).items()}
     for op in order:
-        used |= {key: (var, op.name) for key, var in op.variables.items()}
-    for key, (var, where) in used.items():
-        if key not in known:
+        variables |= {key: (var, op.name) for key, var in op.variables.items()}
+    for key, (var, where) in variables.items():
+        if key not in bound:
             raise refuse(f"{where} uses the variable {var.name}, neither a parameter nor in the shape of one: add it")
 
 
@@ -90,35 +90,35 @@ class _FunctionBuilder:
 
     def module(self, order: Sequence[ComputeOp]) -> Any:
         params = [script_ast.parameter(a, self.names) for a in self.args]
-        place = order[0].place if order else placed(ast.Pass())
+        origin = order[0].place if order else placed(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
         body: list[ast.stmt] = [ast.Expr(script_ast.call("func_attr", attributes))]
-        given = {a.key for a in self.args}
+        param_keys = {a.key for a in self.args}
         body += [
             script_ast.assign(self.names.of[k], script_ast.call("int32"))
             for k in dict.fromkeys(key for a in self.args for key in script_ast.sizes_of(a))
-            if k not in given
+            if k not in param_keys
         ]
         for op in order:
-            made = self._operation(op)
-            script_ast.at(op.place, made)
-            body += made
-        function = script_ast.function(params, body, place)
-        return build([FunctionSource("main", function, TeSource(file_of(place)), {"T": tir})])
+            statements = self._operation(op)
+            script_ast.at(op.place, statements)
+            body += statements
+        function = script_ast.function(params, body, origin)
+        return build([FunctionSource("main", function, TeSource(file_of(origin)), {"T": tir})])
 
     def _operation(self, op: ComputeOp) -> list[ast.stmt]:
         """The statements of an operation: buffers, loops, blocks."""
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for tensor in op.tensors:
             if tensor.key not in self.names.of:
                 shape = script_ast.shape(tensor.shape, self.names)
                 alloc = script_ast.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
-                made.append(script_ast.assign(self.names.give(tensor.key, tensor.name), alloc))
+                statements.append(script_ast.assign(self.names.give(tensor.key, tensor.name), alloc))
         if isinstance(op, UpdateOp):
             copy = self._nest(op.copy_axis, {}, [(f"{op.name}_copy", lambda: self._copy(op))])
-            return made + copy + self._nest(op.axis, {}, [(op.name, lambda: self._update_element(op))])
+            return statements + copy + self._nest(op.axis, {}, [(op.name, lambda: self._update_element(op))])
         if op.reduction is not None and any(_is_empty(axis) for axis in op.reduce_axis):
-            return made + self._nest(op.axis, op.attrs, [(op.name, lambda: self._starts(op))])
+            return statements + self._nest(op.axis, op.attrs, [(op.name, lambda: self._starts(op))])
         if op.reduction is not None or len(op.body) == 1:
             blocks = [(op.name, lambda: self._values(op))]
         else:
@@ -126,7 +126,7 @@ class _FunctionBuilder:
                 (t.name, lambda t=t, e=e: [self._store(t, op.axis, e)])
                 for t, e in zip(op.tensors, op.body, strict=True)
             ]
-        return made + self._nest([*op.axis, *op.reduce_axis], op.attrs, blocks)
+        return statements + self._nest([*op.axis, *op.reduce_axis], op.attrs, blocks)
 
     def _nest(
         self, axes: Sequence[IterVar], attrs: dict[str, Any], blocks: Sequence[tuple[str, Any]]
@@ -198,14 +198,17 @@ class _FunctionBuilder:
         """The stores of a reduction update. All values are computed before the first store."""
         if len(results) == 1:
             return [self._store(op.tensors[0], op.axis, results[0])]
-        kept = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
-        made = [script_ast.assign(k, named(r.node, self.names.of)) for k, r in zip(kept, results, strict=True)]
-        made += [
-            ast.Assign([self._target(t, op.axis)], script_ast.name(k)) for t, k in zip(op.tensors, kept, strict=True)
+        variables = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
+        statements = [
+            script_ast.assign(k, named(r.node, self.names.of)) for k, r in zip(variables, results, strict=True)
         ]
-        for one in kept:
-            self.names.forget(one)
-        return made
+        statements += [
+            ast.Assign([self._target(t, op.axis)], script_ast.name(k))
+            for t, k in zip(op.tensors, variables, strict=True)
+        ]
+        for variable in variables:
+            self.names.forget(variable)
+        return statements
 
     def _copy(self, op: UpdateOp) -> list[ast.stmt]:
         """`result[i, j] = data[i, j]`."""

@@ -89,6 +89,6 @@ def cast(value: Any, dtype: str) -> Expr:
 def _type(dtype: Any) -> str:
     name = str(getattr(dtype, "dtype", dtype))
     if name not in dtypes.NAMES:
-        shown = f'"{dtype}"' if isinstance(dtype, str) else f"a {type(dtype).__name__}"
-        raise refuse(dtypes.refusal(shown))
+        text = f'"{dtype}"' if isinstance(dtype, str) else f"a {type(dtype).__name__}"
+        raise refuse(dtypes.refusal(text))
     return name

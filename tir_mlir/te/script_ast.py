@@ -16,17 +16,17 @@ class Names:
         self.of: dict[str, str] = {}
         self._used = {"T"}
 
-    def give(self, key: str, wanted: str) -> str:
+    def give(self, key: str, hint: str) -> str:
         """A name for a key."""
-        self.of[key] = self.fresh(wanted)
+        self.of[key] = self.fresh(hint)
         return self.of[key]
 
-    def fresh(self, wanted: str) -> str:
-        """`wanted`, or with the first free suffix `_1`, `_2`, ..."""
-        name, number = wanted, 0
+    def fresh(self, hint: str) -> str:
+        """`hint`, or with the first free suffix `_1`, `_2`, ..."""
+        name, number = hint, 0
         while name in self._used:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{hint}_{number}"
         self._used.add(name)
         return name
 
@@ -79,16 +79,16 @@ def under(head: ast.Call, body: list[ast.stmt]) -> ast.stmt:
     return ast.With([ast.withitem(head)], body)
 
 
-def function(params: list[ast.arg], body: list[ast.stmt], place: ast.AST) -> ast.FunctionDef:
+def function(params: list[ast.arg], body: list[ast.stmt], origin: ast.AST) -> ast.FunctionDef:
     arguments = ast.arguments([], params, None, [], [], None, [])
-    made = ast.FunctionDef("main", arguments, body, [])
-    at(place, [made])
-    return made
+    definition = ast.FunctionDef("main", arguments, body, [])
+    at(origin, [definition])
+    return definition
 
 
-def at(place: ast.AST, nodes: Sequence[ast.AST]) -> None:
-    """Copy the location of `place` to every node without one."""
+def at(origin: ast.AST, nodes: Sequence[ast.AST]) -> None:
+    """Copy the location of `origin` to every node without one."""
     marks = ("lineno", "end_lineno", "col_offset", "end_col_offset", "file")
     for node in (inner for outer in nodes for inner in ast.walk(outer)):
         if "lineno" in node._attributes and "lineno" not in node.__dict__:
-            node.__dict__ |= {mark: getattr(place, mark) for mark in marks}
+            node.__dict__ |= {mark: getattr(origin, mark) for mark in marks}

@@ -23,9 +23,9 @@ def placed(node: N) -> N:
     """Set the location of a node to the user's line that is running."""
     frame = user_frame(*_OURS) or sys._getframe(1)
     line, end_line, column, end = _position(frame)
-    made: Any = node
-    made.lineno, made.end_lineno, made.col_offset, made.end_col_offset = line, end_line, column, end
-    made.file = frame.f_code.co_filename
+    located: Any = node
+    located.lineno, located.end_lineno, located.col_offset, located.end_col_offset = line, end_line, column, end
+    located.file = frame.f_code.co_filename
     return node
 
 
@@ -35,10 +35,10 @@ def _position(frame: FrameType) -> tuple[int, int, int, int]:
     line = frame.f_lineno or 1
     if not hasattr(code, "co_positions"):
         return line, line, 0, 1
-    found: Any = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
-    if None in found or found[0] != found[1]:
+    span: Any = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    if None in span or span[0] != span[1]:
         return line, line, 0, 1
-    return found
+    return span
 
 
 def refuse(message: str) -> ScriptError:

@@ -74,12 +74,14 @@ class Tensor:
         return len(self.shape)
 
     def __getitem__(self, indices: Any) -> Expr | PartialIndex:
-        given = indices if isinstance(indices, tuple) else (indices,)
-        if len(given) > self.ndim:
-            raise refuse(f"{self.name} has {self.ndim} axes but {len(given)} indices are given")
-        if any(isinstance(i, slice) for i in given):
+        index_tuple = indices if isinstance(indices, tuple) else (indices,)
+        if len(index_tuple) > self.ndim:
+            raise refuse(f"{self.name} has {self.ndim} axes but {len(index_tuple)} indices are given")
+        if any(isinstance(i, slice) for i in index_tuple):
             raise refuse(f"a tensor is indexed by single elements: {self.name} cannot be sliced")
-        return subscript(self.key, self, given) if len(given) == self.ndim else PartialIndex(self, given)
+        return (
+            subscript(self.key, self, index_tuple) if len(index_tuple) == self.ndim else PartialIndex(self, index_tuple)
+        )
 
     def __call__(self, *indices: Any) -> Expr:
         if len(indices) != self.ndim:
@@ -162,18 +164,20 @@ class ComputeOp:
         shape = tuple(a.dom.extent for a in axis)
         names = [f"{name}.v{n}" if several else name for n in range(len(self.body))]
         types = dtypes_of(self.body)
-        self.tensors = [Tensor(shape, t, n, self, at) for at, (n, t) in enumerate(zip(names, types, strict=True))]
+        self.tensors = [
+            Tensor(shape, t, n, self, position) for position, (n, t) in enumerate(zip(names, types, strict=True))
+        ]
 
     def output(self, index: int) -> Tensor:
         """The output tensor at an index."""
         return self.tensors[index]
 
     def _leaves(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        leaves: dict[str, Any] = {}
         conditions = [] if self.reduction is None else [*self.reduction.conditions, *self.reduction.inits]
         for expr in (*self.body, *conditions):
-            found |= expr.leaves
-        return found
+            leaves |= expr.leaves
+        return leaves
 
     def _check(self, leaves: dict[str, Any]) -> None:
         """Check that only axes of this operation occur in it."""
@@ -247,12 +251,12 @@ def _axis_names(fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence
             f"te.compute: the shape has {ndim} axes but the function takes {len(plain)} indices; "
             "take one per axis, or all as *indices"
         )
-    rest = range(len(plain), ndim)
+    unnamed = range(len(plain), ndim)
     if varargs_names is not None:
-        if len(varargs_names) != len(rest):
-            raise refuse(f"te.compute: {len(varargs_names)} varargs_names for {len(rest)} axes")
+        if len(varargs_names) != len(unnamed):
+            raise refuse(f"te.compute: {len(varargs_names)} varargs_names for {len(unnamed)} axes")
         return [*plain, *varargs_names]
-    return [*plain, *(f"i{n}" for n in rest)]
+    return [*plain, *(f"i{n}" for n in unnamed)]
 
 
 def checked_name(name: Any) -> str:
@@ -326,7 +330,7 @@ class Reducer:
         self._fcombine = fcombine
         self._fidentity = fidentity
 
-    def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None, *more: Any) -> Any:
+    def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None, *operands: Any) -> Any:
         """Reduce over `axis` (one or several reduce axes); without axes, combine the given values.
 
         where: a condition; points where it is false are skipped. init: the start value, default the identity.
@@ -334,7 +338,7 @@ class Reducer:
         axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
         if all(isinstance(a, IterVar) for a in axes) and axes:
             return self._reduction(expr, axes, where, init)
-        others = [v for v in (axis, where, init, *more) if v is not None]
+        others = [v for v in (axis, where, init, *operands) if v is not None]
         if any(isinstance(v, (tuple, list)) for v in others) or not others:
             raise refuse(f"te.{self.name} needs an axis: te.{self.name}(x, axis=k) with k = te.reduce_axis((0, n))")
         return functools.reduce(lambda a, b: self.combine([a], [b])[0], [lift(v) for v in (expr, *others)])
@@ -350,18 +354,18 @@ class Reducer:
         sources = [lift(e) for e in (expr if isinstance(expr, (tuple, list)) else [expr])]
         return Reduction(self, sources, axes, where, init)
 
-    def combine(self, left: Sequence[Expr], right: Sequence[Expr]) -> list[Expr]:
+    def combine(self, lhs: Sequence[Expr], rhs: Sequence[Expr]) -> list[Expr]:
         """Apply the combiner: one expression per reduced value."""
-        several = len(left) > 1
-        made = self._fcombine(tuple(left), tuple(right)) if several else self._fcombine(left[0], right[0])
-        return self._checked(made, len(left), "fcombine")
+        several = len(lhs) > 1
+        combined = self._fcombine(tuple(lhs), tuple(rhs)) if several else self._fcombine(lhs[0], rhs[0])
+        return self._checked(combined, len(lhs), "fcombine")
 
     def identity(self, types: Sequence[str]) -> list[Expr]:
         """The identity element for each type."""
         return self._checked(self._fidentity(*types), len(types), "fidentity")
 
-    def _checked(self, made: Any, count: int, what: str) -> list[Expr]:
-        values = list(made) if isinstance(made, (tuple, list)) else [made]
+    def _checked(self, returned: Any, count: int, what: str) -> list[Expr]:
+        values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         if len(values) != count:
             raise refuse(f"{self.name}: {what} returns {len(values)} values where {count} are reduced")
         return [lift(v) for v in values]

@@ -18,10 +18,10 @@ class UpdateOp(ComputeOp):
         self.data = data
         self.copy_axis = tuple(IterVar(f"i{n}", 0, extent, False) for n, extent in enumerate(data.shape))
         result = Tensor(data.shape, data.dtype, name, self)
-        made = function(*axis)
-        if not isinstance(made, tuple) or len(made) not in (2, 3):
+        returned = function(*axis)
+        if not isinstance(returned, tuple) or len(returned) not in (2, 3):
             raise refuse(f"te.update of {name}: the function returns (where, value) or (where, value, condition)")
-        where, value, condition = made if len(made) == 3 else (*made, None)
+        where, value, condition = returned if len(returned) == 3 else (*returned, None)
         index = where if isinstance(where, (tuple, list)) else (where,)
         if len(index) != data.ndim:
             raise refuse(
@@ -39,10 +39,10 @@ class UpdateOp(ComputeOp):
         self.input_tensors = [data, *(t for t in self.input_tensors if t is not result and t is not data)]
 
     def _leaves(self) -> dict[str, Any]:
-        found = super()._leaves()
+        leaves = super()._leaves()
         for expr in (*self.where, *([] if self.condition is None else [self.condition])):
-            found |= expr.leaves
-        return found
+            leaves |= expr.leaves
+        return leaves
 
 
 def update(

@@ -41,12 +41,12 @@ def broadcast_shape(op: str, *shapes: Sequence[Size]) -> tuple[Size, ...]:
     for axis in range(-rank, 0):
         sizes = [s[axis] for s in shapes if len(s) >= -axis]
         wide = [s for s in sizes if not is_one(s)]
-        for other in wide[1:]:
-            if not same(wide[0], other):
-                told = " and ".join(map(shown, shapes))
+        for size in wide[1:]:
+            if not same(wide[0], size):
+                shapes_text = " and ".join(map(shown, shapes))
                 raise refuse(
                     op,
-                    f"shapes {told} do not broadcast: axis {axis} has {wide[0]} and {other}",
+                    f"shapes {shapes_text} do not broadcast: axis {axis} has {wide[0]} and {size}",
                     "reshape or expand_dims one of them so that sizes are equal or 1",
                 )
         result.append(wide[0] if wide else 1)
@@ -124,25 +124,25 @@ def _in_wide_type(dtype: str, function: Combine) -> Combine:
 
 def _float_floor_mod(a: te.Expr, b: te.Expr) -> te.Expr:
     """The exact remainder, and b more if its sign is not that of b."""
-    rest = te.truncmod(a, b)
-    return te.Select(_other_sign(rest, b), rest + b, rest)
+    remainder = te.truncmod(a, b)
+    return te.Select(_other_sign(remainder, b), remainder + b, remainder)
 
 
 def _float_floor_divide(a: te.Expr, b: te.Expr) -> te.Expr:
-    """The quotient that goes with `_float_floor_mod`: a - rest is a multiple of b but for rounding. a / 0 is that of
+    """The quotient that goes with `_float_floor_mod`: a - remainder is a multiple of b but for rounding. a / 0 is that of
     IEEE."""
-    rest, zero, one = te.truncmod(a, b), constant(0, b.dtype), constant(1, b.dtype)
-    whole = (a - rest) / b
-    whole = te.Select(_other_sign(rest, b), whole - one, whole)
-    down = te.floor(whole)
-    near = te.Select(whole - down > constant(0.5, b.dtype), down + one, down)
-    near = te.Select(t_call("EQ", whole, zero), te.copysign(zero, a / b), near)
+    remainder, zero, unit = te.truncmod(a, b), constant(0, b.dtype), constant(1, b.dtype)
+    quotient = (a - remainder) / b
+    quotient = te.Select(_other_sign(remainder, b), quotient - unit, quotient)
+    down = te.floor(quotient)
+    near = te.Select(quotient - down > constant(0.5, b.dtype), down + unit, down)
+    near = te.Select(t_call("EQ", quotient, zero), te.copysign(zero, a / b), near)
     return te.Select(t_call("EQ", b, zero), a / b, near)
 
 
-def _other_sign(rest: te.Expr, b: te.Expr) -> te.Expr:
+def _other_sign(remainder: te.Expr, b: te.Expr) -> te.Expr:
     zero = constant(0, b.dtype)
-    return te.all(t_call("NE", rest, zero), t_call("NE", rest < zero, b < zero))
+    return te.all(t_call("NE", remainder, zero), t_call("NE", remainder < zero, b < zero))
 
 
 def _of(function: Combine) -> Callable[[str], Combine]:
@@ -181,8 +181,8 @@ def power(lhs: Any, rhs: Any) -> te.Tensor:
     dtype = _pair("power", lhs, rhs)
     number = not isinstance(rhs, (te.Tensor, te.Expr))
     if not is_float(dtype) and not (number and isinstance(rhs, int) and 0 <= rhs <= 64):
-        told = f"lhs of {dtype}, rhs {rhs if number else 'a tensor'}"
-        raise refuse("power", told, 'use a number from 0 to 64 for rhs, or cast: astype(lhs, "float32")')
+        problem = f"lhs of {dtype}, rhs {rhs if number else 'a tensor'}"
+        raise refuse("power", problem, 'use a number from 0 to 64 for rhs, or cast: astype(lhs, "float32")')
     if number and rhs in (2, 3) and isinstance(lhs, te.Tensor):
         return te.compute(lhs.shape, lambda *i: _product([lhs(*i)] * int(rhs)), name="T_power")
     if not is_float(dtype):
@@ -215,8 +215,8 @@ def where(condition: Any, x: Any, y: Any) -> te.Tensor:
 def broadcast_to(data: Any, shape: Any) -> te.Tensor:
     """The tensor repeated along axes of size 1, and along new axes in front: (3, 1) -> (2, 3, 4)."""
     x = tensor("broadcast_to", "data", data)
-    wanted = shape_of("broadcast_to", shape)
-    if len(wanted) < x.ndim or not all(is_one(a) or same(a, b) for a, b in zip(x.shape[::-1], wanted[::-1])):  # noqa: B905
-        problem = f"{described('data', x)} does not broadcast to {shown(wanted)}"
+    new_shape = shape_of("broadcast_to", shape)
+    if len(new_shape) < x.ndim or not all(is_one(a) or same(a, b) for a, b in zip(x.shape[::-1], new_shape[::-1])):  # noqa: B905
+        problem = f"{described('data', x)} does not broadcast to {shown(new_shape)}"
         raise refuse("broadcast_to", problem, "sizes must be equal or 1, aligned at the last axis")
-    return te.compute(wanted, lambda *i: read(x, i, wanted), name="T_broadcast_to")
+    return te.compute(new_shape, lambda *i: read(x, i, new_shape), name="T_broadcast_to")

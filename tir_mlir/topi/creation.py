@@ -42,8 +42,8 @@ def ones(shape: Any, dtype: str = "float32") -> te.Tensor:
 
 def full_like(x: Any, fill_value: Any) -> te.Tensor:
     """A tensor of one number with the shape and type of another."""
-    given = tensor("full_like", "x", x)
-    return full(given.shape, given.dtype, fill_value)
+    operand = tensor("full_like", "x", x)
+    return full(operand.shape, operand.dtype, fill_value)
 
 
 def zeros_like(x: Any) -> te.Tensor:
@@ -66,10 +66,10 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: str = "float32") 
         count: Any = max(0, -int(-(last - first) // step))
     else:
         count = ceil_quotient(extent("arange", last) - extent("arange", first), integer("arange", "step", step, 1))
-    whole = all(not isinstance(v, float) for v in (first, step))
+    integral = all(not isinstance(v, float) for v in (first, step))
 
     def value(i: Any) -> Any:
-        if whole or not is_float(dtype):
+        if integral or not is_float(dtype):
             return constant(i * step + first, dtype)
         return constant(i, dtype) * constant(step, dtype) + constant(first, dtype)
 
@@ -79,9 +79,9 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: str = "float32") 
 def eye(n: Any, m: Any = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
     """Ones on a diagonal of an n x m matrix: k above the main one."""
     one_of("eye", "dtype", dtype, DTYPES)
-    one, zero = constant(1, dtype), constant(0, dtype)
+    unit, zero = constant(1, dtype), constant(0, dtype)
     shape = shape_of("eye", (n, n if m is None else m))
-    return te.compute(shape, lambda i, j: te.Select(te.all(i + k >= j, i + k <= j), one, zero), name="T_eye")
+    return te.compute(shape, lambda i, j: te.Select(te.all(i + k >= j, i + k <= j), unit, zero), name="T_eye")
 
 
 def tril(x: Any, k: int = 0) -> te.Tensor:
@@ -94,24 +94,24 @@ def triu(x: Any, k: int = 0) -> te.Tensor:
     return _triangle("triu", x, k, lambda i, j: j >= i)
 
 
-def _triangle(name: str, x: Any, k: int, inside: Any) -> te.Tensor:
-    given, k = ranked(name, "x", x, 2, 99), integer(name, "k", k)
-    zero = constant(0, given.dtype)
-    return te.compute(given.shape, lambda *i: te.Select(inside(i[-2] + k, i[-1]), given(*i), zero), name=f"T_{name}")
+def _triangle(name: str, x: Any, k: int, keeps: Any) -> te.Tensor:
+    matrix, k = ranked(name, "x", x, 2, 99), integer(name, "k", k)
+    zero = constant(0, matrix.dtype)
+    return te.compute(matrix.shape, lambda *i: te.Select(keeps(i[-2] + k, i[-1]), matrix(*i), zero), name=f"T_{name}")
 
 
 def one_hot(
     indices: Any, on_value: Any = 1, off_value: Any = 0, depth: Any = 0, axis: int = -1, dtype: str = "float32"
 ) -> te.Tensor:
     """A new axis of `depth` elements: on_value where its index is the element of `indices`, else off_value."""
-    given = tensor("one_hot", "indices", indices)
-    if is_float(given.dtype):
-        raise refuse("one_hot", f"indices are of {given.dtype}", 'cast them: astype(indices, "int32")')
-    at, depth = axis_of("one_hot", axis, given.ndim + 1), extent("one_hot", depth)
+    hot = tensor("one_hot", "indices", indices)
+    if is_float(hot.dtype):
+        raise refuse("one_hot", f"indices are of {hot.dtype}", 'cast them: astype(indices, "int32")')
+    dim, depth = axis_of("one_hot", axis, hot.ndim + 1), extent("one_hot", depth)
     on, off = constant(on_value, one_of("one_hot", "dtype", dtype, DTYPES)), constant(off_value, dtype)
 
     def element(*i: Any) -> Any:
-        index = given(*i[:at], *i[at + 1 :])
-        return te.Select(te.all(index >= constant(i[at], given.dtype), index <= constant(i[at], given.dtype)), on, off)
+        index = hot(*i[:dim], *i[dim + 1 :])
+        return te.Select(te.all(index >= constant(i[dim], hot.dtype), index <= constant(i[dim], hot.dtype)), on, off)
 
-    return te.compute((*given.shape[:at], depth, *given.shape[at:]), element, name="T_one_hot")
+    return te.compute((*hot.shape[:dim], depth, *hot.shape[dim:]), element, name="T_one_hot")

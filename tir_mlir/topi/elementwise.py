@@ -84,51 +84,51 @@ def square(x: Any) -> te.Tensor:
 
 def reciprocal(x: Any) -> te.Tensor:
     """1 / x, of floats."""
-    given = floats("reciprocal", "x", x)
-    return mapped("reciprocal", given, lambda v: constant(1, given.dtype) / v)
+    operand = floats("reciprocal", "x", x)
+    return mapped("reciprocal", operand, lambda v: constant(1, operand.dtype) / v)
 
 
 def sign(x: Any) -> te.Tensor:
     """-1, 0 or 1."""
-    given = _number("sign", x)
-    zero, one = constant(0, given.dtype), constant(1, given.dtype)
-    return mapped("sign", given, lambda v: te.Select(v > zero, one, te.Select(v < zero, zero - one, zero)))
+    operand = _number("sign", x)
+    zero, unit = constant(0, operand.dtype), constant(1, operand.dtype)
+    return mapped("sign", operand, lambda v: te.Select(v > zero, unit, te.Select(v < zero, zero - unit, zero)))
 
 
 def logical_not(x: Any) -> te.Tensor:
     """Whether x, of bool, is false."""
-    given = of_type("logical_not", "x", tensor("logical_not", "x", x), ("bool",), "of bool")
-    return mapped("logical_not", given, lambda v: t_call("Not", v))
+    operand = of_type("logical_not", "x", tensor("logical_not", "x", x), ("bool",), "of bool")
+    return mapped("logical_not", operand, lambda v: t_call("Not", v))
 
 
 def bitwise_not(x: Any) -> te.Tensor:
     """Bitwise complement, of integers."""
-    given = _number("bitwise_not", x)
-    if is_float(given.dtype):
-        raise refuse("bitwise_not", f"{described('x', given)} is not of integers", 'cast it: astype(x, "int32")')
-    return mapped("bitwise_not", given, te.bitwise_not)
+    operand = _number("bitwise_not", x)
+    if is_float(operand.dtype):
+        raise refuse("bitwise_not", f"{described('x', operand)} is not of integers", 'cast it: astype(x, "int32")')
+    return mapped("bitwise_not", operand, te.bitwise_not)
 
 
 def clip(x: Any, a_min: Any, a_max: Any) -> te.Tensor:
     """x limited to a_min..a_max; None: no limit on that side."""
-    given = _number("clip", x)
-    low, high = (None if v is None else constant(v, given.dtype) for v in (a_min, a_max))
+    operand = _number("clip", x)
+    low, high = (None if v is None else constant(v, operand.dtype) for v in (a_min, a_max))
 
     def limited(v: Any) -> Any:
         v = v if low is None else te.max(v, low)
         return v if high is None else te.min(v, high)
 
-    return mapped("clip", given, limited)
+    return mapped("clip", operand, limited)
 
 
 def cast(x: Any, dtype: str) -> te.Tensor:
     """The elements in another type; floats lose their fraction in integers; itself if it has the type."""
-    given = tensor("astype", "x", x)
+    operand = tensor("astype", "x", x)
     if dtype not in DTYPES:
         raise refuse("astype", f"dtype {short_repr(dtype)} is not supported", f"use one of {', '.join(DTYPES)}")
-    if given.dtype == dtype:
-        return given
-    return mapped("cast", given, lambda v: truth(v, given.dtype) if dtype == "bool" else v.astype(dtype))
+    if operand.dtype == dtype:
+        return operand
+    return mapped("cast", operand, lambda v: truth(v, operand.dtype) if dtype == "bool" else v.astype(dtype))
 
 
 astype = cast

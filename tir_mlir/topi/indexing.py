@@ -33,12 +33,12 @@ def strided_slice(
     steps = [1] * len(chosen) if strides is None else list(strides) if isinstance(strides, (tuple, list)) else [strides]
     steps = steps * len(chosen) if len(steps) == 1 else steps
     if not len(begins) == len(ends) == len(steps) == len(chosen) <= x.ndim:
-        told = f"{len(begins)} begins, {len(ends)} ends and {len(steps)} strides for {len(chosen)} axes"
-        raise refuse("strided_slice", f"{told} of {described('a', x)}", "pass one of each for each axis")
+        counts = f"{len(begins)} begins, {len(ends)} ends and {len(steps)} strides for {len(chosen)} axes"
+        raise refuse("strided_slice", f"{counts} of {described('a', x)}", "pass one of each for each axis")
     shape, starts, by = list(x.shape), {}, {}
-    for at, first, last, step in zip(chosen, begins, ends, steps, strict=True):
-        by[at] = integer("strided_slice", "strides", step)
-        starts[at], shape[at] = _slice(x, at, first, last, by[at])
+    for dim, first, last, step in zip(chosen, begins, ends, steps, strict=True):
+        by[dim] = integer("strided_slice", "strides", step)
+        starts[dim], shape[dim] = _slice(x, dim, first, last, by[dim])
 
     def element(*i: Any) -> Any:
         return x(*(i[a] if a not in starts else i[a] * by[a] + starts[a] for a in range(x.ndim)))
@@ -46,17 +46,17 @@ def strided_slice(
     return te.compute(tuple(shape), element, name="T_strided_slice")
 
 
-def _slice(x: te.Tensor, at: int, first: Any, last: Any, step: int) -> tuple[Size, Size]:
+def _slice(x: te.Tensor, dim: int, first: Any, last: Any, step: int) -> tuple[Size, Size]:
     """The start and the number of elements of a slice of one axis."""
-    size = x.shape[at]
+    size = x.shape[dim]
     if step == 0:
-        raise refuse("strided_slice", f"a stride of 0 at axis {at}", "use a positive or negative number")
+        raise refuse("strided_slice", f"a stride of 0 at axis {dim}", "use a positive or negative number")
     numbers = [v for v in (first, last) if v is not None]
     if isinstance(size, int) and all(isinstance(v, int) for v in numbers):
         span = range(size)[slice(first, last, step)]
         return span.start, len(span)
     if step < 0:
-        problem = f"a negative stride at axis {at} of {described('a', x)}, whose size is symbolic"
+        problem = f"a negative stride at axis {dim} of {described('a', x)}, whose size is symbolic"
         raise refuse("strided_slice", problem, "flip the axis, then slice it with a positive stride")
     begin = _position(first, size, 0)
     end = _position(last, size, size)
@@ -69,17 +69,17 @@ def _slice(x: te.Tensor, at: int, first: Any, last: Any, step: int) -> tuple[Siz
 def _position(value: Any, size: Size, default: Size) -> Size:
     if value is None:
         return default
-    given = extent("strided_slice", value)
-    if isinstance(given, int):
-        return size if given >= END else simple(size + given) if given < 0 else given
-    return given
+    bound = extent("strided_slice", value)
+    if isinstance(bound, int):
+        return size if bound >= END else simple(size + bound) if bound < 0 else bound
+    return bound
 
 
 def flip(a: Any, axis: Any = 0) -> te.Tensor:
     """The elements in reverse order along one or several axes."""
     x = tensor("flip", "a", a)
     axes = axes_of("flip", axis, x.ndim)
-    last = {at: simple(x.shape[at] - 1) for at in axes}
+    last = {dim: simple(x.shape[dim] - 1) for dim in axes}
     return te.compute(x.shape, lambda *i: x(*(last[d] - v if d in last else v for d, v in enumerate(i))), name="T_flip")
 
 
@@ -100,18 +100,18 @@ def roll(a: Any, shift: Any, axis: Any) -> te.Tensor:
 
 def position(index: Any, size: Size, negative: bool = True) -> Any:
     """An index that is data as one within 0..size - 1: a negative one from the end, one beyond limited."""
-    at = index.astype("int32") if index.dtype != "int32" else index
+    wrapped = index.astype("int32") if index.dtype != "int32" else index
     if negative:
-        at = te.Select(at < 0, at + size, at)
-    return te.max(te.min(at, size - 1), 0)
+        wrapped = te.Select(wrapped < 0, wrapped + size, wrapped)
+    return te.max(te.min(wrapped, size - 1), 0)
 
 
 def indices_of(op: str, indices: Any) -> te.Tensor:
     """An operand of integers."""
-    given = tensor(op, "indices", indices)
-    if is_float(given.dtype) or given.dtype == "bool":
-        raise refuse(op, f"{described('indices', given)} are not integers", 'cast them: astype(indices, "int32")')
-    return given
+    operand = tensor(op, "indices", indices)
+    if is_float(operand.dtype) or operand.dtype == "bool":
+        raise refuse(op, f"{described('indices', operand)} are not integers", 'cast them: astype(indices, "int32")')
+    return operand
 
 
 def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mode: str = "clip") -> te.Tensor:
@@ -120,7 +120,7 @@ def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mod
     axis: default all in row-major order. mode: "clip" limits indices to the axis; "fast" too, as nothing else is safe;
     "wrap" takes them modulo its size. batch_dims: only 0.
     """
-    x, at = tensor("take", "a", a), indices_of("take", indices)
+    x, positions = tensor("take", "a", a), indices_of("take", indices)
     one_of("take", "mode", mode, ["clip", "fast", "wrap"])
     if batch_dims != 0:
         raise refuse("take", f"batch_dims={short_repr(batch_dims)}", "use gather_nd")
@@ -130,56 +130,61 @@ def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mod
     size = x.shape[d]
 
     def element(*i: Any) -> Any:
-        index = at(*i[d : d + at.ndim])
+        index = positions(*i[d : d + positions.ndim])
         if mode == "wrap":
-            where = te.floormod(index if at.dtype == "int32" else index.astype("int32"), size)
+            where = te.floormod(index if positions.dtype == "int32" else index.astype("int32"), size)
         else:
             where = position(index, size, negative=False)
-        return x(*i[:d], where, *i[d + at.ndim :])
+        return x(*i[:d], where, *i[d + positions.ndim :])
 
-    return te.compute((*x.shape[:d], *at.shape, *x.shape[d + 1 :]), element, name="T_take")
+    return te.compute((*x.shape[:d], *positions.shape, *x.shape[d + 1 :]), element, name="T_take")
 
 
 def gather(data: Any, axis: int, indices: Any) -> te.Tensor:
     """result[i, j] = data[indices[i, j], j] for axis 0: of the shape of the indices, whose other sizes are not greater
     than those of the data."""
-    x, at = tensor("gather_elements", "data", data), indices_of("gather_elements", indices)
+    x, positions = tensor("gather_elements", "data", data), indices_of("gather_elements", indices)
     d = axis_of("gather_elements", axis, x.ndim)
-    if at.ndim != x.ndim:
-        told = f"{described('data', x)} and {described('indices', at)}"
-        raise refuse("gather_elements", told, "pass indices with as many axes as the data")
-    return te.compute(at.shape, lambda *i: x(*i[:d], position(at(*i), x.shape[d]), *i[d + 1 :]), name="T_gather")
+    if positions.ndim != x.ndim:
+        problem = f"{described('data', x)} and {described('indices', positions)}"
+        raise refuse("gather_elements", problem, "pass indices with as many axes as the data")
+    return te.compute(
+        positions.shape, lambda *i: x(*i[:d], position(positions(*i), x.shape[d]), *i[d + 1 :]), name="T_gather"
+    )
 
 
 def gather_nd(data: Any, indices: Any, batch_dims: int = 0) -> te.Tensor:
     """The last axis of the indices holds positions along the first axes of the data (after `batch_dims` that both
     have): (b, s, d), (b, n, 1) -> (b, n, d) with batch_dims=1."""
-    x, at = tensor("gather_nd", "data", data), indices_of("gather_nd", indices)
-    depth = at.shape[-1] if at.ndim else None
+    x, positions = tensor("gather_nd", "data", data), indices_of("gather_nd", indices)
+    depth = positions.shape[-1] if positions.ndim else None
     b = integer("gather_nd", "batch_dims", batch_dims, 0)
-    if not isinstance(depth, int) or b >= at.ndim or b + depth > x.ndim:
-        told = f"{described('data', x)} and {described('indices', at)}, batch_dims={b}"
-        raise refuse("gather_nd", told, "the last axis of the indices is at most as long as the data has axes")
-    outer = at.ndim - 1
+    if not isinstance(depth, int) or b >= positions.ndim or b + depth > x.ndim:
+        problem = f"{described('data', x)} and {described('indices', positions)}, batch_dims={b}"
+        raise refuse("gather_nd", problem, "the last axis of the indices is at most as long as the data has axes")
+    outer = positions.ndim - 1
 
     def element(*i: Any) -> Any:
-        where = [position(at(*i[:outer], n), x.shape[b + n]) for n in range(depth)]
+        where = [position(positions(*i[:outer], n), x.shape[b + n]) for n in range(depth)]
         return x(*i[:b], *where, *i[outer:])
 
-    return te.compute((*at.shape[:-1], *x.shape[b + depth :]), element, name="T_gather_nd")
+    return te.compute((*positions.shape[:-1], *x.shape[b + depth :]), element, name="T_gather_nd")
 
 
 def index_tensor(data: Any, *indices: Any) -> te.Tensor:
     """data[i0, i1, ...] with tensors of indices that broadcast, one for each of the first axes."""
     x = tensor("index_tensor", "data", data)
-    given = [indices_of("index_tensor", i) for i in indices]
-    if not 0 < len(given) <= x.ndim:
-        told = f"{len(given)} tensors of indices for {described('data', x)}"
-        raise refuse("index_tensor", told, "pass one for each of the first axes")
-    shape = broadcast_shape("index_tensor", *(i.shape for i in given))
+    index_tensors = [indices_of("index_tensor", i) for i in indices]
+    if not 0 < len(index_tensors) <= x.ndim:
+        problem = f"{len(index_tensors)} tensors of indices for {described('data', x)}"
+        raise refuse("index_tensor", problem, "pass one for each of the first axes")
+    shape = broadcast_shape("index_tensor", *(i.shape for i in index_tensors))
 
     def element(*i: Any) -> Any:
-        at = i[: len(shape)]
-        return x(*(position(read(g, at, shape), n) for g, n in zip(given, x.shape, strict=False)), *i[len(shape) :])
+        outer = i[: len(shape)]
+        return x(
+            *(position(read(g, outer, shape), n) for g, n in zip(index_tensors, x.shape, strict=False)),
+            *i[len(shape) :],
+        )
 
-    return te.compute((*shape, *x.shape[len(given) :]), element, name="T_index")
+    return te.compute((*shape, *x.shape[len(index_tensors) :]), element, name="T_index")

@@ -36,16 +36,16 @@ class Layout:
     def sizes(self, op: str, name: str, x: te.Tensor) -> dict[str, Size]:
         """The size of each letter for a tensor; checks its rank and its blocks."""
         if x.ndim != len(self.axes):
-            told = f"{described(name, x)} has {x.ndim} axes"
-            raise refuse(op, told, f"{self.text} has {len(self.axes)}: reshape it, or name its layout")
-        found: dict[str, Size] = {}
+            problem = f"{described(name, x)} has {x.ndim} axes"
+            raise refuse(op, problem, f"{self.text} has {len(self.axes)}: reshape it, or name its layout")
+        by_letter: dict[str, Size] = {}
         for axis, size in zip(self.axes, x.shape, strict=True):
             if axis.islower() and size != self.factors[axis.upper()]:
-                told = f"{described(name, x)} in {self.text}: its blocks of {axis.upper()} have {size} elements"
-                raise refuse(op, told, f"name the layout with {size}{axis}")
+                problem = f"{described(name, x)} in {self.text}: its blocks of {axis.upper()} have {size} elements"
+                raise refuse(op, problem, f"name the layout with {size}{axis}")
             if axis.isupper():
-                found[axis] = simple(size * self.factors.get(axis, 1))
-        return found
+                by_letter[axis] = simple(size * self.factors.get(axis, 1))
+        return by_letter
 
     def shape(self, op: str, sizes: Mapping[str, Size]) -> tuple[Size, ...]:
         """The shape of a tensor with the size of each letter."""
@@ -54,14 +54,14 @@ class Layout:
             factor = self.factors.get(axis.upper(), 1)
             outer = sizes[axis.upper()] if factor == 1 else exact_quotient([sizes[axis.upper()]], [factor])
             if outer is None:
-                told = f"{sizes[axis.upper()]} of {axis.upper()} in {self.text}"
-                raise refuse(op, told, f"use blocks that divide them, or a layout without blocks of {axis.upper()}")
+                problem = f"{sizes[axis.upper()]} of {axis.upper()} in {self.text}"
+                raise refuse(op, problem, f"use blocks that divide them, or a layout without blocks of {axis.upper()}")
             result.append(factor if axis.islower() else outer)
         return tuple(result)
 
-    def index(self, at: Mapping[str, Any]) -> tuple[Any, ...]:
+    def index(self, positions: Mapping[str, Any]) -> tuple[Any, ...]:
         """The index of the element at a position of each letter: a number, an expression or a `Blocked`."""
-        return tuple(self._coordinate(axis, at[axis.upper()]) for axis in self.axes)
+        return tuple(self._coordinate(axis, positions[axis.upper()]) for axis in self.axes)
 
     def _coordinate(self, axis: str, value: Any) -> Any:
         factor = self.factors.get(axis.upper())
@@ -75,9 +75,9 @@ class Layout:
 
     def positions(self, index: Sequence[Any]) -> dict[str, Any]:
         """The position of each letter at an index of a tensor."""
-        own = dict(zip(self.axes, index, strict=True))
+        by_axis = dict(zip(self.axes, index, strict=True))
         return {
-            a: Blocked(own[a], own[a.lower()], self.factors[a]) if a in self.factors else own[a]
+            a: Blocked(by_axis[a], by_axis[a.lower()], self.factors[a]) if a in self.factors else by_axis[a]
             for a in self.axes
             if a.isupper()
         }
@@ -93,8 +93,8 @@ def layout(op: str, name: str, text: Any, letters: str, example: str) -> Layout:
     axes = tuple(upper or lower for upper, _, lower in parts)
     factors = {lower.upper(): int(number) for _, number, lower in parts if lower}
     plain = [a for a in axes if a.isupper()]
-    known = "".join(u or n + x for u, n, x in parts) == text and sorted(plain) == sorted(letters)
-    if not known or not set(factors) <= set(plain) or len(set(axes)) < len(axes) or 0 in factors.values():
+    well_formed = "".join(u or n + x for u, n, x in parts) == text and sorted(plain) == sorted(letters)
+    if not well_formed or not set(factors) <= set(plain) or len(set(axes)) < len(axes) or 0 in factors.values():
         raise refuse(
             op, f"{name}={short_repr(text)}", f"name the axes {', '.join(letters)} once each, as in {example!r}"
         )

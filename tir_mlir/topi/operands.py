@@ -46,22 +46,24 @@ def tensor(op: str, name: str, value: Any) -> te.Tensor:
 
 def ranked(op: str, name: str, value: Any, least: int, most: int | None = None) -> te.Tensor:
     """The operand, if it is a tensor of a rank in least..most (default: least)."""
-    given = tensor(op, name, value)
+    operand = tensor(op, name, value)
     high = least if most is None else most
-    if not least <= given.ndim <= high:
-        wanted = f"{least}" if least == high else f"{least} to {high}" if high < 99 else f"at least {least}"
-        axes = "axis" if wanted == "1" else "axes"
+    if not least <= operand.ndim <= high:
+        rank_text = f"{least}" if least == high else f"{least} to {high}" if high < 99 else f"at least {least}"
+        axes = "axis" if rank_text == "1" else "axes"
         raise refuse(
-            op, f"{described(name, given)} has {given.ndim} axes", f"pass {name} with {wanted} {axes}: reshape it"
+            op,
+            f"{described(name, operand)} has {operand.ndim} axes",
+            f"pass {name} with {rank_text} {axes}: reshape it",
         )
-    return given
+    return operand
 
 
-def of_type(op: str, name: str, given: te.Tensor, types: Sequence[str], what: str) -> te.Tensor:
+def of_type(op: str, name: str, operand: te.Tensor, types: Sequence[str], what: str) -> te.Tensor:
     """The operand, if its type is one of `types`, described by `what`."""
-    if given.dtype not in types:
-        raise refuse(op, f"{described(name, given)} is not {what}", f'cast it first: astype({name}, "{types[0]}")')
-    return given
+    if operand.dtype not in types:
+        raise refuse(op, f"{described(name, operand)} is not {what}", f'cast it first: astype({name}, "{types[0]}")')
+    return operand
 
 
 def is_float(dtype: str) -> bool:
@@ -74,19 +76,19 @@ def floats(op: str, name: str, value: Any) -> te.Tensor:
     return of_type(op, name, tensor(op, name, value), ("float32", *FLOATS), "of floats")
 
 
-def numbers(op: str, name: str, given: te.Tensor) -> te.Tensor:
+def numbers(op: str, name: str, operand: te.Tensor) -> te.Tensor:
     """The operand, if it is not of bools."""
-    if given.dtype == "bool":
-        raise refuse(op, f"{described(name, given)} is of bool", f'cast it first: astype({name}, "int32")')
-    return given
+    if operand.dtype == "bool":
+        raise refuse(op, f"{described(name, operand)} is of bool", f'cast it first: astype({name}, "int32")')
+    return operand
 
 
 def one_type(op: str, **operands: te.Tensor) -> str:
     """The type that all operands have."""
     types = {x.dtype for x in operands.values()}
     if len(types) > 1:
-        told = ", ".join(described(name, x) for name, x in operands.items())
-        raise refuse(op, f"the operands have different types: {told}", "cast one of them with astype")
+        operands_text = ", ".join(described(name, x) for name, x in operands.items())
+        raise refuse(op, f"the operands have different types: {operands_text}", "cast one of them with astype")
     return types.pop()
 
 
@@ -115,11 +117,11 @@ def axes_of(op: str, axes: Any, ndim: int, name: str = "axis") -> tuple[int, ...
     """Axes as different numbers in 0..ndim - 1, in order; None: all."""
     if axes is None:
         return tuple(range(ndim))
-    given = axes if isinstance(axes, (tuple, list)) else (axes,)
-    found = tuple(axis_of(op, a, ndim, name) for a in given)
-    if len(set(found)) != len(found):
+    entries = axes if isinstance(axes, (tuple, list)) else (axes,)
+    normalized = tuple(axis_of(op, a, ndim, name) for a in entries)
+    if len(set(normalized)) != len(normalized):
         raise refuse(op, f"{name}={short_repr(axes)} names an axis twice", "name each axis once")
-    return found
+    return normalized
 
 
 def extent(op: str, size: Any) -> Size:
@@ -141,9 +143,9 @@ def wide_type(dtype: str) -> str:
     return "float32" if dtype in ("float16", "bfloat16") else dtype
 
 
-def as_type(value: te.Expr, own: str, dtype: str) -> te.Expr:
-    """A value of type `own` in another type."""
-    return value if own == dtype else value.astype(dtype)
+def as_type(value: te.Expr, from_dtype: str, dtype: str) -> te.Expr:
+    """A value of type `from_dtype` in another type."""
+    return value if from_dtype == dtype else value.astype(dtype)
 
 
 def integer(op: str, name: str, value: Any, least: int | None = None) -> int:
@@ -151,18 +153,18 @@ def integer(op: str, name: str, value: Any, least: int | None = None) -> int:
     if isinstance(value, np.integer):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
-        wanted = "an integer" if least is None else f"an integer of at least {least}"
-        raise refuse(op, f"{name}={short_repr(value)}", f"pass {wanted}")
+        requirement = "an integer" if least is None else f"an integer of at least {least}"
+        raise refuse(op, f"{name}={short_repr(value)}", f"pass {requirement}")
     return value
 
 
 def integers(op: str, name: str, value: Any, count: int, least: int | None = None) -> tuple[int, ...]:
     """An attribute of `count` integers; one stands for all."""
-    given = value if isinstance(value, (tuple, list)) else (value,)
-    if len(given) not in (1, count):
-        raise refuse(op, f"{name}={short_repr(value)} has {len(given)} numbers", f"pass one, or {count}")
-    given = tuple(integer(op, name, v, least) for v in given)
-    return given * count if len(given) == 1 else given
+    entries = value if isinstance(value, (tuple, list)) else (value,)
+    if len(entries) not in (1, count):
+        raise refuse(op, f"{name}={short_repr(value)} has {len(entries)} numbers", f"pass one, or {count}")
+    entries = tuple(integer(op, name, v, least) for v in entries)
+    return entries * count if len(entries) == 1 else entries
 
 
 def one_of(op: str, name: str, value: Any, choices: Sequence[str]) -> str:

@@ -24,10 +24,10 @@ def cumsum(data: Any, axis: Any = None, dtype: str | None = None, exclusive: boo
     x = tensor("cumsum", "data", data)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
-    at = axis_of("cumsum", axis, x.ndim)
+    dim = axis_of("cumsum", axis, x.ndim)
     to = dtype or numbers("cumsum", "data", x).dtype
     wide = wide_type(to)
-    added = _prefix(x, at, wide, exclusive)
+    added = _prefix(x, dim, wide, exclusive)
     return narrow(added, to)
 
 
@@ -52,12 +52,14 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
         lambda *i: te.sum(as_type(x(*put(i, i[axis] * CHUNK + k)), x.dtype, dtype), axis=k),
         name="T_chunk_sum",
     )
-    before = _prefix(sums, axis, dtype, True)
+    chunk_offsets = _prefix(sums, axis, dtype, True)
 
     def inside(*i: Any) -> Any:
         first = i[axis] // CHUNK * CHUNK
         value = as_type(x(*put(i, first + m)), x.dtype, dtype)
         return te.sum(te.if_then_else(below(m, i[axis] % CHUNK), value, zero), axis=m)
 
-    own = te.compute(x.shape, inside, name="T_chunk_cumsum")
-    return te.compute(x.shape, lambda *i: before(*put(i, i[axis] // CHUNK)) + own(*i), name="T_cumsum")
+    chunk_prefixes = te.compute(x.shape, inside, name="T_chunk_cumsum")
+    return te.compute(
+        x.shape, lambda *i: chunk_offsets(*put(i, i[axis] // CHUNK)) + chunk_prefixes(*i), name="T_cumsum"
+    )

@@ -34,32 +34,36 @@ def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | Non
     x, y = ranked("matmul", "a", a, 1, 99), ranked("matmul", "b", b, 1, 99)
     dtype = one_type("matmul", a=x, b=y)
     swap = transp_a and x.ndim > 1, transp_b and y.ndim > 1
-    depth, other = x.shape[-2 if swap[0] else -1], y.shape[-2 if y.ndim > 1 and not swap[1] else -1]
-    if not same(depth, other):
-        told = f"{described('a', x)}{' transposed' * swap[0]} and {described('b', y)}{' transposed' * swap[1]}"
-        raise refuse("matmul", f"{told}: {depth} columns times {other} rows", "transpose or reshape one of them")
+    depth, inner_rows = x.shape[-2 if swap[0] else -1], y.shape[-2 if y.ndim > 1 and not swap[1] else -1]
+    if not same(depth, inner_rows):
+        operands_text = f"{described('a', x)}{' transposed' * swap[0]} and {described('b', y)}{' transposed' * swap[1]}"
+        raise refuse(
+            "matmul", f"{operands_text}: {depth} columns times {inner_rows} rows", "transpose or reshape one of them"
+        )
     batch = broadcast_shape("matmul", x.shape[:-2], y.shape[:-2])
     rows = () if x.ndim == 1 else (x.shape[-1 if swap[0] else -2],)
     columns = () if y.ndim == 1 else (y.shape[-2 if swap[1] else -1],)
     k = te.reduce_axis((0, depth), name="k")
     added = sum_type(dtype, out_dtype)
 
-    def side(t: te.Tensor, outer: Any, at: Any, left: bool) -> Any:
+    def side(t: te.Tensor, outer: Any, free_index: Any, is_lhs: bool) -> Any:
         if t.ndim == 1:
             return t(k)
-        own = t.shape[:-2]
+        batch_dims = t.shape[:-2]
         index = [
             0 if is_one(n) and not is_one(m) else i
-            for i, n, m in zip(outer[len(batch) - len(own) :], own, batch[len(batch) - len(own) :], strict=True)
+            for i, n, m in zip(
+                outer[len(batch) - len(batch_dims) :], batch_dims, batch[len(batch) - len(batch_dims) :], strict=True
+            )
         ]
-        last = (at, k) if left != swap[not left] else (k, at)
+        last = (free_index, k) if is_lhs != swap[not is_lhs] else (k, free_index)
         return t(*index, *last)
 
     def element(*i: Any) -> Any:
         outer = i[: len(batch)]
         row, column = (i[len(batch)] if rows else None), (i[-1] if columns else None)
-        one, two = side(x, outer, row, True), side(y, outer, column, False)
-        return te.sum(as_type(one, dtype, added) * as_type(two, dtype, added), axis=k)
+        lhs, rhs = side(x, outer, row, True), side(y, outer, column, False)
+        return te.sum(as_type(lhs, dtype, added) * as_type(rhs, dtype, added), axis=k)
 
     return narrow(te.compute((*batch, *rows, *columns), element, name=name), out_dtype or dtype)
 
@@ -96,17 +100,17 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
     for letters, x in zip(inputs, tensors, strict=True):
         for letter, size in zip(letters, x.shape, strict=True):
             if not same(sizes.setdefault(letter, size), size):
-                told = f"axis {letter} of {subscripts!r} has sizes {sizes[letter]} and {size}"
-                raise refuse("einsum", told, "give axes of one letter the same size")
+                problem = f"axis {letter} of {subscripts!r} has sizes {sizes[letter]} and {size}"
+                raise refuse("einsum", problem, "give axes of one letter the same size")
     sums = {x: te.reduce_axis((0, sizes[x]), name=x) for x in dict.fromkeys("".join(inputs)) if x not in result}
     added = sum_type(dtype, None)
 
     def element(*i: Any) -> Any:
-        at = {**dict(zip(result, i, strict=True)), **sums}
+        by_letter = {**dict(zip(result, i, strict=True)), **sums}
         value: Any = None
         for letters, x in zip(inputs, tensors, strict=True):
-            one = as_type(x(*(at[c] for c in letters)), dtype, added)
-            value = one if value is None else value * one
+            factor = as_type(x(*(by_letter[c] for c in letters)), dtype, added)
+            value = factor if value is None else value * factor
         return te.sum(value, axis=list(sums.values())) if sums else value
 
     return narrow(te.compute(tuple(sizes[c] for c in result), element, name="T_einsum"), dtype)
@@ -114,8 +118,8 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
 
 def _einsum_letters(subscripts: str, tensors: Sequence[te.Tensor]) -> tuple[list[str], str]:
     """The letters of each operand and of the result, checked."""
-    left, arrow, result = subscripts.replace(" ", "").partition("->")
-    inputs = left.split(",")
+    terms, arrow, result = subscripts.replace(" ", "").partition("->")
+    inputs = terms.split(",")
     every = "".join(inputs)
     result = result if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
     shape = " and ".join(shown(x.shape) for x in tensors)

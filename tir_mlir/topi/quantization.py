@@ -47,8 +47,8 @@ def quantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dty
     """
     x = floats("quantize", "data", data)
     low, high = LIMITS[one_of("quantize", "out_dtype", out_dtype, list(LIMITS))]
-    at, wide = axis_of("quantize", axis, x.ndim), wide_type(x.dtype)
-    by, zero = (_parameter("quantize", n, v, x, at) for n, v in (("scale", scale), ("zero_point", zero_point)))
+    dim, wide = axis_of("quantize", axis, x.ndim), wide_type(x.dtype)
+    by, zero = (_parameter("quantize", n, v, x, dim) for n, v in (("scale", scale), ("zero_point", zero_point)))
 
     def element(*i: Any) -> Any:
         value = te.round(as_type(x(*i), x.dtype, wide) / constant(by(i), wide)) + constant(zero(i), wide)
@@ -66,8 +66,8 @@ def dequantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_d
     if is_float(x.dtype) or x.dtype == "bool":
         raise refuse("dequantize", f"{described('data', x)} is not of integers", "pass what quantize made")
     one_of("dequantize", "out_dtype", out_dtype, FLOATS)
-    at, wide = axis_of("dequantize", axis, x.ndim), wide_type(out_dtype)
-    by, zero = (_parameter("dequantize", n, v, x, at) for n, v in (("scale", scale), ("zero_point", zero_point)))
+    dim, wide = axis_of("dequantize", axis, x.ndim), wide_type(out_dtype)
+    by, zero = (_parameter("dequantize", n, v, x, dim) for n, v in (("scale", scale), ("zero_point", zero_point)))
     shifted = isinstance(zero_point, te.Tensor) or zero_point != 0
 
     def element(*i: Any) -> Any:

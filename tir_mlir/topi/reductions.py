@@ -42,8 +42,8 @@ def placed(x: te.Tensor, index: Sequence[Any], sums: dict[int, Any], keepdims: b
     """The index of an element of x: that of the result with the reduce axes put in."""
     if keepdims:
         return tuple(sums.get(a, index[a]) for a in range(x.ndim))
-    rest = iter(index)
-    return tuple(sums[a] if a in sums else next(rest) for a in range(x.ndim))
+    spatial = iter(index)
+    return tuple(sums[a] if a in sums else next(spatial) for a in range(x.ndim))
 
 
 def reduced(name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reducer: Any, dtype: str) -> te.Tensor:
@@ -173,10 +173,10 @@ def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
         x = tensor(name, "data", data)
         axes = tuple(range(x.ndim)) if axis is None else (axis_of(name, axis, x.ndim),)
         sums = reduce_axes(x, axes)
-        at: Any = 0
+        flat_index: Any = 0
         for a, k in sums.items():
-            at = at * x.shape[a] + k if a else k
-        index = at if axis is None else next(iter(sums.values()))
+            flat_index = flat_index * x.shape[a] + k if a else k
+        index = flat_index if axis is None else next(iter(sums.values()))
         compared = "int8" if x.dtype == "bool" else x.dtype
         reducer = first_of(best, least, compared)
         where, _ = te.compute(

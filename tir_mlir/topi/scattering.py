@@ -24,9 +24,9 @@ COMBINE: dict[str, Callable[[Any, Any], Any]] = {
 
 def _inside(index: Any, size: Size) -> tuple[Any, Any]:
     """An index that is data, with negative ones from the end, and whether it is within the axis."""
-    at = index.astype("int32") if index.dtype != "int32" else index
-    at = te.Select(at < 0, at + size, at)
-    return at, te.all(at >= 0, at < size)
+    wrapped = index.astype("int32") if index.dtype != "int32" else index
+    wrapped = te.Select(wrapped < 0, wrapped + size, wrapped)
+    return wrapped, te.all(wrapped >= 0, wrapped < size)
 
 
 def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "update") -> te.Tensor:
@@ -36,33 +36,33 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduc
     negative ones count from the end. updates: of the shape of the indices.
     """
     op = "scatter_elements"
-    x, at, new = tensor(op, "data", data), indices_of(op, indices), tensor(op, "updates", updates)
+    x, positions, new = tensor(op, "data", data), indices_of(op, indices), tensor(op, "updates", updates)
     one_type(op, data=x, updates=new)
     one_of(op, "reduction", reduction, list(COMBINE))
     d = axis_of(op, axis, x.ndim)
-    if at.ndim != x.ndim or new.ndim != x.ndim or not all(map(same, at.shape, new.shape)):
-        told = f"{described('data', x)}, {described('indices', at)}, {described('updates', new)}"
-        raise refuse(op, told, "pass indices and updates of one shape, with as many axes as the data")
+    if positions.ndim != x.ndim or new.ndim != x.ndim or not all(map(same, positions.shape, new.shape)):
+        problem = f"{described('data', x)}, {described('indices', positions)}, {described('updates', new)}"
+        raise refuse(op, problem, "pass indices and updates of one shape, with as many axes as the data")
 
     def element(*i: Any) -> Any:
-        index, inside = _inside(at(*i), x.shape[d])
-        return (*i[:d], index, *i[d + 1 :]), lambda old: COMBINE[reduction](old, new(*i)), inside
+        index, in_bounds = _inside(positions(*i), x.shape[d])
+        return (*i[:d], index, *i[d + 1 :]), lambda old: COMBINE[reduction](old, new(*i)), in_bounds
 
-    return te.update(x, at.shape, element, name="T_scatter_elements")
+    return te.update(x, positions.shape, element, name="T_scatter_elements")
 
 
 def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> te.Tensor:
     """A copy of the data with result[indices[i]] = updates[i]: the last axis of the indices holds positions along the
     first axes of the data. In order: the last stays. mode: as the reduction of `scatter_elements`."""
     op = "scatter_nd"
-    x, at, new = tensor(op, "data", data), indices_of(op, indices), tensor(op, "updates", updates)
+    x, positions, new = tensor(op, "data", data), indices_of(op, indices), tensor(op, "updates", updates)
     one_of(op, "mode", mode, list(COMBINE))
-    depth = number(at.shape[-1]) if at.ndim else None
+    depth = number(positions.shape[-1]) if positions.ndim else None
     if depth is None or depth > x.ndim:
-        told = f"{described('data', x)} and {described('indices', at)}"
-        raise refuse(op, told, "the last axis of the indices is at most as long as the data has axes")
-    places = [lambda i, n=n: at(*i, n) for n in range(depth)]
-    return _at_places(op, x, at.shape[:-1], places, new, mode)
+        problem = f"{described('data', x)} and {described('indices', positions)}"
+        raise refuse(op, problem, "the last axis of the indices is at most as long as the data has axes")
+    places = [lambda i, n=n: positions(*i, n) for n in range(depth)]
+    return _at_places(op, x, positions.shape[:-1], places, new, mode)
 
 
 def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False) -> te.Tensor:
@@ -70,11 +70,13 @@ def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False) ->
     broadcast, as does `values`. accumulate: values are added. The update of a key/value cache at a position."""
     op = "index_put"
     x, new = tensor(op, "data", data), tensor(op, "values", values)
-    given = [indices_of(op, i) for i in (indices if isinstance(indices, (tuple, list)) else [indices])]
-    if not 0 < len(given) <= x.ndim:
-        raise refuse(op, f"{len(given)} tensors of indices for {described('data', x)}", "pass one for each first axis")
-    outer = broadcast_shape(op, *(i.shape for i in given))
-    places = [lambda i, g=g: read(g, i, outer) for g in given]
+    index_tensors = [indices_of(op, i) for i in (indices if isinstance(indices, (tuple, list)) else [indices])]
+    if not 0 < len(index_tensors) <= x.ndim:
+        raise refuse(
+            op, f"{len(index_tensors)} tensors of indices for {described('data', x)}", "pass one for each first axis"
+        )
+    outer = broadcast_shape(op, *(i.shape for i in index_tensors))
+    places = [lambda i, g=g: read(g, i, outer) for g in index_tensors]
     return _at_places(op, x, outer, places, new, "add" if accumulate else "update")
 
 
@@ -85,13 +87,17 @@ def _at_places(
     one_type(op, data=x, updates=new)
     shape = (*outer, *x.shape[len(places) :])
     if new.ndim > len(shape) or not all(map(same, broadcast_shape(op, new.shape, shape), shape)):
-        told = f"{described('updates', new)} for {described('data', x)}"
-        raise refuse(op, told, "pass updates of the shape of the indices, followed by the axes that have none")
+        problem = f"{described('updates', new)} for {described('data', x)}"
+        raise refuse(op, problem, "pass updates of the shape of the indices, followed by the axes that have none")
 
     def element(*i: Any) -> Any:
-        own = [_inside(place(i[: len(outer)]), n) for place, n in zip(places, x.shape, strict=False)]
-        index = (*(at for at, _ in own), *i[len(outer) :])
-        return index, lambda old: COMBINE[mode](old, read(new, i, shape)), te.all(*(inside for _, inside in own))
+        wrapped = [_inside(index_at(i[: len(outer)]), n) for index_at, n in zip(places, x.shape, strict=False)]
+        index = (*(position for position, _ in wrapped), *i[len(outer) :])
+        return (
+            index,
+            lambda old: COMBINE[mode](old, read(new, i, shape)),
+            te.all(*(in_bounds for _, in_bounds in wrapped)),
+        )
 
     return te.update(x, shape, element, ordered=len(outer), name=f"T_{op}")
 
@@ -104,10 +110,10 @@ def slice_scatter(data: Any, src: Any, start: Any = 0, end: Any = None, step: in
     d, step = axis_of(op, axis, x.ndim), integer(op, "step", step, 1)
     size = x.shape[d]
     first, last = (_bound(op, v, size, default) for v, default in ((start, 0), (end, size)))
-    wanted = (*x.shape[:d], ceil_quotient(simple(last - first), step), *x.shape[d + 1 :])
-    if new.ndim != x.ndim or not all(map(same, new.shape, wanted)):
-        told = f"{described('src', new)} for {first}:{last}:{step} of axis {d} of {described('data', x)}"
-        raise refuse(op, told, "pass a src of the shape of that slice")
+    slice_shape = (*x.shape[:d], ceil_quotient(simple(last - first), step), *x.shape[d + 1 :])
+    if new.ndim != x.ndim or not all(map(same, new.shape, slice_shape)):
+        problem = f"{described('src', new)} for {first}:{last}:{step} of axis {d} of {described('data', x)}"
+        raise refuse(op, problem, "pass a src of the shape of that slice")
     return te.update(
         x,
         new.shape,
@@ -120,9 +126,9 @@ def slice_scatter(data: Any, src: Any, start: Any = 0, end: Any = None, step: in
 def _bound(op: str, value: Any, size: Size, default: Size) -> Size:
     if value is None:
         return default
-    given = extent(op, value)
-    if not isinstance(given, int):
-        return given
+    bound = extent(op, value)
+    if not isinstance(bound, int):
+        return bound
     if isinstance(size, int):
-        return max(0, min(size, given + size if given < 0 else given))
-    return simple(size + given) if given < 0 else size if given >= 1 << 30 else given
+        return max(0, min(size, bound + size if bound < 0 else bound))
+    return simple(size + bound) if bound < 0 else size if bound >= 1 << 30 else bound

@@ -24,25 +24,25 @@ def reshape(a: Any, newshape: Any) -> te.Tensor:
 
 
 def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
-    wanted = [extent("reshape", s) for s in (newshape if isinstance(newshape, (tuple, list)) else (newshape,))]
-    told = f"{described('a', x)} to {shown(wanted)}"
-    for at, size in enumerate(wanted):
+    new_shape = [extent("reshape", s) for s in (newshape if isinstance(newshape, (tuple, list)) else (newshape,))]
+    reshape_text = f"{described('a', x)} to {shown(new_shape)}"
+    for dim, size in enumerate(new_shape):
         if isinstance(size, int) and size == 0 and total(x.shape) != 0:
-            if at >= x.ndim:
-                raise refuse("reshape", f"{told}: 0 at axis {at}, which the input has not", "write the size")
-            wanted[at] = x.shape[at]
-    free = [at for at, size in enumerate(wanted) if isinstance(size, int) and size < 0]
-    if len(free) > 1 or any(wanted[at] != -1 for at in free):
-        raise refuse("reshape", f"{told}: a size is -1 at most once", "write the other sizes")
+            if dim >= x.ndim:
+                raise refuse("reshape", f"{reshape_text}: 0 at axis {dim}, which the input has not", "write the size")
+            new_shape[dim] = x.shape[dim]
+    free = [dim for dim, size in enumerate(new_shape) if isinstance(size, int) and size < 0]
+    if len(free) > 1 or any(new_shape[dim] != -1 for dim in free):
+        raise refuse("reshape", f"{reshape_text}: a size is -1 at most once", "write the other sizes")
     if free:
-        rest = exact_quotient(x.shape, [s for at, s in enumerate(wanted) if at != free[0]])
-        if rest is None:
-            raise refuse("reshape", f"{told}: the size for -1 is no integer for all sizes", "write the size")
-        wanted[free[0]] = rest
-    if not same(total(x.shape), total(wanted)):
-        problem = f"{told}: {total(x.shape)} elements are not {total(wanted)}"
+        inferred = exact_quotient(x.shape, [s for dim, s in enumerate(new_shape) if dim != free[0]])
+        if inferred is None:
+            raise refuse("reshape", f"{reshape_text}: the size for -1 is no integer for all sizes", "write the size")
+        new_shape[free[0]] = inferred
+    if not same(total(x.shape), total(new_shape)):
+        problem = f"{reshape_text}: {total(x.shape)} elements are not {total(new_shape)}"
         raise refuse("reshape", problem, "use a shape of as many elements, or -1 for one size")
-    return tuple(wanted)
+    return tuple(new_shape)
 
 
 def _unravelled(source: Sequence[Size], shape: Sequence[Size], index: Sequence[Any]) -> tuple[Any, ...]:
@@ -51,37 +51,39 @@ def _unravelled(source: Sequence[Size], shape: Sequence[Size], index: Sequence[A
     if any(isinstance(size, int) and size == 0 for size in source):
         return (0,) * len(source)
     result: list[Any] = []
-    for left, right in _groups(source, shape):
+    for source_axes, target_axes in _groups(source, shape):
         flat: Any = 0
-        for at in right:
-            if not is_one(shape[at]):
-                flat = index[at] if isinstance(flat, int) else flat * shape[at] + index[at]
-        inner = [at for at in left if not is_one(source[at])]
+        for axis in target_axes:
+            if not is_one(shape[axis]):
+                flat = index[axis] if isinstance(flat, int) else flat * shape[axis] + index[axis]
+        inner = [axis for axis in source_axes if not is_one(source[axis])]
         values: dict[int, Any] = {}
-        for n, at in enumerate(inner):
+        for n, axis in enumerate(inner):
             below = total([source[b] for b in inner[n + 1 :]])
             value = flat if is_one(below) else flat // below
-            values[at] = value if n == 0 else value % source[at]
-        result += [values.get(at, 0) for at in left]
+            values[axis] = value if n == 0 else value % source[axis]
+        result += [values.get(axis, 0) for axis in source_axes]
     return tuple(result)
 
 
 def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[int], list[int]]]:
     """Runs of axes of both with equal products, as short as can be told."""
     groups: list[tuple[list[int], list[int]]] = []
-    left: list[int] = []
-    right: list[int] = []
-    rest = list(range(len(shape)))
-    for at in range(len(source)):
-        left.append(at)
-        for count in range(len(rest) + 1):
-            if same(total([source[x] for x in left]), total([shape[x] for x in [*right, *rest[:count]]])):
-                groups.append((left, [*right, *rest[:count]]))
-                left, right, rest = [], [], rest[count:]
+    source_axes: list[int] = []
+    target_axes: list[int] = []
+    unmatched = list(range(len(shape)))
+    for axis in range(len(source)):
+        source_axes.append(axis)
+        for count in range(len(unmatched) + 1):
+            if same(
+                total([source[x] for x in source_axes]), total([shape[x] for x in [*target_axes, *unmatched[:count]]])
+            ):
+                groups.append((source_axes, [*target_axes, *unmatched[:count]]))
+                source_axes, target_axes, unmatched = [], [], unmatched[count:]
                 break
-    tail = [*right, *rest]
-    if left or tail:
-        groups.append((left, tail))
+    tail = [*target_axes, *unmatched]
+    if source_axes or tail:
+        groups.append((source_axes, tail))
     return groups
 
 
@@ -104,14 +106,14 @@ def flatten(data: Any) -> te.Tensor:
 def expand_dims(a: Any, axis: Any, num_newaxis: int = 1) -> te.Tensor:
     """New axes of size 1, at positions of the result. num_newaxis: that many at one position."""
     x = tensor("expand_dims", "a", a)
-    given = list(axis) if isinstance(axis, (tuple, list)) else [axis]
-    rank = x.ndim + len(given)
-    new = set(axes_of("expand_dims", given, rank))
+    positions = list(axis) if isinstance(axis, (tuple, list)) else [axis]
+    rank = x.ndim + len(positions)
+    new = set(axes_of("expand_dims", positions, rank))
     if num_newaxis > 1:
         rank, first = x.ndim + num_newaxis, min(new)
         new = set(range(first, first + num_newaxis))
-    rest = iter(x.shape)
-    shape = tuple(1 if d in new else next(rest) for d in range(rank))
+    old_sizes = iter(x.shape)
+    shape = tuple(1 if d in new else next(old_sizes) for d in range(rank))
     return te.compute(shape, lambda *i: x(*(v for d, v in enumerate(i) if d not in new)), name="T_expand_dims")
 
 
@@ -125,7 +127,7 @@ def squeeze(a: Any, axis: Any = None) -> te.Tensor:
         raise refuse("squeeze", problem, "name axes of size 1")
 
     def element(*i: Any) -> Any:
-        rest = iter(i)
-        return x(*(0 if d in gone else next(rest) for d in range(x.ndim)))
+        indices = iter(i)
+        return x(*(0 if d in gone else next(indices) for d in range(x.ndim)))
 
     return te.compute(tuple(n for d, n in enumerate(x.shape) if d not in gone), element, name="T_squeeze")

@@ -75,8 +75,8 @@ def exact_quotient(shape: Sequence[Size], others: Sequence[Size]) -> Size | None
 
 def shown(shape: Sequence[Size]) -> str:
     """A shape as text: `(n, 64)`."""
-    inside = ", ".join(str(s) for s in shape)
-    return f"({inside},)" if len(shape) == 1 else f"({inside})"
+    listed = ", ".join(str(s) for s in shape)
+    return f"({listed},)" if len(shape) == 1 else f"({listed})"
 
 
 def ceil_quotient(top: Size, by: int) -> Size:

@@ -25,65 +25,65 @@ def topk(
     """
     op = "topk"
     x = tensor(op, "data", data)
-    at, size = _axis(op, x, axis)
+    dim, size = _axis(op, x, axis)
     if one_of(op, "ret_type", ret_type, ["both", "values", "indices"]) != "indices":
         numbers(op, "data", x)
     if integer(op, "k", k, 1) > size:
-        raise refuse(op, f"k={k} of axis {at} of {described('data', x)}", f"use at most {size}")
-    rank = _ranks(x, at, largest)
-    where = _selected(x, rank, at, k, None, dtype) if ret_type != "values" else None
-    values = _selected(x, rank, at, k, x, x.dtype) if ret_type != "indices" else None
+        raise refuse(op, f"k={k} of axis {dim} of {described('data', x)}", f"use at most {size}")
+    rank = _ranks(x, dim, largest)
+    where = _selected(x, rank, dim, k, None, dtype) if ret_type != "values" else None
+    values = _selected(x, rank, dim, k, x, x.dtype) if ret_type != "indices" else None
     return [values, where] if ret_type == "both" else where if values is None else values
 
 
 def argsort(data: Any, axis: int = -1, descending: bool = False, dtype: str = "int32") -> te.Tensor:
     """The positions of the elements along an axis in order, of equals the first one first; at most 8192 elements."""
     x = tensor("argsort", "data", data)
-    at, size = _axis("argsort", x, axis)
-    return _selected(x, _ranks(x, at, descending), at, size, None, dtype)
+    dim, size = _axis("argsort", x, axis)
+    return _selected(x, _ranks(x, dim, descending), dim, size, None, dtype)
 
 
 def sort(data: Any, axis: int = -1, descending: bool = False) -> te.Tensor:
     """The elements along an axis in order; at most 8192 elements."""
     x = numbers("sort", "data", tensor("sort", "data", data))
-    at, size = _axis("sort", x, axis)
-    return _selected(x, _ranks(x, at, descending), at, size, x, x.dtype)
+    dim, size = _axis("sort", x, axis)
+    return _selected(x, _ranks(x, dim, descending), dim, size, x, x.dtype)
 
 
 def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, int]:
-    at = axis_of(op, axis, x.ndim)
-    size = number(x.shape[at])
+    dim = axis_of(op, axis, x.ndim)
+    size = number(x.shape[dim])
     if size is None or size > MOST:
-        problem = f"axis {at} of {described('data', x)} has {x.shape[at]} elements"
+        problem = f"axis {dim} of {described('data', x)} has {x.shape[dim]} elements"
         raise refuse(op, problem, f"put it in order outside of the graph; here it is a number up to {MOST}")
-    return at, size
+    return dim, size
 
 
-def _put(index: Any, at: int, value: Any) -> tuple[Any, ...]:
-    return (*index[:at], value, *index[at + 1 :])
+def _put(index: Any, dim: int, value: Any) -> tuple[Any, ...]:
+    return (*index[:dim], value, *index[dim + 1 :])
 
 
-def _ranks(x: te.Tensor, at: int, descending: bool) -> te.Tensor:
+def _ranks(x: te.Tensor, dim: int, descending: bool) -> te.Tensor:
     """The number of elements that come before each one."""
-    k = te.reduce_axis((0, x.shape[at]), name="k")
+    k = te.reduce_axis((0, x.shape[dim]), name="k")
 
     def element(*i: Any) -> Any:
-        mine, other = (v.astype("int8") if x.dtype == "bool" else v for v in (x(*i), x(*_put(i, at, k))))
-        before = other > mine if descending else other < mine
-        tie = te.all(t_call("EQ", other, mine), k < i[at])
-        return te.sum(te.Select(te.any(before, tie), t_call("int32", 1), t_call("int32", 0)), axis=k)
+        lhs, rhs = (v.astype("int8") if x.dtype == "bool" else v for v in (x(*i), x(*_put(i, dim, k))))
+        precedes = rhs > lhs if descending else rhs < lhs
+        tie = te.all(t_call("EQ", rhs, lhs), k < i[dim])
+        return te.sum(te.Select(te.any(precedes, tie), t_call("int32", 1), t_call("int32", 0)), axis=k)
 
     return te.compute(x.shape, element, name="T_rank")
 
 
-def _selected(x: te.Tensor, rank: te.Tensor, at: int, count: int, values: te.Tensor | None, dtype: str) -> te.Tensor:
+def _selected(x: te.Tensor, rank: te.Tensor, dim: int, count: int, values: te.Tensor | None, dtype: str) -> te.Tensor:
     """For each of the first ranks the element that has it, or its position."""
-    k = te.reduce_axis((0, x.shape[at]), name="k")
+    k = te.reduce_axis((0, x.shape[dim]), name="k")
 
     def element(*i: Any) -> Any:
-        source = _put(i, at, k)
+        source = _put(i, dim, k)
         value = values(*source) if values is not None else t_call("cast", k, dtype)
-        has = te.all(rank(*source) <= i[at], rank(*source) >= i[at])
+        has = te.all(rank(*source) <= i[dim], rank(*source) >= i[dim])
         return te.sum(te.Select(has, value, t_call("cast", 0, dtype)), axis=k)
 
-    return te.compute(_put(x.shape, at, count), element, name="T_topk")
+    return te.compute(_put(x.shape, dim, count), element, name="T_topk")

@@ -51,22 +51,22 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The options: those of `tune.tune`."""
-    made = _Parser(
+    options = _Parser(
         "python -m tir_mlir.tune",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("file", metavar="FILE", nargs="?", help="the program")
-    made.add_argument("--function", metavar="NAME", help="tune this function of the program only")
-    made.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
+    options.add_argument("file", metavar="FILE", nargs="?", help="the program")
+    options.add_argument("--function", metavar="NAME", help="tune this function of the program only")
+    options.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
                       help="Python file to run first, to register tensor intrinsics")  # fmt: skip
-    _search(made.add_argument_group("search"))
-    _keeping(made.add_argument_group("keeping"))
-    _machine(made.add_argument_group("machine"))
-    _worker(made.add_argument_group("worker"))
-    return made
+    _search(options.add_argument_group("search"))
+    _keeping(options.add_argument_group("keeping"))
+    _machine(options.add_argument_group("machine"))
+    _worker(options.add_argument_group("worker"))
+    return options
 
 
 def _search(group: argparse._ArgumentGroup) -> None:
@@ -161,9 +161,9 @@ def work(args: argparse.Namespace) -> int:
     if args.file is not None:
         parser().error("--worker takes its programs from the database, no FILE")
     spaces: dict[str, Any] = {args.space.rpartition(":")[2]: named(args.space)} if args.space else {}
-    told = partial(print, "tune: takes part in", flush=True)
+    announce = partial(print, "tune: takes part in", flush=True)
     with listener_of(args.progress) as listener:
-        ran = Worker(args.worker, spaces, args.builders, args.idle, told, tuple(args.ssh)).work(listener)
+        ran = Worker(args.worker, spaces, args.builders, args.idle, announce, tuple(args.ssh)).work(listener)
     print(f"tune: {ran} trials")
     return 0
 
@@ -172,9 +172,9 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `tune.tune`. Raises TuneError for a space that is not there."""
     names = ("trials", "sampler", "seed", "work_dir", "storage", "resume", "target", "threads", "builders", "timeout",
              "stop_after", "ssh", "progress")  # fmt: skip
-    given = {name: getattr(args, name) for name in names}
-    given["trials"] = PROGRAM_TRIALS if args.trials is None else args.trials
-    return given | {"space": named(args.space) if args.space else None, "sizes": dict(args.size)}
+    options = {name: getattr(args, name) for name in names}
+    options["trials"] = PROGRAM_TRIALS if args.trials is None else args.trials
+    return options | {"space": named(args.space) if args.space else None, "sizes": dict(args.size)}
 
 
 def tuned(model: tuple[Any, Any], args: argparse.Namespace) -> Any:
@@ -188,17 +188,17 @@ def tuned(model: tuple[Any, Any], args: argparse.Namespace) -> Any:
     return tune_model(*model, **options)
 
 
-def program_of(place: str) -> Any:
+def program_of(source: str) -> Any:
     """The program or the model in a file, or the one that a file makes. Raises DriverError, TuneError, GraphError."""
-    if place.endswith(".onnx"):
-        return from_onnx(place)
-    if ".py:" in place:
-        made = named(place)
-        if isinstance(made, (IRModule, PrimFunc, Function)) or hasattr(made, "state_dict"):
-            return made
-        return made() if callable(made) else made
+    if source.endswith(".onnx"):
+        return from_onnx(source)
+    if ".py:" in source:
+        definition = named(source)
+        if isinstance(definition, (IRModule, PrimFunc, Function)) or hasattr(definition, "state_dict"):
+            return definition
+        return definition() if callable(definition) else definition
     with entered():
-        (chunk,) = opt_input.read(place, False)
+        (chunk,) = opt_input.read(source, False)
         try:
             module = opt_input.module_of(chunk)
             opt_input.as_program(module)
@@ -212,20 +212,20 @@ def selected(program: Any, function: str | None) -> Any:
     if function is None:
         return program
     if not isinstance(program, IRModule) or function not in program:
-        known = ", ".join(program) if isinstance(program, IRModule) else "no functions"
-        raise TuneError(f"the program has no function {function!r}; it has {known}")
+        functions = ", ".join(program) if isinstance(program, IRModule) else "no functions"
+        raise TuneError(f"the program has no function {function!r}; it has {functions}")
     return program[function].alone
 
 
-def named(place: str) -> Any:
+def named(source: str) -> Any:
     """What `FILE.py:NAME` names: the file is executed. Raises TuneError."""
-    path, colon, name = place.rpartition(":")
+    path, colon, name = source.rpartition(":")
     if not colon or not name.isidentifier():
-        raise TuneError(f"{place!r} is not FILE.py:NAME")
-    found = executed(path)
-    if name not in found:
+        raise TuneError(f"{source!r} is not FILE.py:NAME")
+    namespace = executed(path)
+    if name not in namespace:
         raise TuneError(f"{path} has no {name!r}")
-    return found[name]
+    return namespace[name]
 
 
 def executed(path: str) -> dict[str, Any]:
@@ -236,9 +236,9 @@ def executed(path: str) -> dict[str, Any]:
         return runpy.run_path(path, run_name=Path(path).stem)
     except Exception as error:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
-        place = f"{path}:{lines[-1]}" if lines else path
-        raise TuneError(f"{place} raised {type(error).__name__}: {error}") from error
+        location = f"{path}:{lines[-1]}" if lines else path
+        raise TuneError(f"{location} raised {type(error).__name__}: {error}") from error
 
 
-def _warned(message: Warning | str, category: type[Warning], *place: Any) -> None:
+def _warned(message: Warning | str, category: type[Warning], *location: Any) -> None:
     print(f"tune: warning: {message}", file=sys.stderr)

@@ -35,19 +35,19 @@ class Count:
     def __str__(self) -> str:
         return f"at most {self.text}" if self.at_most else self.text
 
-    def __add__(self, other: Count) -> Count:
-        known = self.value is not None and other.value is not None
-        value = self.value + other.value if self.value is not None and other.value is not None else None
-        return Count(value, f"{value:,}" if known else _sum(self, other), *self._either(other))
+    def __add__(self, rhs: Count) -> Count:
+        is_known = self.value is not None and rhs.value is not None
+        value = self.value + rhs.value if self.value is not None and rhs.value is not None else None
+        return Count(value, f"{value:,}" if is_known else _sum(self, rhs), *self._either(rhs))
 
-    def _either(self, other: Count) -> tuple[bool, bool]:
-        return self.at_most or other.at_most, self.by_calls or other.by_calls
+    def _either(self, rhs: Count) -> tuple[bool, bool]:
+        return self.at_most or rhs.at_most, self.by_calls or rhs.by_calls
 
 
-def _sum(one: Count, other: Count) -> str:
-    if UNKNOWN in (one.text, other.text):
+def _sum(lhs: Count, rhs: Count) -> str:
+    if UNKNOWN in (lhs.text, rhs.text):
         return UNKNOWN
-    texts = [c.text for c in (one, other) if c.value != 0]
+    texts = [c.text for c in (lhs, rhs) if c.value != 0]
     if len(texts) == 2 and texts[0] == texts[1]:
         return f"2 * {texts[0]}"
     return " + ".join(texts)
@@ -72,30 +72,32 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
     machine are not modeled.
     """
     names = buffer_names(func)
-    found = {value: [Count(), Count()] for value in names}
+    totals = {value: [Count(), Count()] for value in names}
     for access in accesses(func.op):
-        if access.buffer in found:
-            column = found[access.buffer]
+        if access.buffer in totals:
+            column = totals[access.buffer]
             column[access.is_write] = column[access.is_write] + _count(access, given or {})
-    return [Traffic(names[v], Buffer(v).scope, *columns) for v, columns in found.items()]
+    return [Traffic(names[v], Buffer(v).scope, *columns) for v, columns in totals.items()]
 
 
-def _count(access: Access, given: Mapping[str, int]) -> Count:
+def _count(access: Access, fixed_sizes: Mapping[str, int]) -> Count:
     """The number of elements that one access transfers in a run."""
     dom, points = _iterations(access)
     by_calls = access.op.name not in ELEMENT_ACCESSES
-    each = access.extents if by_calls else ()
+    extents = access.extents if by_calls else ()
     func = func_of(access.op)
-    known = {value: Index.constant(given[name]) for name, value in func.symbols.items() if name in given}
+    constants = {
+        value: Index.constant(fixed_sizes[name]) for name, value in func.symbols.items() if name in fixed_sizes
+    }
     facts = not dom.exact, by_calls and "llvm" in access.op.name
-    points = _given(points, given)
+    points = _given(points, fixed_sizes)
     try:
         with question("how often an access runs"):
             parts = _count_factors(points)
     except NotProvable:
         return Count(None, UNKNOWN, *facts)
-    for extent in each:
-        extent = extent.substitute(known).simplified()
+    for extent in extents:
+        extent = extent.substitute(constants).simplified()
         number = extent.as_constant()
         parts.append(number if number is not None else UNKNOWN)
     return _product(parts, facts)
@@ -110,8 +112,8 @@ def _product(parts: list[int | str], facts: tuple[bool, bool]) -> Count:
         return Count(number, f"{number:,}", *facts)
     if UNKNOWN in words:
         return Count(None, UNKNOWN, *facts)
-    shown = [w if w.isidentifier() else f"({w})" for w in words]
-    return Count(None, " * ".join([*([f"{number:,}"] if number != 1 else []), *shown]), *facts)
+    factors = [w if w.isidentifier() else f"({w})" for w in words]
+    return Count(None, " * ".join([*([f"{number:,}"] if number != 1 else []), *factors]), *facts)
 
 
 def _iterations(access: Access) -> tuple[Domain, isl.Set]:
@@ -123,17 +125,17 @@ def _iterations(access: Access) -> tuple[Domain, isl.Set]:
     block = next((Block(p) for p in parents(access.op) if is_block(p)), None)
     if block is None or not block.iters:
         return dom, dom.set
-    inside = [Loop(p).var for p in parents(access.op) if is_loop(p) and block.op in parents(p)]
+    inner = [Loop(p).var for p in parents(access.op) if is_loop(p) and block.op in parents(p)]
     outer = [i.var for p in parents(block.op) if is_block(p) for i in Block(p).iters]
-    values = [Index.of(v) for v in (*outer, *(i.var for i in block.iters), *inside)]
+    values = [Index.of(v) for v in (*outer, *(i.var for i in block.iters), *inner)]
     image = dom.map(values)
     return (dom, image.range()) if image.is_injective() else (dom, dom.set)
 
 
-def _given(points: isl.Set, given: Mapping[str, int]) -> isl.Set:
-    for place, name in enumerate(sizes.names(points)):
-        if name in given:
-            points = points.fix_val(dim_type.param, place, isl.Val(given[name]))
+def _given(points: isl.Set, fixed_sizes: Mapping[str, int]) -> isl.Set:
+    for position, name in enumerate(sizes.names(points)):
+        if name in fixed_sizes:
+            points = points.fix_val(dim_type.param, position, isl.Val(fixed_sizes[name]))
     return points
 
 
@@ -145,14 +147,14 @@ def _count_factors(points: isl.Set) -> list[int | str]:
     if points.n_basic_set() > 1:
         return [_number(points)]
     basic = points.get_basic_sets()[0].remove_redundancies()
-    found: list[int | str] = []
+    factors: list[int | str] = []
     for together in _groups(basic):
         part = points
         for d in reversed(range(basic.dim(dim_type.set))):
             if d not in together:
                 part = part.project_out(dim_type.set, d, 1)
-        found.append(_number(part) if len(together) > 1 or _is_fixed(part) else _length(part))
-    return found
+        factors.append(_number(part) if len(together) > 1 or _is_fixed(part) else _length(part))
+    return factors
 
 
 def _groups(basic: isl.BasicSet) -> list[list[int]]:
@@ -180,10 +182,10 @@ def _number(points: isl.Set) -> int | str:
     """The number of points; UNKNOWN if it depends on parameters."""
     count = points.dim(dim_type.param)
     if count and points.involves_dims(dim_type.param, 0, count):
-        known = _with_fixed_params(points)
-        if known is None:
+        fixed = _with_fixed_params(points)
+        if fixed is None:
             return UNKNOWN
-        points = known
+        points = fixed
     if count:
         points = points.project_out(dim_type.param, 0, count)
     counted = points.count_val()
@@ -193,9 +195,9 @@ def _number(points: isl.Set) -> int | str:
 def _with_fixed_params(points: isl.Set) -> isl.Set | None:
     """The set if all its parameters have fixed values, else None."""
     params = points.params()
-    for place in range(params.dim(dim_type.param)):
-        if params.involves_dims(dim_type.param, place, 1):
-            if not points.plain_get_val_if_fixed(dim_type.param, place).is_int():
+    for position in range(params.dim(dim_type.param)):
+        if params.involves_dims(dim_type.param, position, 1):
+            if not points.plain_get_val_if_fixed(dim_type.param, position).is_int():
                 return None
     return points
 

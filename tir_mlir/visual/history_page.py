@@ -47,12 +47,12 @@ def page(steps: Sequence[PageStep], title: str | None = None, given: Mapping[str
     with entered():
         start = steps[0].after
         assert start is not None
-        found = funcs(start)
-        sizes.check_names(given, found)
-        shown = title or f"{', '.join(f.name for f in found) or 'a module'}, step by step"
-        data = _PageData(given or {}).of(steps, shown)
+        functions = funcs(start)
+        sizes.check_names(given, functions)
+        heading = title or f"{', '.join(f.name for f in functions) or 'a module'}, step by step"
+        data = _PageData(given or {}).of(steps, heading)
     texts = {
-        "title": html.escape(shown),
+        "title": html.escape(heading),
         "style": _variables() + palette.in_page() + (_FOLDER / "page.css").read_text(encoding="utf-8"),
         "script": (_FOLDER / "page.js").read_text(encoding="utf-8"),
         "data": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
@@ -71,13 +71,13 @@ def _variables() -> str:
 
 def _marked(step: PageStep) -> list[tuple[str, str]]:
     """The program of a refused step, with the line of the culprit marked."""
-    found: list[tuple[str, str]] = []
+    lines: list[tuple[str, str]] = []
     for text in _program(step.after, dict.fromkeys(step.focus, "here")):
         if text.strip() and not text.strip().removesuffix("# here").strip("^ "):  # underlines the previous line
-            found[-1] = (HERE, found[-1][1])
+            lines[-1] = (HERE, lines[-1][1])
         else:
-            found.append((SAME, text))
-    return found
+            lines.append((SAME, text))
+    return lines
 
 
 def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) -> list[str]:
@@ -91,25 +91,25 @@ def _program(module: ir.Module | None, mark: Mapping[int, str] | None = None) ->
 class _PageData:
     """The data for the script of the page. Lines and pictures shared by steps are stored once."""
 
-    def __init__(self, given: Mapping[str, int]):
-        self.given = given
+    def __init__(self, fixed_sizes: Mapping[str, int]):
+        self.given = fixed_sizes
         self.lines: dict[str, int] = {}
         self.pictures: dict[str, int] = {}
         self.known: dict[tuple[str, int], Any] = {}
         self.drawn: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
 
     def of(self, steps: Sequence[PageStep], title: str) -> dict[str, Any]:
-        made = [self.step(step) for step in steps]
-        facts = {"title": title, "steps": made, "lines": list(self.lines), "pictures": list(self.pictures)}
+        step_facts = [self.step(step) for step in steps]
+        facts = {"title": title, "steps": step_facts, "lines": list(self.lines), "pictures": list(self.pictures)}
         return facts | {"sizes": dict(self.given)}
 
     def step(self, step: PageStep) -> dict[str, Any]:
         assert step.before is not None and step.after is not None
         with frozen():
-            before, after = self.nests(step.before), self.nests(step.after)
-            _, marks = nest_picture.changes(before, after)
+            old_nests, new_nests = self.nests(step.before), self.nests(step.after)
+            _, marks = nest_picture.changes(old_nests, new_nests)
             marks |= dict.fromkeys(step.focus, nest_picture.REFUSED) if step.is_refused else {}
-            nest = nest_picture.draw(after, f"loop nest after {step.call}", NEST_WIDTH, marks)
+            nest = nest_picture.draw(new_nests, f"loop nest after {step.call}", NEST_WIDTH, marks)
             facts: dict[str, Any] = {"nest": self.picture(nest), "program": self.program(step)}
             facts["tiles"] = self.tiles(step)
             facts["counts"] = self.cached("counts", step.after, self.counts)
@@ -141,10 +141,12 @@ class _PageData:
     def counts(self, module: ir.Module) -> list[dict[str, Any]]:
         rows = []
         for func in funcs(module):
-            for one in counts.traffic(func, self.given):
-                texts = {"loads": str(one.loads), "stores": str(one.stores)}
-                by_calls = one.loads.by_calls or one.stores.by_calls
-                rows.append({"func": func.name, "buffer": one.buffer, "scope": one.scope, "calls": by_calls} | texts)
+            for traffic in counts.traffic(func, self.given):
+                texts = {"loads": str(traffic.loads), "stores": str(traffic.stores)}
+                by_calls = traffic.loads.by_calls or traffic.stores.by_calls
+                rows.append(
+                    {"func": func.name, "buffer": traffic.buffer, "scope": traffic.scope, "calls": by_calls} | texts
+                )
         return rows
 
     # --- tiles ----------------------------------------------------------------------------------------------------
@@ -152,40 +154,40 @@ class _PageData:
     def tiles(self, step: PageStep) -> dict[str, Any]:
         """By block, then by enclosing loop: the pictures of the buffers that the block accesses."""
         assert step.after is not None
-        found = [b for func in funcs(step.after) for b in _leaves(func)]
-        focus = next((n for number in step.focus for n, b in enumerate(found) if number in _ids(b)), 0)
-        first = max(0, min(focus, len(found) - MOST_BLOCKS))
-        shown = found[first : first + MOST_BLOCKS]
-        facts = {"blocks": [self.block(b, step.focus) for b in shown], "focus": focus - first}
-        return facts | {"more": len(found) - len(shown)}
+        leaves = [b for func in funcs(step.after) for b in _leaves(func)]
+        focus = next((n for number in step.focus for n, b in enumerate(leaves) if number in _ids(b)), 0)
+        first = max(0, min(focus, len(leaves) - MOST_BLOCKS))
+        blocks = leaves[first : first + MOST_BLOCKS]
+        facts = {"blocks": [self.block(b, step.focus) for b in blocks], "focus": focus - first}
+        return facts | {"more": len(leaves) - len(blocks)}
 
     def block(self, block: Block, focus: Sequence[int]) -> dict[str, Any]:
-        around = loops_around(block)
+        loops = loops_around(block)
         nest = parents(block.op)[-2] if len(parents(block.op)) > 1 else block.op
         names = tuple(buffer_names(func_of(block.op)).values())
         key = block.id, names, str(nest)  # most nests are unchanged by most steps
         if key not in self.drawn:
-            self.drawn[key] = [self.level(block, loop) for loop in (None, *around)]
+            self.drawn[key] = [self.level(block, loop) for loop in (None, *loops)]
         levels = self.drawn[key]
-        return {"name": block.name, "id": block.id, "levels": levels, "level": _level(around, focus)}
+        return {"name": block.name, "id": block.id, "levels": levels, "level": _level(loops, focus)}
 
     def level(self, block: Block, loop: Loop | None) -> dict[str, Any]:
         facts = {"loop": "" if loop is None else loop.name, "id": -1 if loop is None else loop.id}
         try:
-            found = touched(block, loop, self.given)
+            regions = touched(block, loop, self.given)
         except NotProvable as error:
             return facts | {"pictures": [], "note": str(error), "at": ""}
-        drawn = [self.picture(p) for p in tiles.draw(found)]
-        at = ", ".join(f"{name} = {value}" for name, value in (found[0].at if found else ()))
-        chosen = found[0].sizes if found else ()
+        drawn = [self.picture(p) for p in tiles.draw(regions)]
+        iteration = ", ".join(f"{name} = {value}" for name, value in (regions[0].at if regions else ()))
+        chosen = regions[0].sizes if regions else ()
         note = f"Drawn for {', '.join(f'{n} = {v}' for n, v in chosen)}." if chosen else ""
-        return facts | {"pictures": drawn, "note": note, "at": at}
+        return facts | {"pictures": drawn, "note": note, "at": iteration}
 
 
 def _leaves(func: Func) -> list[Block]:
     """The leaf blocks, without inits."""
     blocks = [b for b in all_blocks(func.op) if not any(is_init(p) for p in parents(b.op))]
-    return [b for b in blocks if not any(b.op in parents(other.op) for other in blocks)]
+    return [b for b in blocks if not any(b.op in parents(inner.op) for inner in blocks)]
 
 
 def _ids(block: Block) -> list[int]:
@@ -193,14 +195,14 @@ def _ids(block: Block) -> list[int]:
     return [block.id, *(Block(p).id for p in parents(block.op) if p.name in AFFINE_LOOPS)]
 
 
-def _level(around: Sequence[Loop], focus: Sequence[int]) -> int:
+def _level(loops: Sequence[Loop], focus: Sequence[int]) -> int:
     """The initially selected loop around a block (0: none): one in the focus of the step, else the middle one."""
-    known = [n for n, loop in enumerate(around, 1) if loop.id in focus]
-    if 0 < len(known) <= 2:
-        return known[0]
-    if known:
-        return known[len(known) // 2 - 1]
-    return (len(around) + 1) // 2
+    focused = [n for n, loop in enumerate(loops, 1) if loop.id in focus]
+    if 0 < len(focused) <= 2:
+        return focused[0]
+    if focused:
+        return focused[len(focused) // 2 - 1]
+    return (len(loops) + 1) // 2
 
 
 def _short_place(source: str) -> str:
@@ -220,60 +222,62 @@ _ALIKE = 0.55  # minimum similarity of two lines for a diff by words
 Ranges = Sequence[tuple[int, int]]
 
 
-def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
+def diff_lines(old_lines: Sequence[str], new_lines: Sequence[str]) -> list[tuple[str, str]]:
     """The lines of the diff in order, each as (sign, HTML)."""
-    found: list[tuple[str, str]] = []
-    for tag, i0, i1, j0, j1 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    lines: list[tuple[str, str]] = []
+    for tag, i0, i1, j0, j1 in SequenceMatcher(None, old_lines, new_lines, autojunk=False).get_opcodes():
         if tag == "equal":
-            found += [(SAME, line_html(text)) for text in after[j0:j1]]
+            lines += [(SAME, line_html(text)) for text in new_lines[j0:j1]]
             continue
-        old, new = before[i0:i1], after[j0:j1]
+        old, new = old_lines[i0:i1], new_lines[j0:j1]
         marks = _marks(old, new)
-        found += [(GONE, line_html(text, marks[0].get(n, ()))) for n, text in enumerate(old)]
-        found += [(NEW, line_html(text, marks[1].get(n, ()))) for n, text in enumerate(new)]
-    return found
+        lines += [(GONE, line_html(text, marks[0].get(n, ()))) for n, text in enumerate(old)]
+        lines += [(NEW, line_html(text, marks[1].get(n, ()))) for n, text in enumerate(new)]
+    return lines
 
 
 def _marks(old: Sequence[str], new: Sequence[str]) -> tuple[dict[int, Ranges], dict[int, Ranges]]:
     """Pair similar lines; the ranges of their changed words, by line number."""
     gone: dict[int, Ranges] = {}
-    made: dict[int, Ranges] = {}
+    added: dict[int, Ranges] = {}
     start = 0
     for n, text in enumerate(old):
-        scores = [(SequenceMatcher(None, text, other).ratio(), m) for m, other in enumerate(new) if m >= start]
+        scores = [(SequenceMatcher(None, text, candidate).ratio(), m) for m, candidate in enumerate(new) if m >= start]
         score, m = max(scores, key=lambda s: (s[0], -s[1]), default=(0.0, -1))
         if score >= _ALIKE:
-            gone[n], made[m] = _changed_words(text, new[m])
+            gone[n], added[m] = _changed_words(text, new[m])
             start = m + 1
-    return gone, made
+    return gone, added
 
 
 def _changed_words(old: str, new: str) -> tuple[Ranges, Ranges]:
     """The ranges where the words of two lines differ, ignoring indentation."""
-    one, other = _WORD.findall(old.lstrip()), _WORD.findall(new.lstrip())
+    old_words, new_words = _WORD.findall(old.lstrip()), _WORD.findall(new.lstrip())
     shifts = len(old) - len(old.lstrip()), len(new) - len(new.lstrip())
-    gone, made = [], []
-    for tag, i0, i1, j0, j1 in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    gone, added = [], []
+    for tag, i0, i1, j0, j1 in SequenceMatcher(None, old_words, new_words, autojunk=False).get_opcodes():
         if tag != "equal":
-            gone.append((shifts[0] + len("".join(one[:i0])), shifts[0] + len("".join(one[:i1]))))
-            made.append((shifts[1] + len("".join(other[:j0])), shifts[1] + len("".join(other[:j1]))))
-    return gone, made
+            gone.append((shifts[0] + len("".join(old_words[:i0])), shifts[0] + len("".join(old_words[:i1]))))
+            added.append((shifts[1] + len("".join(new_words[:j0])), shifts[1] + len("".join(new_words[:j1]))))
+    return gone, added
 
 
 def line_html(text: str, marked: Ranges = ()) -> str:
     """A program line as HTML: a span per token, `<mark>` around marked ranges."""
-    parts, at = [], 0
+    parts, column = [], 0
     for kind, part in tokens(text):
-        for piece, is_marked in _pieces(part, at, marked):
-            shown = html.escape(piece, quote=False)
-            shown = f"<mark>{shown}</mark>" if is_marked else shown
-            parts.append(f'<span class="{kind}">{shown}</span>' if kind else shown)
-        at += len(part)
+        for piece, is_marked in _pieces(part, column, marked):
+            markup = html.escape(piece, quote=False)
+            markup = f"<mark>{markup}</mark>" if is_marked else markup
+            parts.append(f'<span class="{kind}">{markup}</span>' if kind else markup)
+        column += len(part)
     return "".join(parts)
 
 
-def _pieces(part: str, at: int, marked: Ranges) -> Iterator[tuple[str, bool]]:
-    """Cut a part of a line, which starts at column `at`, at the ends of marked ranges."""
-    cuts = sorted({at, at + len(part), *(c for span in marked for c in span if at < c < at + len(part))})
+def _pieces(part: str, column: int, marked: Ranges) -> Iterator[tuple[str, bool]]:
+    """Cut a part of a line, which starts at column `column`, at the ends of marked ranges."""
+    cuts = sorted(
+        {column, column + len(part), *(c for span in marked for c in span if column < c < column + len(part))}
+    )
     for low, high in zip(cuts, cuts[1:], strict=False):
-        yield part[low - at : high - at], any(start <= low and high <= end for start, end in marked)
+        yield part[low - column : high - column], any(start <= low and high <= end for start, end in marked)

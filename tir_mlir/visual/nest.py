@@ -143,9 +143,9 @@ class _Reader:
             self.buffers[buffer.value] = self.names.bind(buffer.value, buffer.name, "buf")
             if self.printer.needs_handle(buffer):
                 self.names.fresh(f"var_{buffer.name}")
-        for place, arg in enumerate(func.args):
+        for position, arg in enumerate(func.args):
             if not isinstance(arg.type, ir.MemRefType):
-                self.names.bind(arg, func.arg_name(place))
+                self.names.bind(arg, func.arg_name(position))
         for op in func.body_ops():
             if is_size(op) and not is_product(op.results[0]):
                 self.names.bind(op.results[0], attrs.get(op, attrs.NAME), "n")
@@ -169,27 +169,27 @@ class _Reader:
         return tuple(owned), self._body(body)
 
     def _body(self, body: Sequence[ir.Operation]) -> tuple[Node, ...]:
-        found: list[Node] = []
+        nodes: list[Node] = []
         for op in body:
             if op.name == "affine.for":
-                found.append(self._loop(Loop(op)))
+                nodes.append(self._loop(Loop(op)))
             elif is_block(op):
-                found.append(self._block(Block(op), None))
+                nodes.append(self._block(Block(op), None))
             elif op.name in IFS and not is_init(op):
-                found += self._branches(op)
-        return tuple(found)
+                nodes += self._branches(op)
+        return tuple(nodes)
 
     def _branches(self, op: ir.Operation) -> list[Node]:
         sides = [[o.operation for o in region.blocks[0].operations] for region in op.regions if len(region.blocks)]
         if is_where(op) and len(inner := [o for o in sides[0] if is_block(o)]) == 1:
             return [self._block(Block(inner[0]), op)]
-        found: list[Node] = []
+        nodes: list[Node] = []
         for side, word in zip(sides, (f"if {self.values.condition(op).text}", "else"), strict=False):
             with self.names.scope():
                 children = self._body(side)
             if children:
-                found.append(BranchNode(-1, word, children=children))
-        return found
+                nodes.append(BranchNode(-1, word, children=children))
+        return nodes
 
     def _loop(self, loop: Loop) -> Node:
         with self.names.scope():
@@ -208,7 +208,7 @@ class _Reader:
             bound = [(it, self.values.index(it.binding).text) for it in block.iters]
             where = self.values.condition(guard).text if guard is not None else ""
             iters = [self._iter(it, binding) for it, binding in bound]
-            reads, writes = (tuple(map(self.printer.region, found)) for found in as_written(block))
+            reads, writes = (tuple(map(self.printer.region, regions)) for regions in as_written(block))
             allocs, children = self._scope(block.body_ops())
             facts = (tuple(iters), reads, writes, where, block.init is not None)
             calls = tuple(_calls(block))
@@ -234,5 +234,5 @@ def _short(value: object) -> str:
 
 
 def _calls(block: Block) -> list[str]:
-    inside = ops(block.op, skip=lambda o: o != block.op and is_block(o))
-    return [ir.FlatSymbolRefAttr(o.attributes["callee"]).value for o in inside if o.name == "func.call"]
+    body = ops(block.op, skip=lambda o: o != block.op and is_block(o))
+    return [ir.FlatSymbolRefAttr(o.attributes["callee"]).value for o in body if o.name == "func.call"]

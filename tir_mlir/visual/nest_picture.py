@@ -46,7 +46,7 @@ class _Frame:
     def width(self) -> float:
         """The minimum width for its texts."""
         head = sum(_width(run) for run in self.head) + sum(_width(run) for run in self.end) + 2 * PAD + 16
-        lines = [sum(_width(run) for run in one) + 2 * PAD for one in self.lines]
+        lines = [sum(_width(run) for run in line) + 2 * PAD for line in self.lines]
         return max([head, *lines, *(f.width + 2 * PAD for f in self.inner)])
 
     def drawn(self, x: float, y: float, width: float) -> str:
@@ -55,14 +55,14 @@ class _Frame:
             parts.append(svg.rectangle(x + 2, y + 5, BAR, HEAD - 9, self.bar, 1.5))
         parts.append(_runs(x + PAD + (2 if self.bar else 0), y + 16.5, self.head))
         parts.append(_runs(x + width - PAD - sum(_width(r) for r in self.end), y + 16.5, self.end))
-        at = y + HEAD
-        for one in self.lines:
-            parts.append(_runs(x + PAD, at + 11, one))
-            at += LINE
-        at += 4 if self.lines else 0
+        top = y + HEAD
+        for line in self.lines:
+            parts.append(_runs(x + PAD, top + 11, line))
+            top += LINE
+        top += 4 if self.lines else 0
         for frame in self.inner:
-            parts.append(frame.drawn(x + PAD, at, width - 2 * PAD))
-            at += frame.height + GAP
+            parts.append(frame.drawn(x + PAD, top, width - 2 * PAD))
+            top += frame.height + GAP
         return svg.group("".join(parts), attributes=self.attributes)
 
 
@@ -72,8 +72,8 @@ def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mappi
     Lines wrap at about `width` px. `marks`: by id of a loop or block, `new`, `gone`, `changed` or `refused`, which sets
     the color and the label of its frame.
     """
-    known = marks or {}
-    frames = [_frame(nest, known, int((width - 2 * PAD) / svg.CHARACTER)) for nest in nests]
+    labels = marks or {}
+    frames = [_frame(nest, labels, int((width - 2 * PAD) / svg.CHARACTER)) for nest in nests]
     widest = max([f.width for f in frames], default=120.0)
     parts, y = [], PAD
     for frame in frames:
@@ -82,29 +82,29 @@ def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mappi
     return Picture("".join(parts), widest + 2 * PAD, y, title, "\n".join(_description(n) for n in nests))
 
 
-def changes(before: Sequence[FuncNode], after: Sequence[FuncNode]) -> tuple[dict[int, str], dict[int, str]]:
+def changes(old_nests: Sequence[FuncNode], new_nests: Sequence[FuncNode]) -> tuple[dict[int, str], dict[int, str]]:
     """The marks of the nests before a step (`gone`) and after it (`new`; `changed`: different parent, bound, kind,
     binding or region), by id."""
-    old, new = _facts(before), _facts(after)
+    old, new = _facts(old_nests), _facts(new_nests)
     gone = {number: GONE for number in old if number not in new}
-    made = {number: NEW if number not in old else CHANGED for number in new if old.get(number) != new[number]}
-    return gone, made
+    changed = {number: NEW if number not in old else CHANGED for number in new if old.get(number) != new[number]}
+    return gone, changed
 
 
 def _facts(nests: Sequence[FuncNode]) -> dict[int, object]:
     """By id, the contents of a frame and the id of its parent."""
-    found: dict[int, object] = {}
+    by_id: dict[int, object] = {}
 
     def look(node: Node, above: int) -> None:
-        own = {k: v for k, v in vars(node).items() if k != "children"}
+        fields = {k: v for k, v in vars(node).items() if k != "children"}
         if node.id >= 0 and not isinstance(node, FuncNode):
-            found[node.id] = (above, own)
+            by_id[node.id] = (above, fields)
         for child in node.children:
             look(child, node.id if node.id >= 0 else above)
 
     for nest in nests:
         look(nest, -1)
-    return found
+    return by_id
 
 
 # --- frames -----------------------------------------------------------------------------------------------------------
@@ -158,8 +158,8 @@ def _block(node: BlockNode, room: int) -> _Frame:
 def _listed(word: str, items, room: int, style: str = "tir-muted") -> list[Runs]:
     """One line per item, with the word before the first one."""
     lines: list[Runs] = []
-    for place, item in enumerate(items):
-        lines += _wrapped(word if not place else " " * len(word), item, style, room)
+    for position, item in enumerate(items):
+        lines += _wrapped(word if not position else " " * len(word), item, style, room)
     return lines
 
 
@@ -178,9 +178,9 @@ def _cut(content: str, room: int) -> list[str]:
     """Wrap a text after commas if that is enough, else at any space."""
     joined = re.sub(r"(?<!,) ", "\N{NO-BREAK SPACE}", content)
     lines = textwrap.wrap(joined, room, break_long_words=False, break_on_hyphens=False)
-    if any(len(one) > room for one in lines):
+    if any(len(line) > room for line in lines):
         lines = textwrap.wrap(content, room, break_long_words=False, break_on_hyphens=False)
-    return [one.replace("\N{NO-BREAK SPACE}", " ") for one in lines] or [""]
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or [""]
 
 
 def _width(run: tuple[str, str]) -> float:
@@ -200,6 +200,6 @@ def _runs(x: float, y: float, runs: Runs) -> str:
 def _description(node: Node, depth: int = 0) -> str:
     """The nest as text, for screen readers."""
     word = {FuncNode: "function", LoopNode: "loop", BlockNode: "block"}.get(type(node), "")
-    more = f" {node.span} {node.kind}" if isinstance(node, LoopNode) else ""
-    lines = [f"{'  ' * depth}{word} {node.name}{more}".rstrip(), *(_description(c, depth + 1) for c in node.children)]
+    suffix = f" {node.span} {node.kind}" if isinstance(node, LoopNode) else ""
+    lines = [f"{'  ' * depth}{word} {node.name}{suffix}".rstrip(), *(_description(c, depth + 1) for c in node.children)]
     return "\n".join(lines)

@@ -16,17 +16,19 @@ from tir_mlir.visual.touched import touched
 
 def plot_module(module: ir.Module, width: float = 560) -> Picture:
     """Draw the loop nests of a module. Lines wrap at about `width` px."""
-    found = nests(module)
-    return nest_picture.draw(found, f"loop nest of {', '.join(n.name for n in found) or 'an empty module'}", width)
+    func_nodes = nests(module)
+    return nest_picture.draw(
+        func_nodes, f"loop nest of {', '.join(n.name for n in func_nodes) or 'an empty module'}", width
+    )
 
 
 def plot_step(before: ir.Module, after: ir.Module, call: str, width: float = 420) -> Picture:
     """Draw the loop nests before and after a step side by side, with removed, new and changed parts marked."""
     old, new = nests(before), nests(after)
-    gone, made = nest_picture.changes(old, new)
+    gone, changed = nest_picture.changes(old, new)
     pictures = [
         nest_picture.draw(old, f"before {call}", width, gone),
-        nest_picture.draw(new, f"after {call}", width, made),
+        nest_picture.draw(new, f"after {call}", width, changed),
     ]
     return beside(pictures, f"before and after {call}")
 
@@ -43,12 +45,12 @@ def plot_access(
         sizes.check_names(given, [func_of(block.op)])
         if loop is not None and loop.op not in parents(block.op):
             raise ValueError(f"loop {loop.name} is not around block {block.name}; use one of sch.get_loops(block)")
-        found = touched(block, loop, given)
-    known = list(dict.fromkeys(t.buffer for t in found))
-    if buffer is not None and identifier(buffer) not in known:
-        there = f"it accesses {', '.join(known)}" if known else "it accesses no buffer"
-        raise ValueError(f"block {block.name} does not access a buffer {buffer!r}; {there}")
-    shown = [t for t in found if buffer is None or t.buffer == identifier(buffer)]
+        regions = touched(block, loop, given)
+    buffers = list(dict.fromkeys(t.buffer for t in regions))
+    if buffer is not None and identifier(buffer) not in buffers:
+        hint = f"it accesses {', '.join(buffers)}" if buffers else "it accesses no buffer"
+        raise ValueError(f"block {block.name} does not access a buffer {buffer!r}; {hint}")
+    selected = [t for t in regions if buffer is None or t.buffer == identifier(buffer)]
     when = f"one iteration of {loop.name}" if loop is not None else "a whole run"
-    pictures = tiles.draw(shown)
+    pictures = tiles.draw(selected)
     return beside(pictures, f"elements of {buffer or 'each buffer'} that {block.name} accesses in {when}", columns=4)

@@ -91,7 +91,7 @@ class _Axes:
 
     def drawn(self) -> str:
         parts = []
-        (left, bottom), (right, top) = (
+        (left_edge, bottom), (right_edge, top) = (
             self.at(10.0 ** self.x[0], 10.0 ** self.y[0]),
             self.at(10.0 ** self.x[1], 10.0 ** self.y[1]),
         )
@@ -101,9 +101,11 @@ class _Axes:
             parts.append(svg.text(x, bottom + 15, f"{10.0**power:g}", "tir-muted tir-small", "middle"))
         for power in range(int(self.y[0]), int(self.y[1]) + 1):
             _, y = self.at(10.0 ** self.x[0], 10.0**power)
-            parts.append(svg.line(left, y, right, y))
-            parts.append(svg.text(left - 6, y + 4, _short(10.0**power), "tir-muted tir-small", "end"))
-        parts.append(svg.text((left + right) / 2, bottom + 34, "flop / byte", "tir-muted tir-small", "middle"))
+            parts.append(svg.line(left_edge, y, right_edge, y))
+            parts.append(svg.text(left_edge - 6, y + 4, _short(10.0**power), "tir-muted tir-small", "end"))
+        parts.append(
+            svg.text((left_edge + right_edge) / 2, bottom + 34, "flop / byte", "tir-muted tir-small", "middle")
+        )
         parts.append(svg.text(14, (top + bottom) / 2, "flop / s", "tir-muted tir-small", "middle", turn=-90))
         return "".join(parts)
 
@@ -129,8 +131,8 @@ def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, flo
     for name, peak in peaks.items():
         ends = [axes.at(peak / fast, peak), axes.at(right, peak)]
         parts.append(svg.polyline(ends, "tir-write-line tir-roof"))
-        base, left = _peak_label(axes, name, peak)
-        parts.append(svg.text(left, base, _peak_text(name, peak), "tir-write tir-small tir-halo"))
+        base, label_x = _peak_label(axes, name, peak)
+        parts.append(svg.text(label_x, base, _peak_text(name, peak), "tir-write tir-small tir-halo"))
     return "".join(parts)
 
 
@@ -147,18 +149,20 @@ def _peak_label(axes: _Axes, name: str, peak: float) -> tuple[float, float]:
 def _points(axes: _Axes, runs: Sequence[Point], peaks: Mapping[str, float]) -> list[str]:
     """The points with their labels, moved down where they would overlap."""
     parts: list[str] = []
-    taken = [(*_peak_label(axes, name, peak), WIDTH) for name, peak in peaks.items()]
+    placed = [(*_peak_label(axes, name, peak), WIDTH) for name, peak in peaks.items()]
     for run in sorted(runs, key=lambda r: -r.rate):
         x, y = axes.at(run.intensity, run.rate)
         words = f"{run.name} {_short(run.rate)}flop/s"
         wide = svg.width_of(words, True)
-        left = x + 8 if x + 8 + wide < WIDTH - 4 else x - 8 - wide
+        label_x = x + 8 if x + 8 + wide < WIDTH - 4 else x - 8 - wide
         base = y + 4
-        while any(abs(base - other) < 13 and left < end and start < left + wide for other, start, end in taken):
+        while any(
+            abs(base - baseline) < 13 and label_x < end and start < label_x + wide for baseline, start, end in placed
+        ):
             base += 13
-        taken.append((base, left, left + wide))
+        placed.append((base, label_x, label_x + wide))
         parts.append(svg.circle(x, y, 4, "tir-ink tir-point"))
-        parts.append(svg.text(left, base, words, "tir-ink tir-small tir-halo"))
+        parts.append(svg.text(label_x, base, words, "tir-ink tir-small tir-halo"))
     return parts
 
 

@@ -18,39 +18,39 @@ def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]
 
     Errors: ValueError for a name that is not a shape variable of the function, and for sizes that it excludes.
     """
-    wanted = {name: value for name, value in (given or {}).items() if name in func.symbols}
+    values = {name: value for name, value in (given or {}).items() if name in func.symbols}
     points = sizes(func.op).set
-    known = names(points)
-    for place, name in enumerate(known):
-        if name in wanted:
-            points = points.fix_val(isl.dim_type.param, place, isl.Val(wanted[name]))
+    params = names(points)
+    for position, name in enumerate(params):
+        if name in values:
+            points = points.fix_val(isl.dim_type.param, position, isl.Val(values[name]))
     if points.is_empty():
-        listed = ", ".join(f"{n}={v}" for n, v in wanted.items())
+        listed = ", ".join(f"{n}={v}" for n, v in values.items())
         raise ValueError(f"the assumptions of {func.name} exclude the sizes {listed}")
     with question(f"sizes of {func.name}"):
-        for place, name in enumerate(known):
-            large = points.lower_bound_val(isl.dim_type.param, place, isl.Val(_LEAST))
+        for position, name in enumerate(params):
+            large = points.lower_bound_val(isl.dim_type.param, position, isl.Val(_LEAST))
             points = points if large.is_empty() else large
-            least = _least(points, place)
-            points = points.fix_val(isl.dim_type.param, place, isl.Val(least))
-            wanted[name] = least
-    return wanted
+            least = _least(points, position)
+            points = points.fix_val(isl.dim_type.param, position, isl.Val(least))
+            values[name] = least
+    return values
 
 
 def check_names(given: Mapping[str, int] | None, funcs: list[Func]) -> None:
     """Check names and values of sizes. Errors: ValueError for an unknown shape variable or an invalid value."""
-    known = sorted({name for func in funcs for name in func.symbols})
+    variables = sorted({name for func in funcs for name in func.symbols})
     for name, value in (given or {}).items():
-        if name not in known:
-            raise ValueError(f"unknown shape variable {name!r}; the program has {', '.join(known) or 'none'}")
+        if name not in variables:
+            raise ValueError(f"unknown shape variable {name!r}; the program has {', '.join(variables) or 'none'}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ValueError(f"the size {name} must be a nonnegative integer, not {value!r}")
 
 
-def _least(points: isl.Set, place: int) -> int:
+def _least(points: isl.Set, position: int) -> int:
     """The least value of a parameter."""
-    one = points.params().move_dims(isl.dim_type.set, 0, isl.dim_type.param, place, 1)
-    value = one.dim_min_val(0) if not one.dim(isl.dim_type.param) else _free(one).dim_min_val(0)
+    projection = points.params().move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1)
+    value = projection.dim_min_val(0) if not projection.dim(isl.dim_type.param) else _free(projection).dim_min_val(0)
     if not value.is_int():
         raise NotProvable("the minimum of a size is unknown")
     return value.to_python()
@@ -67,15 +67,15 @@ def names(points: isl.Set | isl.Map) -> list[str]:
 
 def fixed(relation: isl.Map, values: Mapping[str, int]) -> isl.Map:
     """Substitute values for all parameters of a map."""
-    for place, name in enumerate(names(relation)):
-        relation = relation.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
+    for position, name in enumerate(names(relation)):
+        relation = relation.fix_val(isl.dim_type.param, position, isl.Val(values[name]))
     return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
 
 
 def extents(dims: list[Index], func: Func, values: Mapping[str, int]) -> tuple[int, ...]:
     """The extents of a buffer at given sizes."""
-    known = {value: Index.constant(values[name]) for name, value in func.symbols.items() if name in values}
-    found = [dim.substitute(known).simplified().as_constant() for dim in dims]
-    if any(n is None for n in found):
+    constants = {value: Index.constant(values[name]) for name, value in func.symbols.items() if name in values}
+    lengths = [dim.substitute(constants).simplified().as_constant() for dim in dims]
+    if any(n is None for n in lengths):
         raise NotProvable("an extent is not an expression of the shape variables")
-    return tuple(n for n in found if n is not None)
+    return tuple(n for n in lengths if n is not None)

@@ -98,8 +98,8 @@ def width_of(text: str, small: bool = False) -> float:
 
 def rectangle(x: float, y: float, width: float, height: float, style: str, radius: float = 0) -> str:
     corner = f' rx="{number(radius)}"' if radius else ""
-    place = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
-    return f'<rect {place}{corner} class="{style}"/>'
+    geometry = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
+    return f'<rect {geometry}{corner} class="{style}"/>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, style: str = "tir-rule") -> str:

@@ -16,9 +16,9 @@ DEPTH = 0.42  # foreshortening of the third dimension
 RANKS = 3  # the number of dimensions drawn: the last ones
 
 
-def draw(found: Sequence[Touched]) -> list[Picture]:
+def draw(regions: Sequence[Touched]) -> list[Picture]:
     """One picture per buffer, with its read and its written elements."""
-    ordered = sorted(found, key=lambda t: [u.buffer for u in found].index(t.buffer))
+    ordered = sorted(regions, key=lambda t: [u.buffer for u in regions].index(t.buffer))
     return [_buffer(list(group)) for _, group in groupby(ordered, key=lambda t: t.buffer)]
 
 
@@ -28,11 +28,11 @@ def _buffer(group: Sequence[Touched]) -> Picture:
     shape = first.shape[-RANKS:] if rank > RANKS else first.shape
     canvas = _canvas(shape)
     shapes = [canvas.frame()]
-    for one in group:
-        if one.sweep != one.hull:
-            shapes.append(canvas.box(_cut(one.sweep), f"tir-{one.kind} tir-sweep"))
-    for one in group:
-        shapes += [canvas.box(_cut(box), f"tir-{one.kind} tir-tile") for box in one.tile]
+    for touched in group:
+        if touched.sweep != touched.hull:
+            shapes.append(canvas.box(_cut(touched.sweep), f"tir-{touched.kind} tir-sweep"))
+    for touched in group:
+        shapes += [canvas.box(_cut(box), f"tir-{touched.kind} tir-tile") for box in touched.tile]
     lines = _captions(group)
     top = PAD + 34
     title = f"{first.buffer} {' × '.join(map(str, first.shape)) or 'scalar'}"
@@ -41,8 +41,8 @@ def _buffer(group: Sequence[Touched]) -> Picture:
     parts.append(svg.text(PAD, PAD + 25, sizes, "tir-muted tir-small"))
     parts.append(svg.group("".join(shapes), x=PAD, y=top))
     bottom = top + canvas.height + 18
-    for place, (words, style) in enumerate(lines):
-        parts.append(svg.text(PAD, bottom + 14 * place, words, style))
+    for position, (words, style) in enumerate(lines):
+        parts.append(svg.text(PAD, bottom + 14 * position, words, style))
     widths = [svg.width_of(first.buffer), svg.width_of(sizes, True), canvas.width]
     widths += [svg.width_of(words, True) for words, _ in lines]
     height = bottom + 14 * (len(lines) - 1) + PAD
@@ -57,29 +57,29 @@ def _captions(group: Sequence[Touched]) -> list[tuple[str, str]]:
     """The caption lines: each region and its number of elements."""
     lines: list[tuple[str, str]] = []
     same = len(group) == 2 and group[0].tile == group[1].tile
-    for one in group[:1] if same else group:
-        word = "reads and writes" if same else f"{one.kind}s"
-        style = "tir-write" if same else f"tir-{one.kind}"
-        lines.append((f"{word} {one.region}", f"{style} tir-small"))
-        lines.append((elements(one), "tir-muted tir-small"))
+    for touched in group[:1] if same else group:
+        word = "reads and writes" if same else f"{touched.kind}s"
+        style = "tir-write" if same else f"tir-{touched.kind}"
+        lines.append((f"{word} {touched.region}", f"{style} tir-small"))
+        lines.append((elements(touched), "tir-muted tir-small"))
     if len(group[0].shape) > RANKS:
         lines.append((f"drawn: the last {RANKS} dimensions", "tir-muted tir-small"))
     return lines
 
 
-def elements(one: Touched) -> str:
+def elements(touched: Touched) -> str:
     """`256 elements`, qualified if the tile is not a full box or not exact."""
-    count = f"{one.count:,} element{'s' if one.count != 1 else ''}"
-    if not one.exact:
+    count = f"{touched.count:,} element{'s' if touched.count != 1 else ''}"
+    if not touched.exact:
         return f"at most {count}"
-    return count if one.is_box else f"{count} of the box"
+    return count if touched.is_box else f"{count} of the box"
 
 
 def description(group: Sequence[Touched]) -> str:
     """The picture as text, for screen readers."""
     first = group[0]
     when = f"in one iteration of {first.loop}" if first.loop else "in the whole run"
-    parts = [f"{one.kind}s {one.region}, {elements(one)}" for one in group]
+    parts = [f"{touched.kind}s {touched.region}, {elements(touched)}" for touched in group]
     return f"block {first.block}, {when}: {'; '.join(parts)}"
 
 

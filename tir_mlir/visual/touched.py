@@ -68,14 +68,14 @@ def touched(block: Block, loop: Loop | None = None, given: Mapping[str, int] | N
     func = func_of(block.op)
     values = sizes.chosen(func, given)
     names = buffer_names(func)
-    own = {o.result for o in block.body_ops() if o.name == "memref.alloc"}
+    allocated = {o.result for o in block.body_ops() if o.name == "memref.alloc"}
     groups: dict[tuple[str, ir.Value], list[Access]] = {}
     for access in accesses(block.op):
-        if access.buffer not in own and access.buffer in names:
+        if access.buffer not in allocated and access.buffer in names:
             groups.setdefault((access.kind, access.buffer), []).append(access)
     order = sorted(groups, key=lambda key: (READ, WRITE).index(key[0]))
-    found = [_touched(block, loop, groups[key], values, names[key[1]], func) for key in order]
-    return [each for each in found if each is not None]
+    regions = [_touched(block, loop, groups[key], values, names[key[1]], func) for key in order]
+    return [region for region in regions if region is not None]
 
 
 def _touched(
@@ -84,17 +84,17 @@ def _touched(
     buffer = Buffer(group[0].buffer)
     with question(f"the elements of {name} that {block.name} accesses"):
         outer = [] if loop is None else _loop_and_ancestors(loop)
-        found = [_sets(access, outer, values) for access in group]
-        at = min((point for _, _, point in found if point is not None), default=None)
-        if at is None:
+        access_sets = [_sets(access, outer, values) for access in group]
+        iteration = min((point for _, _, point in access_sets if point is not None), default=None)
+        if iteration is None:
             return None
-        tile, sweep = _tile_and_sweep([relation for _, relation, _ in found], at)
+        tile, sweep = _tile_and_sweep([relation for _, relation, _ in access_sets], iteration)
         count = tile.count_val().to_python()
         hull = _hull(tile)
         boxes = _boxes(tile, hull, count)
     facts = (buffer.name if not name else name, sizes.extents(buffer.dims, func, values), group[0].kind, block.name)
-    exact = all(a.exact for a in group) and all(dom.exact for dom, _, _ in found)
-    where = tuple(zip([o.name for o in outer], at, strict=True))
+    exact = all(a.exact for a in group) and all(dom.exact for dom, _, _ in access_sets)
+    where = tuple(zip([o.name for o in outer], iteration, strict=True))
     named = tuple(values.items())
     loop_name = loop.name if loop is not None else ""
     return Touched(*facts, loop_name, boxes, hull, count, _hull(sweep), exact, where, named)
@@ -125,22 +125,24 @@ def _sets(
 
 def _outer(relation: isl.Map, places: Sequence[int], count: int) -> isl.Map:
     """Project a relation onto some of its input dimensions."""
-    for place in reversed(range(count)):
-        if place not in places:
-            relation = relation.project_out(dim_type.in_, place, 1)
+    for axis in reversed(range(count)):
+        if axis not in places:
+            relation = relation.project_out(dim_type.in_, axis, 1)
     return relation
 
 
-def _tile_and_sweep(relations: Sequence[isl.Map], at: Sequence[int]) -> tuple[isl.Set, isl.Set]:
+def _tile_and_sweep(relations: Sequence[isl.Map], iteration: Sequence[int]) -> tuple[isl.Set, isl.Set]:
     """The elements of one iteration of the innermost outer loop, and those of all its iterations."""
     tile: isl.Set | None = None
     sweep: isl.Set | None = None
     for relation in relations:
-        for place, value in enumerate(at[:-1]):
-            relation = relation.fix_val(dim_type.in_, place, isl.Val(value))
+        for axis, value in enumerate(iteration[:-1]):
+            relation = relation.fix_val(dim_type.in_, axis, isl.Val(value))
         wide = relation.range()
-        one = relation.fix_val(dim_type.in_, len(at) - 1, isl.Val(at[-1])).range() if at else wide
-        tile = one if tile is None else tile.union(one)
+        narrow = (
+            relation.fix_val(dim_type.in_, len(iteration) - 1, isl.Val(iteration[-1])).range() if iteration else wide
+        )
+        tile = narrow if tile is None else tile.union(narrow)
         sweep = wide if sweep is None else sweep.union(wide)
     assert tile is not None and sweep is not None
     return tile.coalesce(), sweep.coalesce()
@@ -165,13 +167,13 @@ def _boxes(points: isl.Set, hull: Box, count: int) -> tuple[Box, ...]:
     """Cover a set exactly by boxes: by its hull if that is full, else by merged runs of points."""
     if count == _volume(hull) or count > MOST_POINTS:
         return (hull,)
-    found: list[tuple[int, ...]] = []
+    coordinates: list[tuple[int, ...]] = []
 
     def note(point: isl.Point) -> None:
-        found.append(tuple(point.get_coordinate_val(dim_type.set, d).to_python() for d in range(len(hull))))
+        coordinates.append(tuple(point.get_coordinate_val(dim_type.set, d).to_python() for d in range(len(hull))))
 
     points.foreach_point(note)
-    return _stacked(_runs(sorted(found)))
+    return _stacked(_runs(sorted(coordinates)))
 
 
 def _runs(points: Sequence[tuple[int, ...]]) -> list[Box]:

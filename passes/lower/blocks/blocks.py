@@ -46,18 +46,18 @@ def remove_blocks(func: Func) -> None:
     """The same for one function. Ops are collected once, as a walk after every block would dominate the time."""
     drop_assumptions(func)
     everything = walk.ops(func.op)
-    found = [op for op in everything if is_block(op)]
+    blocks = [op for op in everything if is_block(op)]
     env: dict[ir.Value, Index] = {}
-    for op in found:
+    for op in blocks:
         for argument, binding in zip(op.regions[0].blocks[0].arguments, raw_bindings(op), strict=True):
             env[argument] = binding.substitute(env)
     _mark_overwrites(everything)
-    rest = [_substitute(op, env) for op in everything[1:] if not is_block(op)]
-    for op in reversed(found):
+    remaining = [_substitute(op, env) for op in everything[1:] if not is_block(op)]
+    for op in reversed(blocks):
         for inner in list(op.regions[0].blocks[0].operations)[:-1]:
             inner.move_before(op)
         op.erase()
-    for op in reversed(rest):
+    for op in reversed(remaining):
         if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
             op.erase()
 
@@ -136,5 +136,5 @@ def _named(owner: Block | Func, key: str) -> set[str]:
     declared = attrs.get(owner.op, key)
     if declared is not None:
         return {r["buffer"] for r in declared}
-    found = [a.buffer for a in accesses.accesses(owner.op) if a.is_write == (key == attrs.WRITES)]
-    return {Buffer(b).name for b in found} | {Buffer(b).root.name for b in found}
+    accessed = [a.buffer for a in accesses.accesses(owner.op) if a.is_write == (key == attrs.WRITES)]
+    return {Buffer(b).name for b in accessed} | {Buffer(b).root.name for b in accessed}

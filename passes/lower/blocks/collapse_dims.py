@@ -42,22 +42,20 @@ def collapse(func: Func, parameter: ir.Value) -> None:
     ):
         return
     indices = {op: walk.access_indices(op) for op in users}
-    if not any(has_division(i.expr) for found in indices.values() for i in found):
+    if not any(has_division(i.expr) for op_indices in indices.values() for i in op_indices):
         return
     shorten = {op: Simplifier(op, {}) for op in users}
     groups = [[d] for d in range(len(shape))]
-    for place in range(len(shape) - 2, -1, -1):  # innermost dimensions first
-        size = _size(shape, groups[place + 1])
+    for dim in range(len(shape) - 2, -1, -1):  # innermost dimensions first
+        size = _size(shape, groups[dim + 1])
         joined = (
             None
             if size is None
-            else {op: shorten[op](found[place] * size + found[place + 1]) for op, found in indices.items()}
+            else {op: shorten[op](op_indices[dim] * size + op_indices[dim + 1]) for op, op_indices in indices.items()}
         )
-        if joined and any(
-            _divisions(j) < sum(map(_divisions, indices[op][place : place + 2])) for op, j in joined.items()
-        ):
-            indices = {op: [*f[:place], joined[op], *f[place + 2 :]] for op, f in indices.items()}
-            groups[place : place + 2] = [[*groups[place], *groups[place + 1]]]
+        if joined and any(_divisions(j) < sum(map(_divisions, indices[op][dim : dim + 2])) for op, j in joined.items()):
+            indices = {op: [*f[:dim], joined[op], *f[dim + 2 :]] for op, f in indices.items()}
+            groups[dim : dim + 2] = [[*groups[dim], *groups[dim + 1]]]
     if len(groups) < len(shape):
         _redirect(func, parameter, groups, indices)
 
@@ -94,10 +92,10 @@ def _redirect(
     attributes = {"reassociation": reassociation, attrs.NAME: attrs.to_attr(Buffer(parameter).name)}
     with ir.InsertionPoint.at_block_begin(func.body), func.op.location:
         view = ir.Operation.create("memref.collapse_shape", [type_], [parameter], attributes).results[0]
-    for op, found in indices.items():
-        map_, used = emit_map(found)
+    for op, op_indices in indices.items():
+        map_, operands = emit_map(op_indices)
         value = list(op.operands)[:1] if op.name == AFFINE_STORE else []
-        edit.rebuild(op, [*value, view, *used], {"map": ir.AffineMapAttr.get(map_)})
+        edit.rebuild(op, [*value, view, *operands], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _extent(type_: ir.MemRefType, group: list[int]) -> int:

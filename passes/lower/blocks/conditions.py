@@ -54,12 +54,12 @@ def _decide(op: ir.Operation) -> bool | list | None:
         with sets.question("a condition"):
             if domain.set.is_disjoint(sets.guard_set(domain, op)):
                 return False
-            kept = [c for c in open_ if not sets.holds(domain, c.index, c.is_eq)]
+            undecided = [c for c in open_ if not sets.holds(domain, c.index, c.is_eq)]
     except (NotProvable, KeyError):  # a value that isl cannot express
         return None
-    if not kept:
+    if not undecided:
         return True
-    return kept if len(kept) < len(conditions) else None
+    return undecided if len(undecided) < len(conditions) else None
 
 
 def _splice(op: ir.Operation, region: ir.Region) -> None:

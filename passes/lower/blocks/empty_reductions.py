@@ -62,9 +62,9 @@ def _add_inits(block: Block) -> None:
     variables = {loop.var for loop in reduced if loop not in spatial}
     if any(variables & {*c.index.values} and not variables >= _loop_variables(c) for c in guards):
         return
-    kept = [c for c in guards if not variables & {*c.index.values}]
+    outer_guards = [c for c in guards if not variables & {*c.index.values}]
     for extent in extents:
-        _add_init(block, Constraint(-extent), below[0], spatial, kept)
+        _add_init(block, Constraint(-extent), below[0], spatial, outer_guards)
 
 
 def _loop_variables(condition: Constraint) -> set[ir.Value]:

@@ -73,8 +73,8 @@ def _path(op: ir.Operation, kind: str, store: ir.Operation) -> list[ir.Operation
             continue
         if _loads_same(source, store):
             return [op]
-        if source.name == kind and (rest := _path(source, kind, store)):
-            return [op, *rest]
+        if source.name == kind and (tail := _path(source, kind, store)):
+            return [op, *tail]
     return []
 
 

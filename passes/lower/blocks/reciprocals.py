@@ -39,8 +39,8 @@ def _rewrite(block: Block) -> None:
         loop = next((Loop(p) for p in walk.parents(op) if is_loop(p)), None)
         if loop is not None and _is_row_value(op.operands[1], loop) and not _steps(op):
             with ir.InsertionPoint(op), op.location:
-                one = arith.constant(op.results[0].type, 1.0)
-                product = arith.mulf(op.operands[0], arith.divf(one, op.operands[1]))
+                unit = arith.constant(op.results[0].type, 1.0)
+                product = arith.mulf(op.operands[0], arith.divf(unit, op.operands[1]))
             edit.replace_uses(op.results[0], product)
             edit.erase(op)
 
@@ -75,8 +75,8 @@ def _is_row_value(divisor: ir.Value, loop: Loop) -> bool:
 
 def _varying(loop: Loop) -> set[ir.Value]:
     """The variable of a loop, and the iters below it that are bound to expressions of it."""
-    found = {loop.var}
+    varying = {loop.var}
     for op in walk.ops(loop.op):
         if is_block(op):
-            found |= {it.var for it in Block(op).iters if any(v in found for v in it.binding.values)}
-    return found
+            varying |= {it.var for it in Block(op).iters if any(v in varying for v in it.binding.values)}
+    return varying

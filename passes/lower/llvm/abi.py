@@ -56,11 +56,11 @@ def noalias_functions(module: ir.Module) -> dict[str, list[int]]:
 
     Call before lowering.
     """
-    found: dict[str, list[int]] = {}
+    ranks: dict[str, list[int]] = {}
     for func in funcs(module):
         if has_distinct_buffers(func.op):
-            found[body_symbol(func.name)] = [_rank(a) for a in Func(func.op).args]
-    return found
+            ranks[body_symbol(func.name)] = [_rank(a) for a in Func(func.op).args]
+    return ranks
 
 
 def _rank(value: ir.Value) -> int:
@@ -80,12 +80,12 @@ def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
         facts: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
         if "arg_attrs" in op.attributes:
             facts = attrs.argument_attrs(op, "arg_attrs")
-        place = 0
+        position = 0
         for rank in ranks:
             if rank >= 0:
-                facts[place + 1]["llvm.noalias"] = ir.UnitAttr.get()
-            place += 1 if rank < 0 else 3 + 2 * rank
-        if place == count:
+                facts[position + 1]["llvm.noalias"] = ir.UnitAttr.get()
+            position += 1 if rank < 0 else 3 + 2 * rank
+        if position == count:
             op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
 
 
@@ -103,5 +103,7 @@ def keep_apart(module: ir.Module, names: Collection[str]) -> None:
 
 def unconverted_ops(module: ir.Module) -> list[ir.Operation]:
     """Ops that cannot be translated to LLVM IR: unresolved casts and unconverted ops."""
-    known = ("llvm.", "omp.")  # OpenMP ops stay: mlir-translate lowers them to runtime calls
-    return [op for op in walk.ops(module.operation) if not op.name.startswith(known) and op.name != "builtin.module"]
+    converted = ("llvm.", "omp.")  # OpenMP ops stay: mlir-translate lowers them to runtime calls
+    return [
+        op for op in walk.ops(module.operation) if not op.name.startswith(converted) and op.name != "builtin.module"
+    ]

@@ -33,15 +33,15 @@ def lower_moves(module: ir.Module) -> None:
     listed = walk.ops(module.operation)
     if not any(_is_bf16(value.type) for op in listed for value in op.results):
         return  # so only a parameter could be one, which stays
-    found = [op for op in listed if any(_is_bf16(v.type) for v in [*op.operands, *op.results])]
-    if not all(op.name in _MOVE_OPS for op in found) or any(map(_has_bf16_parameter, listed)):
+    bf16_ops = [op for op in listed if any(_is_bf16(v.type) for v in [*op.operands, *op.results])]
+    if not all(op.name in _MOVE_OPS for op in bf16_ops) or any(map(_has_bf16_parameter, listed)):
         return
     joins = [a for op in listed for region in op.regions for block in region.blocks for a in block.arguments]
-    made = [v for op in found for v in op.results if op.name != _CONSTANT]
-    for value in [*joins, *made]:
+    results = [v for op in bf16_ops for v in op.results if op.name != _CONSTANT]
+    for value in [*joins, *results]:
         if _is_bf16(value.type):
             value.set_type(_as_i16(value.type))
-    for op in found:
+    for op in bf16_ops:
         if op.name == _CONSTANT:
             _bitcast_constant(op)
         elif op.name == _CAST and op.operands[0].type == op.results[0].type:
@@ -97,8 +97,8 @@ def lower_rounding(module: ir.Module) -> None:
         source, result = op.operands[0].type, op.results[0].type
         if isinstance(_element(source), ir.F32Type) and isinstance(_element(result), ir.BF16Type):
             with ir.InsertionPoint(op), op.location:
-                made = _round(FloatBuilder(source), op.operands[0], result)
-            op.results[0].replace_all_uses_with(made)
+                rounded = _round(FloatBuilder(source), op.operands[0], result)
+            op.results[0].replace_all_uses_with(rounded)
             op.erase()
 
 

@@ -25,8 +25,8 @@ def run(module: ir.Module) -> None:
         if name is None or (flags := _flags(op.results[0].type)) is None:
             continue
         with ir.InsertionPoint(op), op.location:
-            made = ir.Operation.create(name, [op.results[0].type], list(op.operands), flags)
-        op.results[0].replace_all_uses_with(made.results[0])
+            intrinsic = ir.Operation.create(name, [op.results[0].type], list(op.operands), flags)
+        op.results[0].replace_all_uses_with(intrinsic.results[0])
         op.erase()
 
 

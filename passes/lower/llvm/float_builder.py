@@ -118,5 +118,5 @@ class FloatBuilder:
     def log(self, x: ir.Value) -> ir.Value:
         return self._make("math.log", self.type, x)
 
-    def with_sign(self, x: ir.Value, of: ir.Value) -> ir.Value:
-        return self._make("math.copysign", self.type, x, of)
+    def with_sign(self, x: ir.Value, sign: ir.Value) -> ir.Value:
+        return self._make("math.copysign", self.type, x, sign)

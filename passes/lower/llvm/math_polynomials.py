@@ -47,8 +47,8 @@ def run(module: ir.Module) -> None:
         write = _WRITERS.get(op.name, {}).get(_bits(op))
         if write is not None:
             with ir.InsertionPoint(op), op.location:
-                made = write(FloatBuilder(op.results[0].type), op.operands[0])
-            op.results[0].replace_all_uses_with(made)
+                expanded = write(FloatBuilder(op.results[0].type), op.operands[0])
+            op.results[0].replace_all_uses_with(expanded)
             op.erase()
 
 
@@ -194,8 +194,8 @@ def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
     power = f.horner(size, _LOG2_ERFC_32)
     shifted, n = _nearest(f, power, 1.0, 1)
     scale = f.from_bits(f.whole_op("shli", f.to_bits(shifted), _mantissa(f)[0]))
-    rest = f.mul(f.horner(f.sub(power, n), _EXP2_32), scale)
-    return f.select(f.compare(size, "olt", 0.98), near, f.with_sign(f.sub(1.0, rest), x))
+    complement = f.mul(f.horner(f.sub(power, n), _EXP2_32), scale)
+    return f.select(f.compare(size, "olt", 0.98), near, f.with_sign(f.sub(1.0, complement), x))
 
 
 _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {

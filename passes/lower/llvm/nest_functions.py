@@ -37,45 +37,45 @@ def run(module: ir.Module) -> dict[str, NestFunction]:
     Equal nests share a function. A nest that uses a view stays: its buffers would not be distinct arguments. Returns
     the new functions by name.
     """
-    found: dict[str, NestFunction] = {}
+    outlined: dict[str, NestFunction] = {}
     for func in programs(module):
         nests = [op for op in func.body_ops() if len(op.regions) and not len(op.results)]
         if len(nests) > MOST:
-            _outline_all(func, nests, found)
-    return found
+            _outline_all(func, nests, outlined)
+    return outlined
 
 
-def _outline_all(func: Func, nests: list[ir.Operation], found: dict[str, NestFunction]) -> None:
-    known: dict[str, str] = {}
+def _outline_all(func: Func, nests: list[ir.Operation], outlined: dict[str, NestFunction]) -> None:
+    name_of_text: dict[str, str] = {}
     for nest in nests:
-        used = edit.rebased(nest)
-        constants = [v for v in used if _is_constant(v)]
-        given = [v for v in used if v not in constants]
-        if not all(_can_be_passed(v) for v in given):
+        outer_values = edit.rebased(nest)
+        constants = [v for v in outer_values if _is_constant(v)]
+        arguments = [v for v in outer_values if v not in constants]
+        if not all(_can_be_passed(v) for v in arguments):
             continue
-        name = f"{func.name}{attrs.NEST_MARK}{len(found)}"
+        name = f"{func.name}{attrs.NEST_MARK}{len(outlined)}"
         with nest.location, ir.InsertionPoint(nest):
             callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
-            call = ir.Operation.create("func.call", operands=given, attributes=callee)
-        made = _function(func, nest, name, given, constants)
-        same = known.setdefault(_text(made, name), name)
+            call = ir.Operation.create("func.call", operands=arguments, attributes=callee)
+        function = _function(func, nest, name, arguments, constants)
+        same = name_of_text.setdefault(_text(function, name), name)
         if same == name:
-            found[name] = NestFunction(func.name, [_rank(v) for v in given])
+            outlined[name] = NestFunction(func.name, [_rank(v) for v in arguments])
         else:
             call.attributes["callee"] = ir.FlatSymbolRefAttr.get(same)
-            made.op.erase()
+            function.op.erase()
 
 
-def _function(func: Func, nest: ir.Operation, name: str, given: list[ir.Value], constants: list[ir.Value]) -> Func:
-    """A function of the values `given` whose body is the nest, which is moved there, with copies of the constants."""
+def _function(func: Func, nest: ir.Operation, name: str, arguments: list[ir.Value], constants: list[ir.Value]) -> Func:
+    """A function of the arguments whose body is the nest, which is moved there, with copies of the constants."""
     with nest.location, ir.InsertionPoint(func.op):
-        made = create.func(name, [v.type for v in given], private=True)
-    mapping = dict(zip(given, made.args, strict=True))
+        function = create.func(name, [v.type for v in arguments], private=True)
+    mapping = dict(zip(arguments, function.args, strict=True))
     for value in constants:
-        mapping[value] = edit.clone(value.owner.operation, at_end(made.body)).results[0]
-    nest.move_before(list(made.body.operations)[-1])
+        mapping[value] = edit.clone(value.owner.operation, at_end(function.body)).results[0]
+    nest.move_before(list(function.body.operations)[-1])
     edit.replace_values(nest, mapping)
-    return made
+    return function
 
 
 _NAMES = re.compile(r'tir\.(id = \d+ : i64|(loop|name) = "[^"]*")')

@@ -42,11 +42,11 @@ def _base(value: ir.Value, parts: list[ir.Value]) -> ir.Value | None:
         return owner.operands[0]
     if owner.name != "llvm.add":
         return None
-    for base, rest in (tuple(owner.operands), tuple(owner.operands)[::-1]):
-        found = _base(base, parts)
-        if found is not None:
-            parts.append(rest)
-            return found
+    for base, term in (tuple(owner.operands), tuple(owner.operands)[::-1]):
+        pointer = _base(base, parts)
+        if pointer is not None:
+            parts.append(term)
+            return pointer
     return None
 
 
@@ -67,6 +67,6 @@ def _erase(op: ir.Operation) -> None:
     owners = [v.owner for v in op.operands if not isinstance(v.owner, ir.Block)]
     op.erase()
     for owner in owners:
-        used = any(True for r in owner.results for _ in r.uses)
-        if owner.name in ("llvm.ptrtoint", "llvm.add") and not used:
+        has_uses = any(True for r in owner.results for _ in r.uses)
+        if owner.name in ("llvm.ptrtoint", "llvm.add") and not has_uses:
             _erase(owner.operation)

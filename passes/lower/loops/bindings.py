@@ -23,17 +23,17 @@ def run(module: ir.Module) -> None:
     Such loops stand for iters whose binding is not affine. Runs on scf loops.
     """
     for op in walk.ops(module.operation):
-        if op.name == "scf.for" and (found := _searched(op)) is not None:
-            _take(op, *found)
+        if op.name == "scf.for" and (searched := _searched(op)) is not None:
+            _take(op, *searched)
 
 
 def _searched(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     """The value that a loop searches for, and the `scf.if` of its body; None for any other loop."""
     variable, *carried = op.regions[0].blocks[0].arguments
-    held = [o.operation for o in op.regions[0].blocks[0].operations]
-    if carried or _constant(op.operands[2]) != 1 or [o.name for o in held] != ["arith.cmpi", "scf.if", "scf.yield"]:
+    body = [o.operation for o in op.regions[0].blocks[0].operations]
+    if carried or _constant(op.operands[2]) != 1 or [o.name for o in body] != ["arith.cmpi", "scf.if", "scf.yield"]:
         return None
-    test, branch = held[:2]
+    test, branch = body[:2]
     if ir.IntegerAttr(test.attributes["predicate"]).value != _EQ or branch.operands[0] != test.results[0]:
         return None
     if len(branch.results) or len(branch.regions[1].blocks) or variable not in test.operands:
@@ -45,9 +45,9 @@ def _searched(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
 def _take(op: ir.Operation, value: ir.Value, branch: ir.Operation) -> None:
     low, high = op.operands[0], op.operands[1]
     with ir.InsertionPoint(op), op.location:
-        inside = arith.andi(arith.cmpi(_SLE, low, value), arith.cmpi(_SLT, value, high))
+        in_range = arith.andi(arith.cmpi(_SLE, low, value), arith.cmpi(_SLT, value, high))
     branch.move_before(op)
-    branch.operands[0] = inside
+    branch.operands[0] = in_range
     op.regions[0].blocks[0].arguments[0].replace_all_uses_with(value)
     op.erase()
 

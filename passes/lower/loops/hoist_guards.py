@@ -70,15 +70,15 @@ def hoist_guard(op: ir.Operation) -> None:
     if inner:
         edit.rebuild_guard(guard, inner)
     else:
-        for held in list(guard.regions[0].blocks[0].operations)[:-1]:
-            held.move_before(guard)
+        for guarded in list(guard.regions[0].blocks[0].operations)[:-1]:
+            guarded.move_before(guard)
         guard.erase()
     if uppers:
         op = set_uppers(op, [*loop.uppers, *uppers])
     if outer:
         with ir.InsertionPoint(op), op.location:
-            around = create.guard(outer)
-        op.move_before(list(around.regions[0].blocks[0].operations)[-1])
+            hoisted = create.guard(outer)
+        op.move_before(list(hoisted.regions[0].blocks[0].operations)[-1])
 
 
 def is_plain_if(op: ir.Operation) -> bool:
@@ -91,8 +91,8 @@ def upper_bound(constraint: Constraint, var: ir.Value) -> Index | None:
     falls = step(constraint.index, var)
     if constraint.is_eq or falls is None or falls >= 0:
         return None
-    rest = (constraint.index + Index.of(var) * -falls).simplified()
-    return None if var in rest.values else ((rest - falls) // -falls).simplified()
+    without_var = (constraint.index + Index.of(var) * -falls).simplified()
+    return None if var in without_var.values else ((without_var - falls) // -falls).simplified()
 
 
 def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
@@ -102,13 +102,13 @@ def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
 
 def possible_minima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
     """The bounds that can be the minimum, given the ranges of the variables."""
-    kept: list[Index] = []
+    minima: list[Index] = []
     for bound in bounds:
-        if any(intervals.at_least_zero(bound - other, box) for other in kept):
+        if any(intervals.at_least_zero(bound - minimum, box) for minimum in minima):
             continue
-        kept = [k for k in kept if not intervals.at_least_zero(k - bound, box)]
-        kept.append(bound)
-    return kept
+        minima = [k for k in minima if not intervals.at_least_zero(k - bound, box)]
+        minima.append(bound)
+    return minima
 
 
 def possible_maxima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:

@@ -83,15 +83,15 @@ def _size(loop: ir.Operation) -> int:
     for op in walk.ops(loop)[1:]:
         if len(op.regions) and not (is_loop(op) and Loop(op).kind in FAST_KINDS):
             return 0
-        around = [Loop(p) for p in walk.parents(op) if p != loop and walk.is_inside(p, loop)]
-        size += prod(_copies(p) for p in around)
+        loops = [Loop(p) for p in walk.parents(op) if p != loop and walk.is_inside(p, loop)]
+        size += prod(_copies(p) for p in loops)
     return size
 
 
 def _copies(loop: Loop) -> int:
     """How many copies of its body a loop becomes: a vectorized one becomes vectors."""
-    known = [n for u in loop.uppers if (n := u.as_constant()) is not None]
-    return 1 if loop.kind == "vectorized" else min(known, default=1)
+    constants = [n for u in loop.uppers if (n := u.as_constant()) is not None]
+    return 1 if loop.kind == "vectorized" else min(constants, default=1)
 
 
 def _uses_sum(outer: Loop, inner: Loop, factor: int) -> bool:
@@ -112,10 +112,10 @@ def _extent(outer: Loop, inner: Loop, factor: int) -> Index | None:
     ends = [u for u in inner.uppers if u.as_constant() is None]
     if not ends:
         return outer.upper * factor if len(inner.uppers) == 1 else None
-    rest = (ends[0] + Index.of(outer.var) * factor).simplified()
-    if len(inner.uppers) != 2 or rest.uses(outer.var):
+    total = (ends[0] + Index.of(outer.var) * factor).simplified()
+    if len(inner.uppers) != 2 or total.uses(outer.var):
         return None
-    return rest if rest.ceildiv(factor).simplified().same(outer.upper) else None
+    return total if total.ceildiv(factor).simplified().same(outer.upper) else None
 
 
 def _join(strip: _Strip) -> None:

@@ -49,14 +49,14 @@ def _depends_on(loop: ir.Operation, outer: ir.Operation) -> bool:
 
 def _chain_links(loop: ir.Operation) -> int:
     """How often a loop-carried value (in memory or SSA) is computed from two uses of itself in one iteration."""
-    inside = walk.ops(loop)
+    body_ops = walk.ops(loop)
     uses: Counter[tuple[Any, ...]] = Counter()
-    for op in inside:
+    for op in body_ops:
         if op.name in ELEMENT_LOADS:  # an element may be loaded once for each use
             uses[_element_key(op)] += _use_count(op.results[0])
     twice = {buffer for (buffer, *_), count in uses.items() if count > 1}
     links: Counter[ir.Value] = Counter()
-    for op in inside:
+    for op in body_ops:
         if op.name in ELEMENT_STORES and op.operands[1] in twice:
             links[op.operands[1]] += _run_count(op, loop)
         if op.name == "scf.for" and any(_use_count(v) > 1 for v in list(op.regions[0].blocks[0].arguments)[1:]):
@@ -77,8 +77,8 @@ def _run_count(op: ir.Operation, loop: ir.Operation) -> int:
     """How often an op runs in one run of a loop around it, as far as extents are constant."""
     if op == loop:
         return 1
-    around = [p for p in walk.parents(op) if p.name in LOOPS and walk.is_inside(p, loop)]
-    return prod(_trip_count(p) for p in around)
+    loops = [p for p in walk.parents(op) if p.name in LOOPS and walk.is_inside(p, loop)]
+    return prod(_trip_count(p) for p in loops)
 
 
 def _trip_count(loop: ir.Operation) -> int:

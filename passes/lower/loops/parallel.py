@@ -131,7 +131,7 @@ def _to_parallel(loop: Loop) -> None:
     """The loop as an `affine.parallel` over the same range (several bounds become one group)."""
     op = loop.op
     low, high = op.attributes["lowerBoundMap"], op.attributes["upperBoundMap"]
-    one = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
+    unit = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
     with ir.InsertionPoint(op):
         new = ir.Operation.create(
             "affine.parallel",
@@ -142,7 +142,7 @@ def _to_parallel(loop: Loop) -> None:
                 "lowerBoundsGroups": _group_attr(len(attrs.affine_map(op, "lowerBoundMap").results)),
                 "upperBoundsMap": high,
                 "upperBoundsGroups": _group_attr(len(attrs.affine_map(op, "upperBoundMap").results)),
-                "steps": ir.ArrayAttr.get([one]),
+                "steps": ir.ArrayAttr.get([unit]),
             },
             regions=1,
             loc=op.location,

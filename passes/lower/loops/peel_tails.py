@@ -63,17 +63,17 @@ def _split_once(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
     """Split one loop once; returns the ops in its place, or None if there is nothing to peel."""
     if not _is_candidate(loop.op):
         return None
-    found = [c for c in tile_conditions(loop) if not _belongs_to_inner(loop, c)]
-    if not found or len(walk.ops(func)) + len(walk.ops(loop.op)) > MAX_OPS:
+    conditions = [c for c in tile_conditions(loop) if not _belongs_to_inner(loop, c)]
+    if not conditions or len(walk.ops(func)) + len(walk.ops(loop.op)) > MAX_OPS:
         return None
-    if (corner_ := _corner_split(loop, found)) is not None:
+    if (corner_ := _corner_split(loop, conditions)) is not None:
         return _peel_point(loop, *corner_)
-    at, end = _constant_split(loop, found), None
-    if at is None:
-        at, end = _symbolic_split(loop, found), _end(loop, found)
-    if at is None:
+    point, end = _constant_split(loop, conditions), None
+    if point is None:
+        point, end = _symbolic_split(loop, conditions), _end(loop, conditions)
+    if point is None:
         return None
-    return _split_at(_inner_serial_loop(loop) if loop.kind == "parallel" else loop, at, end)
+    return _split_at(_inner_serial_loop(loop) if loop.kind == "parallel" else loop, point, end)
 
 
 # --- where to split ---------------------------------------------------------------------------------------------------
@@ -98,22 +98,22 @@ def _is_candidate(op: ir.Operation) -> bool:
     return not (loop.kind in FAST_KINDS or loop.is_thread or len(loop.lowers) != 1 or len(op.results))
 
 
-def _corner_split(loop: Loop, found: list[TileCondition]) -> tuple[Index, Point] | None:
+def _corner_split(loop: Loop, conditions: list[TileCondition]) -> tuple[Index, Point] | None:
     """The end of the full iterations, and the only point of this loop and its parents with a partial, non-empty tile;
     None if the conditions have no single one.
     """
     if loop.kind == "parallel":
         return None
-    points = [partial_point(loop, c) for c in found]
-    at = _symbolic_split(loop, found)
-    if not points or at is None or any(p != points[0] for p in points) or not _decides_all(loop, found):
+    points = [partial_point(loop, c) for c in conditions]
+    split = _symbolic_split(loop, conditions)
+    if not points or split is None or any(p != points[0] for p in points) or not _decides_all(loop, conditions):
         return None
-    return None if points[0] is None else (at, points[0])
+    return None if points[0] is None else (split, points[0])
 
 
-def _decides_all(loop: Loop, found: list[TileCondition]) -> bool:
+def _decides_all(loop: Loop, conditions: list[TileCondition]) -> bool:
     """Whether a loop does nothing where none of these conditions allows it."""
-    deciding = {c.op for c in found}
+    deciding = {c.op for c in conditions}
     acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not is_pure(op)]
     return all(op.name in HARMLESS or any(p in deciding for p in walk.parents(op)) for op in acting)
 
@@ -125,20 +125,20 @@ def _first_failure(loop: Loop, index: Index, box: intervals.ValueRanges, most: b
     falls = step(index, loop.var)
     if falls is None or falls >= 0:
         return None
-    rest = index + Index.of(loop.var) * -falls
-    for value in rest.values:
+    without_var = index + Index.of(loop.var) * -falls
+    for value in without_var.values:
         if not walk.is_inside(owner_op(value), loop.op) or value == loop.var:
             continue
-        grows, (low, high) = step(rest, value), box.get(value, (None, None))
+        grows, (low, high) = step(without_var, value), box.get(value, (None, None))
         end = None if grows is None else (high if (grows > 0) == most else low)
         if end is None:
             return None
-        rest = rest.substitute({value: Index.constant(end)})
-    rest = rest.simplified()
-    return None if loop.var in rest.values else ((rest - falls) // -falls).simplified()
+        without_var = without_var.substitute({value: Index.constant(end)})
+    without_var = without_var.simplified()
+    return None if loop.var in without_var.values else ((without_var - falls) // -falls).simplified()
 
 
-def _constant_split(loop: Loop, found: list[TileCondition]) -> Index | None:
+def _constant_split(loop: Loop, conditions: list[TileCondition]) -> Index | None:
     """The first split point inside the range: where the first guard takes effect, else where the last one excludes
     everything.
     """
@@ -146,17 +146,17 @@ def _constant_split(loop: Loop, found: list[TileCondition]) -> Index | None:
     if low is None or high is None or len(loop.uppers) > 1:
         return None
     for most in (False, True):
-        ends = [_first_failure(loop, c.index, c.box, most) for c in found]
+        ends = [_first_failure(loop, c.index, c.box, most) for c in conditions]
         values = [e.as_constant() for e in ends if e is not None]
-        inside = [v for v in values if v is not None and low < v < high]
-        if inside:
-            return Index.constant(max(inside) if most else min(inside))
+        in_range = [v for v in values if v is not None and low < v < high]
+        if in_range:
+            return Index.constant(max(in_range) if most else min(in_range))
     return None
 
 
-def _symbolic_split(loop: Loop, found: list[TileCondition]) -> Index | None:
+def _symbolic_split(loop: Loop, conditions: list[TileCondition]) -> Index | None:
     """The only split point where all guards take effect; None if there are several, or if it is an end of the loop."""
-    ends = [e for c in found if (e := _first_failure(loop, c.index, c.box, most=False)) is not None]
+    ends = [e for c in conditions if (e := _first_failure(loop, c.index, c.box, most=False)) is not None]
     if not ends or loop.var in ends[0].values:
         return None
     least_ = ends[0]
@@ -172,10 +172,10 @@ def _symbolic_split(loop: Loop, found: list[TileCondition]) -> Index | None:
     return None if pointless or intervals.at_least_zero(loop.lower - least_, box) else least_
 
 
-def _end(loop: Loop, found: list[TileCondition]) -> Index | None:
+def _end(loop: Loop, conditions: list[TileCondition]) -> Index | None:
     """Where the loop's remaining iterations are empty; None if conditions differ, or other ops run there."""
-    ends = [_first_failure(loop, c.runs, c.box, most=True) for c in found]
-    if not _decides_all(loop, found) or ends[0] is None or any(e is None or not ends[0].same(e) for e in ends):
+    ends = [_first_failure(loop, c.runs, c.box, most=True) for c in conditions]
+    if not _decides_all(loop, conditions) or ends[0] is None or any(e is None or not ends[0].same(e) for e in ends):
         return None
     return ends[0]
 
@@ -183,40 +183,40 @@ def _end(loop: Loop, found: list[TileCondition]) -> Index | None:
 # --- splitting --------------------------------------------------------------------------------------------------------
 
 
-def _split_at(loop: Loop, at: Index, end: Index | None = None) -> list[ir.Operation]:
+def _split_at(loop: Loop, split: Index, end: Index | None = None) -> list[ir.Operation]:
     """`for [low, high)` as `for [low, at)` and `for [at, high)`, or up to `end`, both simplified."""
     op = loop.op
-    first = set_uppers(edit.clone(op, ir.InsertionPoint(op)), [at, *loop.uppers])
-    lowers = possible_maxima([*loop.lowers, at], intervals.around(op))
+    first = set_uppers(edit.clone(op, ir.InsertionPoint(op)), [split, *loop.uppers])
+    lowers = possible_maxima([*loop.lowers, split], intervals.around(op))
     uppers = loop.uppers if end is None else possible_minima([*loop.uppers, end], intervals.around(op))
-    rest = edit.set_bounds(op, lowers, uppers)
-    return [*simplify(first), *simplify(rest)]
+    second = edit.set_bounds(op, lowers, uppers)
+    return [*simplify(first), *simplify(second)]
 
 
-def _peel_point(loop: Loop, at: Index, point: Point) -> list[ir.Operation]:
+def _peel_point(loop: Loop, split: Index, point: Point) -> list[ir.Operation]:
     """The full iterations of a loop, and a single body for the point with a partial tile."""
     op, number = loop.op, point[loop.var]
     outer = {v: Index.constant(n) for v, n in point.items() if v != loop.var}
     with ir.InsertionPoint.after(op), op.location:
-        rest = create.guard([Constraint((Index.of(v) - n).simplified(), is_eq=True) for v, n in outer.items()])
-    last = edit.clone(op, create.at_end(rest.regions[0].blocks[0]))
-    first = set_uppers(op, [at, *loop.uppers])
+        corner = create.guard([Constraint((Index.of(v) - n).simplified(), is_eq=True) for v, n in outer.items()])
+    last = edit.clone(op, create.at_end(corner.regions[0].blocks[0]))
+    first = set_uppers(op, [split, *loop.uppers])
     last = edit.set_bounds(last, [Index.constant(number)], [Index.constant(number + 1)])
     edit.substitute(outer, last)
     simplify(last)
-    return [*simplify(first), rest]
+    return [*simplify(first), corner]
 
 
 def _inner_serial_loop(loop: Loop) -> Loop:
     """A serial loop over one iteration of a parallel loop, around its whole body, which is split in its place."""
-    held = loop.body_ops()
-    with ir.InsertionPoint(held[0]), loop.op.location:
-        made = create.loop(loop.name, Index.of(loop.var), Index.of(loop.var) + 1)
-    end = list(made.body.operations)[-1]
-    for op in held:
+    body = loop.body_ops()
+    with ir.InsertionPoint(body[0]), loop.op.location:
+        serial = create.loop(loop.name, Index.of(loop.var), Index.of(loop.var) + 1)
+    end = list(serial.body.operations)[-1]
+    for op in body:
         op.move_before(end)
-        edit.substitute({loop.var: Index.of(made.var)}, op)
-    return made
+        edit.substitute({loop.var: Index.of(serial.var)}, op)
+    return serial
 
 
 # --- simplification of the pieces -------------------------------------------------------------------------------------
@@ -257,15 +257,15 @@ def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
         edit.substitute({loop.var: Index.constant(only[0])})
     _simplify_bodies(op)
     loop = Loop(op)
-    for made in [o for o in loop.body_ops() if o.name == "memref.alloc" and not any(True for _ in o.results[0].uses)]:
-        made.erase()
+    for unused in [o for o in loop.body_ops() if o.name == "memref.alloc" and not any(True for _ in o.results[0].uses)]:
+        unused.erase()
     if not loop.body_ops():
         op.erase()
         return []
     if is_needless(loop):
-        held = loop.body_ops()
+        body = loop.body_ops()
         inline_loop(op)
-        return held
+        return body
     return [op]
 
 
@@ -273,24 +273,24 @@ def _constant_minimum(op: ir.Operation, uppers: list[Index]) -> list[Index]:
     """Only the constant bound if it is the minimum: the interval arithmetic ignores relations between sizes and outer
     loops.
     """
-    whole = [u for u in uppers if u.as_constant() is not None]
-    return whole if whole and all(is_nonnegative(op, u - whole[0]) for u in uppers) else uppers
+    constants = [u for u in uppers if u.as_constant() is not None]
+    return constants if constants and all(is_nonnegative(op, u - constants[0]) for u in uppers) else uppers
 
 
 def _simplify_guard(op: ir.Operation) -> list[ir.Operation]:
     box = intervals.around(op)
-    known = walk.constraints(op)
-    if any(intervals.at_least_zero(-c.index - 1, box) for c in known):
+    constraints = walk.constraints(op)
+    if any(intervals.at_least_zero(-c.index - 1, box) for c in constraints):
         op.erase()
         return []
-    open_ = [c for c in known if c.is_eq or not intervals.at_least_zero(c.index, box)]
-    if len(open_) < len(known) and open_:
+    open_ = [c for c in constraints if c.is_eq or not intervals.at_least_zero(c.index, box)]
+    if len(open_) < len(constraints) and open_:
         op = edit.rebuild_guard(op, open_)
     _simplify_bodies(op)
-    held = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
-    if held and open_:
+    body = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
+    if body and open_:
         return [op]
-    for inner in held:
+    for inner in body:
         inner.move_before(op)
     op.erase()
-    return held
+    return body

@@ -37,10 +37,10 @@ def run(module: ir.Module) -> None:
     about skipped buffers. Requires peeled loops (`tir-lower-peel-tails`), not vectorized yet.
     """
     for func in programs(module):
-        known = {Buffer(accessed(op)).root.name for op in walk.ops(func.op) if op.name in AFFINE_ELEMENT_ACCESSES}
+        names = {Buffer(accessed(op)).root.name for op in walk.ops(func.op) if op.name in AFFINE_ELEMENT_ACCESSES}
         outcomes = Outcomes()
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and PREFETCH in Loop(op).annotations]:
-            for name, ahead in _requests(loop, known).items():
+            for name, ahead in _requests(loop, names).items():
                 key = Outcomes.key(loop, f'loop {loop.name} does not prefetch "{name}"')
                 outcomes.add(key, _prefetch(loop, name, ahead))
         outcomes.warn()
@@ -80,24 +80,24 @@ def _prefetch(loop: Loop, name: str, ahead: int) -> str:
     return ""
 
 
-def _requests(loop: Loop, known: set[str]) -> dict[str, int]:
+def _requests(loop: Loop, accessed_names: set[str]) -> dict[str, int]:
     """The buffers that the annotation names, with the number of iterations ahead."""
-    said = loop.annotations[PREFETCH]
-    names = said if isinstance(said, list) else [said]
-    asked: dict[str, int] = {}
-    for name, ahead in said.items() if isinstance(said, dict) else [(name, 0) for name in names]:
+    annotation = loop.annotations[PREFETCH]
+    names = annotation if isinstance(annotation, list) else [annotation]
+    requests: dict[str, int] = {}
+    for name, ahead in annotation.items() if isinstance(annotation, dict) else [(name, 0) for name in names]:
         if not isinstance(name, str) or type(ahead) is not int or ahead < 0:
             raise LoweringError(
-                f"{location_text(loop.op)}: loop {loop.name} has prefetch = {said!r}; expected names of buffers, "
+                f"{location_text(loop.op)}: loop {loop.name} has prefetch = {annotation!r}; expected names of buffers, "
                 f'or a dictionary from names to the number of iterations ahead, such as {{"A": 4}}'
             )
-        if name not in known:
+        if name not in accessed_names:
             raise LoweringError(
                 f'{location_text(loop.op)}: loop {loop.name} prefetches "{name}", which the program does not '
-                f"access; it has {', '.join(sorted(known))}"
+                f"access; it has {', '.join(sorted(accessed_names))}"
             )
-        asked[name] = ahead
-    return asked
+        requests[name] = ahead
+    return requests
 
 
 def _access_box(op: ir.Operation, loop: Loop) -> AccessBox | None:
@@ -116,11 +116,11 @@ def _access_box(op: ir.Operation, loop: Loop) -> AccessBox | None:
         for inner in between:
             if not start.uses(inner.var):
                 continue
-            found = dim_factors(start.expr)
+            linear = dim_factors(start.expr)
             last = (inner.const_extent or 1) - 1
-            if found is None or last < 0:
+            if linear is None or last < 0:
                 return None
-            factor = found[0][start.values.index(inner.var)]
+            factor = linear[0][start.values.index(inner.var)]
             start = start.substitute({inner.var: inner.lower + (last if factor < 0 else 0)}).simplified()
             extent += abs(factor) * last
         corner.append(start)
@@ -136,29 +136,29 @@ def _known_before(value: ir.Value, loop: Loop) -> bool:
 
 def _emit_prefetches(loop: Loop, patches: Sequence[AccessBox], ahead: int) -> None:
     """Emit the prefetches at the start of the body, guarded by the existence of the iteration ahead."""
-    at = Index.of(loop.var) + ahead
+    target = Index.of(loop.var) + ahead
     with ir.InsertionPoint.at_block_begin(loop.body), loop.op.location:
         if not ahead:
             return _prefetch_lines(patches, {})
-        more = create.guard([Constraint((u - 1 - at).simplified()) for u in loop.uppers])
-        with create.at_start(more.regions[0].blocks[0]):
-            return _prefetch_lines(patches, {loop.var: at})
+        exists = create.guard([Constraint((u - 1 - target).simplified()) for u in loop.uppers])
+        with create.at_start(exists.regions[0].blocks[0]):
+            return _prefetch_lines(patches, {loop.var: target})
 
 
 def _prefetch_lines(patches: Sequence[AccessBox], shift: Mapping[ir.Value, Index]) -> None:
     """Prefetch each line once, for writing if it is also written."""
-    found: dict[tuple, bool] = {}
+    lines: dict[tuple, bool] = {}
     for patch in patches:
         for start in patch.starts():
             indices = [(c.substitute(shift) + s).simplified() for c, s in zip(patch.corner, start, strict=True)]
-            map_, used = emit_map(indices)
-            key = (patch.buffer, map_, tuple(used))
-            found[key] = found.get(key, False) or patch.written
-    for (buffer, map_, used), written in found.items():
+            map_, operands = emit_map(indices)
+            key = (patch.buffer, map_, tuple(operands))
+            lines[key] = lines.get(key, False) or patch.written
+    for (buffer, map_, operands), written in lines.items():
         attributes = {
             "map": ir.AffineMapAttr.get(map_),
             "isWrite": ir.BoolAttr.get(written),
             "localityHint": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 3),
             "isDataCache": ir.BoolAttr.get(True),
         }
-        ir.Operation.create("affine.prefetch", [], [buffer, *used], attributes)
+        ir.Operation.create("affine.prefetch", [], [buffer, *operands], attributes)

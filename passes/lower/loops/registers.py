@@ -73,12 +73,12 @@ def promote(op: ir.Operation) -> None:
     loop = Loop(op)
     if loop.kind != "serial" or len(op.results):
         return
-    found = [s for slots in _slots(loop).values() if slots for s in slots if s.written]
-    if not found or not _runs(loop):
+    written = [s for slots in _slots(loop).values() if slots for s in slots if s.written]
+    if not written or not _runs(loop):
         return
-    check_register_pressure(loop, [s.type for s in found])
-    if len(found) <= MAX_CARRIED:
-        _carry(loop, found)
+    check_register_pressure(loop, [s.type for s in written])
+    if len(written) <= MAX_CARRIED:
+        _carry(loop, written)
 
 
 def _runs(loop: Loop) -> bool:
@@ -91,32 +91,32 @@ def _runs(loop: Loop) -> bool:
 
 def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
     """The slots of each allocated buffer used in the loop; None if they cannot be carried."""
-    found: dict[ir.Value, list[Slot] | None] = {}
+    by_root: dict[ir.Value, list[Slot] | None] = {}
     for inner in walk.ops(loop.op)[1:]:
         for value in inner.operands:
             if not isinstance(value.type, ir.MemRefType):
                 continue
             root = Buffer(value).root
-            if root.value not in found:
+            if root.value not in by_root:
                 outside = root.is_alloc and not walk.is_inside(owner_op(root.value), loop.op)
-                found[root.value] = [] if outside else None
-            slots = found[root.value]
+                by_root[root.value] = [] if outside else None
+            slots = by_root[root.value]
             if slots is None:
                 continue
             plain = inner.name in PROMOTED and value == root.value and inner.block == loop.body
             slot = _slot_of(inner, loop, slots) if plain else None
             if slot is None:
-                found[root.value] = None
+                by_root[root.value] = None
             else:
                 slot.ops.append(inner)
-    return found
+    return by_root
 
 
 def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
     """The slot of an access, a new one if it overlaps none; None if it is not invariant or partly overlaps another."""
     new = Slot.of(op)
-    used = [v for i in new.indices for v in i.values] + ([] if new.mask is None else [new.mask])
-    if any(walk.is_inside(owner_op(v), loop.op) for v in used):
+    values = [v for i in new.indices for v in i.values] + ([] if new.mask is None else [new.mask])
+    if any(walk.is_inside(owner_op(v), loop.op) for v in values):
         return None
     for slot in slots:
         gaps = [_gap(a, b) for a, b in zip(new.indices, slot.indices, strict=True)]
@@ -161,19 +161,19 @@ def _carry(loop: Loop, slots: list[Slot]) -> None:
     """Rebuild the loop with the slots' values as iter_args."""
     op = loop.op
     with ir.InsertionPoint(op), op.location:
-        before = [_load(slot) for slot in slots]
+        initial = [_load(slot) for slot in slots]
         operands = list(op.operands)
         count = attrs.affine_map(op, "lowerBoundMap").n_inputs
         attributes = {n: op.attributes[n] for n in op.attributes} | {
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([count, len(operands) - count, len(before)])
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([count, len(operands) - count, len(initial)])
         }
         new = ir.Operation.create(
-            "affine.for", [v.type for v in before], [*operands, *before], attributes, regions=1, loc=op.location
+            "affine.for", [v.type for v in initial], [*operands, *initial], attributes, regions=1, loc=op.location
         )
     body = loop.body
     body.append_to(new.regions[0])
     with op.location:
-        values = [body.add_argument(v.type, op.location) for v in before]
+        values = [body.add_argument(v.type, op.location) for v in initial]
     last = [_forward(slot, value) for slot, value in zip(slots, values, strict=True)]
     end = list(body.operations)[-1]
     with ir.InsertionPoint(end), end.location:
@@ -190,9 +190,9 @@ def _load(slot: Slot) -> ir.Value:
         return vector.maskedload(
             slot.type, slot.buffer, [apply(i) for i in slot.indices], slot.mask, zero_vector(slot.type)
         )
-    map_, used = emit_map(slot.indices)
+    map_, map_operands = emit_map(slot.indices)
     name = "affine.vector_load" if isinstance(slot.type, ir.VectorType) else AFFINE_LOAD
-    operands, attributes = [slot.buffer, *used], {"map": ir.AffineMapAttr.get(map_)}
+    operands, attributes = [slot.buffer, *map_operands], {"map": ir.AffineMapAttr.get(map_)}
     return ir.Operation.create(name, [slot.type], operands, attributes).results[0]
 
 
@@ -200,9 +200,9 @@ def _store(slot: Slot, value: ir.Value) -> None:
     if slot.mask is not None:
         vector.maskedstore(slot.buffer, [apply(i) for i in slot.indices], slot.mask, value)
         return
-    map_, used = emit_map(slot.indices)
+    map_, map_operands = emit_map(slot.indices)
     name = "affine.vector_store" if isinstance(slot.type, ir.VectorType) else AFFINE_STORE
-    ir.Operation.create(name, [], [value, slot.buffer, *used], {"map": ir.AffineMapAttr.get(map_)})
+    ir.Operation.create(name, [], [value, slot.buffer, *map_operands], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _forward(slot: Slot, value: ir.Value) -> ir.Value:
@@ -225,10 +225,10 @@ OPERANDS = 2
 def check_register_pressure(loop: Loop, carried: Sequence[ir.Type]) -> None:
     """Warn if an innermost loop carries more values than there are registers, which makes LLVM spill."""
     module = walk.parents(loop.op)[-1].parent
-    known = None if module is None else attrs.get(module, REGISTERS)
-    if known is None or any(is_loop(o) for o in walk.ops(loop.op)[1:]):
+    registers = None if module is None else attrs.get(module, REGISTERS)
+    if registers is None or any(is_loop(o) for o in walk.ops(loop.op)[1:]):
         return
-    bits, count = known
+    bits, count = registers
     needed = sum(_registers(type_, bits) for type_ in carried)
     if needed + OPERANDS > count:
         warnings.warn(

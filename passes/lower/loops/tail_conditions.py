@@ -29,31 +29,31 @@ class TileCondition:
 def tile_conditions(loop: Loop) -> Iterator[TileCondition]:
     """The conditions under a loop, over its variable, that decide whether a tile is full."""
     for op in walk.ops(loop.op)[1:]:
-        found: list[tuple[Index, Index]] = []
+        conditions: list[tuple[Index, Index]] = []
         if is_loop(op) and Loop(op).kind in FAST_KINDS:
-            found = _of_loop(Loop(op))
+            conditions = _of_loop(Loop(op))
         elif is_plain_if(op) and _near_fast(op, loop):
-            found = [(c.index, c.index) for c in walk.constraints(op) if not c.is_eq]
-        if any(loop.var in index.values for index, _ in found):
+            conditions = [(c.index, c.index) for c in walk.constraints(op) if not c.is_eq]
+        if any(loop.var in index.values for index, _ in conditions):
             box = intervals.around(op)
-            for index, runs in found:
+            for index, runs in conditions:
                 if loop.var in index.values:
                     yield TileCondition(op, index.simplified(), runs.simplified(), box)
 
 
 def _of_loop(inner: Loop) -> list[tuple[Index, Index]]:
     """Expressions that are at least 0 where a loop has its constant bound, or, if it has none, where it runs at all."""
-    whole = next((u for u in inner.uppers if u.as_constant() is not None), None)
+    constant = next((u for u in inner.uppers if u.as_constant() is not None), None)
     runs = [u - inner.lower - 1 for u in inner.uppers]
-    if whole is None:
+    if constant is None:
         return [(r, r) for r in runs]
-    return [(u - whole, r) for u, r in zip(inner.uppers, runs, strict=True) if u is not whole]
+    return [(u - constant, r) for u, r in zip(inner.uppers, runs, strict=True) if u is not constant]
 
 
 def _near_fast(op: ir.Operation, loop: Loop) -> bool:
     """Whether a vectorized or unrolled loop is under a guard, or around it inside the loop."""
-    around = walk.parents(op)
-    between = around[: around.index(loop.op)]
+    enclosing = walk.parents(op)
+    between = enclosing[: enclosing.index(loop.op)]
     return any(is_loop(o) and Loop(o).kind in FAST_KINDS for o in [*between, *walk.ops(op)])
 
 
@@ -65,23 +65,23 @@ def partial_point(loop: Loop, condition: TileCondition) -> Point | None:
     it cannot be determined.
     """
     index, runs, box = condition.index, condition.runs, condition.box
-    found, gap = dim_factors(index.expr), (runs - index).simplified().as_constant()
-    if found is None or gap is None:
+    linear, gap = dim_factors(index.expr), (runs - index).simplified().as_constant()
+    if linear is None or gap is None:
         return None
-    least, width = found[1], gap
-    around: list[tuple[int, int, int, ir.Value]] = []
+    least, width = linear[1], gap
+    axes: list[tuple[int, int, int, ir.Value]] = []
     for number, value in enumerate(index.values):
-        factor, (low, high) = found[0].get(number, 0), box.get(value, (None, None))
+        factor, (low, high) = linear[0].get(number, 0), box.get(value, (None, None))
         if not factor or low is None or high is None:
             return None
         if value != loop.var and walk.is_inside(owner_op(value), loop.op):
             least += min(factor * low, factor * high)
             width += abs(factor) * (high - low)
         else:
-            around.append((factor, low, high, value))
-    if len(around) < 2:
+            axes.append((factor, low, high, value))
+    if len(axes) < 2:
         return None
-    points = _points(sorted(around, key=lambda a: -abs(a[0])), least + width, width)
+    points = _points(sorted(axes, key=lambda a: -abs(a[0])), least + width, width)
     first = next(points, None)
     return first if first is not None and next(points, None) is None else None
 
@@ -92,10 +92,10 @@ def _points(axes: Sequence[tuple[int, int, int, ir.Value]], most: int, width: in
         if 0 <= most < width:
             yield {}
         return
-    (factor, low, high, value), *rest = axes
-    span = [sum(f(a * x, a * y) for a, x, y, _ in rest) for f in (min, max)]
+    (factor, low, high, value), *inner_axes = axes
+    span = [sum(f(a * x, a * y) for a, x, y, _ in inner_axes) for f in (min, max)]
     for number in _reachable(factor, low, high, most, width, span):
-        for point in _points(rest, most + factor * number, width):
+        for point in _points(inner_axes, most + factor * number, width):
             yield {value: number, **point}
 
 

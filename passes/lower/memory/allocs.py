@@ -45,7 +45,7 @@ def run(module: ir.Module) -> int:
 def place_memory(func: Func) -> int:
     """The same for one function; returns its constant-size heap use in bytes."""
     check_tiles(func)
-    heap, given, used = 0, _scratch_parameter(func), 0
+    heap, scratch, offset = 0, _scratch_parameter(func), 0
     for op, body, size, on_stack in _homes(func):
         for dealloc in [u.owner for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
             dealloc.operation.erase()
@@ -55,9 +55,13 @@ def place_memory(func: Func) -> int:
             _to_stack(op, body)
             continue
         _check_scope(op, "of unknown size" if size is None else f"of {size} bytes")
-        if given is not None and _fits_scratch(op, func) and used + _lines(size or 0) <= Buffer(given).type.shape[0]:
-            _to_scratch(op, given, used)
-            used += _lines(size or 0)
+        if (
+            scratch is not None
+            and _fits_scratch(op, func)
+            and offset + _lines(size or 0) <= Buffer(scratch).type.shape[0]
+        ):
+            _to_scratch(op, scratch, offset)
+            offset += _lines(size or 0)
         else:
             heap += size or 0
             _to_heap(op, body)
@@ -73,16 +77,16 @@ def scratch_bytes(func: Func) -> int:
 def _homes(func: Func) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
     """The allocations of a function with the bodies that they belong to, their bytes, and whether they are on the
     stack."""
-    taken: dict[ir.Operation, int] = {}
-    found = []
+    stack_bytes: dict[ir.Operation, int] = {}
+    homes = []
     for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
         home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
         size = _bytes(op)
-        on_stack = size is not None and size <= STACK_BUFFER and taken.get(home, 0) + size <= STACK_TOTAL
+        on_stack = size is not None and size <= STACK_BUFFER and stack_bytes.get(home, 0) + size <= STACK_TOTAL
         if on_stack:
-            taken[home] = taken.get(home, 0) + (size or 0)
-        found.append((op, home.regions[0].blocks[0], size, on_stack))
-    return found
+            stack_bytes[home] = stack_bytes.get(home, 0) + (size or 0)
+        homes.append((op, home.regions[0].blocks[0], size, on_stack))
+    return homes
 
 
 def _lines(size: int) -> int:
@@ -102,13 +106,13 @@ def _fits_scratch(op: ir.Operation, func: Func) -> bool:
     return plain and type_.memory_space is None and home == func.op
 
 
-def _to_scratch(op: ir.Operation, given: ir.Value, offset: int) -> None:
+def _to_scratch(op: ir.Operation, scratch: ir.Value, offset: int) -> None:
     """Make an allocation a view of the bytes of a parameter, at the start of the function."""
-    with ir.InsertionPoint.at_block_begin(ir.BlockArgument(given).owner), op.location:
+    with ir.InsertionPoint.at_block_begin(ir.BlockArgument(scratch).owner), op.location:
         start = ir.IntegerAttr.get(ir.IndexType.get(), offset)
-        at = ir.Operation.create("arith.constant", [start.type], [], {"value": start}).results[0]
+        start_value = ir.Operation.create("arith.constant", [start.type], [], {"value": start}).results[0]
         names = {attrs.NAME: op.attributes[attrs.NAME]} if attrs.NAME in op.attributes else {}
-        view = ir.Operation.create("memref.view", [op.results[0].type], [given, at], names)
+        view = ir.Operation.create("memref.view", [op.results[0].type], [scratch, start_value], names)
     op.results[0].replace_all_uses_with(view.results[0])
     op.erase()
 
@@ -148,9 +152,9 @@ def _to_heap(op: ir.Operation, body: ir.Block) -> None:
     if all(_available(v, body) for v in op.operands):
         makers = [v.owner.operation for v in op.operands if not isinstance(v.owner, ir.Block)]
         makers = [m for m in makers if m.block == body]
-        after = max(makers, key=walk.position, default=None)
-        if after is not None:
-            op.move_after(after)
+        last_maker = max(makers, key=walk.position, default=None)
+        if last_maker is not None:
+            op.move_after(last_maker)
         elif op != first:
             op.move_before(first)
     with at_end(op.block), op.location:

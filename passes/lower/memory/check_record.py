@@ -35,9 +35,9 @@ def constant(type_: ir.Type, value: int) -> ir.Value:
 
 def value_of(index: Index) -> ir.Value:
     """An index expression as a value."""
-    map_, used = emit_map([index])
+    map_, operands = emit_map([index])
     attributes = {"map": ir.AffineMapAttr.get(map_)}
-    return ir.Operation.create("affine.apply", [ir.IndexType.get()], list(used), attributes).results[0]
+    return ir.Operation.create("affine.apply", [ir.IndexType.get()], list(operands), attributes).results[0]
 
 
 def record(number: int, indices: Sequence[ir.Value], sizes: Sequence[ir.Value]) -> None:

@@ -39,10 +39,10 @@ def mark(module: ir.Module) -> None:
     the checks.
     """
     for func in programs(module):
-        found = [op for op in walk.ops(func.op) if op.name in (*COMPUTED_ACCESSES, *AFFINE_ACCESSES)]
+        accesses = [op for op in walk.ops(func.op) if op.name in (*COMPUTED_ACCESSES, *AFFINE_ACCESSES)]
         with frozen():
-            known = [_site(op) for op in found]
-        for op, site in zip(found, known, strict=True):
+            sites = [_site(op) for op in accesses]
+        for op, site in zip(accesses, sites, strict=True):
             if site and op.name in AFFINE_ACCESSES:
                 op = _to_gather(op)
             if op.name in COMPUTED_ACCESSES:
@@ -71,11 +71,11 @@ def _to_gather(op: ir.Operation) -> ir.Operation:
     with ir.InsertionPoint(op), op.location:
         value = [op.operands[0]] if kind == "store" else []
         types = [r.type for r in op.results]
-        made = ir.Operation.create(f"memref.{kind}", types, [*value, memref, *_indices(op)])
-    for old, new in zip(op.results, made.results, strict=True):
+        computed = ir.Operation.create(f"memref.{kind}", types, [*value, memref, *_indices(op)])
+    for old, new in zip(op.results, computed.results, strict=True):
         old.replace_all_uses_with(new)
     op.erase()
-    return made
+    return computed
 
 
 def _indices(op: ir.Operation) -> list[ir.Value]:
@@ -208,10 +208,10 @@ def _condition(top: ir.Operation) -> ir.Operation | None:
     """The condition directly around the block of nested searches, if it may move out of them."""
     op = top
     while (found := bound_value(op)) is not None:
-        held = _body(found[1])
-        if len(held) != 1:
+        body = _body(found[1])
+        if len(body) != 1:
             return None
-        (op,) = held
+        (op,) = body
     if op.name not in IFS or attrs.WHERE not in op.attributes:
         return None
     return None if any(walk.is_inside(owner_op(v), top) for v in op.operands) else op
@@ -231,14 +231,14 @@ def check_binding(op: ir.Operation, number: int, function: str) -> CheckedSite:
     """
     block, name = attrs.get(op, SITE)
     attrs.put(op, SITE, None)
-    found, loop = bound_value(op), Loop(op)
-    if found is None:
+    search, loop = bound_value(op), Loop(op)
+    if search is None:
         raise LoweringError(f"{location_text(op)}: the binding of iter {name} cannot be checked after it was lowered")
-    value = found[0]
+    value = search[0]
     with ir.InsertionPoint(op), op.location:
         low, high = value_of(loop.lower), value_of(loop.upper)
-        inside = both(compare(SLE, low, value), compare(SLT, value, high))
-        branch = ir.Operation.create("scf.if", [], [inside], regions=2)
+        in_domain = both(compare(SLE, low, value), compare(SLT, value, high))
+        branch = ir.Operation.create("scf.if", [], [in_domain], regions=2)
         with ir.InsertionPoint(branch.regions[0].blocks.append()):
             ir.Operation.create("scf.yield", [], [])
         with ir.InsertionPoint(branch.regions[1].blocks.append()):

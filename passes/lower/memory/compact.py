@@ -140,11 +140,11 @@ def _reach(
     touches: Sequence[lifetimes.TimedAccess], users: Sequence[ir.Operation], domains: lifetimes.Domains
 ) -> list[isl.Map]:
     """{ iteration -> elements } of all accesses, and of whole views, which must lie inside their buffer."""
-    found = [t.elements for t in touches]
+    relations = [t.elements for t in touches]
     for user in users:
         if user.name == "memref.subview":
-            found.append(lifetimes.relation(user, *view_box(user), domains)[1])
-    return found
+            relations.append(lifetimes.relation(user, *view_box(user), domains)[1])
+    return relations
 
 
 def _box(buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]) -> tuple[list[Index], list[int | None]]:
@@ -261,16 +261,16 @@ def reindex(old: ir.Value, new: ir.Value, mins: Sequence[Index]) -> None:
 def _shift_access(op: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:
     shorten = Simplifier(op, {})
     indices = [shorten(i - low) for i, low in zip(walk.access_indices(op), mins, strict=True)]
-    map_, used = emit_map(indices)
+    map_, operands = emit_map(indices)
     value = stored(op)
-    edit.rebuild(op, [*([] if value is None else [value]), new, *used], {"map": ir.AffineMapAttr.get(map_)})
+    edit.rebuild(op, [*([] if value is None else [value]), new, *operands], {"map": ir.AffineMapAttr.get(map_)})
 
 
 def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> None:
     """The same view of the smaller buffer; offsets that became constant are static in its type."""
     segments = attrs.integers(view, "operandSegmentSizes")
     operands = list(view.operands)[1:]
-    dynamic, rest = iter(operands[: segments[1]]), operands[segments[1] :]
+    dynamic, other_operands = iter(operands[: segments[1]]), operands[segments[1] :]
     shorten = Simplifier(view, {})
     static, values = [], []
     with ir.InsertionPoint(view), view.location:
@@ -287,8 +287,8 @@ def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
         }
         attributes = {n: view.attributes[n] for n in view.attributes} | changes
         type_ = _view_type(view, ir.MemRefType(new.type), static)
-        made = ir.Operation.create("memref.subview", [type_], [new, *values, *rest], attributes)
-    _retype(view.results[0], made.results[0])
+        shifted = ir.Operation.create("memref.subview", [type_], [new, *values, *other_operands], attributes)
+    _retype(view.results[0], shifted.results[0])
     edit.erase(view)
 
 
@@ -296,8 +296,8 @@ def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]
     """The type of a view of `source` with these static (or DYNAMIC) offsets."""
     old = ir.MemRefType(view.results[0].type)
     strides, start = source.get_strides_and_offset()
-    known = start != DYNAMIC and all(o != DYNAMIC and s != DYNAMIC for o, s in zip(offsets, strides, strict=True))
-    offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if known else DYNAMIC
+    static = start != DYNAMIC and all(o != DYNAMIC and s != DYNAMIC for o, s in zip(offsets, strides, strict=True))
+    offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if static else DYNAMIC
     factors = attrs.integers(view, "static_strides")
     steps = [DYNAMIC if s == DYNAMIC else s * t for s, t in zip(strides, factors, strict=True)]
     steps = [steps[d] for d in _kept(view) or []]
@@ -358,10 +358,10 @@ def _spans(op: ir.Operation, d: int, size: int) -> bool:
     """Whether an access runs for all indices of a dimension."""
     (access,) = of_op(op)
     variable = access.mins[d].is_value()
-    around = walk.parents(op)[:-1]  # without the function
-    if variable is None or not all(is_loop(p) and _length(p) for p in around):
+    enclosing = walk.parents(op)[:-1]  # without the function
+    if variable is None or not all(is_loop(p) and _length(p) for p in enclosing):
         return False
-    return any(Loop(p).var == variable and _length(p) == size for p in around)
+    return any(Loop(p).var == variable and _length(p) == size for p in enclosing)
 
 
 def _length(loop: ir.Operation) -> int:

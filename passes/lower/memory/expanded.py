@@ -47,9 +47,9 @@ def _view(op: ir.Operation) -> ir.Value:
     rank = ir.MemRefType(source.type).rank
     base = ir.MemRefType.get([], result.element_type, memory_space=result.memory_space)
     metadata = ir.Operation.create("memref.extract_strided_metadata", [base, *[index] * (1 + 2 * rank)], [source])
-    base_value, offset, *rest = metadata.results
+    base_value, offset, *sizes_and_strides = metadata.results
     strides: list[ir.Value] = [offset] * result.rank
-    for group, stride in zip(_groups(op), rest[rank:], strict=True):
+    for group, stride in zip(_groups(op), sizes_and_strides[rank:], strict=True):
         for dim in reversed(group):
             strides[dim] = stride
             stride = arith.muli(stride, sizes[dim])

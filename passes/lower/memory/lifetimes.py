@@ -47,19 +47,19 @@ def timed_accesses(value: ir.Value, domains: Domains) -> list[TimedAccess]:
 
     Raises NotProvable if one cannot be expressed, or if the buffer has an unsupported alias.
     """
-    found: list[TimedAccess] = []
+    timed: list[TimedAccess] = []
     for op in _users(value):
         try:
-            made = [a for a in of_op(op) if a.buffer == value]
+            op_accesses = [a for a in of_op(op) if a.buffer == value]
         except KeyError as error:
             raise NotProvable("an access to a region of unknown size") from error
-        found += [t for a in made if (t := timed_access(a, domains)) is not None]
-    return found
+        timed += [t for a in op_accesses if (t := timed_access(a, domains)) is not None]
+    return timed
 
 
 def _users(value: ir.Value) -> list[ir.Operation]:
     """The ops that access a buffer: its users, those of its views, and ops that take pointers to it."""
-    found: dict[ir.Operation, None] = {}
+    users: dict[ir.Operation, None] = {}
     pending = [value]
     while pending:
         for use in pending.pop().uses:
@@ -70,12 +70,12 @@ def _users(value: ir.Value) -> list[ir.Operation]:
                 if any(True for _ in op.results[0].uses):
                     raise NotProvable("an alias of the buffer")
             elif op.name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
-                found[op] = None
+                users[op] = None
             elif any(isinstance(r.type, ir.MemRefType) for r in op.results) or not _is_access(op):
                 raise NotProvable(f"{op.name} on the buffer")
             elif op.name not in NEUTRAL:
-                found[op] = None
-    return list(found)
+                users[op] = None
+    return list(users)
 
 
 def _is_access(op: ir.Operation) -> bool:
@@ -151,10 +151,10 @@ def common_loops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
     return [p for p in chain[::-1] if is_loop(p)]
 
 
-def is_private(found: Sequence[TimedAccess], depth: int) -> bool:
+def is_private(timed: Sequence[TimedAccess], depth: int) -> bool:
     """Whether each read follows a write in the same iteration of the outermost `depth` loops."""
-    writes = [t for t in found if t.kills]
-    for read in found:
+    writes = [t for t in timed if t.kills]
+    for read in timed:
         if read.is_write:
             continue
         covered: isl.Map | None = None
@@ -187,13 +187,13 @@ def _before_map(reads: int, writes: int, depth: int, shared: int, textually: boo
     return isl.Map(f"{{ [{', '.join(r)}] -> [{', '.join(w)}] : {condition} }}")
 
 
-def conflicts(found: Sequence[TimedAccess], depth: int) -> bool:
+def conflicts(timed: Sequence[TimedAccess], depth: int) -> bool:
     """Whether two iterations of loop number `depth` may access one element, one of them writing."""
-    for number, one in enumerate(found):
-        for other in found[number:]:
-            if one.is_write or other.is_write:
-                both = one.elements.apply_range(other.elements.reverse())
-                if not both.intersect(_distinct_iterations(len(one.loops), len(other.loops), depth)).is_empty():
+    for number, first in enumerate(timed):
+        for second in timed[number:]:
+            if first.is_write or second.is_write:
+                both = first.elements.apply_range(second.elements.reverse())
+                if not both.intersect(_distinct_iterations(len(first.loops), len(second.loops), depth)).is_empty():
                     return True
     return False
 

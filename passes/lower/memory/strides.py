@@ -55,8 +55,8 @@ def _record(block: Block) -> None:
                 stacklevel=2,
             )
             continue
-        known = attrs.get(buffer.op, DIM_ALIGN, [])
-        attrs.put(buffer.op, DIM_ALIGN, [*(e for e in known if e[0] != axis), [axis, factor, offset]])
+        requested = attrs.get(buffer.op, DIM_ALIGN, [])
+        attrs.put(buffer.op, DIM_ALIGN, [*(e for e in requested if e[0] != axis), [axis, factor, offset]])
 
 
 def is_padded(value: ir.Value) -> bool:
@@ -74,11 +74,11 @@ def has_contiguous_rows(value: ir.Value) -> bool:
 def strides_of(op: ir.Operation) -> list[int]:
     """The strides of an allocation in elements: row-major, rounded up as requested."""
     shape = ir.MemRefType(op.results[0].type).shape
-    asked = {axis: (factor, offset) for axis, factor, offset in attrs.get(op, DIM_ALIGN, [])}
+    requested = {axis: (factor, offset) for axis, factor, offset in attrs.get(op, DIM_ALIGN, [])}
     strides, step = [], 1
     for axis in reversed(range(len(shape))):
-        if axis in asked:
-            factor, offset = asked[axis]
+        if axis in requested:
+            factor, offset = requested[axis]
             step += (offset - step) % factor
         strides.insert(0, step)
         if axis and shape[axis] == DYNAMIC:
@@ -188,10 +188,10 @@ def _view_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType) ->
     for part, stride in zip(offsets, strides, strict=True):
         unknown = DYNAMIC_STRIDE in (total, part) or DYNAMIC in (part,)
         total = DYNAMIC_STRIDE if unknown else total + part * stride
-    drop, kept = len(sizes) - old.rank, []
+    drop, view_strides = len(sizes) - old.rank, []
     for stride, step, size in zip(strides, steps, sizes, strict=True):
         if drop and size == 1:
             drop -= 1
         else:
-            kept.append(DYNAMIC_STRIDE if step == DYNAMIC else stride * step)
-    return ir.StridedLayoutAttr.get(total, kept)
+            view_strides.append(DYNAMIC_STRIDE if step == DYNAMIC else stride * step)
+    return ir.StridedLayoutAttr.get(total, view_strides)

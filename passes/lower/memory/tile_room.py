@@ -23,7 +23,7 @@ def check_tiles(func: Func) -> None:
     """
     allocs = [op for op in walk.ops(func.op) if op.name == "memref.alloc" and Buffer(op.results[0]).scope == SCOPE]
     for op in allocs:
-        live = [other for other in allocs if _is_live(other, op)]
+        live = [alloc for alloc in allocs if _is_live(alloc, op)]
         if sum(map(_tiles, live)) > TILES:
             names = ", ".join(f"{Buffer(o.results[0]).name} {_shape(o)}: {_tiles(o)}" for o in live)
             raise LoweringError(
@@ -48,14 +48,14 @@ def _shape(op: ir.Operation) -> tuple[int | None, ...]:
     return tuple(Buffer(op.results[0]).shape)
 
 
-def _is_live(other: ir.Operation, op: ir.Operation) -> bool:
+def _is_live(alloc: ir.Operation, op: ir.Operation) -> bool:
     """Whether a buffer is between its first and its last use where another one is first used."""
-    home = other.block
-    here = _starts(op)
-    if not any(is_inside(here, o.operation) for o in home.operations):
+    home = alloc.block
+    first_use = _starts(op)
+    if not any(is_inside(first_use, o.operation) for o in home.operations):
         return False
-    at = [walk.position(_child(home, use.owner.operation)) for use in other.results[0].uses]
-    return bool(at) and min(at) <= walk.position(_child(home, here)) <= max(at)
+    positions = [walk.position(_child(home, use.owner.operation)) for use in alloc.results[0].uses]
+    return bool(positions) and min(positions) <= walk.position(_child(home, first_use)) <= max(positions)
 
 
 def _starts(op: ir.Operation) -> ir.Operation:

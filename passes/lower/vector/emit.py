@@ -88,8 +88,8 @@ class Emitter:
             self.gather(op)
         else:
             operands = [self.vector(v) for v in op.operands]
-            made = self._like(op, operands, [self._type(r.type) for r in op.results])
-            self.values |= dict(zip(op.results, made.results, strict=True))
+            vector_op = self._like(op, operands, [self._type(r.type) for r in op.results])
+            self.values |= dict(zip(op.results, vector_op.results, strict=True))
 
     # --- operands ----------------------------------------------------------------------------------------------------
 
@@ -126,11 +126,11 @@ class Emitter:
         if op.name in AFFINE_OPS:
             start = 1 if op.name == AFFINE_LOAD else 0
             operands = list(op.operands)
-            map_, used = emit_map([self.at(i) for i in read_map(attrs.affine_map(op), operands[start:])])
-            made = self._like(op, operands[:start] + used, [r.type for r in op.results], map_)
+            map_, map_operands = emit_map([self.at(i) for i in read_map(attrs.affine_map(op), operands[start:])])
+            scalar_op = self._like(op, operands[:start] + map_operands, [r.type for r in op.results], map_)
         else:
-            made = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
-        self.values |= dict(zip(op.results, made.results, strict=True))
+            scalar_op = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
+        self.values |= dict(zip(op.results, scalar_op.results, strict=True))
         if op.name == "affine.apply":
             index = read_map(attrs.affine_map(op), list(op.operands))[0]
             self.scalars[op.results[0]] = self.at(index)
@@ -142,22 +142,22 @@ class Emitter:
         stride = None if mask is not None else lane_stride(self.lanes, memref, indices)
         if stride is not None and abs(stride) <= MAX_STRIDE and self.width > 1:
             first = [self.at(i, 0 if stride > 0 else self.width - 1) for i in indices]
-            made = load_strided(
+            loaded = load_strided(
                 lambda start: self._load_row(memref, [*first[:-1], first[-1] + start]), self.width, stride
             )
         elif not is_contiguous(self.lanes, memref, indices):
-            made = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
+            loaded = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
         elif mask is None or self._may_read_all(memref, indices):
-            made = self._load_row(memref, [self.at(i) for i in indices])
+            loaded = self._load_row(memref, [self.at(i) for i in indices])
         else:
             places = [apply(self.at(i)) for i in indices]
-            made = vector.maskedload(type_, memref, places, mask, zero_vector(type_))
-        self.values[op.results[0]] = made
+            loaded = vector.maskedload(type_, memref, places, mask, zero_vector(type_))
+        self.values[op.results[0]] = loaded
 
     def _load_row(self, memref: ir.Value, indices: Sequence[Index]) -> ir.Value:
-        map_, used = emit_map(indices)
+        map_, operands = emit_map(indices)
         type_ = self._type(ir.MemRefType(memref.type).element_type)
-        return ir.Operation.create("affine.vector_load", [type_], [memref, *used], {"map": _attr(map_)}).results[0]
+        return ir.Operation.create("affine.vector_load", [type_], [memref, *operands], {"map": _attr(map_)}).results[0]
 
     def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
         """Whether masked-off lanes are still inside the buffer, and not written here."""
@@ -174,9 +174,9 @@ class Emitter:
         return all(intervals.at_least_zero(i, box) for i in (*spare, *(starts if self.guard is not None else ())))
 
     def _load_one(self, memref: ir.Value, indices: Sequence[Index], lane: int) -> ir.Value:
-        map_, used = emit_map([self.at(i, lane) for i in indices])
+        map_, operands = emit_map([self.at(i, lane) for i in indices])
         element = ir.MemRefType(memref.type).element_type
-        return ir.Operation.create(AFFINE_LOAD, [element], [memref, *used], {"map": _attr(map_)}).results[0]
+        return ir.Operation.create(AFFINE_LOAD, [element], [memref, *operands], {"map": _attr(map_)}).results[0]
 
     def gather(self, op: ir.Operation) -> None:
         memref, *indices = list(op.operands)
@@ -227,23 +227,23 @@ class Emitter:
             vector.maskedstore(memref, [apply(self.at(i)) for i in indices], mask, value)
             return
         if is_contiguous(self.lanes, memref, indices):
-            map_, used = emit_map([self.at(i) for i in indices])
-            ir.Operation.create("affine.vector_store", [], [value, memref, *used], {"map": _attr(map_)})
+            map_, operands = emit_map([self.at(i) for i in indices])
+            ir.Operation.create("affine.vector_store", [], [value, memref, *operands], {"map": _attr(map_)})
             return
         for lane in range(self.width):
-            map_, used = emit_map([self.at(i, lane) for i in indices])
+            map_, operands = emit_map([self.at(i, lane) for i in indices])
             element = vector.extract(value, [], [lane])
-            ir.Operation.create(AFFINE_STORE, [], [element, memref, *used], {"map": _attr(map_)})
+            ir.Operation.create(AFFINE_STORE, [], [element, memref, *operands], {"map": _attr(map_)})
 
-    def partial(self, op: ir.Operation, place: Accumulator) -> None:
+    def partial(self, op: ir.Operation, accumulator: Accumulator) -> None:
         """The load or store of a reduction, in the lane's own accumulator; masked-off lanes keep theirs."""
         if op.name == AFFINE_LOAD:
-            self.values[op.results[0]] = place.load(self.width)
+            self.values[op.results[0]] = accumulator.load(self.width)
             return
         value = self.vector(op.operands[0])
         if self.mask is not None:
-            value = arith.select(self.mask, value, place.load(self.width))
-        place.store(value)
+            value = arith.select(self.mask, value, accumulator.load(self.width))
+        accumulator.store(value)
 
     def nested(self, op: ir.Operation) -> None:
         """A loop or condition that is uniform across lanes."""
@@ -263,15 +263,15 @@ class Emitter:
         """A value chosen by a condition that is uniform across lanes: a vector on each side."""
         types = [self._type(r.type) for r in op.results]
         attributes = {n: op.attributes[n] for n in op.attributes}
-        made = ir.Operation.create(op.name, types, list(op.operands), attributes, regions=len(op.regions))
-        for old, region in zip(op.regions, made.regions, strict=True):
+        vector_op = ir.Operation.create(op.name, types, list(op.operands), attributes, regions=len(op.regions))
+        for old, region in zip(op.regions, vector_op.regions, strict=True):
             side = region.blocks.append()
             with ir.InsertionPoint(side):
                 self.body(old.blocks[0])
                 end = list(old.blocks[0].operations)[-1]
                 ir.Operation.create(end.name, operands=[self.vector(v) for v in end.operands])
-        made = self._rebased(made)
-        self.values |= dict(zip(op.results, made.results, strict=True))
+        vector_op = self._rebased(vector_op)
+        self.values |= dict(zip(op.results, vector_op.results, strict=True))
 
     def _rebased(self, op: ir.Operation) -> ir.Operation:
         """A loop or condition over the values of the lanes' base; returns its replacement."""
@@ -292,24 +292,24 @@ class Emitter:
             self.values |= dict(zip(op.results, self._masked(op), strict=True))
             return
         types = [self._type(r.type) for r in op.results]
-        made = create.guard(ends, None, types, has_else=True)
-        for region, emit in zip(made.regions, (self._unmasked, self._masked), strict=True):
+        choice = create.guard(ends, None, types, has_else=True)
+        for region, emit in zip(choice.regions, (self._unmasked, self._masked), strict=True):
             body = region.blocks[0]
             with ir.InsertionPoint(body) if types else at_end(body):
-                found = emit(op)
+                results = emit(op)
                 if types:
-                    ir.Operation.create("affine.yield", operands=found)
-        self.values |= dict(zip(op.results, made.results, strict=True))
+                    ir.Operation.create("affine.yield", operands=results)
+        self.values |= dict(zip(op.results, choice.results, strict=True))
 
     def _in_all_lanes(self, op: ir.Operation) -> list[Constraint] | None:
         """Constraints that hold if a condition holds in all lanes: at the lane where each is tightest."""
-        found = []
+        constraints = []
         for c in walk.constraints(op) if op.name == "affine.if" else ():
             grows = step(c.index, self.lanes.var)
             if grows is None or c.is_eq:
                 return None
-            found.append(Constraint(self.at(c.index, self.width - 1 if grows < 0 else 0)))
-        return found or None
+            constraints.append(Constraint(self.at(c.index, self.width - 1 if grows < 0 else 0)))
+        return constraints or None
 
     def _unmasked(self, op: ir.Operation, side: int = 0) -> list[ir.Value]:
         """One side of a condition, in all lanes; returns its results."""
@@ -319,13 +319,13 @@ class Emitter:
 
     def _masked(self, op: ir.Operation) -> list[ir.Value]:
         """Both sides of a condition, each in its lanes; returns the results."""
-        condition, sides, around = self.condition(op), [], self.guard
-        active = self.mask if around is None else around
+        condition, sides, outer_guard = self.condition(op), [], self.guard
+        active = self.mask if outer_guard is None else outer_guard
         for side in [n for n, region in enumerate(op.regions) if len(region.blocks)]:
             runs = arith.xori(condition, self._all_lanes()) if side else condition
             self.guard = runs if active is None else arith.andi(runs, active)
             sides.append(self._unmasked(op, side))
-        self.guard = around
+        self.guard = outer_guard
         return [arith.select(condition, *values) for values in zip(*sides, strict=True)] if len(op.results) else []
 
     def condition(self, op: ir.Operation) -> ir.Value:
@@ -377,13 +377,13 @@ def _attr(map_: ir.AffineMap) -> ir.Attribute:
 
 def _mask(loop: Loop, type_: ir.VectorType, counts: Sequence[Index]) -> ir.Value:
     """A mask of the first lanes, as many as the minimum of some counts; hoisted as far as they allow."""
-    place = loop.op
-    used = [owner_op(v) for c in counts for v in c.values]
+    anchor = loop.op
+    homes = [owner_op(v) for c in counts for v in c.values]
     for parent in walk.parents(loop.op):
-        if not is_loop(parent) or any(walk.is_inside(home, parent) for home in used):
+        if not is_loop(parent) or any(walk.is_inside(home, parent) for home in homes):
             break
-        place = parent
-    with ir.InsertionPoint(place):
+        anchor = parent
+    with ir.InsertionPoint(anchor):
         if len(counts) == 1:
             count = apply(counts[0])
         else:
@@ -411,18 +411,18 @@ def load_strided(load: Callable[[int], ir.Value], width: int, stride: int) -> ir
     length = (width - 1) * apart + 1
     starts = [*range(0, length - width, width), length - width]
     rows = [load(start) for start in starts]
-    first, *rest = map(_as_bits, rows)
-    made, places, done = first, [min(k * apart, width - 1) for k in range(width)], width
-    for start, more in zip(starts[1:], rest, strict=True):
+    first, *other_rows = map(_as_bits, rows)
+    lanes, places, done = first, [min(k * apart, width - 1) for k in range(width)], width
+    for start, row in zip(starts[1:], other_rows, strict=True):
         for k in range(width):
             if k * apart >= done:
                 places[k] = width + min(k * apart - start, width - 1)
-        made, places, done = vector.shuffle(made, more, places), list(range(width)), start + width
+        lanes, places, done = vector.shuffle(lanes, row, places), list(range(width)), start + width
     if stride < 0:
-        made = vector.shuffle(made, made, places[::-1])
-    elif not rest:
-        made = vector.shuffle(made, made, places)
-    return arith.bitcast(rows[0].type, made) if made.type != rows[0].type else made
+        lanes = vector.shuffle(lanes, lanes, places[::-1])
+    elif not other_rows:
+        lanes = vector.shuffle(lanes, lanes, places)
+    return arith.bitcast(rows[0].type, lanes) if lanes.type != rows[0].type else lanes
 
 
 def _as_bits(value: ir.Value) -> ir.Value:

@@ -77,25 +77,25 @@ def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) ->
         return False
     if columns.lower.uses(rows.var) or not is_contiguous(Lanes(columns), source, walk.access_indices(load)):
         return False
-    type_, at = ir.MemRefType(target.type), walk.access_indices(store)
+    type_, indices = ir.MemRefType(target.type), walk.access_indices(store)
     plain = type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
     if not plain or strides.is_padded(target) or type_.rank < 2 or type_.shape[-1] != extent:
         return False
     if Buffer(source).root == Buffer(target).root or "bool" in (Buffer(source).dtype, Buffer(target).dtype):
         return False
-    by_row, by_column = ([step(i, loop.var) for i in at] for loop in (rows, columns))
+    by_row, by_column = ([step(i, loop.var) for i in indices] for loop in (rows, columns))
     zeros = [0] * (type_.rank - 2)
     return by_row == [*zeros, 0, 1] and by_column == [*zeros, 1, 0]
 
 
-def _row(load: ir.Operation, casts: Sequence[ir.Operation], at: dict[ir.Value, Index], width: int) -> ir.Value:
+def _row(load: ir.Operation, casts: Sequence[ir.Operation], point: dict[ir.Value, Index], width: int) -> ir.Value:
     """Part of one row, converted."""
-    map_, used = emit_map([i.substitute(at).simplified() for i in walk.access_indices(load)])
+    map_, operands = emit_map([i.substitute(point).simplified() for i in walk.access_indices(load)])
     type_, attributes = ir.VectorType.get([width], load.results[0].type), {"map": ir.AffineMapAttr.get(map_)}
-    row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *used], attributes).results[0]
+    row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *operands], attributes).results[0]
     for op in casts:
-        made = ir.VectorType.get([width], op.results[0].type)
-        row = ir.Operation.create(op.name, [made], [row], {n: op.attributes[n] for n in op.attributes}).results[0]
+        cast_type = ir.VectorType.get([width], op.results[0].type)
+        row = ir.Operation.create(op.name, [cast_type], [row], {n: op.attributes[n] for n in op.attributes}).results[0]
     return row
 
 
@@ -106,15 +106,15 @@ def _merged(rows: Sequence[ir.Value]) -> ir.Value:
     return vector.interleave(_merged(rows[::2]), _merged(rows[1::2]))
 
 
-def _store(store: ir.Operation, at: dict[ir.Value, Index], value: ir.Value) -> None:
+def _store(store: ir.Operation, point: dict[ir.Value, Index], value: ir.Value) -> None:
     """Store a vector to a buffer with its last two dimensions collapsed."""
     target = ir.MemRefType(store.operands[1].type)
-    *outer, column, _ = (i.substitute(at).simplified() for i in walk.access_indices(store))
+    *outer, column, _ = (i.substitute(point).simplified() for i in walk.access_indices(store))
     *shape, last, group = target.shape
     dynamic = ir.ShapedType.get_dynamic_size()
-    whole = dynamic if last == dynamic else last * group
-    type_ = ir.MemRefType.get([*shape, whole], target.element_type, memory_space=target.memory_space)
+    row_length = dynamic if last == dynamic else last * group
+    type_ = ir.MemRefType.get([*shape, row_length], target.element_type, memory_space=target.memory_space)
     groups = [*([d] for d in range(target.rank - 2)), [target.rank - 2, target.rank - 1]]
     flat = memref.collapse_shape(type_, store.operands[1], groups)
-    map_, used = emit_map([*outer, column * group])
-    ir.Operation.create("affine.vector_store", [], [value, flat, *used], {"map": ir.AffineMapAttr.get(map_)})
+    map_, operands = emit_map([*outer, column * group])
+    ir.Operation.create("affine.vector_store", [], [value, flat, *operands], {"map": ir.AffineMapAttr.get(map_)})

@@ -155,9 +155,9 @@ def _is_shared(op: ir.Operation, lanes: Lanes) -> bool:
         return False
     box, shape = intervals.around(op), ir.MemRefType(op.operands[0].type).shape
     for index, size in zip(walk.access_indices(op), shape, strict=True):
-        own = [v for v in index.values if walk.is_inside(owner_op(v), lanes.loop.op)]
+        inner_values = [v for v in index.values if walk.is_inside(owner_op(v), lanes.loop.op)]
         low, high = intervals.interval(index, box)
-        if any(v == lanes.var or not is_loop(owner_op(v)) for v in own) or low is None or high is None:
+        if any(v == lanes.var or not is_loop(owner_op(v)) for v in inner_values) or low is None or high is None:
             return False
         if low < 0 or high >= size:  # a dynamic size is negative
             return False
@@ -188,13 +188,13 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
     """
     stored = lanes.stored = {Buffer(op.operands[1]).root.value for op in inner if op.name in ELEMENT_STORES}
     shared = [op for s in lanes.sums for op in (s.load, s.store)]
-    own: dict[ir.Value, list[ir.Operation]] = {}
+    by_root: dict[ir.Value, list[ir.Operation]] = {}
     for op in inner:
         if op.name in (*ELEMENT_STORES, *ELEMENT_LOADS) and op not in shared:
             root = Buffer(accessed(op)).root.value
             if root in stored:
-                own.setdefault(root, []).append(op)
-    for root, users in own.items():
+                by_root.setdefault(root, []).append(op)
+    for root, users in by_root.items():
         plain = all(accessed(op) == root and not op.name.startswith("memref.") for op in users)
         columns = zip(*(walk.access_indices(op) for op in users), strict=True) if plain else []
         if not any(_is_partitioned(list(d), lanes) for d in columns):
@@ -204,24 +204,24 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
 def _check_apart(root: ir.Value, users: list[ir.Operation], loop: Loop) -> None:
     """Check by isl that no two iterations of a loop access one element of a buffer, one of them writing."""
     buffer = f'buffer "{Buffer(root).name}"'
-    found = [a for op in users for a in of_op(op) if a.buffer == root]
+    buffer_accesses = [a for op in users for a in of_op(op) if a.buffer == root]
     try:
-        if not _meet(found, buffer, loop):
+        if not _meet(buffer_accesses, buffer, loop):
             return
-        if not _meet([a for a in found if not doubt(a)], buffer, loop):
-            raise NotProvable(next(why for a in found if (why := doubt(a))))
+        if not _meet([a for a in buffer_accesses if not doubt(a)], buffer, loop):
+            raise NotProvable(next(why for a in buffer_accesses if (why := doubt(a))))
     except NotProvable as why:
         reason = f"it could not be proved that no iteration accesses an element of {buffer} that another writes ({why})"
         raise NotVectorizable(reason, _APART) from why
     raise NotVectorizable(f"an iteration accesses an element of {buffer} that another one writes", _APART)
 
 
-def _meet(found: Sequence[Access], buffer: str, loop: Loop) -> bool:
+def _meet(accesses: Sequence[Access], buffer: str, loop: Loop) -> bool:
     """Whether the regions of some accesses meet in two iterations of a loop, one writing. Errors: NotProvable."""
     depth = len([p for p in walk.parents(loop.op) if is_loop(p)])
     domains: lifetimes.Domains = {}
     with sets.question(f"whether lanes access a common element of {buffer}"):
-        timed = [lifetimes.timed_access(a, domains) for a in found]
+        timed = [lifetimes.timed_access(a, domains) for a in accesses]
         return lifetimes.conflicts([t for t in timed if t is not None], depth)
 
 

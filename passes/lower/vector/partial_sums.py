@@ -64,15 +64,15 @@ class PartialSums:
             while size > 1:
                 size //= 2
                 low, high = (
-                    vector.extract_strided_slice(ir.VectorType.get([size], sum_.type), value, [at], [size], [1])
-                    for at in (0, size)
+                    vector.extract_strided_slice(ir.VectorType.get([size], sum_.type), value, [offset], [size], [1])
+                    for offset in (0, size)
                 )
                 value = sum_.combine(low, high)
-            whole = vector.extract(value, [], [0])
-            map_, used = emit_map(sum_.indices)
-            place = {"map": ir.AffineMapAttr.get(map_)}
-            old = ir.Operation.create(AFFINE_LOAD, [sum_.type], [sum_.root, *used], place).results[0]
-            ir.Operation.create(AFFINE_STORE, [], [sum_.combine(old, whole), sum_.root, *used], place)
+            total = vector.extract(value, [], [0])
+            map_, operands = emit_map(sum_.indices)
+            attributes = {"map": ir.AffineMapAttr.get(map_)}
+            old = ir.Operation.create(AFFINE_LOAD, [sum_.type], [sum_.root, *operands], attributes).results[0]
+            ir.Operation.create(AFFINE_STORE, [], [sum_.combine(old, total), sum_.root, *operands], attributes)
 
 
 def _outermost_loop(sum_: LaneReduction, loop: Loop) -> ir.Operation:
@@ -99,5 +99,5 @@ def _identity(name: str, element: ir.Type) -> ir.Attribute:
         return ir.FloatAttr.get(element, value)
     bits = 64 if isinstance(element, ir.IndexType) else ir.IntegerType(element).width
     least, ones = -(1 << (bits - 1)), -1
-    whole = {"muli": 1, "maxsi": least, "minsi": -least - 1, "minui": ones, "andi": ones}
-    return ir.IntegerAttr.get(element, whole.get(kind, 0))
+    identities = {"muli": 1, "maxsi": least, "minsi": -least - 1, "minui": ones, "andi": ones}
+    return ir.IntegerAttr.get(element, identities.get(kind, 0))

@@ -20,12 +20,12 @@ def peel_first_iteration(loop: Loop) -> None:
     if len(loop.lowers) != 1 or not may_hoist(loop):
         return
     for op in loop.body_ops():
-        rest = _of_first(op, loop) if op.name == "affine.if" else None
-        if rest is None or not _stores_only(op, loop):
+        remaining = _of_first(op, loop) if op.name == "affine.if" else None
+        if remaining is None or not _stores_only(op, loop):
             continue
         op.move_before(loop.op)
-        if rest:
-            edit.rebuild_guard(op, rest)
+        if remaining:
+            edit.rebuild_guard(op, remaining)
         else:
             for inner in list(op.regions[0].blocks[0].operations)[:-1]:
                 inner.operation.move_before(op)
@@ -45,10 +45,10 @@ def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
 
     `16 * %o + %k == 0` is one: with %o >= 0 it holds only at %k = 0, and requires %o = 0.
     """
-    rest, only = [], False
+    remaining, only = [], False
     for c in walk.constraints(op):
         if loop.var not in c.index.values:
-            rest.append(c)
+            remaining.append(c)
             continue
         grows = step(c.index, loop.var)
         if not c.is_eq or not grows:
@@ -58,8 +58,8 @@ def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
             return None
         only = True
         if first.as_constant() != 0:
-            rest.append(Constraint(first, True))
-    return rest if only else None
+            remaining.append(Constraint(first, True))
+    return remaining if only else None
 
 
 def _stores_only(op: ir.Operation, loop: Loop) -> bool:
@@ -67,7 +67,7 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
     if len(op.results) or len(op.regions[1].blocks):
         return False
     stores = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
-    before = loop.body_ops()[: loop.body_ops().index(op)]
+    earlier = loop.body_ops()[: loop.body_ops().index(op)]
     for store in stores:
         if store.name == "arith.constant":
             continue
@@ -76,7 +76,7 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
         if any(walk.is_inside(owner_op(v), loop.op) for i in walk.access_indices(store) for v in i.values):
             return False
         root = Buffer(store.operands[1]).root.value
-        if root != store.operands[1] or any(users_in(root, o) for o in before):
+        if root != store.operands[1] or any(users_in(root, o) for o in earlier):
             return False
     return True
 

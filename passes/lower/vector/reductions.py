@@ -43,11 +43,11 @@ class LaneReduction:
 
 def find_reductions(loop: Loop) -> list[LaneReduction]:
     """The reductions over a loop, each the only accesses of its buffer there."""
-    found = []
+    reductions = []
     for op in walk.ops(loop.op)[1:]:
         if op.name == AFFINE_STORE and (sum_ := _lane_reduction(op)) is not None and is_invariant(sum_, loop):
-            found.append(sum_)
-    return found
+            reductions.append(sum_)
+    return reductions
 
 
 def _lane_reduction(store: ir.Operation) -> LaneReduction | None:
@@ -70,7 +70,7 @@ def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Oper
         if _loads_stored(source, store):
             yield [op], source
         elif source.name == op.name:
-            yield from (([op, *rest], load) for rest, load in _chains(operand, store))
+            yield from (([op, *tail], load) for tail, load in _chains(operand, store))
 
 
 def _loads_stored(load: ir.Operation, store: ir.Operation) -> bool:
@@ -88,10 +88,10 @@ def is_invariant(sum_: LaneReduction, loop: Loop) -> bool:
     return all(op in (sum_.load, sum_.store) for op in users_in(sum_.root, loop.op))
 
 
-def users_in(root: ir.Value, inside: ir.Operation) -> list[ir.Operation]:
+def users_in(root: ir.Value, scope: ir.Operation) -> list[ir.Operation]:
     """The ops in a loop that use a buffer or a view of it."""
-    found = []
-    for op in walk.ops(inside):
+    users = []
+    for op in walk.ops(scope):
         if any(isinstance(v.type, ir.MemRefType) and Buffer(v).root.value == root for v in op.operands):
-            found.append(op)
-    return found
+            users.append(op)
+    return users

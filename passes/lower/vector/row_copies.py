@@ -51,15 +51,15 @@ MOST_PIECES = 256
 
 def vectorize_copy(loop: Loop) -> bool:
     """Vectorize one copy; returns whether the loop was one."""
-    found = match_copy(loop)
-    if found is None:
+    matched = match_copy(loop)
+    if matched is None:
         return False
-    pieces = list(islice(_pieces(found), MOST_PIECES + 1))
+    pieces = list(islice(_pieces(matched), MOST_PIECES + 1))
     if len(pieces) > MOST_PIECES or any(width is None for _, width, _ in pieces):
         return False
     with ir.InsertionPoint(loop.op), loop.op.location:
         for start, width, crosses in pieces:
-            _piece(found, start, width or 1, crosses)
+            _piece(matched, start, width or 1, crosses)
     set_honored(loop)
     loop.op.erase()
     return True
@@ -74,10 +74,10 @@ def _pieces(copy_: Copy) -> Iterator[tuple[int, int | None, bool]]:
     most = PIECE_BITS // dtypes.bits(Buffer(copy_.load.operands[0]).dtype)
     while start < extent:
         widths = [w for w in WIDTHS if w <= min(most, extent - start)]
-        whole = next((w for w in widths if w >= 4 and not _crosses(copy_, start, w)), None)
+        in_row = next((w for w in widths if w >= 4 and not _crosses(copy_, start, w)), None)
         some = next((w for w in widths if w - 1 <= copy_.lane.width), None) if copy_.lane.count is not None else None
-        width = whole or some or (1 if start + 1 == extent or not widths else None)
-        yield start, width, width != whole and width != 1
+        width = in_row or some or (1 if start + 1 == extent or not widths else None)
+        yield start, width, width != in_row and width != 1
         if width is None:
             return
         start += width
@@ -115,23 +115,23 @@ def _part(copy_: Copy, lane: int, start: int, type_: ir.VectorType, crosses: boo
     row = copy_.lane
     assert row.count is not None
     count = row.count.substitute({copy_.loop.var: copy_.loop.lower + lane}).simplified()
-    left = (count % row.width) * -1 + row.width  # lanes in the row of the first one
-    here, there = _masks(copy_.loop, type_, left * row.apart - (row.apart - 1) - start)
+    lanes_in_row = (count % row.width) * -1 + row.width  # lanes in the row of the first one
+    row_mask, next_mask = _masks(copy_.loop, type_, lanes_in_row * row.apart - (row.apart - 1) - start)
     source, next_row = copy_.load.operands[0], [*where[:-1], where[-1] + row.jump]
-    first = vector.maskedload(type_, source, [apply(i) for i in where], here, zero_vector(type_))
-    return vector.maskedload(type_, source, [apply(i) for i in next_row], there, first)
+    first = vector.maskedload(type_, source, [apply(i) for i in where], row_mask, zero_vector(type_))
+    return vector.maskedload(type_, source, [apply(i) for i in next_row], next_mask, first)
 
 
 def _masks(loop: Loop, type_: ir.VectorType, count: Index) -> tuple[ir.Value, ir.Value]:
     """Masks of the first elements and of the others, hoisted as far as their number allows."""
-    place = loop.op
+    anchor = loop.op
     for parent in walk.parents(loop.op):
         if not is_loop(parent) or any(walk.is_inside(owner_op(v), parent) for v in count.values):
             break
-        place = parent
+        anchor = parent
     bit = ir.IntegerType.get_signless(1)
     bits = ir.VectorType.get(type_.shape, bit)
-    with ir.InsertionPoint(place):
+    with ir.InsertionPoint(anchor):
         first = vector.create_mask(bits, [apply(count)])
         all_ = arith.constant(bits, ir.DenseElementsAttr.get_splat(bits, ir.IntegerAttr.get(bit, 1)))
         return first, arith.xori(first, all_)
@@ -143,35 +143,35 @@ def _select_lanes(parts: list[ir.Value], starts: list[int], apart: int) -> ir.Va
     value, done = parts[0], [n * apart for n in range(width)]
     if apart == 1:
         return value
-    held = [e if e < width else None for e in done]  # position of each lane in `value`
+    positions = [e if e < width else None for e in done]  # position of each lane in `value`
     for part, start in zip(parts[1:], starts[1:], strict=True):
         lanes = []
         for n, element in enumerate(done):
-            place = held[n]
-            if place is not None:
-                lanes.append(place)
+            position = positions[n]
+            if position is not None:
+                lanes.append(position)
             elif start <= element < start + width:
                 lanes.append(width + element - start)
-                place = n
+                position = n
             else:
                 lanes.append(0)
-            held[n] = None if place is None else n
+            positions[n] = None if position is None else n
         value = vector.shuffle(value, part, lanes)
     return value
 
 
 def _load(copy_: Copy, where: list[Index], type_: ir.Type) -> ir.Value:
-    map_, used = emit_map(where)
+    map_, operands = emit_map(where)
     name = "affine.vector_load" if isinstance(type_, ir.VectorType) else AFFINE_LOAD
     attributes = {"map": ir.AffineMapAttr.get(map_)}
-    return ir.Operation.create(name, [type_], [copy_.load.operands[0], *used], attributes).results[0]
+    return ir.Operation.create(name, [type_], [copy_.load.operands[0], *operands], attributes).results[0]
 
 
 def _store(copy_: Copy, value: ir.Value, lane: int) -> None:
-    map_, used = emit_map(copy_.at(copy_.store, lane))
+    map_, operands = emit_map(copy_.at(copy_.store, lane))
     name = "affine.vector_store" if isinstance(value.type, ir.VectorType) else AFFINE_STORE
     attributes = {"map": ir.AffineMapAttr.get(map_)}
-    ir.Operation.create(name, [], [value, copy_.store.operands[1], *used], attributes)
+    ir.Operation.create(name, [], [value, copy_.store.operands[1], *operands], attributes)
 
 
 STRIDES = (1, 2, 3, 4)
@@ -201,10 +201,10 @@ class Copy:
     store: ir.Operation
     lane: LaneIndex
 
-    def at(self, op: ir.Operation, lane: int, more: int = 0) -> list[Index]:
-        """The element of a lane, plus `more`."""
+    def at(self, op: ir.Operation, lane: int, offset: int = 0) -> list[Index]:
+        """The element of a lane, plus `offset`."""
         *outer, last = (i.substitute({self.loop.var: self.loop.lower + lane}) for i in walk.access_indices(op))
-        return [*(i.simplified() for i in outer), (last + more).simplified()]
+        return [*(i.simplified() for i in outer), (last + offset).simplified()]
 
 
 def match_copy(loop: Loop) -> Copy | None:
@@ -236,22 +236,22 @@ def _lane_index(index: Index, var: ir.Value) -> LaneIndex | None:
     if apart is not None:
         return LaneIndex(apart)
     terms, constant = linear_terms(index.expr)
-    rest, jump, found = Index.constant(constant), 0, None
+    linear, jump, division = Index.constant(constant), 0, None
     for term, factor in terms.items():
         value = Index(term, index.values)
         if not value.trimmed().uses(var) or isinstance(term, ir.AffineDimExpr):
-            rest += value * factor
+            linear += value * factor
             continue
         if not isinstance(term, ir.AffineFloorDivExpr | ir.AffineModExpr):
             return None
         count, width = Index(term.lhs, index.values).simplified(), ir.AffineConstantExpr(term.rhs).value
-        if found is not None and not (found[1] == width and found[0].same(count)):
+        if division is not None and not (division[1] == width and division[0].same(count)):
             return None
-        found = count, width
+        division = count, width
         if isinstance(term, ir.AffineModExpr):
-            rest, factor = rest + count * factor, -factor * width
+            linear, factor = linear + count * factor, -factor * width
         jump += factor
-    apart = step(rest, var)
-    if found is None or apart is None or step(found[0], var) != 1:
+    apart = step(linear, var)
+    if division is None or apart is None or step(division[0], var) != 1:
         return None
-    return LaneIndex(apart, jump, *found)
+    return LaneIndex(apart, jump, *division)

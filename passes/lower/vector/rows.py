@@ -57,8 +57,8 @@ def _are_rows_adjacent(buffer: ir.Value, shape: Sequence[int]) -> bool:
         return False
     type_ = ir.MemRefType(buffer.type)
     steps = type_.get_strides_and_offset()[0][-len(shape) :]
-    whole = list(type_.shape)[-len(shape) + 1 :] == list(shape[1:])
-    return whole and all(a == b * n for a, b, n in zip(steps, steps[1:], shape[1:], strict=False))
+    fills_rows = list(type_.shape)[-len(shape) + 1 :] == list(shape[1:])
+    return fills_rows and all(a == b * n for a, b, n in zip(steps, steps[1:], shape[1:], strict=False))
 
 
 def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
@@ -70,20 +70,20 @@ def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
     first = type_.shape[outer]
     size = dynamic if first == dynamic else first * prod(shape[1:])
     layout = type_.layout
-    if (known := type_.get_strides_and_offset()) and isinstance(layout, ir.StridedLayoutAttr):
-        layout = ir.StridedLayoutAttr.get(known[1], [*known[0][:outer], 1])
-        made = ir.MemRefType.get([*type_.shape[:outer], size], type_.element_type, layout, type_.memory_space)
+    if (strides_and_offset := type_.get_strides_and_offset()) and isinstance(layout, ir.StridedLayoutAttr):
+        layout = ir.StridedLayoutAttr.get(strides_and_offset[1], [*strides_and_offset[0][:outer], 1])
+        view_type = ir.MemRefType.get([*type_.shape[:outer], size], type_.element_type, layout, type_.memory_space)
     else:
-        made = ir.MemRefType.get([*type_.shape[:outer], size], type_.element_type, memory_space=type_.memory_space)
+        view_type = ir.MemRefType.get([*type_.shape[:outer], size], type_.element_type, memory_space=type_.memory_space)
     groups = [*([d] for d in range(outer)), list(range(outer, type_.rank))]
-    view = memref.collapse_shape(made, buffer, groups)
-    place = [*indices[:outer], indices[outer] * prod(shape[1:])]
+    view = memref.collapse_shape(view_type, buffer, groups)
+    start = [*indices[:outer], indices[outer] * prod(shape[1:])]
     if op.name == VECTOR_LOAD:
-        found = vectors.load(view, place, [prod(shape)])
-        _replace(op, vector.shape_cast(value.type, found))
+        loaded = vectors.load(view, start, [prod(shape)])
+        _replace(op, vector.shape_cast(value.type, loaded))
     else:
         flat = vector.shape_cast(ir.VectorType.get([prod(shape)], vectors.element_of(value)), value)
-        vectors.store(flat, view, place, [prod(shape)])
+        vectors.store(flat, view, start, [prod(shape)])
         op.erase()
 
 
@@ -93,12 +93,15 @@ def _each(op: ir.Operation, value: ir.Value, shape: Sequence[int], row: Sequence
     points = list(itertools.product(*map(range, shape[: len(shape) - len(row)])))
     places = [_moved(indices, point, len(shape)) for point in points]
     if op.name == VECTOR_STORE:
-        for point, place in zip(points, places, strict=True):
+        for point, indices_of_row in zip(points, places, strict=True):
             part = vector.extract(value, [], list(point))
-            vectors.store(part, buffer, place, row) if row else create.store(part, buffer, place)
+            vectors.store(part, buffer, indices_of_row, row) if row else create.store(part, buffer, indices_of_row)
         op.erase()
         return
-    parts = [vectors.load(buffer, place, row) if row else create.load(buffer, place) for place in places]
+    parts = [
+        vectors.load(buffer, indices_of_row, row) if row else create.load(buffer, indices_of_row)
+        for indices_of_row in places
+    ]
     if row:
         parts = [lane for part in parts for lane in _lanes(part)]
     _replace(op, vector.from_elements(value.type, parts))

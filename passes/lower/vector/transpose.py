@@ -93,30 +93,32 @@ def _square(
     load: ir.Operation,
     casts: Sequence[ir.Operation],
     store: ir.Operation,
-    at: dict[ir.Value, Index],
+    corner: dict[ir.Value, Index],
     loops: tuple[Loop, Loop],
     side: int,
 ) -> None:
-    """Copy one square whose corner is `at`."""
+    """Copy one square whose corner is `corner`."""
     rows, columns = loops
     type_ = ir.VectorType.get([side], load.results[0].type)
     values = []
     for k in range(side):
-        map_, used = emit_map(_shifted(walk.access_indices(load), at, columns.var, k))
+        map_, operands = emit_map(_shifted(walk.access_indices(load), corner, columns.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
-        row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *used], attributes).results[0]
+        row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *operands], attributes).results[0]
         for op in casts:
-            made = ir.VectorType.get([side], op.results[0].type)
-            row = ir.Operation.create(op.name, [made], [row], {n: op.attributes[n] for n in op.attributes}).results[0]
+            cast_type = ir.VectorType.get([side], op.results[0].type)
+            row = ir.Operation.create(
+                op.name, [cast_type], [row], {n: op.attributes[n] for n in op.attributes}
+            ).results[0]
         values.append(row)
     for k, value in enumerate(transpose_vectors(values)):
-        map_, used = emit_map(_shifted(walk.access_indices(store), at, rows.var, k))
+        map_, operands = emit_map(_shifted(walk.access_indices(store), corner, rows.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
-        ir.Operation.create("affine.vector_store", [], [value, store.operands[1], *used], attributes)
+        ir.Operation.create("affine.vector_store", [], [value, store.operands[1], *operands], attributes)
 
 
-def _shifted(indices: Sequence[Index], at: dict[ir.Value, Index], var: ir.Value, by: int) -> list[Index]:
-    mapping = at | {var: at[var] + by}
+def _shifted(indices: Sequence[Index], corner: dict[ir.Value, Index], var: ir.Value, by: int) -> list[Index]:
+    mapping = corner | {var: corner[var] + by}
     return [i.substitute(mapping).simplified() for i in indices]
 
 

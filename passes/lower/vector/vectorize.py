@@ -67,9 +67,10 @@ def _vectorize_below(root: ir.Operation, outcomes: Outcomes) -> None:
         reason = vectorize(loop)
         if reason is None:
             outcomes.add(key, "")
-            for one in inner:
+            for inner_key in inner:
                 outcomes.add(
-                    one, f'it is in vectorized loop "{name}", and vectors have one dimension; vectorize one of them'
+                    inner_key,
+                    f'it is in vectorized loop "{name}", and vectors have one dimension; vectorize one of them',
                 )
             continue
         attrs.put(op, attrs.KIND, None)
@@ -127,9 +128,9 @@ def _dynamic_lanes(lanes: Lanes) -> None:
     """A dynamic number of lanes: whole vectors, and a masked one."""
     loop = lanes.loop
     extents = [(u - loop.lower).simplified() for u in loop.uppers]
-    whole = [n for e in extents if (n := e.as_constant()) is not None and n <= MAX_LANES]
-    if whole and can_mask(lanes):
-        Emitter(lanes, loop.lower, 1 << (whole[0] - 1).bit_length(), extents).run()
+    constants = [n for e in extents if (n := e.as_constant()) is not None and n <= MAX_LANES]
+    if constants and can_mask(lanes):
+        Emitter(lanes, loop.lower, 1 << (constants[0] - 1).bit_length(), extents).run()
         return
     if len(extents) > 1 or not intervals.at_least_zero(extents[0], intervals.around(loop.op)):
         raise NotVectorizable("its extent is the minimum of several, or may be negative", _SPLIT)
@@ -176,10 +177,10 @@ def _sums(lanes: Lanes) -> None:
     done = runs(Index.constant(0), extents[0], rows)
     if rows > 1:
         done = runs(done, extents[0], 1)
-    left = (extents[0] - done).simplified()
-    if left.as_constant() != 0:
+    remainder = (extents[0] - done).simplified()
+    if remainder.as_constant() != 0:
         if can_mask(lanes):
-            row(done, 0, [left])
+            row(done, 0, [remainder])
         else:
             _scalar_remainder(loop, loop.lower + done)
     for part in parts:
@@ -201,8 +202,8 @@ def _is_long(lanes: Lanes) -> bool:
 
 def _scalar_remainder(loop: Loop, start: Index) -> None:
     """The remainder as a scalar loop."""
-    rest = edit.set_bounds(edit.clone(loop.op, ir.InsertionPoint.current), [start], loop.uppers)
-    attrs.put(rest, attrs.KIND, None)
+    remainder = edit.set_bounds(edit.clone(loop.op, ir.InsertionPoint.current), [start], loop.uppers)
+    attrs.put(remainder, attrs.KIND, None)
 
 
 def _chunk_lanes(loop: Loop) -> int:

@@ -17,21 +17,21 @@ def annotate(block_or_loop: Block | Loop | Func, ann_key: str, ann_val: Any) -> 
     An existing key keeps its value, as in TVM. A key that neither lowering nor TVM knows gives a ScheduleWarning with
     the nearest known one, unless it has a namespace of its own (`my_tool.width`).
     """
-    known = block_or_loop.annotations
-    if ann_key not in known:
-        place = annotation_keys.LOOP if isinstance(block_or_loop, Loop) else annotation_keys.BLOCK
-        if doubt := annotation_keys.doubt(ann_key, place):
+    annotations = block_or_loop.annotations
+    if ann_key not in annotations:
+        kind = annotation_keys.LOOP if isinstance(block_or_loop, Loop) else annotation_keys.BLOCK
+        if doubt := annotation_keys.doubt(ann_key, kind):
             warn(doubt)
-        attrs.put(block_or_loop.op, attrs.ANNOTATIONS, {**known, ann_key: ann_val})
+        attrs.put(block_or_loop.op, attrs.ANNOTATIONS, {**annotations, ann_key: ann_val})
 
 
 @primitive("unannotate", moves="nothing")
 def unannotate(block_or_loop: Block | Loop | Func, ann_key: str) -> None:
     """Remove an annotation from a block or loop. Requires: the annotation exists (IndexError otherwise)."""
-    known = block_or_loop.annotations
-    if ann_key not in known:
-        raise IndexError(f'{block_or_loop} has no annotation "{ann_key}"; it has {sorted(known) or "none"}')
-    attrs.put(block_or_loop.op, attrs.ANNOTATIONS, {k: v for k, v in known.items() if k != ann_key})
+    annotations = block_or_loop.annotations
+    if ann_key not in annotations:
+        raise IndexError(f'{block_or_loop} has no annotation "{ann_key}"; it has {sorted(annotations) or "none"}')
+    attrs.put(block_or_loop.op, attrs.ANNOTATIONS, {k: v for k, v in annotations.items() if k != ann_key})
 
 
 @primitive("enter_postproc", pure=True)

@@ -35,9 +35,9 @@ def annotate_buffer_access(
     expressions, one entry a dimension.
     """
     key = KEYS[buf_type]
-    found = regions(block)[0 if buf_type == "read" else 1]
-    check_region_index(block, buffer_index, buf_type, len(found))
-    region = found[buffer_index]
+    declared_regions = regions(block)[0 if buf_type == "read" else 1]
+    check_region_index(block, buffer_index, buf_type, len(declared_regions))
+    region = declared_regions[buffer_index]
     try:
         spans = RegionMap.wrap(gen_new_ranges).over([Index.of(i.var) for i in block.iters])
     except (IndexMapError, NotAffine) as error:
@@ -50,9 +50,9 @@ def annotate_buffer_access(
         "each needs an expression or (begin, end)",
     )
 
-    given = Region(region.buffer, tuple(a for a, _ in spans), tuple((b - a).simplified() for a, b in spans))
-    found = [given if n == buffer_index else r for n, r in enumerate(found)]
-    declare(block, key, found)
+    new_region = Region(region.buffer, tuple(a for a, _ in spans), tuple((b - a).simplified() for a, b in spans))
+    declared_regions = [new_region if n == buffer_index else r for n, r in enumerate(declared_regions)]
+    declare(block, key, declared_regions)
     numbers = explicit(block, key)
     numbers = numbers if buffer_index in numbers else [*numbers, buffer_index]
     attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, EXPLICIT[key]: numbers})

@@ -23,16 +23,16 @@ def unsafe_hide_buffer_access(block: Block, buf_type: Literal["read", "write"], 
     Requires: the block has read (write) regions of these indices, in the order of `T.reads` (`T.writes`).
     """
     key = KEYS[buf_type]
-    found = regions(block)[0 if buf_type == "read" else 1]
+    all_regions = regions(block)[0 if buf_type == "read" else 1]
     for number in buf_index_array:
-        check_region_index(block, number, buf_type, len(found))
+        check_region_index(block, number, buf_type, len(all_regions))
     if not buf_index_array:
         return
 
-    kept = [n for n in range(len(found)) if n not in buf_index_array]
-    declare(block, key, [found[n] for n in kept])
+    visible = [n for n in range(len(all_regions)) if n not in buf_index_array]
+    declare(block, key, [all_regions[n] for n in visible])
     hide(block, key)
     if numbers := explicit(block, key):
-        moved = [kept.index(n) for n in numbers if n in kept]
+        moved = [visible.index(n) for n in numbers if n in visible]
         facts = {k: v for k, v in block.annotations.items() if k != EXPLICIT[key]}
         attrs.put(block.op, attrs.ANNOTATIONS, {**facts, EXPLICIT[key]: moved} if moved else facts)

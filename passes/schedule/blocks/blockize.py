@@ -72,8 +72,8 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
         check_inner_bounds(inner)
         parts = divide_bindings(inner, block)
         guards = walk.constraints(block.where) if block.where is not None else []
-        outside, inside = split_guards(guards, parts, inner, block)
-    return _rewrite(target, block, parts, (outside, inside), preserve_unit_iters)
+        outside, inner_guards = split_guards(guards, parts, inner, block)
+    return _rewrite(target, block, parts, (outside, inner_guards), preserve_unit_iters)
 
 
 def _only_block(target: Loop) -> Block:
@@ -99,8 +99,8 @@ def _check_init(block: Block) -> None:
 
 
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
-    outside, inside = guards
-    name, number, before = block.name, block.id, DeclaredRegions.of(block)
+    outside, inner_guards = guards
+    name, number, old_regions = block.name, block.id, DeclaredRegions.of(block)
     specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer, p.iter.is_wide) for p in parts]
     with ir.InsertionPoint(target.op), block.op.location:
         holder = create.where(outside) if outside else None
@@ -110,21 +110,21 @@ def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep
     starts = {p.iter.name: p.start(Index.of(o.var)) for p, o in zip(parts, outer.iters, strict=True)}
     edit.move_before(target.op, list(outer.body.operations)[-1])
     if block.init is not None:
-        _move_init(outer, block, parts, starts, inside, keep_units)
+        _move_init(outer, block, parts, starts, inner_guards, keep_units)
     inner = Block(walk.find(outer.op, number))  # type: ignore[arg-type]
-    inner_block(inner, before, parts, starts, inside, keep_units)
-    before.own.extend_outer(outer)
+    inner_block(inner, old_regions, parts, starts, inner_guards, keep_units)
+    old_regions.own.extend_outer(outer)
     return outer
 
 
 def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guards, keep_units: bool) -> None:
     """Move the init into the outer block's init, as a nest over the tile around the block "<name>_init"."""
-    used = {v for op in walk.ops(block.init) for v in op.operands}  # type: ignore[arg-type]
-    spatial = [p for p in parts if p.iter.kind != "R" and p.size != 1 and p.iter.var in used]
+    init_values = {v for op in walk.ops(block.init) for v in op.operands}  # type: ignore[arg-type]
+    spatial = [p for p in parts if p.iter.kind != "R" and p.size != 1 and p.iter.var in init_values]
     with create.at_start(outer.body), block.op.location:
         init = create.init(outer)
     nest = walk.loops_behind(loops_above(block.op), {v for p in spatial for v in p.inner.values})
-    inside, variables = create.copy_loops(nest, create.at_end(init.regions[0].blocks[0]))
+    ip_in_nest, variables = create.copy_loops(nest, create.at_end(init.regions[0].blocks[0]))
     starts = {p.iter.name: tile_start(p, starts, keep_units) for p in parts}
     points = {p.iter.name: p.inner.substitute(variables) if p.size != 1 else Index.constant(0) for p in parts}
     through = {p.iter.var: starts[p.iter.name] + points[p.iter.name] for p in parts}
@@ -133,8 +133,8 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
         for g, p in guards
         if p is not None and p.iter.kind != "R"
     ]
-    with inside, block.op.location:
-        ip = create.at_end(create.where(conditions).regions[0].blocks[0]) if conditions else inside
+    with ip_in_nest, block.op.location:
+        ip = create.at_end(create.where(conditions).regions[0].blocks[0]) if conditions else ip_in_nest
         with ip:
             specs = [
                 IterSpec(f"{it.name}_i_init", it.kind, 0, p.size, p.inner.substitute(variables), it.is_wide)
@@ -157,8 +157,8 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
     level = _level(blocks)
     ordered = sorted(blocks, key=lambda b: walk.position(walk.child_towards(level, b.op)))
     tops = [walk.child_towards(level, b.op) for b in ordered]
-    for before, after, block in zip(tops, tops[1:], ordered[1:], strict=False):
-        if before.block != after.block or walk.position(after) != walk.position(before) + 1:
+    for current, following, block in zip(tops, tops[1:], ordered[1:], strict=False):
+        if current.block != following.block or walk.position(following) != walk.position(current) + 1:
             refuse(
                 block,
                 f'block "{block.name}" does not directly follow the previous one; no other op may be between them',
@@ -169,16 +169,16 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
         inner = _nest(block, top)
         parts.append(divide_bindings(inner, block))
         _check_whole_sums(block, parts[-1])
-        found = walk.constraints(block.where) if block.where is not None else []
-        guards.append(split_guards(found, parts[-1], inner, block))
+        constraints = walk.constraints(block.where) if block.where is not None else []
+        guards.append(split_guards(constraints, parts[-1], inner, block))
         _check_same_outside(ordered[0], parts[0], guards[0][0], block, parts[-1], guards[-1][0])
 
-    known = [(b.id, DeclaredRegions.of(b)) for b in ordered]
+    old_regions = [(b.id, DeclaredRegions.of(b)) for b in ordered]
     name = f"outer_{'_'.join(b.name for b in ordered)}_"
     outer = _outer_block(name, _outer_iters(parts), guards[0][0], tops)
-    for (number, before), own, (_, inside) in zip(known, parts, guards, strict=True):
-        starts = _starts(own, parts[0], [Index.of(i.var) for i in outer.iters])
-        inner_block(Block(walk.find(outer.op, number)), before, own, starts, inside, keep_units)  # type: ignore[arg-type]
+    for (number, current), divisions, (_, inner_guards) in zip(old_regions, parts, guards, strict=True):
+        starts = _starts(divisions, parts[0], [Index.of(i.var) for i in outer.iters])
+        inner_block(Block(walk.find(outer.op, number)), current, divisions, starts, inner_guards, keep_units)  # type: ignore[arg-type]
     iter_kinds(Block(outer.op))
     return outer
 
@@ -194,7 +194,7 @@ def _moving(parts: Sequence[Division]) -> list[Division]:
 
 def _outer_iters(parts: Sequence[Sequence[Division]]) -> list[IterSpec]:
     """The iters of the new block: those of the first block, ordered where another block needs the order."""
-    ordered = {n for own in parts for n, p in enumerate(_moving(own)) if p.iter.kind == "O"}
+    ordered = {n for divisions in parts for n, p in enumerate(_moving(divisions)) if p.iter.kind == "O"}
     moving = iter(range(len(parts[0])))
     kinds = ["O" if _is_moving(p) and next(moving) in ordered else p.iter.kind for p in parts[0]]
     return [
@@ -203,11 +203,11 @@ def _outer_iters(parts: Sequence[Sequence[Division]]) -> list[IterSpec]:
     ]
 
 
-def _starts(own: Sequence[Division], first: Sequence[Division], outer: Sequence[Index]) -> dict[str, Index]:
+def _starts(divisions: Sequence[Division], first: Sequence[Division], outer: Sequence[Index]) -> dict[str, Index]:
     """The start of the tile of each iter of a block: its outer part is the iter of the new block that moves alike."""
     pairs = zip(first, outer, strict=True)
     moving = iter([o for p, o in pairs if _is_moving(p)])
-    return {p.iter.name: p.start(next(moving) if _is_moving(p) else Index.constant(0)) for p in own}
+    return {p.iter.name: p.start(next(moving) if _is_moving(p) else Index.constant(0)) for p in divisions}
 
 
 def _level(blocks: Sequence[Block]) -> ir.Operation:
@@ -261,23 +261,23 @@ def _check_whole_sums(block: Block, parts: Sequence[Division]) -> None:
 
 def _check_same_outside(
     first: Block,
-    wanted: Sequence[Division],
+    first_parts: Sequence[Division],
     wanted_guards: Sequence[Constraint],
     block: Block,
     parts: Sequence[Division],
     guards: Sequence[Constraint],
 ) -> None:
     """Refuse unless two blocks have the same outer iters, except those of one tile, under the same conditions."""
-    known, own = _moving(wanted), _moving(parts)
-    same = len(known) == len(own) and all(
-        a.outer.same(b.outer) and a.outer_extent.same(b.outer_extent) for a, b in zip(known, own, strict=True)
+    first_moving, moving = _moving(first_parts), _moving(parts)
+    same = len(first_moving) == len(moving) and all(
+        a.outer.same(b.outer) and a.outer_extent.same(b.outer_extent) for a, b in zip(first_moving, moving, strict=True)
     )
     if not same:
-        shown = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (known, own)]
+        listed = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (first_moving, moving)]
         refuse(
             block,
-            f'the outer parts of the iters of block "{block.name}" ({shown[1]}) differ from those of '
-            f'block "{first.name}" ({shown[0]}) in order, extent or binding',
+            f'the outer parts of the iters of block "{block.name}" ({listed[1]}) differ from those of '
+            f'block "{first.name}" ({listed[0]}) in order, extent or binding',
             fix="reorder_block_iter_var puts their iters in one order",
         )
     alike = len(wanted_guards) == len(guards) and all(

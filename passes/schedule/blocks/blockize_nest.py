@@ -60,12 +60,12 @@ def inner_loops(target: Loop, block: Block) -> list[Loop]:
 
 
 def check_inner_bounds(inner: Sequence[Loop]) -> None:
-    own = {lp.var for lp in inner}
+    inner_vars = {lp.var for lp in inner}
     for loop in inner:
         for bound in (*loop.lowers, *loop.uppers):
             for value in bound.values:
                 outer = walk.enclosing_loop_name(value)
-                if value not in own and outer is not None:
+                if value not in inner_vars and outer is not None:
                     refuse(
                         loop,
                         f"the bounds of loop {loop.name} depend on loop {outer}, which is outside the new block",
@@ -77,26 +77,26 @@ def split_guards(
     guards: Sequence[Constraint], parts: Sequence[Division], inner: Sequence[Loop], block: Block
 ) -> tuple[list[Constraint], list[tuple[Constraint, Division | None]]]:
     """Guards that stay outside, and guards for the inner block: on one iter (with its division) or on inner loops."""
-    own = {lp.var for lp in inner}
+    inner_vars = {lp.var for lp in inner}
     outside: list[Constraint] = []
-    inside: list[tuple[Constraint, Division | None]] = []
+    inner_guards: list[tuple[Constraint, Division | None]] = []
     for guard in guards:
-        uses = [v in own for v in guard.index.values if walk.enclosing_loop_name(v) is not None]
+        uses = [v in inner_vars for v in guard.index.values if walk.enclosing_loop_name(v) is not None]
         if not any(uses):
             outside.append(guard)
-        elif (found := _on_iter(guard, parts)) is not None:
-            rule, part = found
+        elif (on_iter := _on_iter(guard, parts)) is not None:
+            rule, part = on_iter
             if part.size == 1 and part.inner.as_constant() is not None:  # the tile is one point of this iter
                 point = {part.iter.var: part.start(part.outer)}
                 moved = Constraint(rule.index.substitute(point).simplified(), rule.is_eq)
                 if moved.is_eq or not intervals.at_least_zero(moved.index, intervals.around(inner[0].op)):
                     outside.append(moved)
             else:
-                inside.append(found)
+                inner_guards.append(on_iter)
         elif all(uses) and block.init is None:
-            inside.append((guard, None))
-        elif (found := _restricted_iter(guard, parts, block)) is not None:
-            inside.append(found)
+            inner_guards.append((guard, None))
+        elif (on_iter := _restricted_iter(guard, parts, block)) is not None:
+            inner_guards.append(on_iter)
         else:
             refuse(
                 block,
@@ -105,16 +105,16 @@ def split_guards(
                 fix="pass a loop around all loops that it uses"
                 + ("; decompose_reduction first" if block.init is not None else ""),
             )
-    return outside, inside
+    return outside, inner_guards
 
 
 def _on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, Division] | None:
     """The guard as a condition on one iter: guard = sign * iter + rest, with rest free of loops; None if it is not."""
     for part in parts:
         for sign in (1, -1):
-            rest = (guard.index - part.iter.binding * sign).simplified()
-            if all(walk.enclosing_loop_name(v) is None for v in rest.values):
-                return Constraint(Index.of(part.iter.var) * sign + rest, guard.is_eq), part
+            remainder = (guard.index - part.iter.binding * sign).simplified()
+            if all(walk.enclosing_loop_name(v) is None for v in remainder.values):
+                return Constraint(Index.of(part.iter.var) * sign + remainder, guard.is_eq), part
     return None
 
 
@@ -122,11 +122,11 @@ def _restricted_iter(guard: Constraint, parts: Sequence[Division], block: Block)
     """The iter that a guard restricts to its domain, if that is all the guard does."""
     dom = sets.domain(block.op, extra=[guard.index], guards=False)
     with sets.question(f'what the guard of block "{block.name}" excludes'):
-        held = dom.set.intersect(sets.constraint_set(dom, guard))
+        guarded_set = dom.set.intersect(sets.constraint_set(dom, guard))
         for part in parts:
             it = part.iter
             last = it.min + it.extent - 1
-            if held.is_equal(dom.set.intersect(sets.constraint_set(dom, Constraint(last - it.binding)))):
+            if guarded_set.is_equal(dom.set.intersect(sets.constraint_set(dom, Constraint(last - it.binding)))):
                 return Constraint((last - Index.of(it.var)).simplified()), part
     return None
 
@@ -150,16 +150,21 @@ class DeclaredRegions:
 
 
 def inner_block(
-    block: Block, before: DeclaredRegions, parts: Sequence[Division], starts: dict[str, Index], guards, keep_units: bool
+    block: Block,
+    old_regions: DeclaredRegions,
+    parts: Sequence[Division],
+    starts: dict[str, Index],
+    guards,
+    keep_units: bool,
 ) -> None:
     """Give the block its inner iters, and express the old ones through them."""
-    kept = [p for p in parts if p.size != 1]
+    tiled = [p for p in parts if p.size != 1]
     loc, number, facts = block.op.location, block.id, block.annotations
     has_init = block.init is not None
     where = block.where
     anchor = where if where is not None else block.op
     with ir.InsertionPoint(anchor), loc:
-        specs = [IterSpec(f"{p.iter.name}_i", p.iter.kind, 0, p.size, p.inner, p.iter.is_wide) for p in kept]
+        specs = [IterSpec(f"{p.iter.name}_i", p.iter.kind, 0, p.size, p.inner, p.iter.is_wide) for p in tiled]
         # a guard on an iter becomes one on outer * size + inner loops, both available inside the new block
         through = {p.iter.var: (p.iter.min if p.is_whole else starts[p.iter.name]) + p.inner for p in parts}
         conditions = [Constraint(g.index.substitute(through).simplified(), g.is_eq) for g, _ in guards]
@@ -169,7 +174,7 @@ def inner_block(
         with ip:
             new = create.block(block.name, specs, facts)
     edit.set_attribute(new.op, attrs.ID, attrs.to_attr(number))
-    inner = {p.iter.name: Index.of(i.var) for p, i in zip(kept, new.iters, strict=True)}
+    inner = {p.iter.name: Index.of(i.var) for p, i in zip(tiled, new.iters, strict=True)}
     mapping = {}
     for part in parts:
         start = tile_start(part, starts, keep_units)
@@ -180,6 +185,6 @@ def inner_block(
     fold_known(block.op)
     edit.move_body(block.body, new.body)
     attrs.put(new.op, attrs.HIDDEN, attrs.get(block.op, attrs.HIDDEN))
-    before.own.restore(new, mapping, updates=has_init)
-    before.below.redeclare(mapping)
+    old_regions.own.restore(new, mapping, updates=has_init)
+    old_regions.below.redeclare(mapping)
     edit.erase(anchor)

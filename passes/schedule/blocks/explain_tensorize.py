@@ -94,14 +94,14 @@ def _checked(block: Block, way: Alignment, intrinsic: TensorIntrin) -> Alignment
     if way.match is None:
         return way
     impl = intrinsic.impl_func()
-    found = []
-    for asked in region_checks(block, parameter_bindings(way.match, impl.func), impl.func, intrinsic.name):
+    reasons = []
+    for region_check in region_checks(block, parameter_bindings(way.match, impl.func), impl.func, intrinsic.name):
         try:
-            asked()
+            region_check()
         except ScheduleError as error:
-            found.append(error.reason)
+            reasons.append(error.reason)
     try:
         check_inlinable(impl.func, intrinsic.name)
     except ScheduleError as error:
-        found.append(error.reason)
-    return Alignment(way.operands, way.axes, tuple(found), way.match)
+        reasons.append(error.reason)
+    return Alignment(way.operands, way.axes, tuple(reasons), way.match)

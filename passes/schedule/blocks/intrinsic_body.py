@@ -29,11 +29,13 @@ def region_view_type(binding: Binding) -> ir.MemRefType:
     start = offset
     for index, stride in zip(binding.base, strides, strict=True):
         number = index.as_constant()
-        known = number is not None and DYNAMIC not in (start, stride)
-        start = start + number * stride if known else DYNAMIC  # type: ignore[operator]
-    kept = [strides[d] for d, p in enumerate(binding.dims) if p is not None]
+        is_static = number is not None and DYNAMIC not in (start, stride)
+        start = start + number * stride if is_static else DYNAMIC  # type: ignore[operator]
+    view_strides = [strides[d] for d, p in enumerate(binding.dims) if p is not None]
     shape = [n or 0 for n in binding.param.shape]
-    return ir.MemRefType.get(shape, source.element_type, ir.StridedLayoutAttr.get(start, kept), source.memory_space)
+    return ir.MemRefType.get(
+        shape, source.element_type, ir.StridedLayoutAttr.get(start, view_strides), source.memory_space
+    )
 
 
 def region_view(binding: Binding, param: Buffer) -> ir.Value:
@@ -104,9 +106,9 @@ def inline(block: Block, impl: Func, windows: Sequence[ir.Value]) -> None:
                 edit.set_attribute(user, attrs.STRIDES, attrs.to_attr(_stride_variables(param)))
             propagate_type(user)
     _compute_strides(block)
-    given = {**impl.annotations, **(root.annotations if root is not None else {})}
-    if given:
-        attrs.put(block.op, attrs.ANNOTATIONS, {**given, **block.annotations})
+    annotations = {**impl.annotations, **(root.annotations if root is not None else {})}
+    if annotations:
+        attrs.put(block.op, attrs.ANNOTATIONS, {**annotations, **block.annotations})
 
 
 def _compute_strides(block: Block) -> None:
@@ -137,18 +139,18 @@ def _copy(op: ir.Operation, block: Block, mapping: dict[ir.Value, ir.Value]) -> 
 
 def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
     """The declarations that an implementation calls and `module` lacks. Refuses one with another signature there."""
-    here = _symbols(module)
-    there = _symbols(module_of(impl.op))
+    module_symbols = _symbols(module)
+    impl_symbols = _symbols(module_of(impl.op))
     missing: dict[str, ir.Operation] = {}
     for op in walk.ops(impl.op):
         if op.name != "func.call":
             continue
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-        wanted = there[callee]
-        if callee not in here:
-            missing[callee] = wanted
-        elif here[callee].attributes["function_type"] != wanted.attributes["function_type"]:
-            types = [ir.TypeAttr(o.attributes["function_type"]).value for o in (here[callee], wanted)]
+        declaration = impl_symbols[callee]
+        if callee not in module_symbols:
+            missing[callee] = declaration
+        elif module_symbols[callee].attributes["function_type"] != declaration.attributes["function_type"]:
+            types = [ir.TypeAttr(o.attributes["function_type"]).value for o in (module_symbols[callee], declaration)]
             refuse(
                 None,
                 f"the module has a function {callee} of type {types[0]}, but the intrinsic calls it as {types[1]}",
@@ -158,5 +160,5 @@ def missing_externs(module: ir.Operation, impl: Func) -> list[ir.Operation]:
 
 
 def _symbols(module: ir.Operation) -> dict[str, ir.Operation]:
-    found = [o.operation for o in module.regions[0].blocks[0].operations]
-    return {ir.StringAttr(o.attributes["sym_name"]).value: o for o in found if "sym_name" in o.attributes}
+    module_ops = [o.operation for o in module.regions[0].blocks[0].operations]
+    return {ir.StringAttr(o.attributes["sym_name"]).value: o for o in module_ops if "sym_name" in o.attributes}

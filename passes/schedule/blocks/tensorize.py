@@ -49,16 +49,16 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         from tir_mlir.passes.schedule.blocks.blockize import blockize
 
         block = blockize(block, preserve_unit_iters)
-    found = _match(block, intrinsic)
+    matched = _match(block, intrinsic)
     impl = intrinsic.impl_func()
-    bindings = parameter_bindings(found, impl.func)
+    bindings = parameter_bindings(matched, impl.func)
     with frozen():
-        for asked in region_checks(block, bindings, impl.func, tensor_intrin):
-            asked()
+        for region_check in region_checks(block, bindings, impl.func, tensor_intrin):
+            region_check()
         check_inlinable(impl.func, tensor_intrin)
         module = module_of(block.op)
         externs = missing_externs(module, impl.func)
-        before = computed(block)
+        old_regions = computed(block)
 
     for op in externs:
         op.clone(ir.InsertionPoint(module.regions[0].blocks[0]))
@@ -68,12 +68,12 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         inline(block, impl.func, windows)
     for op in reversed(old):
         edit.drop(op)
-    _restore_regions(block, before)
+    _restore_regions(block, old_regions)
 
 
-def parameter_bindings(found: Match, impl: Func) -> list[Binding]:
+def parameter_bindings(matched: Match, impl: Func) -> list[Binding]:
     """The regions bound to the parameters of an implementation."""
-    return [replace(b, param=p) for b, p in zip(found.bindings, impl.params, strict=True)]
+    return [replace(b, param=p) for b, p in zip(matched.bindings, impl.params, strict=True)]
 
 
 def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: str) -> Iterator[Callable[[], None]]:
@@ -89,11 +89,13 @@ def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: s
 def _match(block: Block, intrinsic: TensorIntrin) -> Match:
     """The match of the block with the intrinsic's description. Refuses with the differences if there is none."""
     form = _form(block, intrinsic.name)
-    found = match(form, intrinsic.form())
-    if isinstance(found, Match):
-        return found
+    matched = match(form, intrinsic.form())
+    if isinstance(matched, Match):
+        return matched
     refuse(
-        block, f'{block} does not compute what "{intrinsic.name}" describes:\n{_listed(found)}', fix=_hint(form, found)
+        block,
+        f'{block} does not compute what "{intrinsic.name}" describes:\n{_listed(matched)}',
+        fix=_hint(form, matched),
     )
 
 
@@ -105,21 +107,21 @@ def _form(block: Block, name: str) -> Form:
         refuse(error.culprit or block, f"{what}: {error}")
 
 
-def _listed(found: Sequence[Mismatch]) -> str:
-    texts = ["\n".join(f"  - {d}" for d in m.differences) for m in found]
+def _listed(mismatches: Sequence[Mismatch]) -> str:
+    texts = ["\n".join(f"  - {d}" for d in m.differences) for m in mismatches]
     return "\nor, with the next best alignment:\n".join(texts)
 
 
-def _hint(form: Form, found: Sequence[Mismatch]) -> str:
+def _hint(form: Form, mismatches: Sequence[Mismatch]) -> str:
     if not form.canonical().axes:
         return "pass the loop around the tile to tensorize, or a blockized block"
-    if any("scope" in d for d in found[0].differences):
+    if any("scope" in d for d in mismatches[0].differences):
         return "cache_read, cache_write and set_scope change scopes"
-    if any(d.startswith("init:") for d in found[0].differences):
+    if any(d.startswith("init:") for d in mismatches[0].differences):
         return "apply decompose_reduction at the outermost loop of the reduction, then tensorize the update"
-    if any(d.startswith("iterator") for d in found[0].differences):
+    if any(d.startswith("iterator") for d in mismatches[0].differences):
         return "split the loops by the extents of the intrinsic, and reorder the inner ones to the innermost positions"
-    if any(d.startswith("payload:") for d in found[0].differences):
+    if any(d.startswith("payload:") for d in mismatches[0].differences):
         return (
             "compute what the intrinsic computes, including types and casts, or use an intrinsic for this computation"
         )
@@ -151,31 +153,31 @@ def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> Non
     pointed = any(u.owner.operation.name == "memref.extract_aligned_pointer_as_index" for u in param.value.uses)
     if not _is_strided(param) and not pointed:
         return
-    wanted, _ = param.type.get_strides_and_offset()
-    for number, (want, has, size) in enumerate(zip(wanted, have, param.shape, strict=True)):
+    param_strides, _ = param.type.get_strides_and_offset()
+    for number, (want, has, size) in enumerate(zip(param_strides, have, param.shape, strict=True)):
         if want == DYNAMIC or want == has or size == 1:
             continue
-        shown = "a variable" if has == DYNAMIC else str(has)
+        actual = "a variable" if has == DYNAMIC else str(has)
         dense = f'; without strides its pointer means a contiguous region: declare {param.name} with strides=["s", 1]'
         way = "" if _is_strided(param) else dense
         refuse(
             block,
             f'parameter {param.name} of "{name}" needs stride {want} in dimension {number}, but the '
-            f"region of {binding.buffer.name} has {shown}{way}",
+            f"region of {binding.buffer.name} has {actual}{way}",
             fix=_STRIDES,
         )
 
 
 def _check_shared_strides(block: Block, bindings: Sequence[Binding], name: str) -> None:
     """Check that parameters that share a stride variable have equal strides."""
-    known: dict[str, tuple[int, Binding]] = {}
+    stride_of: dict[str, tuple[int, Binding]] = {}
     for binding in bindings:
         have, _ = region_view_type(binding).get_strides_and_offset()
         for word, stride in zip(stride_names(binding.param), have, strict=True):
             if not word:
                 continue
-            other, first = known.setdefault(word, (stride, binding))
-            if first is not binding and (other != stride or stride == DYNAMIC):
+            shared_stride, first = stride_of.setdefault(word, (stride, binding))
+            if first is not binding and (shared_stride != stride or stride == DYNAMIC):
                 refuse(
                     block,
                     f'"{name}" uses one stride {word} for {first.param.name} and {binding.param.name}, but '
@@ -190,9 +192,9 @@ def _check_offset(block: Block, binding: Binding, name: str) -> None:
     if factor <= 1:
         return
     strides, start = binding.buffer.type.get_strides_and_offset()
-    own = binding.buffer.attributes.get(attrs.OFFSET_FACTOR, 1)
+    own_factor = binding.buffer.attributes.get(attrs.OFFSET_FACTOR, 1)
     what = f'parameter {binding.param.name} of "{name}" must start at a multiple of {factor} elements (offset_factor)'
-    if start == DYNAMIC and own % factor:
+    if start == DYNAMIC and own_factor % factor:
         way = f"the alignment of {binding.buffer.name} itself is not known; give it an offset_factor of {factor}"
         refuse(block, f"{what}, but {way}", provable=False)
     total = Index.constant(0 if start == DYNAMIC else start)
@@ -203,11 +205,11 @@ def _check_offset(block: Block, binding: Binding, name: str) -> None:
         else:
             total = total + index * stride
     for part in [total, *parts]:
-        at = _misaligned_at(block, part.simplified(), factor)
-        if at is not None:
-            known = part is total
-            how = at if known else ", as its strides are not known"
-            refuse(block, f"{what}; the region of {binding.buffer.name} does not{how}", provable=known, fix=_STRIDES)
+        misaligned = _misaligned_at(block, part.simplified(), factor)
+        if misaligned is not None:
+            provable = part is total
+            how = misaligned if provable else ", as its strides are not known"
+            refuse(block, f"{what}; the region of {binding.buffer.name} does not{how}", provable=provable, fix=_STRIDES)
 
 
 def _misaligned_at(block: Block, index: Index, factor: int) -> str | None:
@@ -218,16 +220,16 @@ def _misaligned_at(block: Block, index: Index, factor: int) -> str | None:
     first = block.body.operations[0].operation
     dom = sets.domain(first, block.op, [index])
     with sets.question("offset_factor"):
-        rest = dom.aff(index % factor)
-        bad = dom.set.subtract(sets.zeros(rest))
+        remainder = dom.aff(index % factor)
+        bad = dom.set.subtract(sets.zeros(remainder))
         if bad.is_empty():
             return None
         point = (sets.smallest_point(bad) or [])[-len(dom.dims) :]
-    shown = ", ".join(f"{n} = {v}" for n, v in zip(names_of(dom, first), point, strict=False))
-    return (f" at {shown}" if shown else "") + only_where(bad, first)
+    iteration = ", ".join(f"{n} = {v}" for n, v in zip(names_of(dom, first), point, strict=False))
+    return (f" at {iteration}" if iteration else "") + only_where(bad, first)
 
 
-def _restore_regions(block: Block, before: tuple[list[Region], list[Region]]) -> None:
+def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]]) -> None:
     """Keep the regions of the block: the implementation accesses what its description declares.
 
     They are declared explicitly where the computed ones differ: a pointer to an output may also be read, or the
@@ -235,9 +237,9 @@ def _restore_regions(block: Block, before: tuple[list[Region], list[Region]]) ->
     """
     if attrs.READS in block.op.attributes or attrs.WRITES in block.op.attributes:
         return
-    after = computed(block)
-    for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), before, strict=True)):
-        new = after[number]
+    new_regions = computed(block)
+    for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), old_regions, strict=True)):
+        new = new_regions[number]
         if len(old) == len(new) and all(a.same(b) for a, b in zip(old, new, strict=True)):
             continue
         declare(block, key, old)

@@ -58,15 +58,15 @@ def divide_bindings(inner: Sequence[Loop], block: Block) -> list[Division]:
 
 def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     """Divide a binding into an outer and an inner part."""
-    inside, outside = _parts(it, inner, block)
-    low, high = intervals.interval(inside, intervals.around(block.op))
+    inner_part, outside = _parts(it, inner, block)
+    low, high = intervals.interval(inner_part, intervals.around(block.op))
     alone = (outside - it.min).simplified().as_constant() is not None and (block.init is None or it.kind != "R")
     if low is None or high is None:
-        return _one_tile(it) if alone else _whole(it, inside, outside, inner, block)
-    inside, outside, size = inside - low, outside + low, high - low + 1
+        return _one_tile(it) if alone else _whole(it, inner_part, outside, inner, block)
+    inner_part, outside, size = inner_part - low, outside + low, high - low + 1
     if size < 1:
         refuse(block, f"a loop around block {block.name} never runs: iter {it.name} has no values to tile")
-    if not _check_reached(it, inside, outside, size, inner, block, alone):
+    if not _check_reached(it, inner_part, outside, size, inner, block, alone):
         return _one_tile(it)
     outer = _quotient((outside - it.min).simplified(), size, block)
     if outer is None:
@@ -77,10 +77,10 @@ def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
             "its inner part",
         )
     if outer.as_constant() != 0:
-        return Division(it, outer, inside, size, it.extent.ceildiv(size).simplified())
+        return Division(it, outer, inner_part, size, it.extent.ceildiv(size).simplified())
     # one tile, restricted to the domain by its guard; a longer domain does not add a second one
-    whole = it.extent.as_constant()
-    return Division(it, outer, inside, size if whole is None else min(size, whole), Index.constant(1))
+    extent = it.extent.as_constant()
+    return Division(it, outer, inner_part, size if extent is None else min(size, extent), Index.constant(1))
 
 
 def _one_tile(it: Iter) -> Division:
@@ -89,14 +89,14 @@ def _one_tile(it: Iter) -> Division:
     return Division(it, Index.constant(0), (it.binding - it.min).simplified(), size or it.extent, Index.constant(1))
 
 
-def _whole(it: Iter, inside: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:
+def _whole(it: Iter, inner_part: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:
     """The division of an iter of symbolic extent that one inner loop covers entirely."""
-    value = inside.is_value()
+    value = inner_part.is_value()
     loop = next((lp for lp in inner if value is not None and lp.var == value), None)
     plain = loop is not None and len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
     if loop is None or not plain or not outside.same(it.min) or not loop.upper.same(it.extent):
         refuse(block, f"the inner part of iter {it.name} has no constant size; split the symbolic loop by a tile size")
-    return Division(it, Index.constant(0), inside, it.extent, Index.constant(1))
+    return Division(it, Index.constant(0), inner_part, it.extent, Index.constant(1))
 
 
 # --- the two parts of a binding ---------------------------------------------------------------------------------------
@@ -104,17 +104,17 @@ def _whole(it: Iter, inside: Index, outside: Index, inner: Sequence[Loop], block
 
 def _parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]:
     """Inner and outer part of a binding: they sum to the binding, and each uses only its own loops."""
-    binding, own = it.binding.simplified(), {lp.var for lp in inner}
-    inside, outside = Index.constant(0), Index.constant(0)
+    binding, inner_vars = it.binding.simplified(), {lp.var for lp in inner}
+    inner_part, outside = Index.constant(0), Index.constant(0)
     for term in summands(binding):
-        uses = [v in own for v in term.values]
+        uses = [v in inner_vars for v in term.values]
         if uses and all(uses):
-            inside = inside + term
+            inner_part = inner_part + term
         elif not any(uses):
             outside = outside + term
         else:
             return _exact_parts(it, inner, block)
-    return inside, outside
+    return inner_part, outside
 
 
 def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]:
@@ -126,30 +126,32 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
     outside = simplify_index(it.binding.substitute(starts), dom)
     first = {v: Index.constant(0) for v in it.binding.values if v in dom.dims and v not in starts}
     added = simplify_index(it.binding - outside, dom)
-    inside = simplify_index(added.substitute(first), dom)
+    inner_part = simplify_index(added.substitute(first), dom)
     with sets.question(f"whether the binding of iter {it.name} splits"):
-        same = Constraint((it.binding - outside - inside).simplified(), is_eq=True)
-        other = dom.set.subtract(sets.constraint_set(dom, same))
-        point = sets.smallest_point(other)
+        same = Constraint((it.binding - outside - inner_part).simplified(), is_eq=True)
+        mixed = dom.set.subtract(sets.constraint_set(dom, same))
+        point = sets.smallest_point(mixed)
     if point is not None:
-        at = ", ".join(f"{n} = {v}" for n, v in zip([*dom.params, *names_of(dom, block.op)], point, strict=False))
+        iteration = ", ".join(
+            f"{n} = {v}" for n, v in zip([*dom.params, *names_of(dom, block.op)], point, strict=False)
+        )
         refuse(
             block,
             f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; "
-            f"it does not split into outer * size + inner: at {at} the contribution of the inner "
-            f"loops differs from that at the start{only_where(other, block.op)}",
+            f"it does not split into outer * size + inner: at {iteration} the contribution of the inner "
+            f"loops differs from that at the start{only_where(mixed, block.op)}",
             counterexample=Counterexample((Iteration.of(block.name, [*dom.params, *names_of(dom, block.op)], point),)),
             fix="pass a loop around all loops that it uses, or split the fused loop by the old extents",
         )
-    return inside, outside
+    return inner_part, outside
 
 
 def _quotient(index: Index, size: int, block: Block) -> Index | None:
     """index / size if that is an integer in every iteration."""
     if size == 1:
         return index
-    found = dim_factors(index.expr)
-    if found is not None and not found[1] % size and not any(f % size for f in found[0].values()):
+    factors = dim_factors(index.expr)
+    if factors is not None and not factors[1] % size and not any(f % size for f in factors[0].values()):
         return (index // size).simplified()
     dom = sets.domain(block.op, extra=[index], guards=False)
     outer = simplify_index(index // size, dom)
@@ -159,32 +161,33 @@ def _quotient(index: Index, size: int, block: Block) -> Index | None:
 # --- the tile ---------------------------------------------------------------------------------------------------------
 
 
-def _fills(inside: Index, inner: Sequence[Loop], size: int) -> bool:
+def _fills(inner_part: Index, inner: Sequence[Loop], size: int) -> bool:
     """Whether an inner part takes exactly the values [0, size), each once, as intervals show."""
-    found = full_box.index_span(inside, {lp.var: lp for lp in inner})
-    return found is not None and found.fills(0, size)
+    span = full_box.index_span(inner_part, {lp.var: lp for lp in inner})
+    return span is not None and span.fills(0, size)
 
 
 def _check_reached(
-    it: Iter, inside: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block, alone: bool
+    it: Iter, inner_part: Index, outside: Index, size: int, inner: Sequence[Loop], block: Block, alone: bool
 ) -> bool:
     """Whether an inner part covers [0, size). Refuses one that does not, unless it is `alone`."""
-    if inside.as_constant() is not None or _fills(inside, inner, size):
+    if inner_part.as_constant() is not None or _fills(inner_part, inner, size):
         return True
-    point = _hole([inside], [size], inner, block)
+    point = _hole([inner_part], [size], inner, block)
     if point is not None and not alone:
         refuse(
             block,
             f"the inner loops do not cover [0, {size}) of iter {it.name}: the tile has a hole at {point[0]}",
-            fix=_fix_hole(inside, outside),
+            fix=_fix_hole(inner_part, outside),
         )
     return point is None
 
 
-def _fix_hole(inside: Index, outside: Index) -> str:
+def _fix_hole(inner_part: Index, outside: Index) -> str:
     """Fix for an inner part with holes: outer loops may fill them, else the program has a stride."""
     steps = [
-        [abs(f) for f in found[0].values() if f] if (found := dim_factors(e.expr)) else [] for e in (inside, outside)
+        [abs(f) for f in factors[0].values() if f] if (factors := dim_factors(e.expr)) else []
+        for e in (inner_part, outside)
     ]
     if steps[0] and steps[1] and min(steps[1]) < min(steps[0]):
         return "reorder the loops so that those with the smallest strides are innermost"
@@ -194,9 +197,9 @@ def _fix_hole(inside: Index, outside: Index) -> str:
 def _check_box(parts: Sequence[Division], inner: Sequence[Loop], block: Block) -> None:
     """Refuse a tile with holes: the inner parts must jointly cover their box."""
     moving = [p for p in parts if p.inner.as_constant() is None]
-    used = [v for p in moving for v in p.inner.values]
+    inner_values = [v for p in moving for v in p.inner.values]
     sums = block.init is not None and any(p.iter.kind == "R" for p in moving)
-    if len(set(used)) == len(used) or (not any(p.moves for p in moving) and not sums):
+    if len(set(inner_values)) == len(inner_values) or (not any(p.moves for p in moving) and not sums):
         return
     sizes = [p.size for p in moving if isinstance(p.size, int)]
     names = ", ".join(p.iter.name for p in moving)
@@ -206,18 +209,18 @@ def _check_box(parts: Sequence[Division], inner: Sequence[Loop], block: Block) -
         )
     point = _hole([p.inner for p in moving], sizes, inner, block)
     if point is not None:
-        at, box = ", ".join(map(str, point)), " x ".join(map(str, sizes))
-        refuse(block, f"the inner loops do not cover {box} of iters ({names}): the tile has a hole at ({at})")
+        hole, box = ", ".join(map(str, point)), " x ".join(map(str, sizes))
+        refuse(block, f"the inner loops do not cover {box} of iters ({names}): the tile has a hole at ({hole})")
 
 
-def _hole(inside: Sequence[Index], sizes: Sequence[int], inner: Sequence[Loop], block: Block) -> list[int] | None:
+def _hole(inner_parts: Sequence[Index], sizes: Sequence[int], inner: Sequence[Loop], block: Block) -> list[int] | None:
     """A point of the box that the inner loops do not reach."""
-    dom = sets.domain(block.op, parent_op(inner[0].op), inside, guards=False)
+    dom = sets.domain(block.op, parent_op(inner[0].op), inner_parts, guards=False)
     with sets.question("whether the inner loops fill a tile"):
-        reached = dom.map(inside).range()
+        reached = dom.map(inner_parts).range()
         full = reached.universe(reached.get_space()).intersect_params(dom.set.params())
         for number, size in enumerate(sizes):
             full = full.lower_bound_val(sets.dim_type.set, number, 0)
             full = full.upper_bound_val(sets.dim_type.set, number, size - 1)
         point = sets.smallest_point(full.subtract(reached))
-    return None if point is None else point[len(point) - len(inside) :]
+    return None if point is None else point[len(point) - len(inner_parts) :]

@@ -100,12 +100,12 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
         check_scope_name(block, storage_scope)
         scope = scope_of(block)
         check_not_in_init(block, scope)
-        known = {i.var for i in block.iters} | set(outer_iters(block))
-        own = {i.var for i in block.iters}
+        available = {i.var for i in block.iters} | set(outer_iters(block))
+        iter_vars = {i.var for i in block.iters}
 
         def wanted(term: Index) -> bool:
             values = set(term.values)
-            return bool(values & own) and all(v in known or is_symbol(v) for v in values)
+            return bool(values & iter_vars) and all(v in available or is_symbol(v) for v in values)
 
         often = max(cse_thresh, 1)
         computed = computed_indices(block, often, wanted)
@@ -120,21 +120,21 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
         )
         top = child_towards(scope.op, block.outermost)
 
-    tables, made = [], []
-    for number, one in enumerate(computed):
-        table = _computed_buffer(block, scope, number, one, storage_scope)
+    tables, blocks = [], []
+    for number, value in enumerate(computed):
+        table = _computed_buffer(block, scope, number, value, storage_scope)
         tables.append(table)
-        made.append(_fill(block, table, number, top, one.values[0]))
-    steps = {op for one in computed for op in one.steps()}
-    for table, one in zip(tables, computed, strict=True):
-        one.redirect(lambda table=table: create.load(table.buffer.value, table.at), steps)
+        blocks.append(_fill(block, table, number, top, value.values[0]))
+    steps = {op for value in computed for op in value.steps()}
+    for table, value in zip(tables, computed, strict=True):
+        value.redirect(lambda table=table: create.load(table.buffer.value, table.at), steps)
     for number, term in enumerate(terms, len(computed)):
         table = _index_buffer(block, scope, number, term, storage_scope)
         tables.append(table)
-        made.append(_fill(block, table, number, top))
+        blocks.append(_fill(block, table, number, top))
     _declare(block, tables)
     _use(block, tables[len(computed) :])
-    return made
+    return blocks
 
 
 def _use(block: Block, tables: list[IndexBuffer]) -> None:
@@ -148,16 +148,16 @@ def _use(block: Block, tables: list[IndexBuffer]) -> None:
 
 def _used_expressions(block: Block, computed: Sequence[ComputedIndex] = ()) -> list[Index]:
     """The expressions that the stored values use, in order of appearance; without those only used by `computed`."""
-    found: list[Index] = []
-    steps = {op for one in computed for op in one.steps()}
+    expressions: list[Index] = []
+    steps = {op for index in computed for op in index.steps()}
     for op in ops(block.op):
         if op in steps and all(u.owner.operation in steps for u in op.results[0].uses):
             continue
         if op.name == AFFINE_LOAD:
-            found += access_indices(op)
+            expressions += access_indices(op)
         elif op.name == "affine.apply" and _is_used(op):
-            found.append(read_apply(op.results[0]))
-    return found
+            expressions.append(read_apply(op.results[0]))
+    return expressions
 
 
 def _is_used(apply: ir.Operation) -> bool:
@@ -170,20 +170,22 @@ def _is_used(apply: ir.Operation) -> bool:
 
 def _index_buffer(block: Block, scope: Scope, number: int, term: Index, storage_scope: str) -> IndexBuffer:
     by_value = {i.var: i for i in block.iters}
-    used = [v for v in values_in_order(term) if v in by_value]
-    shape = [(by_value[v].min + by_value[v].extent).simplified() for v in used]
-    inside = intervals.within(block.op)
-    wide = any(by_value[v].is_wide for v in used)
-    dtype = "int32" if _fits_int32(term, inside) and not wide else "int64"
+    term_vars = [v for v in values_in_order(term) if v in by_value]
+    shape = [(by_value[v].min + by_value[v].extent).simplified() for v in term_vars]
+    ranges = intervals.within(block.op)
+    wide = any(by_value[v].is_wide for v in term_vars)
+    dtype = "int32" if _fits_int32(term, ranges) and not wide else "int64"
     buffer = alloc_buffer(scope, f"index_var_{number}", shape, dtype, storage_scope, wide)
-    return IndexBuffer(term, buffer, tuple(used))
+    return IndexBuffer(term, buffer, tuple(term_vars))
 
 
-def _computed_buffer(block: Block, scope: Scope, number: int, one: ComputedIndex, storage_scope: str) -> IndexBuffer:
-    used = [i for i in block.iters if i.var in one.iters]
-    shape, wide = [(i.min + i.extent).simplified() for i in used], any(i.is_wide for i in used)
-    buffer = alloc_buffer(scope, f"index_var_{number}", shape, one.dtype, storage_scope, wide)
-    return IndexBuffer(Index.constant(0), buffer, one.iters)
+def _computed_buffer(
+    block: Block, scope: Scope, number: int, computed: ComputedIndex, storage_scope: str
+) -> IndexBuffer:
+    iters = [i for i in block.iters if i.var in computed.iters]
+    shape, wide = [(i.min + i.extent).simplified() for i in iters], any(i.is_wide for i in iters)
+    buffer = alloc_buffer(scope, f"index_var_{number}", shape, computed.dtype, storage_scope, wide)
+    return IndexBuffer(Index.constant(0), buffer, computed.iters)
 
 
 def _fits_int32(term: Index, box: intervals.ValueRanges) -> bool:
@@ -197,22 +199,22 @@ def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation, comp
     """Create the block that computes an index buffer: its term, or a copy of the computation of a value."""
     ip = ir.InsertionPoint(top)
     specs = []
-    for place, var in enumerate(table.iters):
+    for number_of_iter, var in enumerate(table.iters):
         it = next(i for i in block.iters if i.var == var)
         with ip, block.op.location:
-            loop = create.loop(f"ax{place}", it.min, it.min + it.extent)
-        specs.append(IterSpec(f"v{place}", "S", it.min, it.extent, Index.of(loop.var), it.is_wide))
+            loop = create.loop(f"ax{number_of_iter}", it.min, it.min + it.extent)
+        specs.append(IterSpec(f"v{number_of_iter}", "S", it.min, it.extent, Index.of(loop.var), it.is_wide))
         ip = create.at_end(loop.body)
     with ip, block.op.location:
-        made = create.block(f"index_{number}", specs)
-    here = {old: Index.of(new.var) for old, new in zip(table.iters, made.iters, strict=True)}
-    with create.at_end(made.body), block.op.location:
+        index_block = create.block(f"index_{number}", specs)
+    mapping = {old: Index.of(new.var) for old, new in zip(table.iters, index_block.iters, strict=True)}
+    with create.at_end(index_block.body), block.op.location:
         if computed is not None:
-            value = clone_tree(computed, create.at_end(made.body), here)
+            value = clone_tree(computed, create.at_end(index_block.body), mapping)
         else:
-            value = arith.index_cast(table.buffer.type.element_type, create.apply(table.term.substitute(here)))
-        create.store(value, table.buffer.value, [Index.of(i.var) for i in made.iters])
-    return made
+            value = arith.index_cast(table.buffer.type.element_type, create.apply(table.term.substitute(mapping)))
+        create.store(value, table.buffer.value, [Index.of(i.var) for i in index_block.iters])
+    return index_block
 
 
 def _declare(block: Block, tables: list[IndexBuffer]) -> None:
@@ -220,8 +222,8 @@ def _declare(block: Block, tables: list[IndexBuffer]) -> None:
     if attrs.READS not in block.op.attributes:
         return
     ones = [tuple(Index.constant(1) for _ in t.iters) for t in tables]
-    more = [Region(t.buffer, tuple(t.at), one) for t, one in zip(tables, ones, strict=True)]
-    declare(block, attrs.READS, [*declared(block, attrs.READS, []), *more])
+    regions = [Region(t.buffer, tuple(t.at), extents) for t, extents in zip(tables, ones, strict=True)]
+    declare(block, attrs.READS, [*declared(block, attrs.READS, []), *regions])
 
 
 # --- loads from the index buffers -------------------------------------------------------------------------------------
@@ -271,8 +273,8 @@ def _emit_index(index: Index, tables: list[IndexBuffer], op: ir.Operation) -> ir
 
 def _dtype(index: Index, tables: list[IndexBuffer], op: ir.Operation) -> str:
     """The integer type in which an expression is computed: wide if one of its buffers or parts needs that."""
-    held = [t for t in tables if contains_any(index, [canonical(t.term)])]
-    narrow = all(t.buffer.dtype == "int32" for t in held) and _fits_int32(index, intervals.around(op))
+    contained = [t for t in tables if contains_any(index, [canonical(t.term)])]
+    narrow = all(t.buffer.dtype == "int32" for t in contained) and _fits_int32(index, intervals.around(op))
     return "int32" if narrow else "int64"
 
 
@@ -287,8 +289,8 @@ def _emit_integer(index: Index, tables: list[IndexBuffer], dtype: str) -> ir.Val
         return arith.constant(dtypes.to_mlir(dtype), number)
     if not contains_any(index, [canonical(t.term) for t in tables]):
         return arith.index_cast(dtypes.to_mlir(dtype), create.apply(index))
-    left, right = (_emit_integer(p, tables, dtype) for p in operands(index))
-    return emit_operation(index.expr.maybe_downcast(), left, right)
+    lhs, right = (_emit_integer(p, tables, dtype) for p in operands(index))
+    return emit_operation(index.expr.maybe_downcast(), lhs, right)
 
 
 # --- values that a block computes by casts and arithmetic on its iters ------------------------------------------------
@@ -309,12 +311,12 @@ class ComputedIndex:
 
     def steps(self) -> list[ir.Operation]:
         """The ops that compute the values, each before the ops that compute its operands."""
-        found: dict[ir.Operation, None] = {}
+        ordered: dict[ir.Operation, None] = {}
         for value in self.values:
             for op in _tree(value):
-                found.pop(op, None)
-                found[op] = None
-        return list(found)
+                ordered.pop(op, None)
+                ordered[op] = None
+        return list(ordered)
 
     def redirect(self, load: Callable[[], ir.Value], others: AbstractSet[ir.Operation]) -> None:
         """Let what uses the values, other than some ops, take a loaded value instead."""
@@ -329,17 +331,19 @@ class ComputedIndex:
                 edit.drop(op)
 
 
-def computed_indices(block: Block, often: int, wanted: Callable[[Index], bool]) -> list[ComputedIndex]:
+def computed_indices(block: Block, often: int, is_movable: Callable[[Index], bool]) -> list[ComputedIndex]:
     """What a block computes at least `often` times: indices of its accesses, then the largest parts of the values that
     it stores, each in order of appearance.
 
-    `wanted`: whether an index expression that they use may be computed in another block.
+    `is_movable`: whether an index expression that they use may be computed in another block.
     """
 
     def may_move(value: ir.Value) -> bool:
         leaves = _leaves(value)
-        inside = all(is_inside(op, block.op) or op.name == "arith.constant" for op in _tree(value))
-        return bool(leaves) and inside and all(map(wanted, leaves or [])) and not any(map(_may_trap, _tree(value)))
+        in_block = all(is_inside(op, block.op) or op.name == "arith.constant" for op in _tree(value))
+        return (
+            bool(leaves) and in_block and all(map(is_movable, leaves or [])) and not any(map(_may_trap, _tree(value)))
+        )
 
     stored = [op.operands[0] for op in ops(block.op) if op.name in ELEMENT_STORES]
     found_values = [v for v in _index_values(block) if may_move(v)]
@@ -347,26 +351,26 @@ def computed_indices(block: Block, often: int, wanted: Callable[[Index], bool]) 
     groups: dict[tuple, list[ir.Value]] = {}
     for value in found_values:
         groups.setdefault(_key(value), []).append(value)
-    found = []
+    result = []
     for values in groups.values():
         if len(values) >= often:
-            used = {v for leaf in _leaves(values[0]) or [] for v in leaf.values}
-            found.append(
-                ComputedIndex(tuple(dict.fromkeys(values)), tuple(i.var for i in block.iters if i.var in used))
+            leaf_values = {v for leaf in _leaves(values[0]) or [] for v in leaf.values}
+            result.append(
+                ComputedIndex(tuple(dict.fromkeys(values)), tuple(i.var for i in block.iters if i.var in leaf_values))
             )
-    return found
+    return result
 
 
 def _index_values(block: Block) -> list[ir.Value]:
     """The integers that accesses of a block take as an index, other than plain index expressions."""
-    found = []
+    values = []
     for op in ops(block.op):
         for value in index_operands(op) if op.name in COMPUTED_ACCESSES else []:
             cast = defining_op(value)
             source = defining_op(cast.operands[0]) if cast is not None and cast.name == "arith.index_cast" else None
             if cast is not None and source is not None and source.name != "arith.index_cast":
-                found.append(cast.operands[0])
-    return found
+                values.append(cast.operands[0])
+    return values
 
 
 def _may_trap(op: ir.Operation) -> bool:
@@ -423,14 +427,14 @@ def _key(value: ir.Value) -> tuple:
     return (op.name, str(value.type), facts, *map(_key, op.operands))
 
 
-def clone_tree(value: ir.Value, ip: ir.InsertionPoint, here: dict[ir.Value, Index]) -> ir.Value:
+def clone_tree(value: ir.Value, ip: ir.InsertionPoint, replacements: dict[ir.Value, Index]) -> ir.Value:
     """Clone the computation of a value, with iters replaced."""
     with ip:
-        done = {old: create.apply(new) for old, new in here.items()}
+        done = {old: create.apply(new) for old, new in replacements.items()}
     for op in reversed(list(dict.fromkeys(_tree(value)))):
         if op.name == "affine.apply":
             with ip:
-                done[op.results[0]] = create.apply(read_apply(op.results[0]).substitute(here))
+                done[op.results[0]] = create.apply(read_apply(op.results[0]).substitute(replacements))
         elif not all(o in done for o in op.results):
             done |= dict(zip(op.results, edit.clone(op, ip, done).results, strict=True))
     return done.get(value, value)

@@ -58,38 +58,42 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
             f'block "{block.name}" reads {buffer.name} but does not write it; use cache_read',
         )
         check_redirectable(block.op, buffer)
-        region, whole = _accessed_regions(block, buffer)
+        region, full_region = _accessed_regions(block, buffer)
 
     name = f"{buffer.name}_{storage_scope}"
     cache = alloc_like(buffer, scope, name, buffer.dims, storage_scope)
     top = outermost_with_searches(block)
-    after = next_op(top)
+    next_nest = next_op(top)
     with block.op.location:
-        made = [make_copy(name, buffer, cache, CopyRegion(top, region, whole))]
-        made.append(make_copy(name, cache, buffer, CopyRegion(after, region, whole)))
-    point = left_out(made[1]) if buffer.is_param else None
+        copies = [make_copy(name, buffer, cache, CopyRegion(top, region, full_region))]
+        copies.append(make_copy(name, cache, buffer, CopyRegion(next_nest, region, full_region)))
+    point = left_out(copies[1]) if buffer.is_param else None
     check(
         point is None,
         block,
         f'block "{block.name}" accesses only some elements of the box of {buffer.name} that would '
         f"be copied, not {point}",
     )
-    check_copies_written(buffer, made[0], block)
+    check_copies_written(buffer, copies[0], block)
     redirect(block.op, buffer, cache)
-    return made
+    return copies
 
 
 def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:
     """The region that one instance of the block accesses, over values available outside it, and the union over all
     instances as a box.
     """
-    found = [next((r for r in group if r.buffer == buffer), None) for group in regions(block)]
-    own = [a for a in accesses(block.op) if a.buffer == buffer.value]
-    one = found[0] if found[0] and found[1] and found[0].same(found[1]) else box(own, block.op)
+    read_and_written = [next((r for r in group if r.buffer == buffer), None) for group in regions(block)]
+    buffer_accesses = [a for a in accesses(block.op) if a.buffer == buffer.value]
+    region = (
+        read_and_written[0]
+        if read_and_written[0] and read_and_written[1] and read_and_written[0].same(read_and_written[1])
+        else box(buffer_accesses, block.op)
+    )
     top = outermost_with_searches(block)
     if any(is_bound_value(p) and is_inside(p, top) for p in parents(block.op)):  # what it finds is not known outside
-        one, bound = box(own, parent_op(top)), {}
+        region, bound = box(buffer_accesses, parent_op(top)), {}
     else:
         bound = {i.var: i.binding for i in block.iters}
-    mins, extents = ([i.substitute(bound).simplified() for i in part] for part in (one.mins, one.extents))
-    return Region(buffer, tuple(mins), tuple(extents)), box(own, func_of(block.op).op)
+    mins, extents = ([i.substitute(bound).simplified() for i in part] for part in (region.mins, region.extents))
+    return Region(buffer, tuple(mins), tuple(extents)), box(buffer_accesses, func_of(block.op).op)

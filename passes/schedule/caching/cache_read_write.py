@@ -57,27 +57,31 @@ def cache_read(
         check_not_in_init(block, scope)
         writer = only_writer(scope, buffer, consumer_blocks or ())
         readers = readers_to_redirect(scope, buffer, writer, consumer_blocks)
-        own = writer is not None and writer == block
-        if own and readers:
+        reads_own_write = writer is not None and writer == block
+        if reads_own_write and readers:
             if not consumer_blocks:
                 warn(f"{_own(block, buffer)}, so only the other readers use the copy")
-        elif own:
+        elif reads_own_write:
             check_reads_earlier_contents(scope, buffer, block, f"{_own(block, buffer)}; use cache_write")
-        own = own and not readers
+        reads_own_write = reads_own_write and not readers
         for reader in readers or [block]:
             check_redirectable(reader.op, buffer)
-        where = input_copy(scope, buffer) if writer is None or own else read_copy(scope, buffer, writer, readers)
+        where = (
+            input_copy(scope, buffer)
+            if writer is None or reads_own_write
+            else read_copy(scope, buffer, writer, readers)
+        )
         where = as_window(where, scope, readers or [block])
 
     cache = make_cache(scope, where, storage_scope)
-    made = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
-    if writer is not None and not own and _sees_one_iteration(writer, made):
-        check_fills_box(buffer, writer, made)
+    copy = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
+    if writer is not None and not reads_own_write and _sees_one_iteration(writer, copy):
+        check_fills_box(buffer, writer, copy)
     elif writer is not None:
-        check_copies_written(buffer, made, block)
-    for reader in [block] if own else readers:
-        redirect(reader.op, buffer, cache, where.shift, loads_only=own)
-    return made
+        check_copies_written(buffer, copy, block)
+    for reader in [block] if reads_own_write else readers:
+        redirect(reader.op, buffer, cache, where.shift, loads_only=reads_own_write)
+    return copy
 
 
 def _own(block: Block, buffer: Buffer) -> str:
@@ -119,11 +123,11 @@ def cache_write(
         where = as_window(write_copy(scope, buffer, block, others), scope, [block, *listed])
 
     cache = make_cache(scope, where, storage_scope)
-    made = make_copy(f"{buffer.name}_{storage_scope}", cache, buffer, where)
+    copy = make_copy(f"{buffer.name}_{storage_scope}", cache, buffer, where)
     for user in [block, *listed]:
         redirect(user.op, buffer, cache, where.shift)
-    check_write_back(scope, cache, block, made, "write_at a loop in one iteration of which it does")
-    return made
+    check_write_back(scope, cache, block, copy, "write_at a loop in one iteration of which it does")
+    return copy
 
 
 def _sees_one_iteration(writer: Block, copy: Block) -> bool:

@@ -65,9 +65,9 @@ def written_region(writes: Sequence[Access], level: ir.Operation) -> Region:
     return Region(region.buffer, region.mins, tuple(extents))
 
 
-def copy_region(writes: Sequence[Access], level: ir.Operation, before: ir.Operation) -> CopyRegion:
+def copy_region(writes: Sequence[Access], level: ir.Operation, anchor: ir.Operation) -> CopyRegion:
     """A copy of what `writes` fill in one iteration of `level`, before one of the ops in it."""
-    return CopyRegion(before, written_region(writes, level), written_region(writes, func_of(level).op))
+    return CopyRegion(anchor, written_region(writes, level), written_region(writes, func_of(level).op))
 
 
 def as_window(where: CopyRegion, scope: Scope, users: Sequence[Block]) -> CopyRegion:
@@ -108,38 +108,38 @@ def make_copy(name: str, source: Buffer, target: Buffer, where: CopyRegion) -> B
             loop = create.loop(f"ax{number}", 0, extent)
         loops.append(Index.of(loop.var))
         ip = create.at_end(loop.body)
-    elements = [(low + at).simplified() for low, at in zip(where.region.mins, loops, strict=True)]
-    known = list(zip(where.whole.mins, where.whole.extents, elements, strict=True))
-    conditions = unproved_conditions(ip, [c for low, size, e in known for c in (e - low, low + size - e - 1)])
+    elements = [(low + iters).simplified() for low, iters in zip(where.region.mins, loops, strict=True)]
+    domains = list(zip(where.whole.mins, where.whole.extents, elements, strict=True))
+    conditions = unproved_conditions(ip, [c for low, size, e in domains for c in (e - low, low + size - e - 1)])
     with ip:
         if conditions:
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
         with ip:
             block = create.block(name, _iters(target, where, loops, elements))
-    at = [Index.of(i.var) for i in block.iters]
-    there = [(a + low).simplified() for a, low in zip(at, where.shift, strict=True)]
-    places = {where.region.buffer: there}
+    iters = [Index.of(i.var) for i in block.iters]
+    shifted = [(a + low).simplified() for a, low in zip(iters, where.shift, strict=True)]
+    places = {where.region.buffer: shifted}
     with create.at_end(block.body):
-        create.store(create.load(source.value, places.get(source, at)), target.value, places.get(target, at))
+        create.store(create.load(source.value, places.get(source, iters)), target.value, places.get(target, iters))
     return block
 
 
 def _iters(target: Buffer, where: CopyRegion, loops: Sequence[Index], elements: Sequence[Index]) -> list[IterSpec]:
     """One iter a dimension, over the cache or the buffer (for a parameter: over what the copy writes)."""
     if where.window:
-        return [IterSpec(f"v{n}", "S", 0, e, at) for n, (e, at) in enumerate(zip(where.shape, loops, strict=True))]
+        return [IterSpec(f"v{n}", "S", 0, e, loop) for n, (e, loop) in enumerate(zip(where.shape, loops, strict=True))]
     domain = where.whole if target.is_param else whole_buffer(where.region.buffer)
     parts = zip(domain.mins, domain.extents, elements, strict=True)
     return [IterSpec(f"v{n}", "S", low, size, e) for n, (low, size, e) in enumerate(parts)]
 
 
-def unproved_conditions(ip: ir.InsertionPoint, wanted: Sequence[Index]) -> list[Constraint]:
+def unproved_conditions(ip: ir.InsertionPoint, conditions: Sequence[Index]) -> list[Constraint]:
     """Those of some conditions `>= 0` that the enclosing loops do not imply."""
     end = ip.ref_operation
     if end is None:
         return []
     boxed = intervals.around(end.operation)
-    doubtful = [c for c in wanted if not intervals.at_least_zero(c, boxed)]
+    doubtful = [c for c in conditions if not intervals.at_least_zero(c, boxed)]
     if not doubtful:
         return []
     with sets.question("which part of a copy is inside its buffer"):
@@ -180,8 +180,8 @@ def redirect(
     moves = any(s.as_constant() != 0 for s in shift)
     for op in [o for o in ops(root) if not loads_only or o.name in LOADS]:
         if moves and any(v == old.value for v in op.operands):
-            at = [(i - s).simplified() for i, s in zip(walk.access_indices(op), shift, strict=True)]
-            access_at(op, new, at)
+            indices = [(i - s).simplified() for i, s in zip(walk.access_indices(op), shift, strict=True)]
+            access_at(op, new, indices)
             continue
         for number, value in enumerate(list(op.operands)):
             if value == old.value:

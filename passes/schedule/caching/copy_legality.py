@@ -37,9 +37,9 @@ def check_copies_written(buffer: Buffer, copy: Block, block: Block) -> None:
         return
     root = func_of(copy.op).op
     with question(f"whether what is copied of {buffer.name} is written before"):
-        found = unwritten_reads(buffer.value, root, copy.op)
-    if found is not None:
-        example = unwritten_example(found, root)
+        unwritten = unwritten_reads(buffer.value, root, copy.op)
+    if unwritten is not None:
+        example = unwritten_example(unwritten, root)
         refuse(
             block,
             f"the copy would also take {example.element}, which no block has written by then",
@@ -57,10 +57,10 @@ def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix
     if not accesses_to(block, cache, writes=False):
         return
     with question(f"whether {cache.name} is written before it is read"):
-        found = unwritten_reads(cache.value, scope.op, block.op)
-    if found is not None:
-        touch, point = found
-        example = unwritten_example(found, scope.op)
+        unwritten = unwritten_reads(cache.value, scope.op, block.op)
+    if unwritten is not None:
+        touch, point = unwritten
+        example = unwritten_example(unwritten, scope.op)
         refuse(
             block,
             f"at {touch.at(point)} the block reads an element of the buffer before it writes it; in a "
@@ -91,8 +91,8 @@ def check_reads_earlier_contents(scope: Scope, buffer: Buffer, block: Block, mes
     """
     uses = [use.owner.operation for use in buffer.value.uses if is_inside(use.owner.operation, block.op)]
     plain = all(op.name in ELEMENT_ACCESSES for op in uses)
-    around = [p for p in parents(block.op) if is_inside(p, scope.op)]
-    check(plain and not any(is_data_loop(p) and not is_bound_value(p) for p in around), block, message)
+    enclosing = [p for p in parents(block.op) if is_inside(p, scope.op)]
+    check(plain and not any(is_data_loop(p) and not is_bound_value(p) for p in enclosing), block, message)
     with question(f"whether the block reads an element of {buffer.name} that it wrote before"):
         seen = reads_written(buffer.value, scope.op)
     check(not seen, block, message)

@@ -48,11 +48,11 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
     """
     readers = [r for r in readers if accesses_to(r, buffer, False) and not accesses_to(r, buffer, True)]
     every = [b for b in children_using(scope, [buffer.value]) if accesses_to(b, buffer, writes=True)]
-    found = [b for b in every if not readers or not all(_runs_once_before(scope, r, b) for r in readers)]
-    if len(found) > 1:
-        names = ", ".join(f'"{b.name}"' for b in found)
+    writers = [b for b in every if not readers or not all(_runs_once_before(scope, r, b) for r in readers)]
+    if len(writers) > 1:
+        names = ", ".join(f'"{b.name}"' for b in writers)
         refuse(
-            found[1],
+            writers[1],
             f"{buffer.name} is written by several blocks ({names}); a cached buffer needs a single writer in the scope",
             fix=JOIN_WRITERS,
         )
@@ -63,7 +63,7 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
                 f"{buffer.name} is also written outside any block of the scope; a cached buffer needs a single writer",
                 fix=_fix_outside_write(scope, access.op),
             )
-    return found[0] if found else None
+    return writers[0] if writers else None
 
 
 def _runs_once_before(scope: Scope, first: Block, second: Block) -> bool:
@@ -79,26 +79,28 @@ def _fix_outside_write(scope: Scope, op: ir.Operation) -> str:
 
 
 def readers_to_redirect(
-    scope: Scope, buffer: Buffer, writer: Block | None, wanted: Sequence[Block] | None
+    scope: Scope, buffer: Buffer, writer: Block | None, listed: Sequence[Block] | None
 ) -> list[Block]:
     """The readers to redirect to the cache, in program order: all that do not write the buffer, or those the user
     listed. Other listed blocks are passed over, with a warning.
     """
     written = {b.id for b in readers_in(scope, buffer) if accesses_to(b, buffer, writes=True)}
     readers = [b for b in readers_in(scope, buffer) if b.id not in written]
-    for one in wanted or []:
-        if one not in readers:
-            what = "writes" if one == writer or one.id in written else "does not read"
-            warn(f'consumer_blocks: block "{one.name}" {what} {buffer.name} in the same scope, so it is not redirected')
-    found = [b for b in readers if b in wanted] if wanted else readers
-    for reader in found:
+    for block in listed or []:
+        if block not in readers:
+            what = "writes" if block == writer or block.id in written else "does not read"
+            warn(
+                f'consumer_blocks: block "{block.name}" {what} {buffer.name} in the same scope, so it is not redirected'
+            )
+    chosen = [b for b in readers if b in listed] if listed else readers
+    for reader in chosen:
         if writer is not None and is_ahead(reader, writer):
             refuse(
                 reader,
                 f'block "{reader.name}" reads {buffer.name} before block "{writer.name}" writes it; cache '
                 "only the reads after the write (consumer_blocks)",
             )
-    return found
+    return chosen
 
 
 # --- positions --------------------------------------------------------------------------------------------------------
@@ -106,15 +108,15 @@ def readers_to_redirect(
 
 def input_copy(scope: Scope, buffer: Buffer) -> CopyRegion:
     """The start of the scope, for a buffer that the scope does not write."""
-    before = first_op_after_allocs(scope.body)
-    if isinstance(scope, Block) and scope.init is not None and before == scope.init:
+    anchor = first_op_after_allocs(scope.body)
+    if isinstance(scope, Block) and scope.init is not None and anchor == scope.init:
         listed = [o.operation for o in scope.body.operations]
-        before = listed[listed.index(before) + 1]
-    whole = whole_buffer(buffer)
+        anchor = listed[listed.index(anchor) + 1]
+    full_region = whole_buffer(buffer)
     if isinstance(scope, Func):
-        return CopyRegion(before, whole, whole)
-    region = next((r for r in trusted(scope)[0] if r.buffer == buffer), whole)
-    return CopyRegion(before, region, whole)
+        return CopyRegion(anchor, full_region, full_region)
+    region = next((r for r in trusted(scope)[0] if r.buffer == buffer), full_region)
+    return CopyRegion(anchor, region, full_region)
 
 
 def read_copy(scope: Scope, buffer: Buffer, writer: Block, readers: Sequence[Block]) -> CopyRegion:
@@ -125,9 +127,9 @@ def read_copy(scope: Scope, buffer: Buffer, writer: Block, readers: Sequence[Blo
         return copy_region(
             accesses_to(writer, buffer, writes=True), scope.op, next_op(walk.child_towards(scope.op, writer.op))
         )
-    level, made, first = common_ancestor(writer.op, readers[0].op)
+    level, write_op, first = common_ancestor(writer.op, readers[0].op)
     check(
-        made.block == first.block,
+        write_op.block == first.block,
         readers[0],
         f"the writer and the first reader of {buffer.name} are in two branches of one condition",
         fix=_READ_AT,
@@ -188,13 +190,13 @@ def write_copy(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Bloc
         )
     writes = accesses_to(block, buffer, writes=True)
     later = [r for r in others if r not in earlier]
-    level, before = scope.op, list(scope.body.operations)[-1].operation
+    level, anchor = scope.op, list(scope.body.operations)[-1].operation
     if later:
-        level, made, before = common_ancestor(block.op, later[0].op)
+        level, write_op, anchor = common_ancestor(block.op, later[0].op)
         check(
-            made.block == before.block,
+            write_op.block == anchor.block,
             later[0],
             f"the writer and the first reader of {buffer.name} are in two branches of one condition",
             fix=_WRITE_AT,
         )
-    return copy_region(writes, level, before)
+    return copy_region(writes, level, anchor)

@@ -71,12 +71,12 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
             f'block "{block.name}" contains block "{inner[0].name}"; it must not contain blocks',
             fix=f'pass block "{inner[0].name}"',
         )
-    found = [op for op in ops(block.op) if any(_reaches(v, buffer) for v in op.operands)]
-    check(bool(found), block, f'block "{block.name}" declares {buffer.name}, but does not access it')
-    known = {i.var for i in block.iters} | set(outer_iters(block))
+    accessing = [op for op in ops(block.op) if any(_reaches(v, buffer) for v in op.operands)]
+    check(bool(accessing), block, f'block "{block.name}" declares {buffer.name}, but does not access it')
+    available = {i.var for i in block.iters} | set(outer_iters(block))
     units = {lp.var: lp.lower for op in ops(block.op) if is_loop(op) and (lp := Loop(op)).const_extent == 1}
     first: list[Index] | None = None
-    for op in found:
+    for op in accessing:
         if op.name not in AFFINE_ELEMENT_ACCESSES:
             refuse(
                 op,
@@ -90,14 +90,14 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
                 "keep the old buffer"
             )
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
-        at = [i.substitute(units).simplified() for i in access_indices(op)]
-        if any(v not in known and not is_symbol(v) for i in at for v in i.values):
+        indices = [i.substitute(units).simplified() for i in access_indices(op)]
+        if any(v not in available and not is_symbol(v) for i in indices for v in i.values):
             text = f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only"
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
-        if first is not None and not all(a.same(b) for a, b in zip(first, at, strict=True)):
+        if first is not None and not all(a.same(b) for a, b in zip(first, indices, strict=True)):
             text = f'block "{block.name}" accesses {buffer.name} at different indices; a single one is needed'
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
-        first = first or at
+        first = first or indices
     return PointAccess(block, buffer, tuple(first or ()))
 
 
@@ -111,8 +111,8 @@ def narrowed(access: PointAccess) -> PointAccess:
 
 def fix_map(access: PointAccess) -> str:
     """Fix for a map that does not fit: one with a dimension for each iter of the index."""
-    used = ", ".join(i.name for i in access.used)
-    return f"lambda {', '.join(i.name for i in access.block.iters)}: ({used}) is a map that fits"
+    names = ", ".join(i.name for i in access.used)
+    return f"lambda {', '.join(i.name for i in access.block.iters)}: ({names}) is a map that fits"
 
 
 def _reaches(value: ir.Value, buffer: Buffer) -> bool:
@@ -124,9 +124,9 @@ def redirect_access(access: PointAccess, cache: Buffer, indices: Sequence[Index]
     ones = tuple(Index.constant(1) for _ in indices)
     for key in (attrs.READS, attrs.WRITES):
         if any(r.buffer == access.buffer for r in declared(access.block, key, [])):
-            found = declared(access.block, key, [])
-            place = Region(cache, tuple(indices), ones)
-            declare(access.block, key, [place if r.buffer == access.buffer else r for r in found])
+            regions = declared(access.block, key, [])
+            element = Region(cache, tuple(indices), ones)
+            declare(access.block, key, [element if r.buffer == access.buffer else r for r in regions])
     for op in ops(access.block.op):
         if any(v == access.buffer.value for v in op.operands):
             access_at(op, cache, indices)
@@ -170,9 +170,9 @@ def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index]
     count = len(dom.dims)
     first, second = point[-2 * count : -count][dom.free :], point[-count:][dom.free :]
     places = [_element(dom, access, p) for p in (point[-2 * count : -count], point[-count:])]
-    shown = {"first": _instance(block, first), "second": _instance(block, second), "a": places[0], "b": places[1]}
-    pair = (shown["first"], shown["second"])
-    refuse(block, text.format(**shown), counterexample=Counterexample(pair, places[0]), fix=fix)
+    words = {"first": _instance(block, first), "second": _instance(block, second), "a": places[0], "b": places[1]}
+    pair = (words["first"], words["second"])
+    refuse(block, text.format(**words), counterexample=Counterexample(pair, places[0]), fix=fix)
 
 
 def _pairs(dom: Domain, indices: Sequence[Index]) -> isl.Map:
@@ -188,5 +188,5 @@ def _element(dom: Domain, access: PointAccess, point: Sequence[int]) -> Element:
     relation = dom.map(access.indices)
     for number, value in enumerate(point):
         relation = relation.fix_val(sets.dim_type.in_, number, isl.Val(value))
-    found = smallest_point(relation.range()) or []
-    return Element.of(access.buffer.name, found[len(found) - len(access.indices) :])
+    coordinates = smallest_point(relation.range()) or []
+    return Element.of(access.buffer.name, coordinates[len(coordinates) - len(access.indices) :])

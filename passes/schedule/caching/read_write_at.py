@@ -81,16 +81,16 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
         readers = _readers_after_writes(loop, block, buffer)
         for reader in readers:
             check_redirectable(reader, buffer)
-        found = [a for r in readers for a in accesses(r) if a.buffer == buffer.value]
-        where = CopyRegion(readers[0], box(found, loop.op, sharing_threads(storage_scope, loop)), whole_buffer(buffer))
+        reads = [a for r in readers for a in accesses(r) if a.buffer == buffer.value]
+        where = CopyRegion(readers[0], box(reads, loop.op, sharing_threads(storage_scope, loop)), whole_buffer(buffer))
         iters = _iters(loop, where)
 
     scope = enclosing_block(loop.op)
     cache = alloc_like(buffer, scope, f"{buffer.name}_{storage_scope}", buffer.dims, storage_scope)
-    made = _copy(f"{buffer.name}_{storage_scope}", buffer, cache, where, iters)
+    copy = _copy(f"{buffer.name}_{storage_scope}", buffer, cache, where, iters)
     for reader in readers:
         redirect(reader, buffer, cache)
-    return made
+    return copy
 
 
 @primitive("write_at", moves="under its loop")
@@ -125,19 +125,19 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
             refuse(users[-1], f"{buffer.name} is read here after the last write in loop {loop.name}; use cache_write")
         for user in users:
             check_redirectable(user, buffer)
-        found = [a for w in writers for a in accesses(w) if a.buffer == buffer.value and a.is_write]
-        region = written_region(found, loop.op)
-        where = CopyRegion(next_op(writers[-1]), region, written_region(found, func_of(loop.op).op))
+        writes = [a for w in writers for a in accesses(w) if a.buffer == buffer.value and a.is_write]
+        region = written_region(writes, loop.op)
+        where = CopyRegion(next_op(writers[-1]), region, written_region(writes, func_of(loop.op).op))
         iters = _iters(loop, where)
-        other = _other_write(buffer, loop)
+        outer_write = _other_write(buffer, loop)
 
     scope = enclosing_block(loop.op)
     cache = alloc_like(buffer, scope, f"{buffer.name}_{storage_scope}", buffer.dims, storage_scope)
-    made = _copy(f"{buffer.name}_{storage_scope}", cache, buffer, where, iters)
+    copy = _copy(f"{buffer.name}_{storage_scope}", cache, buffer, where, iters)
     for user in users:
         redirect(user, buffer, cache)
-    _check_written(loop, cache, made, buffer, other)
-    return made
+    _check_written(loop, cache, copy, buffer, outer_write)
+    return copy
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -170,49 +170,51 @@ def _readers_after_writes(loop: Loop, block: Block, buffer: Buffer) -> list[ir.O
     """The statements of a loop's body that read a buffer after its last write there. Refuses to leave out `block`."""
     body, readers = loop.body_ops(), _users(loop, buffer, writes=False)
     writers = _users(loop, buffer, writes=True)
-    found = [r for r in readers if not writers or body.index(r) > body.index(writers[-1])]
-    wanted = [r for r in readers if r == block.op or is_inside(block.op, r)]
-    if not found or any(r not in found for r in wanted):
+    later_readers = [r for r in readers if not writers or body.index(r) > body.index(writers[-1])]
+    own_readers = [r for r in readers if r == block.op or is_inside(block.op, r)]
+    if not later_readers or any(r not in later_readers for r in own_readers):
         refuse(
             writers[-1],
             f"{buffer.name} is written here after it was read in loop {loop.name}; the copy would be stale",
             fix="cache_inplace copies around a single block; or pass an inner loop, around the readers alone",
         )
-    return found
+    return later_readers
 
 
 def _iters(loop: Loop, where: CopyRegion) -> list[Loop]:
     """The loops around the copy whose variables its region uses: they become iters."""
-    used = {v for i in (*where.region.mins, *where.region.extents) for v in i.values}
-    found = [lp for lp in [*loops_above(loop.op), loop] if lp.var in used]
-    for one in found:
-        bounds = [*one.lowers, *one.uppers]
+    region_values = {v for i in (*where.region.mins, *where.region.extents) for v in i.values}
+    iter_loops = [lp for lp in [*loops_above(loop.op), loop] if lp.var in region_values]
+    for iter_loop in iter_loops:
+        bounds = [*iter_loop.lowers, *iter_loop.uppers]
         if len(bounds) != 2 or not all(is_symbol(v) for b in bounds for v in b.values):
             refuse(
-                one,
-                f"the range of loop {one.name} depends on other loops; it cannot be the domain of an iter",
-                fix=use_longest_range(one),
+                iter_loop,
+                f"the range of loop {iter_loop.name} depends on other loops; it cannot be the domain of an iter",
+                fix=use_longest_range(iter_loop),
             )
-    return found
+    return iter_loops
 
 
 def _other_write(buffer: Buffer, loop: Loop) -> ir.Operation | None:
     """A write of a buffer outside a loop."""
-    found = accesses(func_of(loop.op).op)
-    return next((a.op for a in found if a.is_write and a.buffer == buffer.value and not is_inside(a.op, loop.op)), None)
+    all_accesses = accesses(func_of(loop.op).op)
+    return next(
+        (a.op for a in all_accesses if a.is_write and a.buffer == buffer.value and not is_inside(a.op, loop.op)), None
+    )
 
 
 @only_reads
-def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, other: ir.Operation | None) -> None:
+def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, outer_write: ir.Operation | None) -> None:
     """Refuse to copy back elements that are not written by then, or to redirect reads of earlier contents.
 
     An element that an earlier iteration wrote is copied again, which changes nothing if all writes go to the copy.
-    `other`: a write of the buffer outside the loop, which reads in the loop may see unless they follow one in it.
+    `outer_write`: a write of the buffer outside the loop, which reads in the loop may see unless they follow one in it.
     """
-    own = [a for a in accesses(copy.op) if a.buffer == cache.value]
-    others = [a for a in accesses(loop.op) if a.buffer == cache.value and a not in own]
-    missing = uncovered(own, [a for a in others if a.is_write], loop.op)
-    if missing and not (other is None and _is_written_by_then(cache, copy)):
+    copy_accesses = [a for a in accesses(copy.op) if a.buffer == cache.value]
+    others = [a for a in accesses(loop.op) if a.buffer == cache.value and a not in copy_accesses]
+    missing = uncovered(copy_accesses, [a for a in others if a.is_write], loop.op)
+    if missing and not (outer_write is None and _is_written_by_then(cache, copy)):
         refuse(
             loop,
             f"the elements written in an iteration of loop {loop.name} are not a box: {missing} is left out",
@@ -223,21 +225,21 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, other
     if all(a.is_write for a in others):
         return
     readers = [enclosing_block(a.op) for a in others if not a.is_write]
-    scope = scope_of(copy).op if other is None else loop.op
+    scope = scope_of(copy).op if outer_write is None else loop.op
     try:
         with question(f"whether {cache.name} is written before it is read"):
-            found = unwritten_reads(cache.value, scope, loop.op)
-        example = None if found is None or other is not None else unwritten_example(found, scope)
+            unwritten = unwritten_reads(cache.value, scope, loop.op)
+        example = None if unwritten is None or outer_write is not None else unwritten_example(unwritten, scope)
     except NotProvable as error:
         refuse(loop, str(error), False, fix=COPY_IN if all(_writes(r, others) for r in readers) else COPY_ALL)
-    if found is not None and other is not None:
+    if unwritten is not None and outer_write is not None:
         refuse(
-            other,
+            outer_write,
             f"{buffer.name} is written here and read under loop {loop.name}, where the copy lacks "
             "that value; use cache_read and cache_write, or a loop around both",
         )
-    if found is not None:
-        touch, point = found
+    if unwritten is not None:
+        touch, point = unwritten
         way = COPY_IN if _writes(enclosing_block(touch.access.op), others) else ""
         text = f"{touch.at(point)} reads the earlier contents of the buffer, which the copy does not have"
         refuse(loop, text, True, example, fix=way)
@@ -252,9 +254,9 @@ def _is_written_by_then(cache: Buffer, copy: Block) -> bool:
         return False
 
 
-def _writes(owner: Scope, found: Sequence[Access]) -> bool:
+def _writes(owner: Scope, candidates: Sequence[Access]) -> bool:
     """Whether one of some accesses is a write of a block."""
-    return any(a.is_write and is_inside(a.op, owner.op) for a in found)
+    return any(a.is_write and is_inside(a.op, owner.op) for a in candidates)
 
 
 # --- the copy ---------------------------------------------------------------------------------------------------------
@@ -265,21 +267,21 @@ def _copy(name: str, source: Buffer, target: Buffer, where: CopyRegion, iters: S
     specs = [IterSpec(f"v{n}", "S", lp.lower, lp.extent, Index.of(lp.var)) for n, lp in enumerate(iters)]
     with ir.InsertionPoint(where.before):
         block = create.block(name, specs, {"auto_copy": True})
-    inside = {lp.var: Index.of(it.var) for lp, it in zip(iters, block.iters, strict=True)}
+    mapping = {lp.var: Index.of(it.var) for lp, it in zip(iters, block.iters, strict=True)}
     ip = create.at_end(block.body)
-    at: list[Index] = []
+    indices: list[Index] = []
     for number, (low, extent) in enumerate(zip(where.region.mins, where.region.extents, strict=True)):
         with ip:
-            loop = create.loop(f"ax{number}", 0, extent.substitute(inside))
-        at.append((low.substitute(inside) + Index.of(loop.var)).simplified())
+            loop = create.loop(f"ax{number}", 0, extent.substitute(mapping))
+        indices.append((low.substitute(mapping) + Index.of(loop.var)).simplified())
         ip = create.at_end(loop.body)
-    parts = list(zip(where.whole.mins, where.whole.extents, at, strict=True))
+    parts = list(zip(where.whole.mins, where.whole.extents, indices, strict=True))
     conditions = unproved_conditions(ip, [c for low, size, i in parts for c in (i - low, low + size - i - 1)])
     with ip:
         if conditions:
             ip = create.at_end(create.guard(conditions).regions[0].blocks[0])
         with ip:
-            create.store(create.load(source.value, at), target.value, at)
+            create.store(create.load(source.value, indices), target.value, indices)
     _make_overlap_opaque(block)
     return block
 

@@ -66,25 +66,25 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
 
     shape = [i.min + i.extent for i in access.used]
     cache = alloc_like(chosen, scope, f"{chosen.name}_reindex", shape, chosen.scope)
-    made = _copy(access, cache, nest.top, spans, key)
+    copy = _copy(access, cache, nest.top, spans, key)
     redirect_access(access, cache, cell)
     if key == attrs.WRITES:
-        check_write_back(scope, cache, block, made)
-    return made
+        check_write_back(scope, cache, block, copy)
+    return copy
 
 
 def _spans(access: PointAccess, nest: PrivateNest, way: str) -> list[tuple[Index, Index]]:
     """First value and number of values that each iter of the index has in one iteration of the shared loops."""
-    found = [nest.interval(it) for it in access.used]
-    if None in found:
-        it, outer = access.used[found.index(None)], nest.shared[-1]
+    intervals = [nest.interval(it) for it in access.used]
+    if None in intervals:
+        it, outer = access.used[intervals.index(None)], nest.shared[-1]
         refuse(
             outer,
             f'{outer!r} contains more than block "{access.block.name}", and what iter {it.name} is in one iteration of '
             "it is not an interval",
             fix=f"reindex_{way} copies the region that a loop accesses, or split by a factor that divides the extent",
         )
-    return [span for span in found if span is not None]
+    return [span for span in intervals if span is not None]
 
 
 def _copy(
@@ -94,26 +94,28 @@ def _copy(
     is_read = key == attrs.READS
     ip = ir.InsertionPoint(top if is_read else next_op(top))
     specs: list[IterSpec] = []
-    inside: list[Index] = []
+    bounds: list[Index] = []
     for number, (it, (low, extent)) in enumerate(zip(access.used, spans, strict=True)):
         first = it.min if low.same(it.min) else Index.constant(0)
         with ip:
             loop = create.loop(f"ax{number}", first, (first + extent).simplified())
         binding = (low - first + Index.of(loop.var)).simplified()
         specs.append(IterSpec(f"v{number}", "S", it.min, it.extent, binding))
-        inside += [binding - it.min, it.min + it.extent - binding - 1]
+        bounds += [binding - it.min, it.min + it.extent - binding - 1]
         ip = create.at_end(loop.body)
     name = f"{cache.name if is_read else access.buffer.name}_reindex"
-    conditions = unproved_conditions(ip, inside)
+    conditions = unproved_conditions(ip, bounds)
     with ip:
         if conditions:
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
     with ip:
-        made = create.block(name, specs)
-    at = [Index.of(i.var) for i in made.iters]
-    through = {old.var: new for old, new in zip(access.used, at, strict=True)}
-    there = [i.substitute(through).simplified() for i in access.indices]
-    source, target = ((access.buffer, there), (cache, at)) if is_read else ((cache, at), (access.buffer, there))
-    with create.at_end(made.body):
+        copy = create.block(name, specs)
+    iters = [Index.of(i.var) for i in copy.iters]
+    through = {old.var: new for old, new in zip(access.used, iters, strict=True)}
+    indices = [i.substitute(through).simplified() for i in access.indices]
+    source, target = (
+        ((access.buffer, indices), (cache, iters)) if is_read else ((cache, iters), (access.buffer, indices))
+    )
+    with create.at_end(copy.body):
         create.store(create.load(source[0].value, source[1]), target[0].value, target[1])
-    return made
+    return copy

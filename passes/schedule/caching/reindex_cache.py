@@ -86,11 +86,11 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
         where = input_copy(plan.scope, buffer) if writer is None else read_copy(plan.scope, buffer, writer, [block])
 
     cache = _allocate(plan, storage_scope)
-    made = _copy(plan, cache, where.before, buffer, cache)
+    copy = _copy(plan, cache, where.before, buffer, cache)
     redirect_access(plan.access, cache, plan.cell)
     with frozen():
-        check_fills_box(cache, made, block)
-    return made
+        check_fills_box(cache, copy, block)
+    return copy
 
 
 @primitive("reindex_cache_write", moves="in place")
@@ -119,10 +119,10 @@ def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_sco
         where = write_copy(plan.scope, buffer, block, [r for r in readers_in(plan.scope, buffer) if r != block])
 
     cache = _allocate(plan, storage_scope)
-    made = _copy(plan, cache, where.before, cache, buffer)
+    copy = _copy(plan, cache, where.before, cache, buffer)
     redirect_access(plan.access, cache, plan.cell)
-    check_write_back(plan.scope, cache, block, made)
-    return made
+    check_write_back(plan.scope, cache, block, copy)
+    return copy
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -154,12 +154,12 @@ def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoi
         cell = [Index.wrap(i) for i in mapped.image([Index.of(i.var) for i in block.iters])]
     except IndexMapError as error:
         refuse(block, str(error))
-    used, wanted = ([i.name for i in iters] for iters in (access.used, iters_in(block, cell)))
+    index_iters, map_iters = ([i.name for i in iters] for iters in (access.used, iters_in(block, cell)))
     check(
-        used == wanted,
+        index_iters == map_iters,
         block,
-        f"the index of {buffer.name} uses the iters ({', '.join(used)}), but the map {map_} uses "
-        f"({', '.join(wanted)}); they must be the same",
+        f"the index of {buffer.name} uses the iters ({', '.join(index_iters)}), but the map {map_} uses "
+        f"({', '.join(map_iters)}); they must be the same",
         fix_map(access),
     )
     check_distinct_cells(access, cell)
@@ -174,26 +174,26 @@ def _allocate(plan: _Plan, storage_scope: str) -> Buffer:
     return alloc_like(like, plan.scope, f"{like.name}_{storage_scope}", plan.shape, storage_scope)
 
 
-def _copy(plan: _Plan, cache: Buffer, before: ir.Operation, source: Buffer, target: Buffer) -> Block:
+def _copy(plan: _Plan, cache: Buffer, anchor: ir.Operation, source: Buffer, target: Buffer) -> Block:
     """Create the copy over those loops and iters of the block that the index uses, guarded as the block is."""
-    block, level = plan.access.block, parent_op(before)
+    block, level = plan.access.block, parent_op(anchor)
     iters = iters_in(block, plan.cell)
-    around = parents(block.op)  # with the loops that find a binding: the copy has all values of such an iter
-    own = [Loop(p) for p in around[: around.index(level)][::-1] if is_loop(p)]
-    nest = walk.loops_behind(own, {v for i in iters for v in i.binding.values})
-    ip, loops = create.copy_loops(nest, ir.InsertionPoint(before), serial=True)
-    dropped = {lp.var for lp in own} - set(loops)
+    enclosing = parents(block.op)  # with the loops that find a binding: the copy has all values of such an iter
+    loops_around = [Loop(p) for p in enclosing[: enclosing.index(level)][::-1] if is_loop(p)]
+    nest = walk.loops_behind(loops_around, {v for i in iters for v in i.binding.values})
+    ip, loops = create.copy_loops(nest, ir.InsertionPoint(anchor), serial=True)
+    dropped = {lp.var for lp in loops_around} - set(loops)
     guards = constraints(block.where) if block.where is not None else []
-    kept = [Constraint(g.index.substitute(loops), g.is_eq) for g in guards if not dropped & set(g.index.values)]
+    conditions = [Constraint(g.index.substitute(loops), g.is_eq) for g in guards if not dropped & set(g.index.values)]
     with ip, block.op.location:
-        if kept:
-            ip = create.at_end(create.where(kept).regions[0].blocks[0])
+        if conditions:
+            ip = create.at_end(create.where(conditions).regions[0].blocks[0])
         with ip:
             specs = [replace(IterSpec.like(i, i.binding.substitute(loops)), kind="S") for i in iters]
-            made = create.block(f"{plan.access.buffer.name}_{cache.scope}", specs)
-    through = {old.var: Index.of(new.var) for old, new in zip(iters, made.iters, strict=True)}
-    at = {cache: plan.cell, plan.access.buffer: list(plan.access.indices)}
-    read, write = ([i.substitute(through) for i in at[b]] for b in (source, target))
-    with create.at_end(made.body):
+            copy = create.block(f"{plan.access.buffer.name}_{cache.scope}", specs)
+    through = {old.var: Index.of(new.var) for old, new in zip(iters, copy.iters, strict=True)}
+    indices = {cache: plan.cell, plan.access.buffer: list(plan.access.indices)}
+    read, write = ([i.substitute(through) for i in indices[b]] for b in (source, target))
+    with create.at_end(copy.body):
         create.store(create.load(source.value, read), target.value, write)
-    return made
+    return copy

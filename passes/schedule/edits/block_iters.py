@@ -16,7 +16,9 @@ IterMapping = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
 
 def replace_iters(block: Block, specs: Sequence[IterSpec], old: IterMapping) -> Block:
     """Replace `block` by one with the iters `specs`. Its init runs at the start of the new reduce iters."""
-    own = {key: declared(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes}
+    declared_regions = {
+        key: declared(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes
+    }
     below = NestedRegions.of(block.op)
     with ir.InsertionPoint(block.op), block.op.location:
         new = create.block(block.name, specs)
@@ -32,12 +34,12 @@ def replace_iters(block: Block, specs: Sequence[IterSpec], old: IterMapping) -> 
     edit.move_body(block.body, new.body)
     edit.substitute(mapping)
     edit.erase(block.op)
-    made = Block(new.op)
-    for key, regions in own.items():
-        declare(made, key, [r.over(mapping) for r in regions])
+    result = Block(new.op)
+    for key, regions in declared_regions.items():
+        declare(result, key, [r.over(mapping) for r in regions])
     below.redeclare(mapping)
-    fold_known(made.op)
-    return made
+    fold_known(result.op)
+    return result
 
 
 @dataclass(frozen=True)
@@ -54,5 +56,5 @@ class NestedRegions:
 
     def redeclare(self, mapping: Mapping[ir.Value, Index]) -> None:
         """Declare the regions again, with old iters replaced by `mapping`."""
-        for block, key, found in self.regions:
-            declare(block, key, [r.over(mapping) for r in found])
+        for block, key, regions in self.regions:
+            declare(block, key, [r.over(mapping) for r in regions])

@@ -46,22 +46,22 @@ def check_scope_name(block: Block, scope: str) -> None:
 
 def find_buffer(block: Block, which: int | str, key: str) -> Buffer:
     """The buffer with an index (in printed order) or name among those a block reads or writes."""
-    found = buffers(block)[0 if key == attrs.READS else 1]
+    accessed = buffers(block)[0 if key == attrs.READS else 1]
     word = "reads" if key == attrs.READS else "writes"
-    listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(found)) or "nothing"
+    listed = ", ".join(f"{n}: {b.name}" for n, b in enumerate(accessed)) or "nothing"
     if isinstance(which, str):
-        named = [b for b in found if b.name == which]
+        named = [b for b in accessed if b.name == which]
         if len(named) != 1:
             many = len(named) or "no"
             reason = f'block "{block.name}" {word} {many} buffers named {which!r}; it {word} {listed}'
             raise BufferNameError(reason, block.op)
         return named[0]
     check(
-        0 <= which < len(found),
+        0 <= which < len(accessed),
         block,
         f'block "{block.name}" has no buffer number {which} among those it {word}; it {word} {listed}',
     )
-    return found[which]
+    return accessed[which]
 
 
 def find_accessed_buffer(block: Block, which: BufferChoice) -> tuple[Buffer, str]:
@@ -70,8 +70,8 @@ def find_accessed_buffer(block: Block, which: BufferChoice) -> tuple[Buffer, str
         names = [b.name for b in buffers(block)[0]]
         key = attrs.READS if which in names else attrs.WRITES
         if key == attrs.WRITES and which not in [b.name for b in buffers(block)[1]]:
-            known = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
-            reason = f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {known}'
+            accessed = ", ".join(dict.fromkeys([*names, *(b.name for b in buffers(block)[1])])) or "no buffer"
+            reason = f'block "{block.name}" neither reads nor writes a buffer {which!r}; it accesses {accessed}'
             raise BufferNameError(reason, block.op)
         return find_buffer(block, which, key), key
     key = attrs.READS if which[0] == "read" else attrs.WRITES
@@ -83,13 +83,13 @@ def fresh_name(func: Func, name: str) -> str:
 
     In a step, also a name that a buffer had before it, or was given for another one, is taken.
     """
-    taken = {b.name for b in func.params} | new_names()
-    known = contents_of(func.op)
-    if known is None:
-        found = (o for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes)
-        taken |= {attrs.get(o, attrs.NAME) for o in found}
+    names = {b.name for b in func.params} | new_names()
+    contents = contents_of(func.op)
+    if contents is None:
+        allocations = (o for o in ops(func.op) if o.name.startswith("memref.") and attrs.NAME in o.attributes)
+        names |= {attrs.get(o, attrs.NAME) for o in allocations}
     number, result = 0, name
-    while result in taken or (known is not None and known.buffers.get(result)):
+    while result in names or (contents is not None and contents.buffers.get(result)):
         number += 1
         result = f"{name}_{number}"
     new_names().add(result)
@@ -98,14 +98,14 @@ def fresh_name(func: Func, name: str) -> str:
 
 def first_op_after_allocs(body: ir.Block) -> ir.Operation:
     """The first op of a body that is not an allocation, view, size or constant: the insertion point for allocations."""
-    known = contents_of(body.owner.operation)
+    contents = contents_of(body.owner.operation)
     listed = body.operations
-    place = 0 if known is None else min(known.heads, len(listed) - 1)
-    while place and not is_head(listed[place - 1].operation):
-        place -= 1
-    while is_head(listed[place].operation):
-        place += 1
-    return listed[place].operation
+    position = 0 if contents is None else min(contents.heads, len(listed) - 1)
+    while position and not is_head(listed[position - 1].operation):
+        position -= 1
+    while is_head(listed[position].operation):
+        position += 1
+    return listed[position].operation
 
 
 def alloc_buffer(
@@ -131,14 +131,14 @@ def declaring(func: ir.Operation, buffer: Buffer) -> list[ir.Operation]:
 
     A block may declare a region of a buffer that it does not use.
     """
-    known = contents_of(func)
-    if known is None:
+    contents = contents_of(func)
+    if contents is None:
         return [func]
-    found = nests_using([buffer.value])
-    names = {buffer.name, *(Buffer(v).name for op in found for v in op.results)}
-    marks = {signature(op) for op in found}
-    others = (nest for name in names for nest in known.declared.get(name, ()) if nest.signature not in marks)
-    return [func] if any(True for _ in others) else found
+    nests = nests_using([buffer.value])
+    names = {buffer.name, *(Buffer(v).name for op in nests for v in op.results)}
+    marks = {signature(op) for op in nests}
+    others = (nest for name in names for nest in contents.declared.get(name, ()) if nest.signature not in marks)
+    return [func] if any(True for _ in others) else nests
 
 
 def rename_in_regions(
@@ -163,11 +163,11 @@ def follow_in_annotations(buffer: Buffer, name: str | None) -> None:
 
 
 def _rename_entries(block: Block, key: str, old: Buffer, name: str, shift: Sequence[Index]) -> None:
-    found = declared(block, key, [])
-    if shift and any(r.buffer == old for r in found):
-        declare(block, key, [_shifted(r, shift) if r.buffer == old else r for r in found])
+    regions = declared(block, key, [])
+    if shift and any(r.buffer == old for r in regions):
+        declare(block, key, [_shifted(r, shift) if r.buffer == old else r for r in regions])
     entries = list(ir.ArrayAttr(block.op.attributes[key]))
-    for number, region in enumerate(found):
+    for number, region in enumerate(regions):
         if region.buffer == old:
             entry = {e.name: e.attr for e in ir.DictAttr(entries[number])}
             entries[number] = ir.DictAttr.get({**entry, "buffer": ir.StringAttr.get(name)})

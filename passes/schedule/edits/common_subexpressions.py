@@ -11,24 +11,24 @@ from tir_mlir.dialect.ir import Index, trim
 from tir_mlir.dialect.symbolic import fold_affine
 
 
-def common_terms(found: Sequence[Index], often: int, wanted: Callable[[Index], bool]) -> list[Index]:
+def common_terms(expressions: Sequence[Index], often: int, is_chosen: Callable[[Index], bool]) -> list[Index]:
     """The subexpressions that occur at least `often` times, largest first, then in order of appearance.
 
-    Operands of a chosen subexpression are not counted again. Those of one that is not `wanted`, or too rare, are.
+    Operands of a chosen subexpression are not counted again. Those of one that is not `is_chosen`, or too rare, are.
     """
     first: dict[Index, Index] = {}
-    for term in [t for whole in found for t in _subexpressions(whole)]:
+    for term in [t for expression in expressions for t in _subexpressions(expression)]:
         first.setdefault(canonical(term), term)
-    own = Counter(canonical(t) for t in found)
-    more: Counter[Index] = Counter()
+    direct = Counter(canonical(t) for t in expressions)
+    nested: Counter[Index] = Counter()
     chosen = []
     for name in sorted(first, key=lambda n: -expr_size(first[n].expr)):
-        count = own[name] + more[name]
-        if count >= often and wanted(first[name]):
+        count = direct[name] + nested[name]
+        if count >= often and is_chosen(first[name]):
             chosen.append(first[name])
-        elif own[name]:
+        elif direct[name]:
             for part in _subexpressions(first[name])[1:]:
-                more[canonical(part)] += own[name]
+                nested[canonical(part)] += direct[name]
     return chosen
 
 

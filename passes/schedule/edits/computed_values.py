@@ -77,10 +77,10 @@ def _bind(op: ir.Operation, makers: Makers, limits: Mapping[ir.Value, Index]) ->
         return
     top = outermost_with_searches(block)
     with ir.InsertionPoint(top), op.location:
-        made = _Values(makers)
-        values = {n: made.of(index) for n, index in bound.items()}
-        tests = [made.test(c) for c in moved]
-        tests += [arith.cmpi(arith.CmpIPredicate.slt, made.value(v), create.apply(n)) for v, n in limits.items()]
+        emitter = _Values(makers)
+        values = {n: emitter.of(index) for n, index in bound.items()}
+        tests = [emitter.test(c) for c in moved]
+        tests += [arith.cmpi(arith.CmpIPredicate.slt, emitter.value(v), create.apply(n)) for v, n in limits.items()]
     if moved:
         guards.rewrite(block, guard, [c for c in conditions if c not in moved])  # type: ignore[arg-type]
         block = Block(op)
@@ -116,8 +116,8 @@ class _Values:
         for term, factor in terms.items():
             sides[factor > 0] += Index(term, condition.index.values).trimmed() * abs(factor)
         strict = constant < 0 and not condition.is_eq
-        rest = constant + strict
-        sides[rest > 0] += abs(rest)
+        bound = constant + strict
+        sides[bound > 0] += abs(bound)
         kinds = arith.CmpIPredicate
         kind = kinds.eq if condition.is_eq else kinds.slt if strict else kinds.sle
         return arith.cmpi(kind, *(self.of(side.simplified()) for side in sides))
@@ -131,20 +131,20 @@ def _guard(block: Block, test: ir.Value) -> None:
             edit.set_operand(outer, 0, arith.andi(outer.operands[0], test))
         return
     with ir.InsertionPoint(outer), block.op.location:
-        made = create.data_where(test)
-    edit.move_before(outer, list(made.regions[0].blocks[0].operations)[-1])
+        guard = create.data_where(test)
+    edit.move_before(outer, list(guard.regions[0].blocks[0].operations)[-1])
 
 
 def _search(block: Block, values: Mapping[int, ir.Value]) -> None:
     """Bind iters to values (see `create.bound_value`)."""
     bindings, iters, top = list(block.bindings), block.iters, outermost_with_searches(block)
-    here, loops, body = ir.InsertionPoint(top), {}, None
+    ip, loops, body = ir.InsertionPoint(top), {}, None
     for number, value in values.items():
         it = iters[number]
-        with here, block.op.location:
+        with ip, block.op.location:
             loop, body = create.bound_value(it.name, it.min, it.extent, value)
         loops[number] = loop
-        here = create.at_end(body)
+        ip = create.at_end(body)
     edit.move_before(top, list(body.operations)[-1])  # type: ignore[union-attr]
     edit.rebind(block.op, [Index.of(loops[n].var) if n in loops else b for n, b in enumerate(bindings)])
 

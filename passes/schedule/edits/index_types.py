@@ -52,14 +52,14 @@ class _IndexTypes:
 
     def spread(self) -> bool:
         """Add the variables whose type follows from those found so far; False if there are none."""
-        before = len(self.wide)
+        old_count = len(self.wide)
         for loop in self.loops:
             bounds = (v for bound in (*loop.lowers, *loop.uppers) for v in bound.values)
             if self._is_new(loop) and (loop.var in self.indices or any(map(self._is_wide, bounds))):
                 self.wide.add(loop.var)
         for block in self.blocks:
             self._spread_block(block)
-        return len(self.wide) > before
+        return len(self.wide) > old_count
 
     def _spread_block(self, block: Block) -> None:
         new = self._is_new(block)

@@ -45,28 +45,28 @@ def emit_index(index: Index) -> ir.Value:
         return create.apply(index)
     if (value := index.is_value()) is not None:
         return value
-    left, right = (emit_index(part) for part in operands(index))
-    return emit_operation(index.expr.maybe_downcast(), left, right)
+    lhs, right = (emit_index(part) for part in operands(index))
+    return emit_operation(index.expr.maybe_downcast(), lhs, right)
 
 
-def emit_operation(expr: ir.AffineExpr, left: ir.Value, right: ir.Value) -> ir.Value:
+def emit_operation(expr: ir.AffineExpr, lhs: ir.Value, right: ir.Value) -> ir.Value:
     """Emit the outermost operation of an expression over the values of its operands."""
     if isinstance(expr, ir.AffineAddExpr):
-        return arith.addi(left, right) if subtrahend(expr) is None else arith.subi(left, right)
+        return arith.addi(lhs, right) if subtrahend(expr) is None else arith.subi(lhs, right)
     if isinstance(expr, ir.AffineMulExpr):
-        return arith.muli(left, right)
+        return arith.muli(lhs, right)
     if isinstance(expr, ir.AffineFloorDivExpr):
-        return arith.floordivsi(left, right)
+        return arith.floordivsi(lhs, right)
     if isinstance(expr, ir.AffineCeilDivExpr):
-        return arith.ceildivsi(left, right)
-    return emit_floormod(left, right)
+        return arith.ceildivsi(lhs, right)
+    return emit_floormod(lhs, right)
 
 
-def emit_floormod(left: ir.Value, right: ir.Value) -> ir.Value:
+def emit_floormod(lhs: ir.Value, right: ir.Value) -> ir.Value:
     """Emit the remainder of a division rounded down."""
-    rest = arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
-    edit.set_attribute(rest.owner, attrs.OP, ir.StringAttr.get("floormod"))
-    return rest
+    remainder = arith.subi(lhs, arith.muli(arith.floordivsi(lhs, right), right))
+    edit.set_attribute(remainder.owner, attrs.OP, ir.StringAttr.get("floormod"))
+    return remainder
 
 
 def is_affine_value(value: ir.Value) -> bool:

@@ -58,8 +58,8 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
         bindings = block.bindings
         if not bindings:
             continue
-        around = [] if preserve_unit_iters else walk.loops_above(block.op)
-        units = {lp.var: lp.lower for lp in around if lp.const_extent == 1}
+        loops = [] if preserve_unit_iters else walk.loops_above(block.op)
+        units = {lp.var: lp.lower for lp in loops if lp.const_extent == 1}
         dom = None
         better = []
         for binding in bindings:

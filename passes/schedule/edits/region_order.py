@@ -24,10 +24,10 @@ def keeps_region_order(run: F) -> F:
         first: View | None = next(iter((*args, *kwargs.values())), None)
         if first is None:
             return run()  # variadic, called without arguments: the primitive refuses
-        before = _region_order(first)
-        module = module_of(first.op) if before else None
+        old_orders = _region_order(first)
+        module = module_of(first.op) if old_orders else None
         result = run(*args, **kwargs)
-        for number, orders in before.items():
+        for number, orders in old_orders.items():
             op = walk.find(module, number)  # type: ignore[arg-type]
             if op is not None:
                 _restore(Block(op), orders)
@@ -39,8 +39,8 @@ def keeps_region_order(run: F) -> F:
 @only_reads
 def _region_order(first: View) -> dict[int, list[list[str]]]:
     """The names of the buffers that each enclosing block reads and writes, by block id."""
-    around = [Block(p) for p in parents(first.op) if is_block(p)]
-    return {b.id: [[one.name for one in group] for group in buffers(b)] for b in around}
+    enclosing = [Block(p) for p in parents(first.op) if is_block(p)]
+    return {b.id: [[buffer.name for buffer in group] for group in buffers(b)] for b in enclosing}
 
 
 def _restore(block: Block, orders: list[list[str]]) -> None:
@@ -51,14 +51,14 @@ def _restore(block: Block, orders: list[list[str]]) -> None:
 
 def _declare_in_order(block: Block, key: str, order: Sequence[str]) -> None:
     """Declare the computed regions of a block if their order differs from `order`; new buffers come last."""
-    now = [b.name for b in buffers(block)[_KEYS.index(key)]]
-    wanted = sorted(now, key=lambda name: order.index(name) if name in order else len(order))
-    if wanted != now:
-        found = computed(block)[_KEYS.index(key)]
-        used = {v for r in found for index in (*r.mins, *r.extents) for v in index.values}
-        if any(walk.enclosing_loop_name(v) is not None for v in used):
+    names = [b.name for b in buffers(block)[_KEYS.index(key)]]
+    ordered = sorted(names, key=lambda name: order.index(name) if name in order else len(order))
+    if ordered != names:
+        regions = computed(block)[_KEYS.index(key)]
+        index_values = {v for r in regions for index in (*r.mins, *r.extents) for v in index.values}
+        if any(walk.enclosing_loop_name(v) is not None for v in index_values):
             return  # regions over loops around the block cannot be declared
-        declare(block, key, sorted(found, key=lambda r: wanted.index(r.buffer.name)))
+        declare(block, key, sorted(regions, key=lambda r: ordered.index(r.buffer.name)))
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ class BlockRegions:
             _declare_in_order(block, key, order)
             if key not in self.declared:
                 continue
-            found = computed(block)[_KEYS.index(key)]
-            own = [r for r in found if key == attrs.READS and r.buffer.name in first]
-            declare(block, key, [*own, *(r.over(mapping or {}) for r in self.declared[key])])
+            regions = computed(block)[_KEYS.index(key)]
+            updated = [r for r in regions if key == attrs.READS and r.buffer.name in first]
+            declare(block, key, [*updated, *(r.over(mapping or {}) for r in self.declared[key])])
 
     def extend_outer(self, outer: Block) -> None:
         """Add the update block's declared reads of its own output to the reads of an enclosing block."""
         order = [r.buffer.name for r in self.declared.get(attrs.READS, [])]
         reads, writes = computed(outer) if any(name in order for name in self.names[1]) else ([], [])
-        own = [w for w in writes if w.buffer.name in order and all(w.buffer != r.buffer for r in reads)]
-        if own:
-            declare(outer, attrs.READS, sorted([*reads, *own], key=lambda r: order.index(r.buffer.name)))
+        missing = [w for w in writes if w.buffer.name in order and all(w.buffer != r.buffer for r in reads)]
+        if missing:
+            declare(outer, attrs.READS, sorted([*reads, *missing], key=lambda r: order.index(r.buffer.name)))

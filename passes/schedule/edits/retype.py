@@ -60,5 +60,5 @@ def _subview_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType)
     total = offset
     for part, stride in zip(offsets, strides, strict=True):
         total = DYNAMIC if DYNAMIC in (total, part, stride) and part != 0 or total == DYNAMIC else total + part * stride
-    kept = kept_dims(old.shape, sizes) or []
-    return ir.StridedLayoutAttr.get(total, [inner[d] for d in kept])
+    dims = kept_dims(old.shape, sizes) or []
+    return ir.StridedLayoutAttr.get(total, [inner[d] for d in dims])

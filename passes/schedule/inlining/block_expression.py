@@ -68,18 +68,18 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP, in_loo
     """
     text = f'block "{block.name}" has an init: a reduction, not a complete block, cannot be inlined'
     check(block.init is None, block, text, reduction_fix)
-    held = _innermost_body(block.body_ops()) if in_loops else block.body_ops()
-    if vector := next((o for o in held if is_vector_access(o)), None):
+    body = _innermost_body(block.body_ops()) if in_loops else block.body_ops()
+    if vector := next((o for o in body if is_vector_access(o)), None):
         text = f'block "{block.name}" accesses several elements at once, as a vector; only single ones are inlined'
         refuse(vector, text, fix=USE_ELEMENTS)
-    stores = [o for o in held if o.name in STORES]
+    stores = [o for o in body if o.name in STORES]
     check(
-        len(stores) == 1 and held[-1] == stores[0] and stores[0].name == AFFINE_STORE,
+        len(stores) == 1 and body[-1] == stores[0] and stores[0].name == AFFINE_STORE,
         block, f'the body of block "{block.name}" is not a single store at an affine index, which '
 'inlining needs',
         MOVE_UNDER_ONE_LOOP,
     )  # fmt: skip
-    for op in [o for step in held[:-1] for o in ops(step)]:
+    for op in [o for step in body[:-1] for o in ops(step)]:
         if not is_pure(op) and op.name not in CHOICES:
             refuse(
                 block,
@@ -93,13 +93,13 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP, in_loo
         f'block "{block.name}" stores through a view, which inlining does not support',
         MOVE_UNDER_ONE_LOOP,
     )
-    return BlockExpression(block, stores[0], held[:-1])
+    return BlockExpression(block, stores[0], body[:-1])
 
 
-def _innermost_body(held: list[ir.Operation]) -> list[ir.Operation]:
-    while len(held) == 1 and is_loop(held[0]):
-        held = Loop(held[0]).body_ops()
-    return held
+def _innermost_body(body: list[ir.Operation]) -> list[ir.Operation]:
+    while len(body) == 1 and is_loop(body[0]):
+        body = Loop(body[0]).body_ops()
+    return body
 
 
 # --- inverse of the index ---------------------------------------------------------------------------------------------
@@ -117,31 +117,31 @@ class Inverse:
         """The iters that access an element, if they follow by subtraction only."""
         if self.plain is None:
             return None
-        found: dict[ir.Value, Index] = {}
+        iters: dict[ir.Value, Index] = {}
         for it in self.block.iters:
             if it.var in self.plain:
-                dim, rest = self.plain[it.var]
-                found[it.var] = (element[dim] - rest.substitute(found)).simplified()
+                dim, offset = self.plain[it.var]
+                iters[it.var] = (element[dim] - offset.substitute(iters)).simplified()
             else:
-                found[it.var] = it.min
-        return found
+                iters[it.var] = it.min
+        return iters
 
     def at_access(self, access: Access) -> dict[ir.Value, Index]:
         """The iters that access the element of the affine access `access`, over the values available there."""
-        found = self.at_values(access.mins)
-        return found if found is not None else self._by_isl(access)
+        by_subtraction = self.at_values(access.mins)
+        return by_subtraction if by_subtraction is not None else self._by_isl(access)
 
     def _by_isl(self, access: Access) -> dict[ir.Value, Index]:
         top = next((p for p in parents(access.op) if is_block(p)), None)
         with question(f'the inverse of the index of block "{self.block.name}"'):
             dom = access_domain(access, top)
-            own = _own_map(self.block, self.indices)
-            relation = dom.map(access.mins).apply_range(own.reverse())
+            element_map = _own_map(self.block, self.indices)
+            relation = dom.map(access.mins).apply_range(element_map.reverse())
             symbols = symbols_by_name(access.op)
-            found = {}
+            iters = {}
             for number, it in enumerate(self.block.iters):
-                found[it.var] = self._shortest(relation, number, it, dom.dims, symbols)
-            return found
+                iters[it.var] = self._shortest(relation, number, it, dom.dims, symbols)
+            return iters
 
     def _shortest(
         self, relation: isl.Map, number: int, it: Iter, dims: list[ir.Value], symbols: dict[str, ir.Value]
@@ -166,9 +166,9 @@ def inverse_of(block: Block, indices: Sequence[Index]) -> Inverse:
     """Solve an index for the iters. Refuses an index that two iterations have in common."""
     plain = _solve(block.iters, indices)
     if plain is None:
-        own = _own_map(block, indices)
+        element_map = _own_map(block, indices)
         with question(f'whether block "{block.name}" accesses each element once'):
-            if not own.is_injective():
+            if not element_map.is_injective():
                 refuse(
                     block,
                     f'two iterations of block "{block.name}" access the same element: its index cannot be '
@@ -180,18 +180,18 @@ def inverse_of(block: Block, indices: Sequence[Index]) -> Inverse:
 
 def _solve(iters: Sequence[Iter], indices: Sequence[Index]) -> dict[ir.Value, tuple[int, Index]] | None:
     """Each non-unit iter from one index `iter + rest`, with `rest` free of the block's iters; else None."""
-    own = {i.var for i in iters if i.extent.as_constant() != 1}
-    units = {i.var: i.min for i in iters if i.var not in own}
-    found: dict[ir.Value, tuple[int, Index]] = {}
+    moving = {i.var for i in iters if i.extent.as_constant() != 1}
+    units = {i.var: i.min for i in iters if i.var not in moving}
+    solved: dict[ir.Value, tuple[int, Index]] = {}
     for number, index in enumerate(indices):
         index = index.substitute(units)
-        used = [v for v in index.values if v in own]
-        if len(used) != 1 or used[0] in found:
+        iters_of_index = [v for v in index.values if v in moving]
+        if len(iters_of_index) != 1 or iters_of_index[0] in solved:
             continue
         parts = dim_factors(index.expr)
-        if parts is not None and parts[0].get(index.values.index(used[0])) == 1:
-            found[used[0]] = (number, (index - Index.of(used[0])).simplified())
-    return found if set(found) == own else None
+        if parts is not None and parts[0].get(index.values.index(iters_of_index[0])) == 1:
+            solved[iters_of_index[0]] = (number, (index - Index.of(iters_of_index[0])).simplified())
+    return solved if set(solved) == moving else None
 
 
 def _own_map(block: Block, indices: Sequence[Index]) -> isl.Map:
@@ -212,17 +212,17 @@ def _own_map(block: Block, indices: Sequence[Index]) -> isl.Map:
 
 def clone_expression(
     payload: BlockExpression,
-    before: ir.Operation,
+    anchor: ir.Operation,
     iters: dict[ir.Value, Index],
-    given: dict[ir.Value, ir.Value] | None = None,
+    existing: dict[ir.Value, ir.Value] | None = None,
 ) -> ir.Value:
     """Clone the expression before an op, with its iters replaced, and return the value that would be stored.
 
-    `given`: values that exist already. Non-affine indices are computed with `arith` ops.
+    `existing`: values that exist already. Non-affine indices are computed with `arith` ops.
     """
-    ip = ir.InsertionPoint(before)
-    values = dict(given or {}) | _clone_constants(payload, before)
-    made: list[ir.Operation] = []
+    ip = ir.InsertionPoint(anchor)
+    values = dict(existing or {}) | _clone_constants(payload, anchor)
+    clones: list[ir.Operation] = []
     for step in payload.steps:
         if len(step.results) and step.results[0] in values:
             continue
@@ -236,37 +236,37 @@ def clone_expression(
                 edit.replace_uses(copy.results[0], values[old.results[0]])
                 edit.drop(copy)
         new = _replace_iters(new, iters)
-        made.append(new)
+        clones.append(new)
         values |= dict(zip(step.results, new.results, strict=True))
     result = values.get(payload.value, payload.value)
-    _drop_unused([*[owner_op(v) for v in values.values() if is_apply(v)], *made], result)
+    _drop_unused([*[owner_op(v) for v in values.values() if is_apply(v)], *clones], result)
     return result
 
 
-def _drop_unused(made: Sequence[ir.Operation], result: ir.Value) -> None:
-    for op in reversed(made):
-        used = any(True for r in op.results for _ in r.uses)
-        if len(op.results) and not used and result not in list(op.results):
+def _drop_unused(clones: Sequence[ir.Operation], result: ir.Value) -> None:
+    for op in reversed(clones):
+        has_uses = any(True for r in op.results for _ in r.uses)
+        if len(op.results) and not has_uses and result not in list(op.results):
             edit.drop(op)
 
 
-def _clone_constants(payload: BlockExpression, before: ir.Operation) -> dict[ir.Value, ir.Value]:
-    """Clone constants of the expression that are not visible at `before`."""
-    found: dict[ir.Value, ir.Value] = {}
+def _clone_constants(payload: BlockExpression, anchor: ir.Operation) -> dict[ir.Value, ir.Value]:
+    """Clone constants of the expression that are not visible at `anchor`."""
+    clones: dict[ir.Value, ir.Value] = {}
     for value in _outer_values(payload):
         if (
             not isinstance(value.owner, ir.Block)
             and value.owner.name == "arith.constant"
-            and not is_visible(before, value)
+            and not is_visible(anchor, value)
         ):
-            found[value] = edit.clone(owner_op(value), ir.InsertionPoint(before)).results[0]
-    return found
+            clones[value] = edit.clone(owner_op(value), ir.InsertionPoint(anchor)).results[0]
+    return clones
 
 
 def _outer_values(payload: BlockExpression) -> list[ir.Value]:
     """Values that the expression uses but its block does not define."""
-    used = [payload.value, *[v for step in payload.steps for v in edit.rebased(step)]]
-    return [v for v in dict.fromkeys(used) if not walk.is_inside(owner_op(v), payload.block.op)]
+    operands = [payload.value, *[v for step in payload.steps for v in edit.rebased(step)]]
+    return [v for v in dict.fromkeys(operands) if not walk.is_inside(owner_op(v), payload.block.op)]
 
 
 def _replace_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
@@ -298,11 +298,11 @@ def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
     return op.name in AFFINE_OPS and not all(is_affine_value(v) for v in indices)
 
 
-def check_visible(payload: BlockExpression, place: ir.Operation) -> None:
-    """Refuse an expression that uses a value not visible at `place` (constants are cloned)."""
+def check_visible(payload: BlockExpression, anchor: ir.Operation) -> None:
+    """Refuse an expression that uses a value not visible at `anchor` (constants are cloned)."""
     for value in _outer_values(payload):
         constant = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
-        if not constant and not is_visible(place, value):
+        if not constant and not is_visible(anchor, value):
             refuse(
                 payload.block,
                 f'block "{payload.block.name}" uses a value of {owner_op(value).name} that is not visible '
@@ -310,9 +310,9 @@ def check_visible(payload: BlockExpression, place: ir.Operation) -> None:
             )
 
 
-def is_visible(place: ir.Operation, value: ir.Value) -> bool:
-    """Whether a value dominates `place`."""
-    chain, maker = [place, *parents(place)], owner_op(value)
+def is_visible(anchor: ir.Operation, value: ir.Value) -> bool:
+    """Whether a value dominates `anchor`."""
+    chain, maker = [anchor, *parents(anchor)], owner_op(value)
     if isinstance(value.owner, ir.Block):
         return maker in chain
     inner = next((o for o in chain if o.block == maker.block), None)

@@ -107,7 +107,7 @@ def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
 
 def _loads(payload: BlockExpression) -> list[ir.Operation]:
     """The loads of the buffer. Refuses any other use than these and the store."""
-    found = []
+    loads = []
     for use in payload.buffer.value.uses:
         user = use.owner.operation
         if user == payload.store:
@@ -119,13 +119,13 @@ def _loads(payload: BlockExpression) -> list[ir.Operation]:
                 "stay a buffer",
                 fix=f'compute_at moves block "{payload.block.name}" to its reader and keeps {payload.buffer.name}',
             )
-        found.append(user)
-    if not found and len(children(scope_of(payload.block))) == 1:
+        loads.append(user)
+    if not loads and len(children(scope_of(payload.block))) == 1:
         refuse(
             payload.block,
             f'block "{payload.block.name}" is the only one in its scope; nothing would be left without it',
         )
-    return found
+    return loads
 
 
 def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
@@ -144,9 +144,9 @@ def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
             counterexample=missing,
             fix=SEPARATE_NESTS if is_loop(level) else "",
         )
-    found = written_after_read(payload.inputs(), ops_between(block.op, load), level)
-    if found is not None and not _keeps_inputs(block):
-        clash, example = found
+    overwritten = written_after_read(payload.inputs(), ops_between(block.op, load), level)
+    if overwritten is not None and not _keeps_inputs(block):
+        clash, example = overwritten
         refuse(
             clash.op,
             f'{Buffer(clash.buffer).name} is written between block "{block.name}", which reads it, '
@@ -175,8 +175,8 @@ def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -
     if load.name == AFFINE_LOAD:
         iters = inverse.at_access(of_op(load)[0])
     else:
-        found = inverse.at_values([Index.of(v) for v in list(load.operands)[1:]])
-        if found is None:
+        solved = inverse.at_values([Index.of(v) for v in list(load.operands)[1:]])
+        if solved is None:
             refuse(
                 load,
                 f"{_reader_name(load)} reads {payload.buffer.name} at a non-affine index, which cannot be "
@@ -184,7 +184,7 @@ def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -
                 provable=False,
                 fix=f'compute_at moves block "{payload.block.name}" to its reader and keeps {payload.buffer.name}',
             )
-        iters = found
+        iters = solved
     with load.location:
         value = clone_expression(payload, load, iters)
     edit.replace_uses(load.results[0], value)

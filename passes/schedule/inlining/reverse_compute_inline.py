@@ -101,7 +101,7 @@ def reverse_compute_inline(block: Block) -> None:
         if pair.producer.block.init is not None:
             check(not conditions, block, _PARTLY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP)
     scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
-    place = walk.position(walk.child_towards(scope.op, pair.producer.block.op))
+    position = walk.position(walk.child_towards(scope.op, pair.producer.block.op))
 
     recompute_regions(pair.producer.block, scope)
     if pair.producer.block.init is not None:
@@ -110,17 +110,19 @@ def reverse_compute_inline(block: Block) -> None:
         _merge(pair)
     remove(block, buffer, scope, pair.consumer.buffer)
     if conditions:
-        _guard(_found(scope, producer_id, place), conditions)
-    merged = _found(scope, producer_id, place)
+        _guard(_found(scope, producer_id, position), conditions)
+    merged = _found(scope, producer_id, position)
     iter_kinds(merged)  # an iter of the producer may not affect the index that the consumer writes
     fold_known(merged.op)
     _shrink(merged)
 
 
-def _found(scope: Scope, number: int, place: int) -> Block:
-    """The block with an id, after edits that may have rebuilt it. `place`: where it was, in the body of the scope."""
+def _found(scope: Scope, number: int, position: int) -> Block:
+    """The block with an id, after edits that may have rebuilt it. `position`: where it was, in the scope's body."""
     listed = scope.op.regions[0].blocks[0].operations
-    near = range(max(0, place - 2), min(place + 3, len(listed)))  # edits remove a few ops from the body, which is long
+    near = range(
+        max(0, position - 2), min(position + 3, len(listed))
+    )  # edits remove a few ops from the body, which is long
     op = next((o for n in near if (o := walk.find(listed[n].operation, number)) is not None), None)
     op = walk.find(scope.op, number) if op is None else op
     assert op is not None, "the producer survives the merge"
@@ -157,16 +159,16 @@ def _pair(block: Block) -> _Pair:
         DECOMPOSE_REDUCTION,
     )
     buffer = _intermediate(consumer, scope)
-    found = writers(scope, buffer.value)
-    if len(found) != 1:
-        text = f"{buffer.name} is written by {len(found)} blocks of the scope; merging needs a single producer"
-        refuse(block, text, fix=_fix_writers(found))
-    producer = _producer(found[0], buffer, consumer)
+    producers = writers(scope, buffer.value)
+    if len(producers) != 1:
+        text = f"{buffer.name} is written by {len(producers)} blocks of the scope; merging needs a single producer"
+        refuse(block, text, fix=_fix_writers(producers))
+    producer = _producer(producers[0], buffer, consumer)
     home = buffer.op
     if home is None or enclosing_block(home) != scope:
         refuse(
-            found[0],
-            f'block "{found[0].name}" computes {buffer.name}, which is visible outside its scope; an output block '
+            producers[0],
+            f'block "{producers[0].name}" computes {buffer.name}, which is visible outside its scope; an output block '
             "must store it",
             fix=MOVE_UNDER_ONE_LOOP,
         )
@@ -179,32 +181,32 @@ def _producer(block: Block, buffer: Buffer, consumer: BlockExpression) -> BlockE
     if block.init is not None and is_copy(consumer):
         check_complete_or_reduction(block)
         return accumulator_of(block, buffer)
-    held = storing_block(block, buffer)
-    found = expression_of(held, _FUSE_EPILOGUE, in_loops=True)
-    for one in {block.id: block, held.id: held}.values():
-        check_complete(one)
-    check_stores_once(found)
-    return found
+    storing = storing_block(block, buffer)
+    expression = expression_of(storing, _FUSE_EPILOGUE, in_loops=True)
+    for complete in {block.id: block, storing.id: storing}.values():
+        check_complete(complete)
+    check_stores_once(expression)
+    return expression
 
 
-def _fix_writers(found: list[Block]) -> str:
+def _fix_writers(writers: list[Block]) -> str:
     """Fix for a buffer with several writers."""
-    if any(i.kind == "R" for b in found for i in b.iters):
+    if any(i.kind == "R" for b in writers for i in b.iters):
         return f"before decompose_reduction, {_FUSE_EPILOGUE}"
     return "in the program, let one block write all of it, using T.if_then_else to select the value"
 
 
 def _intermediate(consumer: BlockExpression, scope: Scope) -> Buffer:
     """The one buffer that a block reads and its scope computes."""
-    found = [Buffer(b) for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
-    names = ", ".join(b.name for b in found) or "none"
+    computed_inputs = [Buffer(b) for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
+    names = ", ".join(b.name for b in computed_inputs) or "none"
     check(
-        len(found) == 1,
+        len(computed_inputs) == 1,
         consumer.block,
         f'block "{consumer.block.name}" must read exactly one buffer that the scope computes; it reads {names}',
-        "compute_inline the producers of the others first" if found else inline_producer(consumer.block),
+        "compute_inline the producers of the others first" if computed_inputs else inline_producer(consumer.block),
     )
-    return found[0]
+    return computed_inputs[0]
 
 
 def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression) -> list[ir.Operation]:
@@ -247,8 +249,8 @@ def _check_between(pair: _Pair) -> None:
     level, result = common_ancestor(producer.op, consumer.op)[0], pair.consumer.buffer
     touched = [a for op in between for a in accesses(op) if a.op != pair.consumer.store]
     writes = [a for a in touched if a.is_write and a.buffer in inputs]
-    if (found := in_order(writes, pair.consumer.inputs(), level)) is not None:
-        clash, _, example = found
+    if (conflict := in_order(writes, pair.consumer.inputs(), level)) is not None:
+        clash, _, example = conflict
         refuse(
             clash.op,
             f'{Buffer(clash.buffer).name}, which block "{consumer.name}" reads, is written between '
@@ -256,8 +258,8 @@ def _check_between(pair: _Pair) -> None:
             counterexample=example,
         )
     uses = [a for a in touched if a.buffer == result.value]
-    if (found := in_order(uses, of_op(pair.consumer.store), level)) is not None:
-        clash, _, example = found
+    if (conflict := in_order(uses, of_op(pair.consumer.store), level)) is not None:
+        clash, _, example = conflict
         refuse(
             clash.op,
             f'{result.name}, which block "{consumer.name}" writes, is used between block '
@@ -282,11 +284,11 @@ def _conditions(pair: _Pair) -> list[Constraint]:
     level = common_ancestor(producer.op, consumer.op)[0]
     store, load = of_op(pair.producer.store)[0], _unconditional(pair)
     with question(f'whether block "{consumer.name}" reads what block "{producer.name}" computes'):
-        made, made_in = accessed_elements(store, level)
+        computed, computed_in = accessed_elements(store, level)
         read, read_in = accessed_elements(load, level)
-        if not (made_in.exact and read_in.exact):
+        if not (computed_in.exact and read_in.exact):
             refuse(consumer, "a condition around the blocks is too complex to decide", provable=False)
-        if not (missing := read.subtract(made)).is_empty():
+        if not (missing := read.subtract(computed)).is_empty():
             refuse(
                 consumer,
                 f'block "{consumer.name}" needs {(lacks := smallest_element(load.buffer, missing))}, which '
@@ -294,14 +296,14 @@ def _conditions(pair: _Pair) -> list[Constraint]:
                 counterexample=lacks,
                 fix=inline_producer(producer) if parent_op(pair.loads[0]) != consumer.op else "",
             )
-        if made.is_subset(read):
+        if computed.is_subset(read):
             return []
         dom = domain(pair.producer.store)
         conditions = [c for c in _select_conditions(pair) if not holds(dom, c.index, c.is_eq)]
         check_guards_whole_block(pair.producer, conditions)
-        made = _restricted(pair, conditions, level)
-        if not made.is_equal(read):
-            extra = made.subtract(read)
+        computed = _restricted(pair, conditions, level)
+        if not computed.is_equal(read):
+            extra = computed.subtract(read)
             refuse(
                 consumer,
                 f'block "{producer.name}" also computes {smallest_element(load.buffer, extra)}, which block '
@@ -329,13 +331,13 @@ def _select_conditions(pair: _Pair) -> list[Constraint]:
         text = "the part that is read has no simple guard on the producer's iters"
         refuse(pair.consumer.block, text, provable=False, fix=inline_producer(pair.producer.block))
     bound = {i.var: i.binding for i in pair.producer.block.iters}
-    found: list[Constraint] = []
+    conditions: list[Constraint] = []
     for it in pair.consumer.block.iters:
         value = iters[it.var]
-        found += [Constraint(value - it.min), Constraint(it.min + it.extent - value - 1)]
+        conditions += [Constraint(value - it.min), Constraint(it.min + it.extent - value - 1)]
     for part, read in zip(element, access_indices(pair.loads[0]), strict=True):
-        found.append(Constraint(read.substitute(iters) - part, is_eq=True))
-    return [Constraint(c.index.substitute(bound).simplified(), c.is_eq) for c in found]
+        conditions.append(Constraint(read.substitute(iters) - part, is_eq=True))
+    return [Constraint(c.index.substitute(bound).simplified(), c.is_eq) for c in conditions]
 
 
 def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) -> isl.Map:
@@ -375,12 +377,12 @@ def _shrink(block: Block) -> None:
     with question(f'the domain of block "{block.name}"'):
         bound = dom.map([i.binding for i in block.iters]).range()
         for number, it in enumerate(block.iters):
-            found = [
+            pieces = [
                 e.coalesce().gist(bound.params()).get_pieces() for e in (bound.dim_min(number), bound.dim_max(number))
             ]
             low, extent = it.min, it.extent
-            if all(len(e) == 1 for e in found):
-                low, last = (to_index(e[0][1], [], symbols) for e in found)
+            if all(len(e) == 1 for e in pieces):
+                low, last = (to_index(e[0][1], [], symbols) for e in pieces)
                 extent = (last - low + 1).simplified()
             lows.append(low)
             extents.append(extent)
@@ -402,11 +404,11 @@ def _merge(pair: _Pair) -> None:
     """Store the consumer's result in place of the producer's store."""
     store, consumer = pair.producer.store, pair.consumer
     iters = pair.inverse.at_access(of_op(store)[0])
-    given: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
-    before = len(_ops_before(store))
+    loaded: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
+    op_count = len(_ops_before(store))
     with consumer.store.location:
-        value = clone_expression(consumer, store, iters, given)
-        _in_written_order(pair, _ops_before(store)[before:])
+        value = clone_expression(consumer, store, iters, loaded)
+        _in_written_order(pair, _ops_before(store)[op_count:])
         with ir.InsertionPoint(store):
             create.store(value, consumer.buffer.value, [i.substitute(iters) for i in consumer.indices])
     edit.erase(store)
@@ -449,8 +451,8 @@ def is_copy(consumer: BlockExpression) -> bool:
 
 def accumulator_of(block: Block, buffer: Buffer) -> BlockExpression:
     """A reduction as its last store to `buffer`. Refuses uses of the buffer other than plain loads and stores."""
-    held = [op for op in ops(block.op) if buffer.value in list(op.operands)]
-    odd = next((op for op in held if op.name not in AFFINE_ELEMENT_ACCESSES), None)
+    uses = [op for op in ops(block.op) if buffer.value in list(op.operands)]
+    odd = next((op for op in uses if op.name not in AFFINE_ELEMENT_ACCESSES), None)
     if odd is not None:
         text = f"{buffer.name} is used by {odd.name}; merging needs loads and stores at affine indices only"
         refuse(odd, text, fix=MOVE_UNDER_ONE_LOOP)

@@ -93,8 +93,8 @@ class LayoutChange:
         unique = list(dict.fromkeys(v for p in parts for v in p.values))
         swaps = []
         for part in parts:
-            own = [AffineExpr.get_dim(unique.index(v)) for v in part.values]
-            swaps.append(part.expr.compose(ir.AffineMap.get(len(unique), 0, own)) if own else part.expr)
+            dims = [AffineExpr.get_dim(unique.index(v)) for v in part.values]
+            swaps.append(part.expr.compose(ir.AffineMap.get(len(unique), 0, dims)) if dims else part.expr)
         return trim(expr.compose(ir.AffineMap.get(len(unique), 0, swaps)), unique).simplified()
 
 
@@ -119,10 +119,9 @@ def check_users(buffer: Buffer) -> None:
     for use in buffer.value.uses:
         user = use.owner.operation
         if user.name == "memref.subview":
-            shown = attrs.get(user, attrs.NAME, "a view")
+            view = attrs.get(user, attrs.NAME, "a view")
             text = (
-                f"{shown} is a region of {buffer.name} (T.match_buffer), which would not be contiguous in "
-                "another layout"
+                f"{view} is a region of {buffer.name} (T.match_buffer), which would not be contiguous in another layout"
             )
             refuse(user, text, fix=copy_view(buffer.name))
         if user.name not in ELEMENT_ACCESSES and user.name != "memref.dim":
@@ -139,10 +138,10 @@ def check_extents(buffer: Buffer, change: ChangedLayout, block: Block) -> None:
         with sets.question(f"whether the extents of the new {buffer.name} may be negative"):
             point = sets.smallest_point(dom.set.subtract(sets.constraint_set(dom, Constraint(extent))))
         if point is not None:
-            at = ", ".join(f"{name} = {value}" for name, value in zip(dom.params, point, strict=False))
+            sizes = ", ".join(f"{name} = {value}" for name, value in zip(dom.params, point, strict=False))
             refuse(
                 block,
-                f"the map {change.map} gives dimension {number} of the new {buffer.name} a negative extent at {at}",
+                f"the map {change.map} gives dimension {number} of the new {buffer.name} a negative extent at {sizes}",
                 fix=ASSUME_SIZES,
             )
 
@@ -171,8 +170,8 @@ def _size_source(dim: ir.Operation, buffer: Buffer, change: ChangedLayout) -> Si
     if buffer.is_param:
         others = [p for p in func_of(dim).params if p != buffer]
         places += [(p.value, axis, extent) for p in others for axis, extent in enumerate(p.dims)]
-    wanted = buffer.dims[_number(dim.operands[1])]
-    for what, is_itself in ((wanted, False), (Index.of(size.results[0]), True)):
+    old_extent = buffer.dims[_number(dim.operands[1])]
+    for what, is_itself in ((old_extent, False), (Index.of(size.results[0]), True)):
         for value, axis, extent in places:
             if extent.same(what):
                 return SizeSource(dim, size, value, axis, is_itself)
@@ -184,22 +183,22 @@ def _size_source(dim: ir.Operation, buffer: Buffer, change: ChangedLayout) -> Si
     )
 
 
-def _replace_size(known: SizeSource, old: Buffer, new: Buffer) -> None:
+def _replace_size(source: SizeSource, old: Buffer, new: Buffer) -> None:
     """Replace a size by its new source."""
-    dim, size = known.dim, known.size
-    value = new.value if known.value == old.value else known.value
+    dim, size = source.dim, source.size
+    value = new.value if source.value == old.value else source.value
     with ir.InsertionPoint(dim), dim.location:
-        axis = arith.constant(ir.IndexType.get(), known.axis)
-        if not known.is_size:
+        axis = arith.constant(ir.IndexType.get(), source.axis)
+        if not source.is_size:
             edit.set_operand(dim, 0, value)
             edit.set_operand(dim, 1, axis)
             return
         direct = memref.dim(value, axis)
     edit.set_attribute(direct.owner, attrs.NAME, size.attributes[attrs.NAME])
     edit.replace_uses(size.results[0], direct)
-    rest = [] if dim == size else [dim]
+    unused = [] if dim == size else [dim]
     edit.drop(size)
-    for op in rest:
+    for op in unused:
         if not any(True for _ in op.results[0].uses):
             edit.drop(op)
 
@@ -219,22 +218,22 @@ def apply_layout(buffer: Buffer, change: ChangedLayout) -> Buffer:
     new = _new_declaration(buffer, change)
     for op, where in indices.items():
         _redirect(op, new, where)
-    for block, key, found in regions:
-        _declare_again(block, key, found, buffer, new)
+    for block, key, entries in regions:
+        _declare_again(block, key, entries, buffer, new)
     return new
 
 
-def finish_layout(old: Buffer, new: Buffer, known: Sequence[SizeSource]) -> None:
+def finish_layout(old: Buffer, new: Buffer, sources: Sequence[SizeSource]) -> None:
     """Replace sizes by their new sources and erase the old declaration. Must be last, as it may recreate sizes."""
-    for one in known:
-        _replace_size(one, old, new)
+    for source in sources:
+        _replace_size(source, old, new)
     if new.value != old.value and old.op is not None:
         edit.erase(old.op)
 
 
 def _accesses(buffer: Buffer) -> list[ir.Operation]:
-    found = [use.owner.operation for use in buffer.value.uses]
-    return [op for op in dict.fromkeys(found) if op.name != "memref.dim"]
+    users = [use.owner.operation for use in buffer.value.uses]
+    return [op for op in dict.fromkeys(users) if op.name != "memref.dim"]
 
 
 def _new_indices(op: ir.Operation, change: ChangedLayout) -> list[Index]:
@@ -242,8 +241,8 @@ def _new_indices(op: ir.Operation, change: ChangedLayout) -> list[Index]:
     with ir.InsertionPoint(op), op.location:
         if op.name not in AFFINE_ACCESSES:
             return change.image([_index_of(v) for v in index_operands(op)])
-        found = [Index.wrap(i) for i in change.image(access_indices(op))]
-    return simplify_indices(op, found)
+        indices = [Index.wrap(i) for i in change.image(access_indices(op))]
+    return simplify_indices(op, indices)
 
 
 def _index_of(value: ir.Value) -> Index:
@@ -257,15 +256,15 @@ def _index_of(value: ir.Value) -> Index:
 def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
     """Indices at an op, simplified under the domains of iters and the ranges of loops."""
     box = None
-    found = []
+    simplified = []
     for index in indices:
         plain = index.simplified()
         if has_division(plain.expr):
             box = intervals.around(op) if box is None else box
-            known = tuple(intervals.known_range(v, box) for v in plain.values)
-            plain = trim(simplify_expr(plain.expr, known), plain.values)
-        found.append(plain)
-    return found
+            ranges = tuple(intervals.known_range(v, box) for v in plain.values)
+            plain = trim(simplify_expr(plain.expr, ranges), plain.values)
+        simplified.append(plain)
+    return simplified
 
 
 def _new_declaration(buffer: Buffer, change: ChangedLayout) -> Buffer:
@@ -279,13 +278,13 @@ def _new_declaration(buffer: Buffer, change: ChangedLayout) -> Buffer:
     old = buffer.op
     with ir.InsertionPoint(old), old.location:
         operands = [create.apply(n) for n in sizes if isinstance(n, Index)]
-        made = memref.alloc(
+        allocated = memref.alloc(
             type_, operands, [], alignment=old.attributes["alignment"] if "alignment" in old.attributes else None
         )
     for name in old.attributes:
         if name.startswith("tir."):
-            edit.set_attribute(made.owner, name, old.attributes[name])
-    return Buffer(made)
+            edit.set_attribute(allocated.owner, name, old.attributes[name])
+    return Buffer(allocated)
 
 
 def _declare_parameter(buffer: Buffer, change: ChangedLayout) -> None:
@@ -294,15 +293,15 @@ def _declare_parameter(buffer: Buffer, change: ChangedLayout) -> None:
     type_ = ir.FunctionType.get([a.type for a in func.args], [])
     edit.set_attribute(func.op, "function_type", ir.TypeAttr.get(type_))
     facts = [attrs.from_attr(a) for a in ir.ArrayAttr(func.op.attributes["arg_attrs"])]
-    own = facts[ir.BlockArgument(buffer.value).arg_number]
-    own.pop(attrs.SHAPE, None)
-    own.pop(attrs.SYMS, None)
-    used = list(dict.fromkeys(v for d in change.shape for v in d.values))
-    if used:
-        exprs = [create.over_symbols(d, used) for d in change.shape]
-        own[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(used), exprs))
+    param_facts = facts[ir.BlockArgument(buffer.value).arg_number]
+    param_facts.pop(attrs.SHAPE, None)
+    param_facts.pop(attrs.SYMS, None)
+    size_values = list(dict.fromkeys(v for d in change.shape for v in d.values))
+    if size_values:
+        exprs = [create.over_symbols(d, size_values) for d in change.shape]
+        param_facts[attrs.SHAPE] = ir.AffineMapAttr.get(ir.AffineMap.get(0, len(size_values), exprs))
         names = {v: n for n, v in func.symbols.items()}
-        own[attrs.SYMS] = [names[v] for v in used]
+        param_facts[attrs.SYMS] = [names[v] for v in size_values]
     edit.set_attribute(func.op, "arg_attrs", ir.ArrayAttr.get([attrs.to_attr(_as_attributes(f)) for f in facts]))
 
 
@@ -337,18 +336,18 @@ def _keep_name(op: ir.Operation, value: ir.Value) -> None:
 
 def _declared(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list[Region]]]:
     """The blocks that declare regions of a buffer."""
-    found = []
+    entries = []
     for block in (b for root in declaring(func, buffer) for b in all_blocks(root)):
         for key in (attrs.READS, attrs.WRITES):
             regions = declared(block, key, [])
             if any(r.buffer == buffer for r in regions):
-                found.append((block, key, regions))
-    return found
+                entries.append((block, key, regions))
+    return entries
 
 
-def _declare_again(block: Block, key: str, found: list[Region], old: Buffer, new: Buffer) -> None:
+def _declare_again(block: Block, key: str, old_regions: list[Region], old: Buffer, new: Buffer) -> None:
     """Declare the regions of a block again after the change."""
     actual = computed(Block(block.op))[0 if key == attrs.READS else 1]
-    own = next((r for r in actual if r.buffer == new), None)
-    kept = [own if r.buffer == old else r for r in found]
-    declare(block, key, [r for r in kept if r is not None])
+    computed_region = next((r for r in actual if r.buffer == new), None)
+    new_regions = [computed_region if r.buffer == old else r for r in old_regions]
+    declare(block, key, [r for r in new_regions if r is not None])

@@ -65,16 +65,16 @@ class LayoutBySizes:
 
     def image(self, indices: Sequence[Index]) -> list[Index]:
         """The new indices of an element; what is not affine is emitted at the insertion point."""
-        known = {n: Index.of(v) for n, v in self.symbols.items()}
-        known |= dict(zip(self.map.names, indices, strict=True))
-        return [_emitted(term, known) for term in self.map.terms]
+        values = {n: Index.of(v) for n, v in self.symbols.items()}
+        values |= dict(zip(self.map.names, indices, strict=True))
+        return [_emitted(term, values) for term in self.map.terms]
 
 
-def _emitted(term: IntExpr, known: Mapping[str, Index]) -> Index:
+def _emitted(term: IntExpr, values: Mapping[str, Index]) -> Index:
     """The value of a term."""
 
     def leaf(part: Any) -> Index:
-        return Index.constant(int(part.value)) if isinstance(part, Constant) else known[part.name]
+        return Index.constant(int(part.value)) if isinstance(part, Constant) else values[part.name]
 
     return fold(term, leaf, _emitted_operation)
 
@@ -90,9 +90,9 @@ def _emitted_operation(symbol: str, left: Index, right: Index) -> Index:
         return Index.of(emit_operation(build(d0, d1).maybe_downcast(), emit_index(left), emit_index(right)))
 
 
-def _digits(whole: Index, base: Index) -> tuple[Index, Index] | None:
+def _digits(number: Index, base: Index) -> tuple[Index, Index] | None:
     """The high and the low digit of a number at the insertion point, if it is computed from them: `i * n + j`."""
-    value, op, forms = whole.is_value(), ir.InsertionPoint.current.ref_operation, Forms()
+    value, op, forms = number.is_value(), ir.InsertionPoint.current.ref_operation, Forms()
     if value is None or op is None or (form := forms.of(value)) is None:
         return None
     for digits in forms.digits:
@@ -149,47 +149,47 @@ class _Bounds:
                 return _Range(_ZERO, self._polynomial(self.variables[name], term) - _ONE)
             size = self._polynomial(Index.of(symbols_by_name(self.op)[name]), term)
             return _Range(size, size)
-        left, right = self._range(term.left), self._range(term.right)
+        lhs, right = self._range(term.left), self._range(term.right)
         if term.symbol == "+":
-            return _Range(left.low + right.low, left.last + right.last)
+            return _Range(lhs.low + right.low, lhs.last + right.last)
         if term.symbol == "-":
-            return _Range(left.low - right.last, left.last - right.low)
+            return _Range(lhs.low - right.last, lhs.last - right.low)
         if term.symbol == "*":
-            return self._product(term, left, right)
+            return self._product(term, lhs, right)
         if right.low != right.last or not self._is_least(right.low, 1):
             raise NotProvable(f"{term}: the divisor may be 0 where there are elements")
         if term.symbol == "%":
             return _Range(_ZERO, right.low - _ONE)
-        return _Range(_ZERO, self._quotient(term, left, right.low))
+        return _Range(_ZERO, self._quotient(term, lhs, right.low))
 
-    def _product(self, term: IntExpr, left: _Range, right: _Range) -> _Range:
-        if left.low == left.last:
-            left, right = right, left
+    def _product(self, term: IntExpr, lhs: _Range, right: _Range) -> _Range:
+        if lhs.low == lhs.last:
+            lhs, right = right, lhs
         factor = right.low
         if (number := factor.constant()) is not None and number < 0:
-            return _Range(left.last * factor, left.low * factor)
+            return _Range(lhs.last * factor, lhs.low * factor)
         if right.low != right.last or not self._is_least(factor, 0):
             raise NotProvable(f"{term}: the sign of a factor is not known")
-        return _Range(left.low * factor, left.last * factor)
+        return _Range(lhs.low * factor, lhs.last * factor)
 
-    def _quotient(self, term: IntExpr, left: _Range, by: Polynomial) -> Polynomial:
+    def _quotient(self, term: IntExpr, dividend: _Range, by: Polynomial) -> Polynomial:
         """The largest quotient."""
-        count = (left.last + _ONE).exact_quotient(by)
-        if left.low.terms or count is None:
+        count = (dividend.last + _ONE).exact_quotient(by)
+        if dividend.low.terms or count is None:
             raise NotProvable(f"the extent of {term} is no product of sizes: the divisor must divide the extent")
         return count - _ONE
 
-    def digits(self, term: IntExpr, place: Dim, places: Mapping[IntExpr, Dim]) -> dict[str, IntExpr]:
+    def digits(self, term: IntExpr, result: Dim, places: Mapping[IntExpr, Dim]) -> dict[str, IntExpr]:
         """The variables that a result determines, alone or with the result for the digits above it."""
         if isinstance(term, Variable):
-            return {term.name: place}
+            return {term.name: result}
         if not isinstance(term, Operation):
             return {}
         if term.symbol == "%" and isinstance(term.left, Variable):
             above = places.get(Operation("//", term.left, term.right))
             count = self._polynomial(self.variables[term.left.name], term)
             fits = count.exact_quotient(self._range(term.right).low) is not None
-            return {term.left.name: above * term.right + place} if above is not None and fits else {}
+            return {term.left.name: above * term.right + result} if above is not None and fits else {}
         high, low = (term.left, term.right) if isinstance(term.right, Variable) else (term.right, term.left)
         if term.symbol != "+" or not isinstance(low, Variable) or not isinstance(high, Operation) or high.symbol != "*":
             return {}
@@ -197,7 +197,7 @@ class _Bounds:
         if {low.name, getattr(top, "name", "")} - set(self.variables) or top == low:
             return {}
         fits = self._polynomial(self.variables[low.name], term) == self._range(base).low
-        return {top.name: place // base, low.name: place % base} if fits and isinstance(top, Variable) else {}
+        return {top.name: result // base, low.name: result % base} if fits and isinstance(top, Variable) else {}
 
     def _is_least(self, what: Polynomial, least: int) -> bool:
         """Whether a polynomial is at least a number wherever the box has points."""
@@ -245,8 +245,8 @@ def inverse_by_digits(map_: IndexMap, extents: Sequence[Index], op: ir.Operation
     names = [unused(f"axis{number}", {*map_.sizes}) for number in range(len(map_.terms))]
     places = {term: Dim(name) for term, name in zip(map_.terms, names, strict=True)}
     back: dict[str, IntExpr] = {}
-    for term, place in places.items():
-        for variable, value in bounds.digits(term, place, places).items():
+    for term, result in places.items():
+        for variable, value in bounds.digits(term, result, places).items():
             if variable in back:
                 raise NotProvable(f"whether {map_} maps two points to one: it uses {variable} in several ways")
             back[variable] = value
@@ -263,30 +263,30 @@ def inverse_by_digits(map_: IndexMap, extents: Sequence[Index], op: ir.Operation
 def small_collision(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> Collision | None:
     """Two elements with one index at small sizes; None if none is found."""
     dom = sizes(op)
-    for known in islice(_small_sizes(map_, extents, dom), _EXAMPLES):
-        box = Box.of([_value(e, known) for e in extents])
-        with question(f"where {map_} maps elements at {known}"):
-            clash = map_.at(known).layout(box).collision
+    for values in islice(_small_sizes(map_, extents, dom), _EXAMPLES):
+        box = Box.of([_value(e, values) for e in extents])
+        with question(f"where {map_} maps elements at {values}"):
+            clash = map_.at(values).layout(box).collision
         if clash is not None:
-            return Collision(known, clash.first, clash.second)
+            return Collision(values, clash.first, clash.second)
     return None
 
 
 def _small_sizes(map_: IndexMap, extents: Sequence[Index], dom: Domain) -> Iterator[dict[str, int]]:
     """Values of the sizes that a map and its box use, which the function may be called with."""
-    used = {f for e in extents for v in e.values for f in shape_variables(symbol_name(v))}
-    names = sorted({*used, *(f for n in map_.sizes for f in shape_variables(n))})
+    factors = {f for e in extents for v in e.values for f in shape_variables(symbol_name(v))}
+    names = sorted({*factors, *(f for n in map_.sizes for f in shape_variables(n))})
     for values in combinations((2, 3, 4), repeat=len(names)):
-        known: dict[str, int] = dict(zip(names, values, strict=True))
+        assignment: dict[str, int] = dict(zip(names, values, strict=True))
         points = dom.set
-        for place, name in enumerate(dom.params):
-            if (value := value_of(name, known)) is not None:
-                points = points.fix_val(isl.dim_type.param, place, isl.Val(value))
+        for position, name in enumerate(dom.params):
+            if (value := value_of(name, assignment)) is not None:
+                points = points.fix_val(isl.dim_type.param, position, isl.Val(value))
         if not points.is_empty():
-            yield known
+            yield assignment
 
 
-def _value(extent: Index, known: Mapping[str, int]) -> int:
+def _value(extent: Index, values: Mapping[str, int]) -> int:
     """The value of an extent."""
-    parts = [Index.constant(value_of(symbol_name(v), known) or 0) for v in extent.values]
+    parts = [Index.constant(value_of(symbol_name(v), values) or 0) for v in extent.values]
     return extent.substitute(dict(zip(extent.values, parts, strict=True))).simplified().as_constant() or 0

@@ -52,13 +52,13 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
         f"{buffer.name} is not only loaded and stored: a pointer into it depends on its strides",
         "in the program, pass the strides along, as C.strides of a T.match_buffer with strides",
     )
-    known = block.annotations.get(ALIGN_KEY, [])
-    check_entries(block, known)
+    old_entries = block.annotations.get(ALIGN_KEY, [])
+    check_entries(block, old_entries)
 
     axis %= rank
-    given = [number, axis, factor, offset]
-    entries = [given if entry[:2] == [number, axis] else entry for entry in known]
-    entries += [] if given in entries else [given]
+    new_entry = [number, axis, factor, offset]
+    entries = [new_entry if entry[:2] == [number, axis] else entry for entry in old_entries]
+    entries += [] if new_entry in entries else [new_entry]
     attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, ALIGN_KEY: entries})
 
 
@@ -71,13 +71,13 @@ def _has_fixed_pointer(buffer: Buffer) -> bool:
     return pointed and not any(True for v in strides for _ in v.uses)
 
 
-def check_entries(block: Block, known: Any) -> None:
+def check_entries(block: Block, entries: Any) -> None:
     """Refuse an annotation that is not a list of [buffer, axis, factor, offset]."""
-    good = isinstance(known, list) and all(
-        isinstance(e, list) and len(e) == 4 and all(isinstance(n, int) for n in e) for e in known
+    good = isinstance(entries, list) and all(
+        isinstance(e, list) and len(e) == 4 and all(isinstance(n, int) for n in e) for e in entries
     )
     if not good:
         text = (
-            f'block "{block.name}" has {ALIGN_KEY} = {known!r}, which is not a list of [buffer, axis, factor, offset]'
+            f'block "{block.name}" has {ALIGN_KEY} = {entries!r}, which is not a list of [buffer, axis, factor, offset]'
         )
         refuse(block, text, fix=f'unannotate(block, "{ALIGN_KEY}") removes it')

@@ -113,9 +113,9 @@ def _rebuilt(
     parts = zip(kinds, extents, new, strict=True)
     wide = any(i.is_wide for i in block.iters)
     specs = [IterSpec(f"v{n}", kind, 0, size, Index.of(lp.var), wide) for n, (kind, size, lp) in enumerate(parts)]
-    made = replace_iters(block, specs, back)
+    new_block = replace_iters(block, specs, back)
     edit.erase(top)
-    return made
+    return new_block
 
 
 def _map_over(block: Block, map_: IndexMap) -> IndexMap:
@@ -206,8 +206,8 @@ def _nest(block: Block) -> list[Loop]:
         f'block "{block.name}" has {len(iters)} iters in {len(loops)} loops; each iter must be bound to its own loop',
         "apply this before split or fuse; in the program, bind each iter to a loop of its own",
     )
-    held = [*[lp.op for lp in loops[1:]], block.op]
-    for loop, it, inner in zip(loops, iters, held, strict=True):
+    bodies = [*[lp.op for lp in loops[1:]], block.op]
+    for loop, it, inner in zip(loops, iters, bodies, strict=True):
         check_no_thread(loop, "transform_block_layout")
         if loop.body_ops() != [inner]:
             text = f'the body of loop {loop.name} contains more than the nest of block "{block.name}"'
@@ -230,17 +230,17 @@ def _change(block: Block, map_: IndexMap) -> LayoutChange:
         change = LayoutChange.over(map_, [i.extent for i in iters], block.op)
         with question(f"where {map_} maps the iterations of block {block.name}"):
             check_start(map_, change.layout)
-            found = change.layout.collision
+            collision = change.layout.collision
             holes = change.layout.holes
     except NotProvable:
         raise
     except TirError as error:
         refuse(block, str(error))
-    if found is not None:
-        text = collision_text(map_, found)
+    if collision is not None:
+        text = collision_text(map_, collision)
         names = [i.name for i in iters]
-        pair = tuple(Iteration.of(block.name, names, p) for p in (found.first, found.second))
-        example = Counterexample(pair, sizes=tuple(found.sizes.items()))
+        pair = tuple(Iteration.of(block.name, names, p) for p in (collision.first, collision.second))
+        example = Counterexample(pair, sizes=tuple(collision.sizes.items()))
         refuse(
             block,
             f'the map {map_} maps two iterations of block "{block.name}" to the same point: {text}',
@@ -259,13 +259,13 @@ def _kind(block: Block, change: LayoutChange, number: int) -> str:
     if change.shape[number].as_constant() == 1:
         return "S"
     term: IntExpr = change.map.terms[number]
-    used = names_in(term)
-    parts = [i for i, name in zip(block.iters, change.map.names, strict=True) if name in used]
+    names = names_in(term)
+    parts = [i for i, name in zip(block.iters, change.map.names, strict=True) if name in names]
     kinds = {i.kind for i in parts if i.extent.as_constant() != 1}
     if len(kinds) > 1:
         words = {"S": "spatial", "R": "reduce", "O": "ordered"}
-        shown = ", ".join(f"{i.name} is {words[i.kind]}" for i in parts)
-        refuse(block, f"the new iter {term} mixes kinds: {shown}; a new iter must depend on iters of one kind")
+        listed = ", ".join(f"{i.name} is {words[i.kind]}" for i in parts)
+        refuse(block, f"the new iter {term} mixes kinds: {listed}; a new iter must depend on iters of one kind")
     return kinds.pop() if kinds else "S"
 
 
@@ -301,9 +301,9 @@ def _reversed_dependence(loops: Sequence[Loop], change: LayoutChange) -> Counter
 
 def _ordered_after(a: AccessRelation, b: AccessRelation, order: Sequence[Index]) -> isl.Map:
     """{ iteration of a -> iteration of b } where the map orders the first after the second."""
-    left, right = a.dom.map(order), b.dom.map(order)
-    later = isl.Map.lex_gt(left.range().get_space())
-    return left.apply_range(later).apply_range(right.reverse())
+    order_of_a, order_of_b = a.dom.map(order), b.dom.map(order)
+    later = isl.Map.lex_gt(order_of_a.range().get_space())
+    return order_of_a.apply_range(later).apply_range(order_of_b.reverse())
 
 
 def _simplify(block: Block) -> None:

@@ -94,7 +94,7 @@ def transform_layout(
     with frozen():
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
-        known = size_sources(target, change)
+        sources = size_sources(target, change)
         if pad_value is None or padding.never:
             value = None
         else:
@@ -102,18 +102,18 @@ def transform_layout(
         writers = [u.owner.operation for u in target.value.uses if u.owner.operation.name in STORES]
         sweeps = row_major_producers(target, writers) if value is not None else None
         home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
-        after = _after(home, writers)
+        anchor = _after(home, writers)
 
     new = apply_layout(target, change)
     if value is not None and sweeps:
         for sweep in sweeps:
             extend_producer(sweep, value, new)
-    elif value is not None and after is not None:
-        add_padding_block(value, new, after)
+    elif value is not None and anchor is not None:
+        add_padding_block(value, new, anchor)
     elif value is not None and new.is_param:
         add_assumption_block(value, new, first_op_after_allocs(home.body))
     _check_scatters(new)
-    finish_layout(target, new, known)
+    finish_layout(target, new, sources)
 
 
 def _map_over(block: Block, buffer: Buffer, map_: IndexMap) -> IndexMap:
@@ -143,10 +143,10 @@ def _transform_by_sizes(block: Block, target: Buffer, map_: IndexMap, pad_value:
         if (clash := small_collision(map_, target.dims, block.op)) is not None:
             _refuse_collision(block, target, map_, clash)
         check_extents(target, change, block)
-        known = size_sources(target, change)
+        sources = size_sources(target, change)
     new = apply_layout(target, change)
     _check_scatters(new)
-    finish_layout(target, new, known)
+    finish_layout(target, new, sources)
 
 
 def _refuse_collision(block: Block, buffer: Buffer, map_: IndexMap, clash: Collision) -> NoReturn:
@@ -169,10 +169,10 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
         return None
     last = max(position(child_towards(home.op, w)) for w in writers)
     listed = home.body.operations
-    after = last + 1
-    while (name := listed[after].operation.name) in AFFINE_ELEMENT_ACCESSES or name.startswith("memref."):
-        after += 1
-    return listed[after].operation
+    position_after = last + 1
+    while (name := listed[position_after].operation.name) in AFFINE_ELEMENT_ACCESSES or name.startswith("memref."):
+        position_after += 1
+    return listed[position_after].operation
 
 
 def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[LayoutChange, Padding]:
@@ -181,7 +181,7 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
         change = LayoutChange.over(map_, buffer.dims, block.op)
         with question(f"where {map_} maps the elements of {buffer.name}"):
             check_start(map_, change.layout)
-            found = change.layout.collision
+            collision = change.layout.collision
             holes = change.layout.holes
     except NotProvable:
         if not assumed:
@@ -189,8 +189,8 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
         return change, Padding([], None, never=True)
     except TirError as error:
         refuse(block, str(error))
-    if found is not None:
-        _refuse_collision(block, buffer, map_, found)
+    if collision is not None:
+        _refuse_collision(block, buffer, map_, collision)
     if holes.is_empty() or (assumed and not pads):
         return change, Padding([], [], never=True)
     if not pads:
@@ -216,36 +216,36 @@ class RowMajorProducer:
 
 def row_major_producers(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[RowMajorProducer] | None:
     """The sweeps that all stores of a buffer belong to; None if a store belongs to none."""
-    found: dict[ir.Operation, RowMajorProducer] = {}
+    sweeps: dict[ir.Operation, RowMajorProducer] = {}
     for store in stores:
         home = parent_op(store)
         while not is_block(home):
             if not is_init(home):
                 return None
             home = parent_op(home)
-        if home not in found:
+        if home not in sweeps:
             sweep = _row_major_producer(buffer, Block(home), [s for s in stores if walk.is_inside(s, home)])
             if sweep is None:
                 return None
-            found[home] = sweep
-    return list(found.values())
+            sweeps[home] = sweep
+    return list(sweeps.values())
 
 
 def _row_major_producer(buffer: Buffer, block: Block, stores: Sequence[ir.Operation]) -> RowMajorProducer | None:
     if block.where is not None or not buffer.rank or not _is_plain(block, stores):
         return None
-    own = {i.var: i for i in block.iters}
-    found: list[list[Iter]] = []
+    iter_of = {i.var: i for i in block.iters}
+    stored_iters: list[list[Iter]] = []
     for store in stores:
         values = [i.is_value() for i in access_indices(store)] if store.name == AFFINE_STORE else [None]
-        iters = [own[v] for v in values if v is not None and v in own and own[v].kind == "S"]
+        iters = [iter_of[v] for v in values if v is not None and v in iter_of and iter_of[v].kind == "S"]
         if len(iters) != buffer.rank or len(set(values)) != buffer.rank:
             return None
-        found.append(iters)
-    if any(one != found[0] for one in found):
+        stored_iters.append(iters)
+    if any(iters_of_store != stored_iters[0] for iters_of_store in stored_iters):
         return None
-    loops = _loops(buffer, block, found[0])
-    return None if loops is None else RowMajorProducer(block, found[0], loops)
+    loops = _loops(buffer, block, stored_iters[0])
+    return None if loops is None else RowMajorProducer(block, stored_iters[0], loops)
 
 
 def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
@@ -259,8 +259,8 @@ def _is_plain(block: Block, stores: Sequence[ir.Operation]) -> bool:
             return False
     if block.init is None:
         return True
-    inside = list(block.init.regions[0].blocks[0].operations)
-    return inside[-2].operation in stores
+    init_ops = list(block.init.regions[0].blocks[0].operations)
+    return init_ops[-2].operation in stores
 
 
 def _loops(buffer: Buffer, block: Block, iters: Sequence[Iter]) -> list[Loop] | None:
@@ -285,15 +285,15 @@ def _loops(buffer: Buffer, block: Block, iters: Sequence[Iter]) -> list[Loop] | 
             return None
     current = chain[-1]
     while current != block.op:
-        held = Loop(current).body_ops()
-        if len(held) != 1 or not (is_loop(held[0]) or held[0] == block.op):
+        body = Loop(current).body_ops()
+        if len(body) != 1 or not (is_loop(body[0]) or body[0] == block.op):
             return None
-        current = held[0]
+        current = body[0]
     return loops
 
 
 def _used_twice(block: Block, loop: Loop, it: Iter) -> bool:
-    return any(loop.var in other.binding.values for other in block.iters if other.var != it.var)
+    return any(loop.var in iter_.binding.values for iter_ in block.iters if iter_.var != it.var)
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def _used_twice(block: Block, loop: Loop, it: Iter) -> bool:
 
 def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer) -> None:
     """Extend loops and iters to the new dimensions, and store the padding value where there is no element."""
-    held = sweep.loops[-1].body_ops()
+    body = sweep.loops[-1].body_ops()
     first = sweep.loops[0].op
     shape = value.change.shape
     with ir.InsertionPoint(first), first.location:
@@ -310,49 +310,49 @@ def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer
             with create.at_end(loops[-1].body):
                 loops.append(create.loop(name, 0, extent))
     end = list(loops[-1].body.operations)[-1]
-    for op in held:
+    for op in body:
         edit.move_before(op, end)
-    block, at = _replace_iters(sweep, value, loops)
+    block, indices = _replace_iters(sweep, value, loops)
     edit.erase(first)
     if block.init is not None:
-        _select_padding(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, at)
-    _select_padding(block.body_ops()[-1], value, at)
+        _select_padding(list(block.init.regions[0].blocks[0].operations)[-2].operation, value, indices)
+    _select_padding(block.body_ops()[-1], value, indices)
     for op in ops(block.op):
         if op.name in AFFINE_ELEMENT_ACCESSES:
             # in the padding the inverse map is arbitrary: store at the new index itself
-            better = iter(at if op.name == AFFINE_STORE else simplify_indices(op, access_indices(op)))
+            better = iter(indices if op.name == AFFINE_STORE else simplify_indices(op, access_indices(op)))
             edit.rewrite_indices(op, lambda _, better=better: next(better))
 
 
 def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
     """The block with iters over the new dimensions in place of the old ones, and these iters."""
     replaced = [i.var for i in sweep.iters]
-    kept = [i for i in sweep.block.iters if i.var not in replaced]
+    unreplaced = [i for i in sweep.block.iters if i.var not in replaced]
     start = next(n for n, i in enumerate(sweep.block.iters) if i.var in replaced)
     pairs = zip(loops, value.change.shape, strict=True)
-    specs, wide = [IterSpec.like(i) for i in kept], any(i.is_wide for i in sweep.iters)
+    specs, wide = [IterSpec.like(i) for i in unreplaced], any(i.is_wide for i in sweep.iters)
     specs[start:start] = [IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var), wide) for lp, extent in pairs]
 
     def old(values: Sequence[Index]) -> dict[ir.Value, Index]:
-        own = values[start : start + len(loops)]
-        found = dict(zip(replaced, value.change.back(own), strict=True))
-        rest = [*values[:start], *values[start + len(loops) :]]
-        return found | {i.var: v for i, v in zip(kept, rest, strict=True)}
+        new_indices = values[start : start + len(loops)]
+        mapping = dict(zip(replaced, value.change.back(new_indices), strict=True))
+        unchanged = [*values[:start], *values[start + len(loops) :]]
+        return mapping | {i.var: v for i, v in zip(unreplaced, unchanged, strict=True)}
 
-    made = replace_iters(sweep.block, specs, old)
-    return made, [Index.of(i.var) for i in made.iters[start : start + len(loops)]]
+    new_block = replace_iters(sweep.block, specs, old)
+    return new_block, [Index.of(i.var) for i in new_block.iters[start : start + len(loops)]]
 
 
-def _select_padding(store: ir.Operation, value: PaddingValue, at: Sequence[Index]) -> None:
+def _select_padding(store: ir.Operation, value: PaddingValue, indices: Sequence[Index]) -> None:
     """`B[at] = x` -> `B[at] = T.if_then_else(padding, pad, x)`; x is computed only where it is used."""
     steps = [o.operation for o in store.block.operations]
     steps = [o for o in steps[: steps.index(store)] if not is_init(o) and o.name not in NO_ACCESS]
 
     def other() -> ir.Value:
-        here = ir.InsertionPoint.current.block
+        body = ir.InsertionPoint.current.block
         for step in steps:
-            here.append(step)
+            body.append(step)
         return store.operands[0]
 
     with ir.InsertionPoint(store), store.location:
-        edit.set_operand(store, 0, value.chosen(at, other))
+        edit.set_operand(store, 0, value.chosen(indices, other))

@@ -52,9 +52,9 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     for user in users:
         if user.name in ELEMENT_STORES:
             with ir.InsertionPoint(user), user.location:
-                made = convert(user.operands[0], dtype, old).owner
-            edit.set_operand(user, 0, made.results[0])
-            fold_conversion(made.operation)
+                conversion = convert(user.operands[0], dtype, old).owner
+            edit.set_operand(user, 0, conversion.results[0])
+            fold_conversion(conversion.operation)
         elif user.name in ELEMENT_LOADS:
             _convert_load(user, old, dtype)
 

@@ -21,8 +21,8 @@ def written_after_read(
 ) -> tuple[Access, Counterexample] | None:
     """A write under the ops `between` of an element that one of `reads` has read before; see `in_order`."""
     writes = [a for op in between for a in accesses(op) if a.is_write]
-    found = in_order(reads, writes, level)
-    return None if found is None else (found[1], found[2])
+    conflict = in_order(reads, writes, level)
+    return None if conflict is None else (conflict[1], conflict[2])
 
 
 def in_order(
@@ -31,13 +31,13 @@ def in_order(
     """An access of `first` and a later one of `second` to one element, in the same iteration of the loops at and above
     `level`, an op around all of them; with the two iterations. Raises NotProvable if undecided.
     """
-    for one in first:
-        for other in (a for a in second if a.buffer == one.buffer):
-            with question(f"in which order elements of {Buffer(one.buffer).name} are accessed"):
-                a, b = relation_of(one), relation_of(other)
+    for earlier in first:
+        for later in (a for a in second if a.buffer == earlier.buffer):
+            with question(f"in which order elements of {Buffer(earlier.buffer).name} are accessed"):
+                a, b = relation_of(earlier), relation_of(later)
                 clash = _later(a, b, level)
                 if not clash.is_empty():
-                    return one, other, witness(a, b, clash)
+                    return earlier, later, witness(a, b, clash)
     return None
 
 

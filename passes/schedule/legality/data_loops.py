@@ -39,19 +39,19 @@ def check_data_loops(step: str, views: Iterable[View]) -> None:
     iterations sees those of all of them as one. A loop over data in the body of a block without nested blocks is no
     obstacle: the block moves as a whole.
     """
-    found = [v for v in views if isinstance(v, Loop | Block | Func)]
+    targets = [v for v in views if isinstance(v, Loop | Block | Func)]
     moves = PRIMITIVES[step].moves
-    if moves == "nothing" or not found:
+    if moves == "nothing" or not targets:
         return
-    ends = [v.op for v in found if isinstance(v, Loop)] if moves == "under its loop" else []
-    for view in found if moves != "in place" else ():
+    ends = [v.op for v in targets if isinstance(v, Loop)] if moves == "under its loop" else []
+    for view in targets if moves != "in place" else ():
         if condition := _condition_of(view, ends):
             why, fix = _decides(condition, view)
             refuse(view, f"{why}, and this step could run it elsewhere", provable=False, fix=fix)
     if moves == "in place":
         return
-    for loop in _loops_with_blocks(func_of(found[0].op).op):
-        for view in found:
+    for loop in _loops_with_blocks(func_of(targets[0].op).op):
+        for view in targets:
             if isinstance(view, Func):
                 continue
             if loop in parents(view.op):
@@ -75,8 +75,8 @@ def _refuse(view: View, what: str) -> None:
 
 def _loops_with_blocks(func: ir.Operation) -> list[ir.Operation]:
     """The loops over data around blocks; not those that only find the value of an iter, which run once."""
-    known = contents_of(func)
-    inner = ops(func) if known is None or known.data_loops else []
+    contents = contents_of(func)
+    inner = ops(func) if contents is None or contents.data_loops else []
     return [op for op in inner if is_data_loop(op) and not is_bound_value(op) and any(is_block(o) for o in ops(op))]
 
 

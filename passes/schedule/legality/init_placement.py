@@ -14,10 +14,10 @@ def check_visits_once(block: Block, below: Sequence[Loop]) -> None:
 
     On a second visit the init would restart the reduction in its old position, but not in the new one.
     """
-    used = {v for i in block.iters for v in i.binding.values}
+    bound_values = {v for i in block.iters for v in i.binding.values}
     for loop in below:
         check(
-            loop.var in used or loop.const_extent == 1,
+            loop.var in bound_values or loop.const_extent == 1,
             loop,
             f'loop {loop.name} repeats block "{block.name}" without being bound to one of its iters: '
             "each repetition restarts the reduction, which an init hoisted out of the loop would not",

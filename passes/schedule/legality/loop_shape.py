@@ -44,11 +44,11 @@ def warn_replaced(loop: Loop, kind: str) -> None:
 def check_from_zero(loop: Loop, what: str) -> None:
     """Refuse a loop that does not run from 0 to a single bound."""
     start = loop.lower.as_constant()
-    shown = "a variable" if start is None else start
+    start_text = "a variable" if start is None else start
     if start != 0:
         refuse(
             loop,
-            f"loop {loop.name} starts at {shown}; {what} needs a loop that starts at 0",
+            f"loop {loop.name} starts at {start_text}; {what} needs a loop that starts at 0",
             fix=start_at_zero(loop),
         )
     check(

@@ -53,5 +53,5 @@ def full_iters(block: Block) -> list[Iter]:
 
 def _reads_own(block: Block) -> bool:
     """Whether a block reads a buffer that it writes."""
-    found = accesses(block.op)
-    return bool({a.buffer for a in found if a.is_write} & {a.buffer for a in found if not a.is_write})
+    block_accesses = accesses(block.op)
+    return bool({a.buffer for a in block_accesses if a.is_write} & {a.buffer for a in block_accesses if not a.is_write})

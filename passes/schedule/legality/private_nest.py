@@ -41,43 +41,43 @@ class PrivateNest:
             if parent == end or not _holds_only(parent, top, block):
                 break
             top = parent
-        around = loops_above(block.op)
-        own = [lp for lp in around if is_inside(lp.op, top)]
-        return PrivateNest(block, top, own, [lp for lp in around if lp not in own])
+        loops = loops_above(block.op)
+        private = [lp for lp in loops if is_inside(lp.op, top)]
+        return PrivateNest(block, top, private, [lp for lp in loops if lp not in private])
 
     def span(self, it: Iter) -> tuple[Index, Index] | None:
         """First value and number of values of an iter in one iteration of the shared loops, inside its domain.
 
         (min, extent) if its binding uses none of these; None if the values are not an interval that lies in the domain.
         """
-        found = self.interval(it)
-        return found if found is not None and self.is_inside_domain(it, *found) else None
+        interval = self.interval(it)
+        return interval if interval is not None and self.is_inside_domain(it, *interval) else None
 
     def interval(self, it: Iter) -> tuple[Index, Index] | None:
         """First value and number of values of an iter in one iteration of the shared loops, also outside its domain."""
         shared = {lp.var for lp in self.shared}
         if not shared & set(it.binding.values):
             return it.min, it.extent
-        inside, outside = Index.constant(0), Index.constant(0)
+        inner_part, outer_part = Index.constant(0), Index.constant(0)
         for term in summands(it.binding.simplified()):
             uses = [v in shared for v in term.values]
             if all(uses):
-                outside = outside + term
+                outer_part = outer_part + term
             elif not any(uses):
-                inside = inside + term
+                inner_part = inner_part + term
             else:
                 return None
-        low, high = intervals.interval(inside, intervals.around(self.block.op))
+        low, high = intervals.interval(inner_part, intervals.around(self.block.op))
         if low is None or high is None:
             return None
-        return (outside + low).simplified(), Index.constant(high - low + 1)
+        return (outer_part + low).simplified(), Index.constant(high - low + 1)
 
     def is_inside_domain(self, it: Iter, start: Index, extent: Index) -> bool:
         """Whether an interval of values lies in the domain of an iter in every iteration of the shared loops."""
         if start.same(it.min) and extent.same(it.extent):
             return True
-        known = intervals.inside(start, extent, it.min, it.extent, intervals.around(self.top))
-        return known or self._holds(start - it.min, it.min + it.extent - start - extent)
+        by_ranges = intervals.inside(start, extent, it.min, it.extent, intervals.around(self.top))
+        return by_ranges or self._holds(start - it.min, it.min + it.extent - start - extent)
 
     def _holds(self, *conditions: Index) -> bool:
         with sets.question(f'which iterations of block "{self.block.name}" run together'):

@@ -36,11 +36,11 @@ def check_reduction_order(block: Block) -> None:
         same = spatial.apply_range(spatial.reverse())
         point = dom.map([i.binding for i in reduce])
         falling = point.apply_range(isl.Map.lex_ge(point.range().get_space())).apply_range(point.reverse())
-        kept = earlier.intersect(same).intersect(falling).is_empty()
+        in_order = earlier.intersect(same).intersect(falling).is_empty()
     listed = ", ".join(i.name for i in reduce)
     plain = all(i.binding.is_value() is not None for i in reduce)
     check(
-        kept,
+        in_order,
         loops[0] if loops else block,
         f'the update of block "{block.name}" depends on the order of {listed}, and its loops do '
         "not run them in increasing order; the moved block would",

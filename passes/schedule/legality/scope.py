@@ -49,9 +49,9 @@ def children(scope: Scope) -> list[Block]:
 
 def is_child(block: Block, scope: Scope) -> bool:
     """Whether a block is a child of a scope, not in an init region."""
-    around = parents(block.op)
-    inner = around[: around.index(scope.op)] if scope.op in around else [block.op]
-    return scope.op in around and not any(is_block(p) or is_init(p) for p in inner)
+    enclosing = parents(block.op)
+    inner = enclosing[: enclosing.index(scope.op)] if scope.op in enclosing else [block.op]
+    return scope.op in enclosing and not any(is_block(p) or is_init(p) for p in inner)
 
 
 def children_using(scope: Scope, buffers: Iterable[ir.Value]) -> list[Block]:
@@ -64,10 +64,10 @@ def children_using(scope: Scope, buffers: Iterable[ir.Value]) -> list[Block]:
 
 def is_ahead(first: Block, second: Block) -> bool:
     """Whether a child of a scope comes before another one in program order."""
-    one, other = top_of(first.op), top_of(second.op)
-    if one != other:
-        return one.is_before_in_block(other)
-    order = all_blocks(one)
+    first_top, second_top = top_of(first.op), top_of(second.op)
+    if first_top != second_top:
+        return first_top.is_before_in_block(second_top)
+    order = all_blocks(first_top)
     return order.index(first) < order.index(second)
 
 
@@ -75,9 +75,9 @@ def reads_of(block: Block) -> list[ir.Value]:
     """Buffers a block reads, in order of appearance. The update of a reduction with an init does not count as a
     read.
     """
-    found = touches(block.op)
-    hidden = {a.buffer for a in found if a.is_write} if block.init is not None else set()
-    return list(dict.fromkeys(a.buffer for a in found if not a.is_write and a.buffer not in hidden))
+    block_touches = touches(block.op)
+    hidden = {a.buffer for a in block_touches if a.is_write} if block.init is not None else set()
+    return list(dict.fromkeys(a.buffer for a in block_touches if not a.is_write and a.buffer not in hidden))
 
 
 def writes_of(block: Block) -> list[ir.Value]:
@@ -105,26 +105,26 @@ def readers(scope: Scope, buffer: ir.Value) -> list[Block]:
 
 def producers(block: Block) -> list[Block]:
     """Earlier children of the scope that write what `block` reads or writes."""
-    wanted = {*reads_of(block), *writes_of(block)}
-    found = []
-    for other in children_using(scope_of(block), wanted):
-        if other == block:
+    used_buffers = {*reads_of(block), *writes_of(block)}
+    result = []
+    for sibling in children_using(scope_of(block), used_buffers):
+        if sibling == block:
             break
-        if wanted & set(writes_of(other)):
-            found.append(other)
-    return found
+        if used_buffers & set(writes_of(sibling)):
+            result.append(sibling)
+    return result
 
 
 def consumers(block: Block) -> list[Block]:
     """Later children of the scope that read or write what `block` writes."""
-    made = set(writes_of(block))
+    written = set(writes_of(block))
     later = False
-    found = []
-    for other in children_using(scope_of(block), made):
-        if later and made & {*reads_of(other), *writes_of(other)}:
-            found.append(other)
-        later = later or other == block
-    return found
+    result = []
+    for sibling in children_using(scope_of(block), written):
+        if later and written & {*reads_of(sibling), *writes_of(sibling)}:
+            result.append(sibling)
+        later = later or sibling == block
+    return result
 
 
 def is_output(block: Block) -> bool:
@@ -157,8 +157,8 @@ def check_self_contained(block: Block) -> None:
     for op in ops(block.op):
         for value in op.operands:
             if value in loops:
-                used = f"uses loop {loops[value].name} itself, so it is not a complete block"
-                refuse(block, f'block "{block.name}" has no iters and {used}; bind the loop to an iter')
+                reason = f"uses loop {loops[value].name} itself, so it is not a complete block"
+                refuse(block, f'block "{block.name}" has no iters and {reason}; bind the loop to an iter')
 
 
 def check_complete(block: Block, reduction_fix: str = "", dominant: bool = True) -> None:
@@ -194,9 +194,9 @@ def check_reduction(
         text = f'block "{block.name}" has no init, so it is not a reduction block'
         refuse(block, text, fix=reduction_fix if any(it.kind == "R" for it in block.iters) else "")
     check_self_contained(block)
-    around = set() if within is None else {lp.var for lp in loops_above(within.op)}
+    outer_vars = set() if within is None else {lp.var for lp in loops_above(within.op)}
     for it in block.iters:
-        if it.kind == "O" and (within is None or not around.issuperset(it.binding.values)):
+        if it.kind == "O" and (within is None or not outer_vars.issuperset(it.binding.values)):
             refuse_ordered(block, it, "a reduction has spatial and reduce iters")
     check_independent(block)
     if dominant:
@@ -237,14 +237,14 @@ def check_init_runs(block: Block) -> None:
     loops = {v for i in reduce for v in i.binding.values}
     loops -= {v for i in block.iters if i.kind != "R" for v in i.binding.values}
     guards = walk.constraints(block.where) if block.where is not None else []
-    asked = [g for g in guards if set(g.index.values) <= loops]
-    if not asked:
+    loop_guards = [g for g in guards if set(g.index.values) <= loops]
+    if not loop_guards:
         return
-    start = sets.domain(block.op, extra=[g.index for g in asked], guards=False)
+    start = sets.domain(block.op, extra=[g.index for g in loop_guards], guards=False)
     with sets.question(f'whether the init of block "{block.name}" runs'):
         for it in reduce:
             start.set = start.set.intersect(sets.constraint_set(start, Constraint(it.binding - it.min, is_eq=True)))
-        out = [start.set.subtract(sets.constraint_set(start, g)) for g in asked]
+        out = [start.set.subtract(sets.constraint_set(start, g)) for g in loop_guards]
         missed = next((s for s in out if not s.is_empty()), None)
     if missed is not None:
         way = only_where(missed, block.op)

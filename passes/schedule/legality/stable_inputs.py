@@ -39,22 +39,22 @@ def check_inputs_stable(block: Block, seen: frozenset[int] = frozenset()) -> Non
     """
     if block.id in seen:
         return
-    scope, own = scope_of(block), set(writes_of(block))
-    inputs = dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in own)
+    scope, outputs = scope_of(block), set(writes_of(block))
+    inputs = dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in outputs)
     for buffer in inputs:
-        made = writers(scope, buffer)
-        _check_no_stray(block, scope, buffer, made)
-        if all(_is_over(writer, block, scope) for writer in made):
+        writing = writers(scope, buffer)
+        _check_no_stray(block, scope, buffer, writing)
+        if all(_is_over(writer, block, scope) for writer in writing):
             continue
-        if len(made) > 1:
+        if len(writing) > 1:
             refuse(
                 block,
-                f"{Buffer(buffer).name}, which the block reads, is written by {len(made)} blocks; it must not change"
+                f"{Buffer(buffer).name}, which the block reads, is written by {len(writing)} blocks; it must not change"
                 " between the two places",
                 fix=JOIN_WRITERS,
             )
-        _check_writer(made[0], block, buffer, scope)
-        check_inputs_stable(made[0], seen | {block.id})
+        _check_writer(writing[0], block, buffer, scope)
+        check_inputs_stable(writing[0], seen | {block.id})
 
 
 def check_results_stable(block: Block) -> None:
@@ -63,10 +63,10 @@ def check_results_stable(block: Block) -> None:
     check_inputs_stable(block)
 
 
-def _check_no_stray(block: Block, scope: Scope, buffer: ir.Value, made: list[Block]) -> None:
+def _check_no_stray(block: Block, scope: Scope, buffer: ir.Value, writing: list[Block]) -> None:
     for access in accesses_to(buffer, scope.op):
-        inside = any(is_inside(access.op, b.op) for b in made)
-        if access.is_write and not inside and not _in_init(access.op, scope):
+        in_writer = any(is_inside(access.op, b.op) for b in writing)
+        if access.is_write and not in_writer and not _in_init(access.op, scope):
             refuse(
                 block,
                 f"{Buffer(buffer).name}, which the block reads, is also written outside any block of its "
@@ -81,9 +81,9 @@ def _in_init(op: ir.Operation, scope: Scope) -> bool:
     return isinstance(scope, Block) and scope.init is not None and is_inside(op, scope.init)
 
 
-def shared_loops(one: ir.Operation, other: ir.Operation, scope: Scope) -> list[Loop]:
+def shared_loops(first: ir.Operation, second: ir.Operation, scope: Scope) -> list[Loop]:
     """The loops of a scope around both ops."""
-    level = common_parent([one, other])
+    level = common_parent([first, second])
     return [Loop(p) for p in [level, *parents(level)] if is_loop(p) and is_inside(p, scope.op)]
 
 
@@ -126,10 +126,10 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
         if early is not None:
             touch, point = early
             example = dataflow.unwritten_example(early, scope.op)
-            held = f'the contents of {name} from before block "{writer.name}"'
+            earlier_contents = f'the contents of {name} from before block "{writer.name}"'
             refuse(
                 block,
-                f"at {touch.at(point)} the block reads {held}",
+                f"at {touch.at(point)} the block reads {earlier_contents}",
                 True,
                 example,
                 fix=f"in the program, read the earlier contents of {name} from a copy made by a block before",

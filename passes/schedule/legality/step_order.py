@@ -17,7 +17,9 @@ from tir_mlir.passes.schedule.registry import PRIMITIVES, refuse
 _MARKS = ("annotate", "unannotate", "set_scope", "unroll", "parallel", "vectorize", "bind")
 
 
-def check_concurrency(step: str, before: ir.Module, after: ir.Module, changed: ChangedNests | None = None) -> None:
+def check_concurrency(
+    step: str, old_module: ir.Module, new_module: ir.Module, changed: ChangedNests | None = None
+) -> None:
     """Refuse a step that introduces a dependence between iterations of a parallel, vectorized or thread-bound loop.
 
     A step can do so by moving a block under such a loop, by removing the reader that kept a buffer private to an
@@ -27,14 +29,16 @@ def check_concurrency(step: str, before: ir.Module, after: ir.Module, changed: C
     if step in _MARKS:
         return
     with frozen():
-        roots = [after.operation] if changed is None else changed.affected
+        roots = [new_module.operation] if changed is None else changed.affected
         clashes = {loop.id: (loop, clash) for loop in _concurrent(roots) if (clash := _clash(loop)) is not None}
     if not clashes:
         return
     with frozen():
-        known = {loop.id for loop in _concurrent([before.operation]) if loop.id in clashes and _clash(loop) is not None}
+        dependent_before = {
+            loop.id for loop in _concurrent([old_module.operation]) if loop.id in clashes and _clash(loop) is not None
+        }
     for number, (loop, clash) in clashes.items():
-        if number not in known:
+        if number not in dependent_before:
             refuse(
                 loop,
                 f"the iterations of the {loop.kind} loop {loop.name} would depend on each other: {clash}",
@@ -44,8 +48,8 @@ def check_concurrency(step: str, before: ir.Module, after: ir.Module, changed: C
 
 
 def _concurrent(roots: Sequence[ir.Operation]) -> list[Loop]:
-    found = [Loop(op) for root in roots for op in walk.ops(root) if is_loop(op)]
-    return [loop for loop in found if loop.kind not in ("serial", "unrolled")]
+    loops = [Loop(op) for root in roots for op in walk.ops(root) if is_loop(op)]
+    return [loop for loop in loops if loop.kind not in ("serial", "unrolled")]
 
 
 def _clash(loop: Loop) -> Counterexample | str | None:
@@ -55,7 +59,7 @@ def _clash(loop: Loop) -> Counterexample | str | None:
         return str(error)
 
 
-def check_aliasing(step: str, before: ir.Module, after: ir.Module) -> None:
+def check_aliasing(step: str, old_module: ir.Module, new_module: ir.Module) -> None:
     """Refuse a step that may change the order of accesses to parameters that may be the same memory.
 
     The proofs of most primitives compare accesses to one buffer only. If a function accesses two parameters that may
@@ -63,8 +67,8 @@ def check_aliasing(step: str, before: ir.Module, after: ir.Module) -> None:
     """
     if PRIMITIVES[step].keeps_order:
         return
-    old = {f.name: f for f in funcs(before)}
-    for func in funcs(after):
+    old = {f.name: f for f in funcs(old_module)}
+    for func in funcs(new_module):
         if has_distinct_buffers(func.op) or func.name not in old:
             continue
         pair = aliased_pair(old[func.name].op) or aliased_pair(func.op)

@@ -16,7 +16,7 @@ def sharing_threads(buffer: Buffer | str, loop: Loop) -> list[ir.Value]:
     scope = (buffer if isinstance(buffer, str) else buffer.scope).split(".")[0]
     if scope not in ("shared", "warp"):
         return []
-    around = [Loop(op) for op in (loop.op, *parents(loop.op)) if is_loop(op)]
+    loops = [Loop(op) for op in (loop.op, *parents(loop.op)) if is_loop(op)]
     if scope == "warp":
-        return [lp.var for lp in around if lp.kind == "threadIdx.x"]
-    return [lp.var for lp in around if lp.kind.startswith(("threadIdx.", "vthread"))]
+        return [lp.var for lp in loops if lp.kind == "threadIdx.x"]
+    return [lp.var for lp in loops if lp.kind.startswith(("threadIdx.", "vthread"))]

@@ -45,15 +45,15 @@ def common_ancestor(first: ir.Operation, second: ir.Operation) -> tuple[ir.Opera
 
 def runs_before(first: ir.Operation, second: ir.Operation) -> bool:
     """Whether, in one iteration of their common ancestor, all of `first` runs before any of `second`."""
-    _, one, other = common_ancestor(first, second)
-    return one.block == other.block and position(one) < position(other)
+    _, first_child, second_child = common_ancestor(first, second)
+    return first_child.block == second_child.block and position(first_child) < position(second_child)
 
 
 def ops_between(first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
     """The ops of the common body from the one that contains `first` to the one that contains `second`, inclusive."""
-    _, one, other = common_ancestor(first, second)
-    listed = one.block.operations
-    return [listed[n].operation for n in range(position(one), position(other) + 1)]
+    _, first_child, last_child = common_ancestor(first, second)
+    listed = first_child.block.operations
+    return [listed[n].operation for n in range(position(first_child), position(last_child) + 1)]
 
 
 def first_write(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> Access | None:
@@ -74,17 +74,17 @@ def accessed_elements(access: Access, level: ir.Operation) -> tuple[isl.Map, Dom
 def elements_over(dom: Domain, access: Access, level: ir.Operation) -> isl.Map:
     """The elements of an access over `dom` (all loops around it), as a map from the loops at and above `level`."""
     relation = region_map(dom, access.mins, access.extents)
-    kept = dom.free + loops_around(level)
-    relation = relation.project_out(dim_type.in_, kept, len(dom.dims) - kept)
+    dim_count = dom.free + loops_around(level)
+    relation = relation.project_out(dim_type.in_, dim_count, len(dom.dims) - dim_count)
     return relation.project_out(dim_type.in_, 0, dom.free)
 
 
 def _is_box_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> bool:
     """Fast path: whether the bounding box of the reads lies in that of the writes, and the writes fill theirs."""
-    wanted, filled = access_boxes.access_box(reads, level), access_boxes.access_box(writes, level)
-    if wanted is None or filled is None or not filled.dense:
+    read_box, filled = access_boxes.access_box(reads, level), access_boxes.access_box(writes, level)
+    if read_box is None or filled is None or not filled.dense:
         return False
-    parts = zip(wanted.mins, wanted.extents, filled.mins, filled.extents, strict=True)
+    parts = zip(read_box.mins, read_box.extents, filled.mins, filled.extents, strict=True)
     return all(low.same(start) and extent.same(size) for low, extent, start, size in parts)
 
 
@@ -97,9 +97,9 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
     """
     if reads and writes and _is_box_covered(reads, writes, level):
         return None
-    asked = f"whether every element read of {Buffer(reads[0].buffer).name} is written before"
+    what = f"whether every element read of {Buffer(reads[0].buffer).name} is written before"
     doubtful: list[Access] = []
-    with question(asked):
+    with question(what):
         written: isl.Map | None = None
         for access in writes:
             part, dom = accessed_elements(access, level)
@@ -114,7 +114,7 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
             if not any(doubt(a) for a in (access, *writes)):
                 return smallest_element(access.buffer, missing)
             doubtful.append(access)
-    require_certain((*doubtful, *(writes if doubtful else ())), asked)
+    require_certain((*doubtful, *(writes if doubtful else ())), what)
     return None
 
 
@@ -145,11 +145,11 @@ def check_read_after(block: Block, loop: Loop, buffer: Buffer, what: str) -> Non
         return
     for reader in dict.fromkeys(_op_or_block(a.op, loop) for a in others):
         with question(f"whether {buffer.name} is read only after block {block.name} writes it"):
-            found = unwritten_reads(buffer.value, loop.op, reader)
-        if found is None:
+            unwritten = unwritten_reads(buffer.value, loop.op, reader)
+        if unwritten is None:
             continue
-        touch, point = found
-        example = unwritten_example(found, loop.op)
+        touch, point = unwritten
+        example = unwritten_example(unwritten, loop.op)
         refuse(
             touch.access.op,
             f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop "

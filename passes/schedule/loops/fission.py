@@ -69,11 +69,11 @@ def _sides(loop: Loop, after: Block) -> tuple[list[ir.Operation], list[ir.Operat
         f'block "{after.name}" is not in loop {loop.name}',
         "pass a loop around the block",
     )
-    around = enclosing_block(after.op)
-    if isinstance(around, Block) and is_inside(around.op, loop.op):
-        text = f'block "{after.name}" is inside block "{around.name}", which fission does not take apart'
-        refuse(after, text, fix=f'pass "{around.name}", or a loop inside it')
-    held = [op.operation for op in loop.body_ops()]
+    enclosing = enclosing_block(after.op)
+    if isinstance(enclosing, Block) and is_inside(enclosing.op, loop.op):
+        text = f'block "{after.name}" is inside block "{enclosing.name}", which fission does not take apart'
+        refuse(after, text, fix=f'pass "{enclosing.name}", or a loop inside it')
+    body = [op.operation for op in loop.body_ops()]
     child = child_towards(loop.op, after.op)
     last = Block(child) if is_block(child) else blocks_below(child)[-1]
     if last != after:
@@ -82,17 +82,17 @@ def _sides(loop: Loop, after: Block) -> tuple[list[ir.Operation], list[ir.Operat
         where = f"loop {inner.name}" if inner != loop else "the same statement"
         text = f'block "{last.name}" follows block "{after.name}" in {where} of the body of loop {loop.name}'
         refuse(after, text, fix=f"fission loop {inner.name} first" if inner != loop else f'pass "{last.name}"')
-    cut = held.index(child) + 1
-    if all(is_pure(op) for op in held[cut:]):
+    cut = body.index(child) + 1
+    if all(is_pure(op) for op in body[cut:]):
         refuse(after, f'nothing follows block "{after.name}" in loop {loop.name}', fix="pass an earlier block")
-    return held[:cut], held[cut:]
+    return body[:cut], body[cut:]
 
 
 def _check_values(loop: Loop, first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> None:
     """Refuse a value that the first side reads or computes from memory, outside of blocks, for the second side."""
     for op in first:
         users = [use.owner.operation for result in op.results for use in result.uses]
-        if not _is_repeatable(op) and any(is_inside(user, other) for user in users for other in second):
+        if not _is_repeatable(op) and any(is_inside(user, later_op) for user in users for later_op in second):
             name = attrs.get(op, attrs.NAME, "") or "a value"
             text = f"{name} is computed in the first part of loop {loop.name} and used in the second"
             refuse(op, text, fix="in the program, store it to a buffer with one element for each iteration")
@@ -120,23 +120,23 @@ def _check_dependences(loop: Loop, first: Sequence[ir.Operation], second: Sequen
             if empty:
                 continue
             try:
-                found = dependences.witness(a, b, clash)
+                witness = dependences.witness(a, b, clash)
             except NotProvable as error:
                 undecided = undecided or (error, Buffer(buffer))
                 continue
-            text = f"in two loops a dependence would run backwards: {found}"
+            text = f"in two loops a dependence would run backwards: {witness}"
             fix = _fix(loop, Buffer(buffer))
-            refuse(enclosing_block(b.access.op), text, counterexample=found, fix=fix)
+            refuse(enclosing_block(b.access.op), text, counterexample=witness, fix=fix)
     if undecided is not None:
         refuse(loop, str(undecided[0]), provable=False, fix=_fix(loop, undecided[1]))
 
 
 def _shared(first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> list[ir.Value]:
     """The buffers that both sides access and one of them writes."""
-    one, other = ([a for op in side for a in accesses(op)] for side in (first, second))
-    written = {a.buffer for a in (*one, *other) if a.is_write}
-    both = {a.buffer for a in one} & {a.buffer for a in other} & written
-    return [b for b in dict.fromkeys(a.buffer for a in one) if b in both]
+    first_accesses, second_accesses = ([a for op in side for a in accesses(op)] for side in (first, second))
+    written = {a.buffer for a in (*first_accesses, *second_accesses) if a.is_write}
+    both = {a.buffer for a in first_accesses} & {a.buffer for a in second_accesses} & written
+    return [b for b in dict.fromkeys(a.buffer for a in first_accesses) if b in both]
 
 
 def _reversed(late: AccessRelation, early: AccessRelation, depth: int) -> isl.Map:
@@ -164,10 +164,10 @@ def _rewrite(loop: Loop, cut: int) -> Loop:
     behind = list(loop.op.block.operations)[walk.position(loop.op) + 1]
     copy = edit.clone(loop.op, ir.InsertionPoint(behind))
     edit.set_attribute(copy, attrs.ID, attrs.to_attr(create.fresh_id(copy)))
-    other = Loop(copy)
-    _drop(other.body_ops()[:cut])
+    second = Loop(copy)
+    _drop(second.body_ops()[:cut])
     _drop(loop.body_ops()[cut:])
-    return other
+    return second
 
 
 def _drop(ops: Sequence[ir.Operation]) -> None:

@@ -117,26 +117,26 @@ def _divide(loops: Sequence[Loop], fused: Loop) -> None:
     """Replace each old variable by a quotient or remainder of the fused one, from the innermost loop outwards."""
     plain: dict[ir.Value, Index] = {}
     makers: dict[ir.Value, Callable[[], ir.Value]] = {}
-    whole: Index | Callable[[], ir.Value] = Index.of(fused.var)
+    quotient: Index | Callable[[], ir.Value] = Index.of(fused.var)
     for loop in reversed(loops[1:]):
         size = loop.const_extent
         if size == 1:
             plain[loop.var] = Index.constant(0)
-        elif size is not None and isinstance(whole, Index):
-            plain[loop.var], whole = whole % size, whole // size
+        elif size is not None and isinstance(quotient, Index):
+            plain[loop.var], quotient = quotient % size, quotient // size
         else:
-            part = partial(create.apply, whole) if isinstance(whole, Index) else whole
+            part = partial(create.apply, quotient) if isinstance(quotient, Index) else quotient
             makers[loop.var] = partial(_divided, part, loop.extent, emit_floormod)
-            whole = partial(_divided, part, loop.extent, arith.floordivsi)
+            quotient = partial(_divided, part, loop.extent, arith.floordivsi)
     edit.substitute(plain)
-    makers[loops[0].var] = whole  # type: ignore[assignment]
+    makers[loops[0].var] = quotient  # type: ignore[assignment]
     replace_by_computed(fused.op, makers, {})
 
 
 def _divided(
-    whole: Callable[[], ir.Value], extent: Index, divide: Callable[[ir.Value, ir.Value], ir.Value]
+    dividend: Callable[[], ir.Value], extent: Index, divide: Callable[[ir.Value, ir.Value], ir.Value]
 ) -> ir.Value:
-    return divide(whole(), create.apply(extent))
+    return divide(dividend(), create.apply(extent))
 
 
 def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:

@@ -47,20 +47,20 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     first, name = blocks[0].name, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
         common = _group_block(f"{first}_{name}_common", loads)
-    made = []
+    segments = []
     start = loop.lower.as_constant() or 0
     for number, end in enumerate(ends):
         with create.at_end(common.body), loop.op.location:
             holder = _group_block(f"{first}_{name}{number}_partition", loads)
-        made.append(_segment(loop, holder, f"{name}{number}", (start, end)))
+        segments.append(_segment(loop, holder, f"{name}{number}", (start, end)))
         start = end
     edit.erase(loop.op)
     if not preserve_unit_iters:
-        for segment in made:
+        for segment in segments:
             simplify_bindings([segment], preserve_unit_iters)
-    for block in [b for segment in made for b in blocks_below(segment.op) if left_out(b)]:
+    for block in [b for segment in segments for b in blocks_below(segment.op) if left_out(b)]:
         shrink_domains(block)
-    return made
+    return segments
 
 
 def _check_body(loop: Loop, blocks: Sequence[Block]) -> bool:
@@ -139,10 +139,10 @@ def _iters_bound_to(block: Block, loop: Loop) -> list[Iter]:
 
 def _group_block(name: str, loads: bool) -> Block:
     """A block without iters that groups other blocks, and declares no regions unless something else `loads`."""
-    made = create.block(name, [])
+    group = create.block(name, [])
     for key in () if loads else (attrs.READS, attrs.WRITES):
-        edit.set_attribute(made.op, key, ir.ArrayAttr.get([]))
-    return made
+        edit.set_attribute(group.op, key, ir.ArrayAttr.get([]))
+    return group
 
 
 def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loop:
@@ -151,22 +151,22 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
     copy = edit.clone(loop.op, create.at_end(holder.body))
     edit.renumber(copy)
     with ir.InsertionPoint(copy), copy.location:
-        made = create.loop(name, start, end, wide=loop.is_wide)
-    edit.move_body(copy.regions[0].blocks[0], made.body)
-    edit.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(made.var)})
+        segment = create.loop(name, start, end, wide=loop.is_wide)
+    edit.move_body(copy.regions[0].blocks[0], segment.body)
+    edit.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(segment.var)})
     edit.erase(copy)
-    for block in all_blocks(made.op):
+    for block in all_blocks(segment.op):
         edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{block.name}_{name}"))
-    for number in [b.id for b in blocks_below(made.op)]:
-        block = Block(walk.find(made.op, number))  # type: ignore[arg-type]
-        if driven := _iters_bound_to(block, made):
+    for number in [b.id for b in blocks_below(segment.op)]:
+        block = Block(walk.find(segment.op, number))  # type: ignore[arg-type]
+        if driven := _iters_bound_to(block, segment):
             _narrow(block, driven, start, end)
-    return made
+    return segment
 
 
 def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
     """Restrict some iters of a block to [start, end), and declare its regions over the new domains."""
-    found = regions(block)
+    old_regions = regions(block)
     spans = {i.name: _clamp(i, start, end) for i in driven}
     for number, key in enumerate((attrs.MIN, attrs.EXTENT)):
         map_ = attrs.get(block.op, key)
@@ -174,7 +174,7 @@ def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
         results = [ir.AffineExpr.get_constant(spans[i.name][number]) if i.name in spans else e for i, e in pairs]
         edit.set_attribute(block.op, key, ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results)))
     narrowed = Block(block.op)
-    for key, group in zip((attrs.READS, attrs.WRITES), found, strict=True):
+    for key, group in zip((attrs.READS, attrs.WRITES), old_regions, strict=True):
         declare(narrowed, key, [_widened(region, narrowed) for region in group])
 
 

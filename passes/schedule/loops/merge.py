@@ -75,47 +75,50 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
                 f"the body of loop {outer.name} contains more than loop {inner.name}; merge needs a perfect nest",
                 fix=move_rest_inside(inner),
             )
-    for each in nest:
-        check_plain(each, "merge")
-        check_from_zero(each, "merge")
+    for nest_loop in nest:
+        check_plain(nest_loop, "merge")
+        check_from_zero(nest_loop, "merge")
     return nest
 
 
-def _check_same_shape(first: Nest, other: Nest) -> None:
+def _check_same_shape(first: Nest, second: Nest) -> None:
     """Refuse unless the loops of two nests have pairwise equal extents."""
-    if len(first) != len(other):
+    if len(first) != len(second):
         refuse(
-            other[-1],
-            f"loop {other[-1].name} is {len(other)} deep below its common ancestor with loop "
+            second[-1],
+            f"loop {second[-1].name} is {len(second)} deep below its common ancestor with loop "
             f"{first[-1].name}, which is {len(first)} deep; merge needs equal depths",
-            fix=_fix_depth(*sorted((first, other), key=len)),
+            fix=_fix_depth(*sorted((first, second), key=len)),
         )
-    renamed = {lp.var: Index.of(new.var) for lp, new in zip(other, first, strict=True)}
-    for one, two in zip(first, other, strict=True):
+    renamed = {lp.var: Index.of(new.var) for lp, new in zip(second, first, strict=True)}
+    for first_loop, two in zip(first, second, strict=True):
         extent = two.upper.substitute(renamed)
-        if not one.upper.same(extent):
-            sizes = [n if n is not None else "a symbolic number of" for n in (one.const_extent, two.const_extent)]
+        if not first_loop.upper.same(extent):
+            sizes = [
+                n if n is not None else "a symbolic number of" for n in (first_loop.const_extent, two.const_extent)
+            ]
             refuse(
                 two,
-                f"loop {two.name} runs {sizes[1]} times, loop {one.name} {sizes[0]} times; merge needs equal extents",
-                fix=_fix_extent(one, two),
+                f"loop {two.name} runs {sizes[1]} times, loop {first_loop.name} {sizes[0]} times; merge needs equal "
+                "extents",
+                fix=_fix_extent(first_loop, two),
             )
 
 
 def _fix_depth(short: Nest, long: Nest) -> str:
     """Fix for loops of different depth: the parent of the deeper one at the depth of the other."""
-    around = long[len(short) - 1]
-    if around == short[-1]:
+    outer = long[len(short) - 1]
+    if outer == short[-1]:
         return "fuse combines loops that are nested in one another"
-    return f"pass loop {around.name} instead of {long[-1].name}"
+    return f"pass loop {outer.name} instead of {long[-1].name}"
 
 
-def _fix_extent(one: Loop, two: Loop) -> str:
+def _fix_extent(first: Loop, two: Loop) -> str:
     """Fix for loops of different extent: split the longer one."""
-    sizes = one.const_extent, two.const_extent
+    sizes = first.const_extent, two.const_extent
     if sizes[0] is None or sizes[1] is None:
         return "compute_at or reverse_compute_at moves a block under a loop of another extent"
-    longer = one if sizes[0] > sizes[1] else two
+    longer = first if sizes[0] > sizes[1] else two
     return f"split loop {longer.name} by [{min(sizes)}, None] and merge its outer part"  # type: ignore[type-var]
 
 
@@ -127,20 +130,22 @@ def _check_order(top: ir.Operation, nests: Sequence[Nest]) -> None:
     """Refuse to reverse a dependence."""
     depth = len([p for p in [top, *parents(top)] if is_loop(p)])
     tops = [walk.position(nest[0].op) for nest in nests]
-    held = list(nests[0][0].op.block.operations)
+    body = list(nests[0][0].op.block.operations)
     written = {a.buffer for nest in nests for a in accesses(nest[0].op) if a.is_write}
-    for place in range(min(tops), max(tops) + 1):
-        if place not in tops:
-            written |= {a.buffer for a in accesses(held[place].operation) if a.is_write}
-    found = [_touches(nest[0].op, written) for nest in nests]
+    for position in range(min(tops), max(tops) + 1):
+        if position not in tops:
+            written |= {a.buffer for a in accesses(body[position].operation) if a.is_write}
+    touches = [_touches(nest[0].op, written) for nest in nests]
     for p in range(len(nests)):
         for q in range(len(nests)):
             if tops[p] < tops[q]:
-                _check_pair(found[p], found[q], depth, len(nests[0]), swapped=q < p)
+                _check_pair(touches[p], touches[q], depth, len(nests[0]), swapped=q < p)
     for p, nest in enumerate(nests):
-        for place in range(min(tops[p], tops[-1]) + 1, max(tops[p], tops[-1])):
-            if place not in tops:
-                _check_crossing(nest, found[p], _touches(held[place].operation, written), depth, tops[p] < place)
+        for position in range(min(tops[p], tops[-1]) + 1, max(tops[p], tops[-1])):
+            if position not in tops:
+                _check_crossing(
+                    nest, touches[p], _touches(body[position].operation, written), depth, tops[p] < position
+                )
 
 
 def _touches(root: ir.Operation, buffers: set[ir.Value]) -> list[AccessRelation]:
@@ -177,33 +182,33 @@ def _check_pair(
                 clash = clash.intersect(late)
                 if clash.is_empty():
                     continue
-            found = dependences.witness(a, b, clash)
-            text = f"merged, a dependence would run backwards: {found}"
+            witness = dependences.witness(a, b, clash)
+            text = f"merged, a dependence would run backwards: {witness}"
             refuse(
                 walk.enclosing_block(b.access.op),
                 text,
-                counterexample=found,
+                counterexample=witness,
                 fix="pass the loops in program order" if swapped else MOVE_UNDER_ONE_LOOP,
             )
 
 
 def _check_crossing(
-    nest: Nest, own: Sequence[AccessRelation], passed: Sequence[AccessRelation], depth: int, down: bool
+    nest: Nest, nest_relations: Sequence[AccessRelation], passed: Sequence[AccessRelation], depth: int, down: bool
 ) -> None:
     """Dependences between a nest and the ops it moves across."""
-    for a in own:
+    for a in nest_relations:
         for b in passed:
             with question("whether a nest may move to the last one"):
                 clash = _clash(a, b, depth)
                 if clash is None or clash.is_empty():
                     continue
             where = "after" if down else "before"
-            found = dependences.witness(a, b, clash)
+            witness = dependences.witness(a, b, clash)
             refuse(
                 walk.enclosing_block(b.access.op),
                 f"the nest of loop {nest[0].name} would move to {where} the ops between it and the last "
-                f"one, and the two depend on each other: {found}",
-                counterexample=found,
+                f"one, and the two depend on each other: {witness}",
+                counterexample=witness,
                 fix="merge the loops of those ops as well, or inline them",
             )
 
@@ -214,15 +219,15 @@ def _check_crossing(
 def _rewrite(nests: Sequence[Nest]) -> Loop:
     variables: dict[ir.Value, Index] = {}
     ip = ir.InsertionPoint(nests[-1][0].op)
-    made: Nest = []
+    merged: Nest = []
     for old in nests[0]:
         with ip, old.op.location:
             upper, wide = old.upper.substitute(variables), old.is_wide
-            made.append(create.loop(f"{old.name}_m", 0, upper, wide=wide))
-        variables[old.var] = Index.of(made[-1].var)
-        ip = create.at_end(made[-1].body)
+            merged.append(create.loop(f"{old.name}_m", 0, upper, wide=wide))
+        variables[old.var] = Index.of(merged[-1].var)
+        ip = create.at_end(merged[-1].body)
     for nest in nests:
-        edit.move_body(nest[-1].body, made[-1].body)
-        edit.substitute({lp.var: Index.of(new.var) for lp, new in zip(nest, made, strict=True)})
+        edit.move_body(nest[-1].body, merged[-1].body)
+        edit.substitute({lp.var: Index.of(new.var) for lp, new in zip(nest, merged, strict=True)})
         edit.erase(nest[0].op)
-    return made[-1]
+    return merged[-1]

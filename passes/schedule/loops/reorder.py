@@ -73,28 +73,29 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
 
 
 def _check_bounds(chain: Sequence[Loop], order: Sequence[int]) -> None:
-    inside = {lp.var: lp for lp in chain}
+    chain_loops = {lp.var: lp for lp in chain}
     seen: set[object] = set()
     for position in order:
         loop = chain[position]
         for bound in (*loop.lowers, *loop.uppers):
             for value in bound.values:
-                if value in inside and value not in seen:
-                    text = f"the bounds of loop {loop.name} depend on {inside[value].name}, which would move inside it"
+                if value in chain_loops and value not in seen:
+                    outer = chain_loops[value].name
+                    text = f"the bounds of loop {loop.name} depend on {outer}, which would move inside it"
                     refuse(loop, text, fix=use_longest_range(loop))
         seen.add(loop.var)
 
 
 def permute(chain: Sequence[Loop], order: Sequence[int]) -> None:
     """Permute a perfect chain of loops. The ops are kept, so ids and handles stay valid."""
-    held = chain[-1].body_ops()
+    body = chain[-1].body_ops()
     anchor = chain[0].op
     placed = [chain[i] for i in order]
     # take the chain apart, all loops side by side before the old outermost one, then nest again
-    for op in [*(lp.op for lp in chain[1:]), *held]:
+    for op in [*(lp.op for lp in chain[1:]), *body]:
         edit.move_before(op, anchor)
     for outer, inner in zip(placed, placed[1:], strict=False):
         edit.move_before(inner.op, list(outer.body.operations)[-1])
     end = list(placed[-1].body.operations)[-1]
-    for op in held:
+    for op in body:
         edit.move_before(op, end)

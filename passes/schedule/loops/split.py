@@ -150,11 +150,11 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
             refuse(loop, f"the factor {factor} is not positive; use None to infer a factor")
     if not unknown:
         return [f for f in factors if f is not None]
-    rest = math.prod(f for f in factors if f is not None)
-    inferred = fold_index(loop.extent.ceildiv(rest).simplified(), intervals.around(loop.op))
+    product = math.prod(f for f in factors if f is not None)
+    inferred = fold_index(loop.extent.ceildiv(product).simplified(), intervals.around(loop.op))
     number = inferred.as_constant()
-    known = inferred if number is None else number
-    return [known if f is None else f for f in factors]
+    inferred_factor = inferred if number is None else number
+    return [inferred_factor if f is None else f for f in factors]
 
 
 def _check_reached(loop: Loop, total: int) -> None:
@@ -213,8 +213,8 @@ def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
 
 def _only_blocks(loop: Loop) -> bool:
     """Whether every side effect beneath a loop is in a block."""
-    held = walk.ops(loop.op, skip=lambda op: op.name == "affine.parallel")
-    return not any(may_write(op.name) for op in held)
+    nested_ops = walk.ops(loop.op, skip=lambda op: op.name == "affine.parallel")
+    return not any(may_write(op.name) for op in nested_ops)
 
 
 def _nest(name: str, extents: Sequence[int | Index], wide: bool) -> list[Loop]:

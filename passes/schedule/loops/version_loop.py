@@ -42,14 +42,14 @@ def version_loop(loop: Loop, at_most: list[int]) -> list[Loop]:
     prefix = f"{blocks[0].name}_{loop.name}"
     with ir.InsertionPoint(loop.op), loop.op.location:
         common = create.block(f"{prefix}_versions", [])
-    made = []
+    versions = []
     for number, (low, high) in enumerate(zip((None, *at_most), (*at_most, None), strict=True)):
         above = [] if low is None else [Constraint(extent - (low + 1))]
         below = [] if high is None else [Constraint(-extent + high)]
         holder = _holder(common, f"{prefix}{number}_version", [*above, *below], loop.op.location)
-        made.append(loop if high is None else _copy(loop, holder, number))
+        versions.append(loop if high is None else _copy(loop, holder, number))
     edit.move_before(loop.op, list(holder.body.operations)[-1])
-    return made
+    return versions
 
 
 def _size(loop: Loop) -> Index:
@@ -84,8 +84,8 @@ def _copy(loop: Loop, holder: Block, number: int) -> Loop:
     """A copy of the loop in the holder, with names of its own."""
     copy = edit.clone(loop.op, create.at_end(holder.body))
     edit.renumber(copy)
-    made = Loop(copy)
+    version = Loop(copy)
     edit.set_attribute(copy, attrs.LOOP, ir.StringAttr.get(f"{loop.name}{number}"))
     for block in all_blocks(copy):
         edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{block.name}_{loop.name}{number}"))
-    return made
+    return version

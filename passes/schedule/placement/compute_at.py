@@ -66,9 +66,9 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, compute_inline)
-    found, anchor = _plan(block, loop, index)
+    spans, anchor = _plan(block, loop, index)
 
-    move_under_loop.move(block, loop, found, anchor, preserve_unit_loops)
+    move_under_loop.move(block, loop, spans, anchor, preserve_unit_loops)
 
 
 @only_reads
@@ -101,14 +101,14 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
         _check_inputs_final(block, loop)
         if not users:
             check_unread(block, loop, makers)
-        found = _needed(block, loop) if users else whole_domain(block)
+        spans = _needed(block, loop) if users else whole_domain(block)
     except ScheduleError:
-        found = _needed(block, loop) if users else []
-        if not users or not reads_the_same(block, loop, found):
+        spans = _needed(block, loop) if users else []
+        if not users or not reads_the_same(block, loop, spans):
             raise
-    _check_sums(block, loop, found)
-    needed_region.check_no_new_iterations(block, loop, found)
-    return found, move_under_loop.insertion_point(loop, makers, users, index)
+    _check_sums(block, loop, spans)
+    needed_region.check_no_new_iterations(block, loop, spans)
+    return spans, move_under_loop.insertion_point(loop, makers, users, index)
 
 
 def _check_inputs_final(block: Block, loop: Loop) -> None:
@@ -118,13 +118,13 @@ def _check_inputs_final(block: Block, loop: Loop) -> None:
         needed_region.check_finished(maker, loop)
 
 
-def _check_sums(block: Block, loop: Loop, found: list[needed_region.IterSpan]) -> None:
+def _check_sums(block: Block, loop: Loop, spans: list[needed_region.IterSpan]) -> None:
     """Refuse to run a reduction in full where a loop ran it part by part, unless what saw the parts runs again."""
-    split = loop_of_parts(block, loop, found)
+    split = loop_of_parts(block, loop, spans)
     if split is None:
         return
     outer, driven = split
-    if not may_repeat(block, loop, outer, found):
+    if not may_repeat(block, loop, outer, spans):
         refuse_parts(block, loop, outer, driven)
     warn(
         f'under loop {loop.name} block "{block.name}" runs all of its reduction in each iteration of loop '
@@ -134,13 +134,13 @@ def _check_sums(block: Block, loop: Loop, found: list[needed_region.IterSpan]) -
 
 def _needed(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
     """The iter values whose results are read under `loop` in one iteration; reduce iters run in full."""
-    whole = {i.name for i in full_iters(block)}
-    spatial = [i for i in block.iters if i.name not in whole]
-    more, followed = _declared_reads(block, loop)
-    found = _plainly_needed(block, loop, spatial, more, followed)
-    if found is None:
-        found = _exactly_needed(block, loop, spatial, more, followed)
-    by_name = {s.iter.name: s for s in found}
+    full = {i.name for i in full_iters(block)}
+    spatial = [i for i in block.iters if i.name not in full]
+    declared_accesses, followed = _declared_reads(block, loop)
+    spans = _plainly_needed(block, loop, spatial, declared_accesses, followed)
+    if spans is None:
+        spans = _exactly_needed(block, loop, spatial, declared_accesses, followed)
+    by_name = {s.iter.name: s for s in spans}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
 
@@ -148,69 +148,69 @@ def _declared_reads(block: Block, loop: Loop) -> tuple[list[Access], set[ir.Oper
     """The regions of what a block writes that consumers under a loop declare by annotate_buffer_access; and the loads
     at indices that are not affine, but computed from iters alone, which stay in these regions.
     """
-    found, followed = [], set()
+    reads, followed = [], set()
     for user in move_under_loop.blocks_under(loop, consumers(block)):
         numbers, regions = explicit(user, attrs.READS), declared(user, attrs.READS, [])
         for region in [regions[n] for n in numbers if 0 <= n < len(regions)]:
             if region.buffer.value in writes_of(block):
                 first = user.body.operations[0].operation
-                found.append(Access(first, region.buffer.value, READ, region.mins, region.extents))
+                reads.append(Access(first, region.buffer.value, READ, region.mins, region.extents))
                 loads = [a.op for a in accesses_to(user, region.buffer.value) if not a.exact and not a.is_write]
                 followed |= {op for op in loads if stays_within(op, user, region.mins, region.extents)}
-    return found, followed
+    return reads, followed
 
 
 def _plainly_needed(
-    block: Block, loop: Loop, spatial: list[Iter], more: list[Access], followed: set[ir.Operation]
+    block: Block, loop: Loop, spatial: list[Iter], declared_accesses: list[Access], followed: set[ir.Operation]
 ) -> list[needed_region.IterSpan] | None:
     if len(writes_of(block)) != 1:
         return None
     buffer = writes_of(block)[0]
     read = [a for a in accesses(loop.op) if a.buffer == buffer and not a.is_write and a.op not in followed]
-    read += [a for a in more if a.buffer == buffer]
-    own = [a for a in accesses_to(block, buffer) if a.is_write]
-    return needed_region.box_spans(read, own, loop, spatial, dense=False, free=sharing_threads(Buffer(buffer), loop))
+    read += [a for a in declared_accesses if a.buffer == buffer]
+    stores = [a for a in accesses_to(block, buffer) if a.is_write]
+    return needed_region.box_spans(read, stores, loop, spatial, dense=False, free=sharing_threads(Buffer(buffer), loop))
 
 
 def _exactly_needed(
-    block: Block, loop: Loop, spatial: list[Iter], more: list[Access], followed: set[ir.Operation]
+    block: Block, loop: Loop, spatial: list[Iter], declared_accesses: list[Access], followed: set[ir.Operation]
 ) -> list[needed_region.IterSpan]:
-    place = needed_region.LoopSpace.of(loop)
+    space = needed_region.LoopSpace.of(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
         needed = loose = None
         for buffer in writes_of(block):
             read = [t for t in relations_of(loop.op, buffer) if not t.access.is_write and t.access.op not in followed]
-            read += [relation_of(a) for a in more if a.buffer == buffer]
-            own = [t for t in relations_of(block.op, buffer) if t.access.is_write]
+            read += [relation_of(a) for a in declared_accesses if a.buffer == buffer]
+            stores = [t for t in relations_of(block.op, buffer) if t.access.is_write]
             if not read:
                 continue
             for exact in (True, False):
-                elements = needed_region.accessed_under(place, read, exact, sharing_threads(Buffer(buffer), loop))
-                inverse = needed_region.iter_map(block, own, spatial, exact).reverse()
+                elements = needed_region.accessed_under(space, read, exact, sharing_threads(Buffer(buffer), loop))
+                inverse = needed_region.iter_map(block, stores, spatial, exact).reverse()
                 part = elements.apply_range(inverse)
                 if exact:
                     needed = part if needed is None else needed.union(part)
                 else:
                     loose = part if loose is None else loose.union(part)
         assert needed is not None and loose is not None
-    around = sets.domain(loop.body.operations[0].operation)
-    return needed_region.needed_spans(place, needed, loose, spatial, around)
+    body_domain = sets.domain(loop.body.operations[0].operation)
+    return needed_region.needed_spans(space, needed, loose, spatial, body_domain)
 
 
 # --- moves within one iteration of the loops around both places -------------------------------------------------------
 
 
-def reads_the_same(block: Block, loop: Loop, found: Sequence[IterSpan]) -> bool:
+def reads_the_same(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> bool:
     """Whether all instances that spans run under a loop ran before it, in the same iteration of the loops around both,
     and nothing writes their inputs from there on to the end of the loop.
     """
     shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
     if not shared or _writes_inputs_between(block, loop):
         return False
-    place, iters = LoopSpace.of(loop), [s.iter for s in found]
+    space, iters = LoopSpace.of(loop), [s.iter for s in spans]
     with question(f'whether block "{block.name}" runs the same iterations under loop {loop.name}'):
-        now = needed_region.run_by_spans(place, found)
-        return now.is_subset(needed_region.run_before(block, place, iters, shared))
+        new_runs = needed_region.run_by_spans(space, spans)
+        return new_runs.is_subset(needed_region.run_before(block, space, iters, shared))
 
 
 def _writes_inputs_between(block: Block, loop: Loop) -> bool:

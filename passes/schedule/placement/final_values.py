@@ -34,18 +34,18 @@ class _Runs:
     `runs`: at the new place. `before`: at the old one, in the same iteration of the `shared` outermost loops.
     """
 
-    def __init__(self, block: Block, loop: Loop, found: Sequence[IterSpan]):
+    def __init__(self, block: Block, loop: Loop, spans: Sequence[IterSpan]):
         self.block, self.loop, self.place = block, loop, LoopSpace.of(loop)
-        whole = {i.name for i in full_iters(block)}
-        self.spatial = [i for i in block.iters if i.name not in whole]
+        full = {i.name for i in full_iters(block)}
+        self.spatial = [i for i in block.iters if i.name not in full]
         self.shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
-        self.runs = needed_region.run_by_spans(self.place, [s for s in found if s.iter.name not in whole])
+        self.runs = needed_region.run_by_spans(self.place, [s for s in spans if s.iter.name not in full])
         self.before = needed_region.run_before(block, self.place, self.spatial, self.shared)
 
     def reading(self, buffer: ir.Value) -> isl.Map:
         """{ spatial iters -> elements of a buffer that the instance reads }."""
-        own = [t for t in relations_of(self.block.op, buffer) if not t.access.is_write]
-        return needed_region.iter_map(self.block, own, self.spatial, True)
+        reads = [t for t in relations_of(self.block.op, buffer) if not t.access.is_write]
+        return needed_region.iter_map(self.block, reads, self.spatial, True)
 
     def written_later(self, buffer: ir.Value) -> isl.Map:
         """{ loops -> elements that are written in a later iteration, in the same one of the shared loops }."""
@@ -56,15 +56,15 @@ class _Runs:
         written = [t for t in relations_of(self.loop.op, buffer) if t.access.is_write]
         return order.apply_range(needed_region.accessed_under(self.place, written, True))
 
-    def lost(self, kept: isl.Map) -> isl.Map:
-        """{ shared loops -> spatial iters } of the old instances that are not among `kept`: also where the loops around
-        the new place have no iteration at all.
+    def lost(self, surviving: isl.Map) -> isl.Map:
+        """{ shared loops -> spatial iters } of the old instances that are not among `surviving`: also where the loops
+        around the new place have no iteration at all.
         """
         old = runs_now(self.block, self.spatial, self.shared)
-        return old.subtract(kept.project_out(dim_type.in_, self.shared, len(self.place.dims) - self.shared))
+        return old.subtract(surviving.project_out(dim_type.in_, self.shared, len(self.place.dims) - self.shared))
 
 
-def check_last_runs(block: Block, loop: Loop, inputs: list, found: Sequence[IterSpan], producer: Block) -> None:
+def check_last_runs(block: Block, loop: Loop, inputs: list, spans: Sequence[IterSpan], producer: Block) -> None:
     """Refuse unless the last run of each instance of the moved block reads final values, and only old instances run.
 
     Needed if an element is computed more than once, with different values: a sum that `loop` accumulates is not
@@ -72,7 +72,7 @@ def check_last_runs(block: Block, loop: Loop, inputs: list, found: Sequence[Iter
     overwrites its results later. `producer`: the block of that sum, or the first that depends on it.
     """
     with question(f'whether block "{block.name}" would read final values under loop {loop.name}'):
-        moved = _Runs(block, loop, found)
+        moved = _Runs(block, loop, spans)
         if not moved.spatial:
             needed_region.check_finished(producer, loop)
         if not moved.place.dom.exact:
@@ -81,12 +81,12 @@ def check_last_runs(block: Block, loop: Loop, inputs: list, found: Sequence[Iter
         for buffer in inputs:
             stale = moved.written_later(buffer).apply_range(moved.reading(buffer).reverse())
             early = early.union(stale.intersect(moved.runs))
-        kept = moved.runs.subtract(early)
+        final_runs = moved.runs.subtract(early)
         partial = not early.is_empty()
-        lost = moved.lost(kept)
+        lost = moved.lost(final_runs)
         if partial and not lost.is_empty():
             _refuse_stale(moved, lost, inputs, producer)
-        _check_same_runs(moved, kept)
+        _check_same_runs(moved, final_runs)
     if partial:
         _check_safe_on_partial_sums(block, loop, producer)
         _warn_of_early_runs(block, loop, producer)
@@ -107,16 +107,16 @@ def _refuse_stale(moved: _Runs, lost: isl.Map, inputs: list, producer: Block) ->
     block, loop = moved.block, moved.loop
     if needed_region.unfinished_iter(producer, loop) is not None:
         example = first_iteration(lost.range(), block, moved.spatial)
-        more = f'block "{block.name}" would not run on the final values, as {example}'
-        needed_region.check_finished(producer, loop, more, example)
+        consequence = f'block "{block.name}" would not run on the final values, as {example}'
+        needed_region.check_finished(producer, loop, consequence, example)
     for buffer in inputs:
         early = moved.runs.intersect_range(lost.range()).apply_range(moved.reading(buffer))
         early = early.intersect(moved.written_later(buffer))
         if early.is_empty():
             continue
         require_certain(accesses_between(loop, block, buffer), READY.format(Buffer(buffer).name))
-        element, at, example = describe_read(early, buffer, moved.place, loop, block)
-        text = f'block "{block.name}" reads {element}, which is written again after {at}'
+        element, iteration, example = describe_read(early, buffer, moved.place, loop, block)
+        text = f'block "{block.name}" reads {element}, which is written again after {iteration}'
         refuse(loop, text, counterexample=example)
 
 
@@ -124,15 +124,15 @@ def _check_safe_on_partial_sums(block: Block, loop: Loop, producer: Block) -> No
     """Refuse to run the block on partial sums if that may trap. Its readers come after its last run."""
     op = trapping_op(block, gathers=True)
     if op is not None:
-        more = f'block "{block.name}" computes {op.name}, which may trap or go out of bounds on partial sums'
-        needed_region.check_finished(producer, loop, more)
-        refuse(loop, f'under loop {loop.name} block "{producer.name}" is not final yet; {more}')
+        consequence = f'block "{block.name}" computes {op.name}, which may trap or go out of bounds on partial sums'
+        needed_region.check_finished(producer, loop, consequence)
+        refuse(loop, f'under loop {loop.name} block "{producer.name}" is not final yet; {consequence}')
 
 
-def _check_same_runs(moved: _Runs, kept: isl.Map) -> None:
-    """Refuse unless exactly the old instances run at the new place, and each of them is among `kept`."""
+def _check_same_runs(moved: _Runs, final_runs: isl.Map) -> None:
+    """Refuse unless exactly the old instances run at the new place, and each of them is among `final_runs`."""
     block, loop, spatial = moved.block, moved.loop, moved.spatial
-    lost, gained = moved.lost(kept), moved.runs.subtract(moved.before)
+    lost, gained = moved.lost(final_runs), moved.runs.subtract(moved.before)
     is_lost, is_gained = bool(spatial) and not lost.is_empty(), bool(spatial) and not gained.is_empty()
     if is_lost or is_gained:
         wrong = lost if is_lost else gained
@@ -156,16 +156,16 @@ def first_iteration(points: isl.Set, block: Block, iters: Sequence[Iter]) -> Cou
 
 
 def describe_read(
-    points: isl.Map, buffer: ir.Value, place: LoopSpace, loop: Loop, block: Block
+    points: isl.Map, buffer: ir.Value, space: LoopSpace, loop: Loop, block: Block
 ) -> tuple[str, str, Counterexample]:
     """The smallest point of { loops -> element }: the element and the iteration as text, and as a counterexample."""
     point = smallest_point(sets.flatten(points)) or []
     rank = Buffer(buffer).rank
     element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
     names = loop_names(loop.body.operations[0].operation)
-    values = point[len(point) - rank - len(place.dims) : len(point) - rank]
+    values = point[len(point) - rank - len(space.dims) : len(point) - rank]
     unless = sizes_without(points, loop.op)
-    shown = f"{element}{f' (unless {unless})' if unless else ''}"
-    at = Iteration.of(block.name, names, values)
-    example = Counterexample((at,), element, unless=unless)
-    return shown, ", ".join(f"{n} = {v}" for n, v in at.values), example
+    element_text = f"{element}{f' (unless {unless})' if unless else ''}"
+    iteration = Iteration.of(block.name, names, values)
+    example = Counterexample((iteration,), element, unless=unless)
+    return element_text, ", ".join(f"{n} = {v}" for n, v in iteration.values), example

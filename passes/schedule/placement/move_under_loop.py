@@ -34,25 +34,25 @@ from tir_mlir.passes.schedule.placement.needed_region import IterSpan
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
-def move(block: Block, loop: Loop, found: Sequence[IterSpan], anchor: ir.Operation, keep_units: bool) -> None:
+def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operation, keep_units: bool) -> None:
     """Move a block out of its nest to before `anchor`, under loops ax0, ax1, ... over the spans."""
     number = block.id
     stop = scope_of(block).op
     top = nest_top(block)
-    own = [lp for lp in walk.loops_above(block.op) if lp.op == top or walk.is_inside(lp.op, top)]
-    warn_serial(own, f'moving block "{block.name}"')
+    old_loops = [lp for lp in walk.loops_above(block.op) if lp.op == top or walk.is_inside(lp.op, top)]
+    warn_serial(old_loops, f'moving block "{block.name}"')
     bindings, ip = [], ir.InsertionPoint(anchor)
     guards: list[Constraint] = []
     count = 0
-    for span in found:
+    for span in spans:
         if span.extent.as_constant() == 1 and not keep_units:
             binding = span.low
         else:
             with ip, block.op.location:
-                made = create.loop(f"ax{count}", 0, span.extent)
+                new_loop = create.loop(f"ax{count}", 0, span.extent)
             count += 1
-            binding = span.low + Index.of(made.var)
-            ip = create.at_end(made.body)
+            binding = span.low + Index.of(new_loop.var)
+            ip = create.at_end(new_loop.body)
         bindings.append(binding.simplified())
         if span.guarded:
             guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
@@ -94,14 +94,14 @@ def _erase_empty_nest(top: ir.Operation, stop: ir.Operation) -> None:
         _erase_empty_nest(parent, stop)
 
 
-def insertion_point(loop: Loop, before: Sequence[Block], after: Sequence[Block], index: int) -> ir.Operation:
-    """The op of the loop's body before which to insert: after all of `before`, before all of `after`.
+def insertion_point(loop: Loop, earlier: Sequence[Block], later: Sequence[Block], index: int) -> ir.Operation:
+    """The op of the loop's body before which to insert: after all of `earlier`, before all of `later`.
 
-    -1: as late as possible (directly before the first of `after`); -2: as early as possible; k: position k of the body.
+    -1: as late as possible (directly before the first of `later`); -2: as early as possible; k: position k of the body.
     """
     body = [op.operation for op in loop.body.operations]
-    first = max((body.index(walk.child_towards(loop.op, b.op)) + 1 for b in before), default=0)
-    last = min((body.index(walk.child_towards(loop.op, b.op)) for b in after), default=len(body) - 1)
+    first = max((body.index(walk.child_towards(loop.op, b.op)) + 1 for b in earlier), default=0)
+    last = min((body.index(walk.child_towards(loop.op, b.op)) for b in later), default=len(body) - 1)
     if first > last:
         refuse(
             loop, f"in the body of loop {loop.name} a block that must run after this one comes before: no position fits"

@@ -90,8 +90,8 @@ def _check_known_conditions(block: Block, loop: Loop) -> None:
 
 def _fix_scope(block: Block, loop: Loop) -> str:
     """Fix for a loop inside another block of the scope."""
-    around = next((b for b in children(scope_of(block)) if b != block and is_inside(loop.op, b.op)), None)
-    return f'pass a loop around block "{around.name}", which contains loop {loop.name}' if around else ""
+    outer = next((b for b in children(scope_of(block)) if b != block and is_inside(loop.op, b.op)), None)
+    return f'pass a loop around block "{outer.name}", which contains loop {loop.name}' if outer else ""
 
 
 def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
@@ -114,35 +114,39 @@ def check_only_blocks(block: Block, allowed: Sequence[Block]) -> None:
 
 def check_full_reduction(block: Block) -> None:
     """Refuse a reduction of which only some iterations run (under `k <= i`): under other loops all of them would."""
-    left = half_summed(block, full_iters(block))
-    if left is not None:
+    skipped = half_summed(block, full_iters(block))
+    if skipped is not None:
         refuse(
             block,
-            f'block "{block.name}" runs only part of its reduction: not {point_text(block, left)}; '
+            f'block "{block.name}" runs only part of its reduction: not {point_text(block, skipped)}; '
             "moved, it would run all of it",
-            counterexample=Counterexample((point_of(block, left),)),
+            counterexample=Counterexample((point_of(block, skipped),)),
             fix=RUN_FULL_REDUCTION,
         )
 
 
 def unfinished_iter(producer: Block, loop: Loop) -> tuple[Iter, Loop] | None:
     """A reduce iter of the producer run by `loop` or a parent of it, and that loop: values may not be final there."""
-    around = [lp for p in [loop.op, *parents(loop.op)] if is_loop(p) and (lp := Loop(p)).const_extent != 1]
+    loops = [lp for p in [loop.op, *parents(loop.op)] if is_loop(p) and (lp := Loop(p)).const_extent != 1]
     for it in producer.iters:
-        for outer in around:
+        for outer in loops:
             if it.kind == "R" and outer.var in it.binding.values and is_inside(producer.op, outer.op):
                 return it, outer
     return None
 
 
-def check_finished(producer: Block, loop: Loop, more: str = "", counterexample: Counterexample | None = None) -> None:
-    """Refuse if `loop` or a parent of it runs a reduction of the producer. `more`: why that matters here."""
-    found = unfinished_iter(producer, loop)
-    if found is not None:
-        it, outer = found
+def check_finished(
+    producer: Block, loop: Loop, consequence: str = "", counterexample: Counterexample | None = None
+) -> None:
+    """Refuse if `loop` or a parent of it runs a reduction of the producer. `consequence`: why that matters here."""
+    unfinished = unfinished_iter(producer, loop)
+    if unfinished is not None:
+        it, outer = unfinished
         text = f'under loop {outer.name} the reduction of block "{producer.name}" is not finished: it runs over iter '
         way = f"choose a loop outside {outer.name}"
-        refuse(loop, f"{text}{it.name}{f'; {more}' if more else ''}; {way}", counterexample=counterexample)
+        refuse(
+            loop, f"{text}{it.name}{f'; {consequence}' if consequence else ''}; {way}", counterexample=counterexample
+        )
 
 
 # --- regions as relations over the loops around the new position ------------------------------------------------------
@@ -164,18 +168,18 @@ class LoopSpace:
 
 
 def accessed_under(
-    place: LoopSpace, found: Sequence[AccessRelation], exact: bool, free: Sequence[ir.Value] = ()
+    space: LoopSpace, relations: Sequence[AccessRelation], exact: bool, free: Sequence[ir.Value] = ()
 ) -> isl.Map:
-    """{ loops of `place` -> elements } of some accesses under it; without guards and ranges unless `exact`.
+    """{ loops of `space` -> elements } of some accesses under it; without guards and ranges unless `exact`.
 
-    `free`: variables of loops in `place`; accesses of any of their iterations count for all of them.
+    `free`: variables of loops in `space`; accesses of any of their iterations count for all of them.
     """
-    count = len(place.dims)
+    count = len(space.dims)
     result: isl.Map | None = None
-    for touch in found:
-        relation = _touch_map(touch, exact, [n for n, dim in enumerate(place.dims) if dim not in free])
+    for touch in relations:
+        relation = _touch_map(touch, exact, [n for n, dim in enumerate(space.dims) if dim not in free])
         part = relation.project_out(dim_type.in_, count, relation.dim(dim_type.in_) - count)
-        for number in (n for n, dim in enumerate(place.dims) if dim in free):
+        for number in (n for n, dim in enumerate(space.dims) if dim in free):
             part = part.project_out(dim_type.in_, number, 1).insert_dims(dim_type.in_, number, 1)
         result = part if result is None else result.union(part)
     assert result is not None
@@ -212,7 +216,7 @@ def iter_map(block: Block, touch_list: Sequence[AccessRelation], iters: Sequence
 
 
 def needed_spans(
-    place: LoopSpace, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], around: Domain
+    space: LoopSpace, needed: isl.Map, loose: isl.Map, iters: Sequence[Iter], body_domain: Domain
 ) -> list[IterSpan]:
     """The bounding box of the iter values in { loops -> iter values }, one span for each iter.
 
@@ -220,27 +224,27 @@ def needed_spans(
     `loose` (without ranges and guards). Either gets a guard if it may exceed the iter's domain. Exact bounds may do so
     in iterations that need nothing, so if there are such iterations `loose` is preferred.
     """
-    found = []
-    always = place.dom.set.is_subset(needed.domain())
-    symbols = symbols_by_name(place.loop.op)
+    spans = []
+    always = space.dom.set.is_subset(needed.domain())
+    symbols = symbols_by_name(space.loop.op)
     for number, it in enumerate(iters):
-        tight = _bounds(needed, number, place.dims, symbols)
-        wide = _bounds(loose, number, place.dims, symbols)
+        tight = _bounds(needed, number, space.dims, symbols)
+        wide = _bounds(loose, number, space.dims, symbols)
         if not always and wide is not None and wide[1].as_constant() is not None:
             tight = None
         if tight is not None and (tight[1].as_constant() is not None or wide is None):
-            found.append(IterSpan(it, *tight, _leaves_domain(tight, it, around)))
+            spans.append(IterSpan(it, *tight, _leaves_domain(tight, it, body_domain)))
         elif wide is not None:
-            found.append(IterSpan(it, *wide, _leaves_domain(wide, it, around)))
+            spans.append(IterSpan(it, *wide, _leaves_domain(wide, it, body_domain)))
         else:
-            found.append(IterSpan(it, it.min, it.extent, False))
-    return found
+            spans.append(IterSpan(it, it.min, it.extent, False))
+    return spans
 
 
-def run_by_spans(place: LoopSpace, found: Sequence[IterSpan]) -> isl.Map:
+def run_by_spans(space: LoopSpace, spans: Sequence[IterSpan]) -> isl.Map:
     """{ loops -> iter values } of the instances that the spans run, within the iters' domains."""
-    runs = sets.region_map(place.dom, [s.low for s in found], [s.extent for s in found])
-    return runs.intersect(sets.region_map(place.dom, [s.iter.min for s in found], [s.iter.extent for s in found]))
+    runs = sets.region_map(space.dom, [s.low for s in spans], [s.extent for s in spans])
+    return runs.intersect(sets.region_map(space.dom, [s.iter.min for s in spans], [s.iter.extent for s in spans]))
 
 
 def _bounds(
@@ -261,16 +265,16 @@ def _bounds(
     return ends[0], (ends[1] - ends[0] + 1).simplified()
 
 
-def _leaves_domain(span: tuple[Index, Index], it: Iter, around: Domain) -> bool:
+def _leaves_domain(span: tuple[Index, Index], it: Iter, body_domain: Domain) -> bool:
     """Whether [low, low + extent) may exceed the domain of the iter."""
     low, extent = span
-    inside = (low - it.min, it.min + it.extent - low - extent)
-    return not all(sets.holds(around, index) for index in inside)
+    margins = (low - it.min, it.min + it.extent - low - extent)
+    return not all(sets.holds(body_domain, index) for index in margins)
 
 
 def box_spans(
     found_beneath: Sequence[Access],
-    own: Sequence[Access],
+    block_accesses: Sequence[Access],
     loop: Loop,
     iters: Sequence[Iter],
     dense: bool,
@@ -282,56 +286,56 @@ def box_spans(
     `dense`: every element of the box must be accessed (a consumer may run only where all of it has been written).
     `free`: as in `elements`.
     """
-    if not found_beneath or not all(a.is_point for a in own) or len({a.mins for a in own}) != 1:
+    if not found_beneath or not all(a.is_point for a in block_accesses) or len({a.mins for a in block_accesses}) != 1:
         return None
     box = access_boxes.access_box(found_beneath, loop.op, free)
     if box is None or (dense and not box.dense):
         return None
-    found = {}
-    for index, low, extent in zip(own[0].mins, box.mins, box.extents, strict=True):
+    span_of = {}
+    for index, low, extent in zip(block_accesses[0].mins, box.mins, box.extents, strict=True):
         value = index.is_value()
-        if value is None or value in found:
+        if value is None or value in span_of:
             return None
-        found[value] = low, extent
-    if {i.var for i in iters} != set(found):
+        span_of[value] = low, extent
+    if {i.var for i in iters} != set(span_of):
         return None
-    around = intervals.within(loop.op)
+    ranges = intervals.within(loop.op)
     result = []
     for it in iters:
-        low, extent = found[it.var]
-        result.append(IterSpan(it, low, extent, not intervals.inside(low, extent, it.min, it.extent, around)))
+        low, extent = span_of[it.var]
+        result.append(IterSpan(it, low, extent, not intervals.inside(low, extent, it.min, it.extent, ranges)))
     return None if any(s.guarded for s in result) else result
 
 
 # --- new iterations ---------------------------------------------------------------------------------------------------
 
 
-def run_before(block: Block, place: LoopSpace, iters: Sequence[Iter], shared: int, guards: bool = True) -> isl.Map:
-    """{ loops of `place` -> iter values } of the instances at the old position, in the same iteration of the outermost
+def run_before(block: Block, space: LoopSpace, iters: Sequence[Iter], shared: int, guards: bool = True) -> isl.Map:
+    """{ loops of `space` -> iter values } of the instances at the old position, in the same iteration of the outermost
     `shared` loops. Without `guards`, also of those that guards exclude.
     """
     dom = sets.domain(block.op, guards=guards)
-    before = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
-    before = before.project_out(dim_type.in_, shared, len(dom.dims) - shared)
-    return place.dom.map([Index.of(v) for v in place.dims[:shared]]).apply_range(before)
+    old_runs = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
+    old_runs = old_runs.project_out(dim_type.in_, shared, len(dom.dims) - shared)
+    return space.dom.map([Index.of(v) for v in space.dims[:shared]]).apply_range(old_runs)
 
 
-def check_no_new_iterations(block: Block, loop: Loop, found: Sequence[IterSpan]) -> None:
+def check_no_new_iterations(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> None:
     """Refuse to run additional iterations with a visible effect: on a buffer outside the scope, or on an element that
     an existing iteration writes too. A guard, or bindings with strides, may exclude such iterations today.
     """
     if covers(block):
         return
-    whole = {i.name for i in full_iters(block)}
-    spatial_spans = [s for s in found if s.iter.name not in whole]
-    place, iters, scope = LoopSpace.of(loop), [s.iter for s in spatial_spans], scope_of(block)
+    full = {i.name for i in full_iters(block)}
+    spatial_spans = [s for s in spans if s.iter.name not in full]
+    space, iters, scope = LoopSpace.of(loop), [s.iter for s in spatial_spans], scope_of(block)
     with question(f'whether block "{block.name}" runs the same iterations under loop {loop.name}'):
-        before = run_before(block, place, iters, sum(map(is_loop, parents(scope.op))))
-        gained = run_by_spans(place, spatial_spans).subtract(before).range()
+        old_runs = run_before(block, space, iters, sum(map(is_loop, parents(scope.op))))
+        gained = run_by_spans(space, spatial_spans).subtract(old_runs).range()
         if not is_output(block):
             written = [t for b in writes_of(block) for t in relations_of(block.op, b) if t.access.is_write]
             same = _of_one_element(block, written, iters)
-            gained = gained.intersect(same.intersect_range(before.range()).domain())
+            gained = gained.intersect(same.intersect_range(old_runs.range()).domain())
         point = smallest_point(gained) if spatial_spans else None
     if point is not None:
         example = Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :])

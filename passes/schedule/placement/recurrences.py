@@ -45,8 +45,10 @@ def check_repeatable(block: Block) -> None:
         refuse(block, f"{text}{clash.text}", counterexample=clash.example, fix=KEEP_NEST)
     check_reduction_order(block)
     for buffer in writes_of(block):
-        found = relations_of(block.op, buffer)
-        _check_restarts(block, [t for t in found if t.access.is_write], [t for t in found if not t.access.is_write])
+        relations = relations_of(block.op, buffer)
+        _check_restarts(
+            block, [t for t in relations if t.access.is_write], [t for t in relations if not t.access.is_write]
+        )
 
 
 def _check_only_writer(block: Block) -> None:
@@ -86,6 +88,8 @@ def _earlier(block: Block, like: isl.Map) -> isl.Map:
 
 def _runs_ahead(block: Block, write: AccessRelation, read: AccessRelation) -> bool:
     """Whether each iteration writes the element before it reads it, unconditionally."""
-    one, other = write.access, read.access
-    same = one.is_point and other.is_point and all(x.same(y) for x, y in zip(one.mins, other.mins, strict=True))
-    return same and parent_op(one.op) == block.op and runs_before(one.op, other.op)
+    written, loaded = write.access, read.access
+    same = (
+        written.is_point and loaded.is_point and all(x.same(y) for x, y in zip(written.mins, loaded.mins, strict=True))
+    )
+    return same and parent_op(written.op) == block.op and runs_before(written.op, loaded.op)

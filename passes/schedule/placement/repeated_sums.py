@@ -24,39 +24,41 @@ from tir_mlir.passes.schedule.placement import needed_region
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
 
 
-def may_repeat(block: Block, loop: Loop, outer: Loop, found: Sequence[IterSpan]) -> bool:
+def may_repeat(block: Block, loop: Loop, outer: Loop, spans: Sequence[IterSpan]) -> bool:
     """Whether a reduction may run in full under `loop`, where `outer`, around both places, ran it part by part."""
     if block.init is None:
         return False
     with question(f'whether block "{block.name}" may run all of its reduction in each iteration of loop {outer.name}'):
-        return _has_inputs(block, loop, outer, found) and _partial_results_are_overwritten(block, outer)
+        return _has_inputs(block, loop, outer, spans) and _partial_results_are_overwritten(block, outer)
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def _has_inputs(block: Block, loop: Loop, outer: Loop, found: Sequence[IterSpan]) -> bool:
+def _has_inputs(block: Block, loop: Loop, outer: Loop, spans: Sequence[IterSpan]) -> bool:
     """Whether all that the whole reduction reads is written by then, where `outer` computes it as well."""
-    own = set(writes_of(block))
-    reads = [t for t in relations_of(block.op) if not t.access.is_write and t.access.buffer not in own]
+    outputs = set(writes_of(block))
+    reads = [t for t in relations_of(block.op) if not t.access.is_write and t.access.buffer not in outputs]
     for buffer in dict.fromkeys(t.access.buffer for t in reads):
         writes = [t for t in relations_of(outer.op, buffer) if t.access.is_write]
         for maker in {enclosing_block(t.access.op).op for t in writes}:
-            place = LoopSpace.of(shared_loops(maker, loop.op, func_of(maker))[0])
-            now = needed_region.accessed_under(place, [t for t in writes if is_inside(t.access.op, maker)], True)
-            by_then = isl.Map.lex_ge(place.dom.set.get_space()).intersect_domain(place.dom.set).apply_range(now)
+            space = LoopSpace.of(shared_loops(maker, loop.op, func_of(maker))[0])
+            written_now = needed_region.accessed_under(
+                space, [t for t in writes if is_inside(t.access.op, maker)], True
+            )
+            by_then = isl.Map.lex_ge(space.dom.set.get_space()).intersect_domain(space.dom.set).apply_range(written_now)
             touched = needed_region.iter_map(block, [t for t in reads if t.access.buffer == buffer], block.iters, True)
-            if any(doubt(t.access) for t in writes) or not _runs(loop, place, found).apply_range(touched).is_subset(
+            if any(doubt(t.access) for t in writes) or not _runs(loop, space, spans).apply_range(touched).is_subset(
                 by_then
             ):
                 return False
     return True
 
 
-def _runs(loop: Loop, place: LoopSpace, found: Sequence[IterSpan]) -> isl.Map:
-    """{ loops of `place` -> iter values } of the instances that spans run under `loop`, which is in `place`."""
-    runs = needed_region.run_by_spans(LoopSpace.of(loop), found)
-    return runs.project_out(dim_type.in_, len(place.dims), runs.dim(dim_type.in_) - len(place.dims))
+def _runs(loop: Loop, space: LoopSpace, spans: Sequence[IterSpan]) -> isl.Map:
+    """{ loops of `space` -> iter values } of the instances that spans run under `loop`, which is in `space`."""
+    runs = needed_region.run_by_spans(LoopSpace.of(loop), spans)
+    return runs.project_out(dim_type.in_, len(space.dims), runs.dim(dim_type.in_) - len(space.dims))
 
 
 # --- results ----------------------------------------------------------------------------------------------------------
@@ -82,34 +84,34 @@ def _partial_results_are_overwritten(block: Block, outer: Loop) -> bool:
 def _users(maker: Block, buffer: ir.Value, outer: Loop) -> list[Block | None]:
     """The blocks in a loop, other than its writer, that use a buffer; None for a use that is in none."""
     scope = scope_of(maker)
-    found: dict[Block | None, None] = {}
+    users: dict[Block | None, None] = {}
     for access in accesses_to(buffer, outer.op):
         if not is_inside(access.op, maker.op):
             user = enclosing_block(access.op)
             if isinstance(user, Block) and not access.is_write and scope_of(user) == scope:
-                found[user] = None
+                users[user] = None
             else:
-                found[None] = None
-    return list(found)
+                users[None] = None
+    return list(users)
 
 
 def _is_overwritten(maker: Block, user: Block, buffer: ir.Value, outer: Loop) -> bool:
     """Whether each instance of a block that sees values which the maker computes again runs once more after that."""
     if not user.iters or not is_ahead(maker, user) or not _writes_the_same_again(user):
         return False
-    place = LoopSpace.of(shared_loops(maker.op, user.op, func_of(user.op))[0])
-    if not place.dom.exact or not sets.domain(user.op).exact:
+    space = LoopSpace.of(shared_loops(maker.op, user.op, func_of(user.op))[0])
+    if not space.dom.exact or not sets.domain(user.op).exact:
         return False
-    runs = needed_region.run_before(user, place, user.iters, len(place.dims))
+    runs = needed_region.run_before(user, space, user.iters, len(space.dims))
     reads = [t for t in relations_of(user.op, buffer) if not t.access.is_write]
     writes = [t for t in relations_of(maker.op, buffer) if t.access.is_write]
-    later = isl.Map.lex_lt(place.dom.set.get_space()).intersect_domain(place.dom.set)
-    rewritten = later.apply_range(needed_region.accessed_under(place, writes, True))
+    later = isl.Map.lex_lt(space.dom.set.get_space()).intersect_domain(space.dom.set)
+    rewritten = later.apply_range(needed_region.accessed_under(space, writes, True))
     early = rewritten.apply_range(needed_region.iter_map(user, reads, user.iters, True).reverse())
-    kept = runs.subtract(early)
-    inner = place.dims.index(outer.var)
-    of_outer = (dim_type.in_, inner, len(place.dims) - inner)
-    return runs.project_out(*of_outer).is_subset(kept.project_out(*of_outer))
+    final_runs = runs.subtract(early)
+    inner = space.dims.index(outer.var)
+    of_outer = (dim_type.in_, inner, len(space.dims) - inner)
+    return runs.project_out(*of_outer).is_subset(final_runs.project_out(*of_outer))
 
 
 def _writes_the_same_again(user: Block) -> bool:

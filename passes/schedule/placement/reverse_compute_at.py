@@ -69,9 +69,9 @@ def reverse_compute_at(
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, reverse_compute_inline)
-    found, anchor = _plan(block, loop, index)
+    spans, anchor = _plan(block, loop, index)
 
-    move_under_loop.move(block, loop, found, anchor, preserve_unit_loops)
+    move_under_loop.move(block, loop, spans, anchor, preserve_unit_loops)
 
 
 @only_reads
@@ -90,33 +90,33 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
                 "reverse_compute_at requires all the producer(s) under the loop",
                 fix="choose a loop around all producers",
             )
-    made = {b for m in makers for b in writes_of(m)}
+    produced = {b for m in makers for b in writes_of(m)}
     _check_result_unused(block)
     users = move_under_loop.blocks_under(loop, consumers(block))
     if not makers:
         check_unfed(block, loop)
-        found = whole_domain(block)
-        check_sums_inside(block, loop, found)
-        needed_region.check_no_new_iterations(block, loop, found)
-        return found, move_under_loop.insertion_point(loop, makers, users, index)
-    inputs = [b for b in reads_of(block) if b in made]
-    found = _available(block, loop, inputs)
-    check_sums_inside(block, loop, found)
-    needed_region.check_no_new_iterations(block, loop, found)
-    _check_final(block, loop, makers, inputs, found)
-    return found, move_under_loop.insertion_point(loop, makers, users, index)
+        spans = whole_domain(block)
+        check_sums_inside(block, loop, spans)
+        needed_region.check_no_new_iterations(block, loop, spans)
+        return spans, move_under_loop.insertion_point(loop, makers, users, index)
+    inputs = [b for b in reads_of(block) if b in produced]
+    spans = _available(block, loop, inputs)
+    check_sums_inside(block, loop, spans)
+    needed_region.check_no_new_iterations(block, loop, spans)
+    _check_final(block, loop, makers, inputs, spans)
+    return spans, move_under_loop.insertion_point(loop, makers, users, index)
 
 
 def _check_final(
-    block: Block, loop: Loop, makers: list[Block], inputs: list, found: list[needed_region.IterSpan]
+    block: Block, loop: Loop, makers: list[Block], inputs: list, spans: list[needed_region.IterSpan]
 ) -> None:
     """Refuse unless the moved block reads final values, at least in its last run."""
-    in_parts = any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in found)
+    in_parts = any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in spans)
     unfinished = next((m for m in makers if needed_region.unfinished_iter(m, loop) is not None), None)
     if unfinished is not None:
         if in_parts:
             needed_region.check_finished(unfinished, loop)
-        check_last_runs(block, loop, inputs, found, unfinished)
+        check_last_runs(block, loop, inputs, spans, unfinished)
         return
     for maker in makers:
         try:
@@ -124,7 +124,7 @@ def _check_final(
         except ScheduleError:
             if in_parts:
                 raise
-            check_last_runs(block, loop, inputs, found, maker)
+            check_last_runs(block, loop, inputs, spans, maker)
             return
 
 
@@ -140,64 +140,66 @@ def _available(block: Block, loop: Loop, inputs: list) -> list[needed_region.Ite
 
     Full reductions if possible; else each iteration accumulates the available part.
     """
-    whole = {i.name for i in full_iters(block)}
-    spatial = [i for i in block.iters if i.name not in whole]
+    full = {i.name for i in full_iters(block)}
+    spatial = [i for i in block.iters if i.name not in full]
     try:
         return _spans(block, loop, inputs, spatial)
     except ScheduleError:
-        if {i.kind for i in block.iters if i.name in whole} != {"R"} or not _parts_are_read(block, inputs):
+        if {i.kind for i in block.iters if i.name in full} != {"R"} or not _parts_are_read(block, inputs):
             raise
-    found = _spans(block, loop, inputs, block.iters)
-    _check_parts(block, loop, found)
-    return found
+    spans = _spans(block, loop, inputs, block.iters)
+    _check_parts(block, loop, spans)
+    return spans
 
 
 def _spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[needed_region.IterSpan]:
     """The spans of `iters` that can run under the loop, and the full domains of the other iters."""
-    found = None
+    spans = None
     if len(inputs) == 1 and not Buffer(inputs[0]).is_param:  # the caller may have written part of a parameter
         written = [a for a in accesses(loop.op) if a.buffer == inputs[0] and a.is_write]
-        own = [a for a in accesses_to(block, inputs[0]) if not a.is_write]
-        found = needed_region.box_spans(written, own, loop, iters, dense=True)
-    if found is None or not _ran_before(block, loop, iters, found):
-        found = _exactly_available(block, loop, inputs, iters)
-    by_name = {s.iter.name: s for s in found}
+        reads = [a for a in accesses_to(block, inputs[0]) if not a.is_write]
+        spans = needed_region.box_spans(written, reads, loop, iters, dense=True)
+    if spans is None or not _ran_before(block, loop, iters, spans):
+        spans = _exactly_available(block, loop, inputs, iters)
+    by_name = {s.iter.name: s for s in spans}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
 
-def _ran_before(block: Block, loop: Loop, iters: list[Iter], found: list[needed_region.IterSpan]) -> bool:
+def _ran_before(block: Block, loop: Loop, iters: list[Iter], spans: list[needed_region.IterSpan]) -> bool:
     """Whether all that the spans run ran in the same iteration of the common loops before."""
     if not iters or not shared_loops(block.op, loop.op, func_of(block.op)):
         return True
-    place = needed_region.LoopSpace.of(loop)
+    space = needed_region.LoopSpace.of(loop)
     with question(f'what block "{block.name}" ran before under loop {loop.name}'):
-        return needed_region.run_by_spans(place, found).is_subset(_run_before(block, loop, place, iters))
+        return needed_region.run_by_spans(space, spans).is_subset(_run_before(block, loop, space, iters))
 
 
 def _parts_are_read(block: Block, inputs: list) -> bool:
     """Whether each reduce iter determines which part of an input is read."""
-    used = {v for a in accesses(block.op) if a.buffer in inputs and not a.is_write for i in a.mins for v in i.values}
-    return all(i.var in used for i in block.iters if i.kind == "R")
+    index_values = {
+        v for a in accesses(block.op) if a.buffer in inputs and not a.is_write for i in a.mins for v in i.values
+    }
+    return all(i.var in index_values for i in block.iters if i.kind == "R")
 
 
-def _check_parts(block: Block, loop: Loop, found: list[needed_region.IterSpan]) -> None:
+def _check_parts(block: Block, loop: Loop, spans: list[needed_region.IterSpan]) -> None:
     """Refuse unless each part of a reduction is accumulated once: first the part with the init, then the others in
     order.
     """
-    place = needed_region.LoopSpace.of(loop)
+    space = needed_region.LoopSpace.of(loop)
     shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
     fixed = [*range(shared), *(shared + n for n, i in enumerate(block.iters) if i.kind != "R")]
     with question(f'the order in which block "{block.name}" accumulates its parts under loop {loop.name}'):
-        outer = place.dom.map([Index.of(v) for v in place.dims[:shared]])
-        runs = outer.flat_range_product(needed_region.run_by_spans(place, found))
+        outer = space.dom.map([Index.of(v) for v in space.dims[:shared]])
+        runs = outer.flat_range_product(needed_region.run_by_spans(space, spans))
         twice = not runs.is_injective()
-        later = isl.Map.lex_gt(place.dom.set.get_space()).intersect_domain(place.dom.set).intersect_range(place.dom.set)
+        later = isl.Map.lex_gt(space.dom.set.get_space()).intersect_domain(space.dom.set).intersect_range(space.dom.set)
         falling = runs.reverse().apply_range(later).apply_range(runs)
         for level in fixed:
             falling = falling.equate(dim_type.in_, level, dim_type.out, level)
         rising = falling.intersect(isl.Map.lex_lt(runs.range().get_space())).is_empty()
-        again = needed_region.run_by_spans(place, found).subtract(_run_before(block, loop, place, block.iters))
-        example = None if again.is_empty() else first_iteration(again.range(), block, block.iters)
+        new_runs = needed_region.run_by_spans(space, spans).subtract(_run_before(block, loop, space, block.iters))
+        example = None if new_runs.is_empty() else first_iteration(new_runs.range(), block, block.iters)
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would run where they did not before'
         refuse(loop, f"{text}, as {example}", counterexample=example)
@@ -216,76 +218,76 @@ def _check_parts(block: Block, loop: Loop, found: list[needed_region.IterSpan]) 
 
 
 def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[needed_region.IterSpan]:
-    place = needed_region.LoopSpace.of(loop)
+    space = needed_region.LoopSpace.of(loop)
     with question(f'what block "{block.name}" can compute under loop {loop.name}'):
         needed = loose = None
         for buffer in inputs:
             written = [t for t in relations_of(loop.op, buffer) if t.access.is_write]
-            own = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
+            reads = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
             for exact in (True, False):
-                elements = needed_region.accessed_under(place, written, exact)
-                part = elements.apply_range(needed_region.iter_map(block, own, iters, exact).reverse())
+                elements = needed_region.accessed_under(space, written, exact)
+                part = elements.apply_range(needed_region.iter_map(block, reads, iters, exact).reverse())
                 if exact:
                     needed = part if needed is None else needed.intersect(part)
                 else:
                     loose = part if loose is None else loose.intersect(part)
         assert needed is not None and loose is not None
         if shared_loops(block.op, loop.op, func_of(block.op)):
-            needed = needed.intersect(_run_before(block, loop, place, iters))
-            loose = loose.intersect(_run_before(block, loop, place, iters, guards=False))
-        around = sets.domain(loop.body.operations[0].operation)
-        found = needed_region.needed_spans(place, needed, loose, iters, around)
-        runs = needed_region.run_by_spans(place, found)
+            needed = needed.intersect(_run_before(block, loop, space, iters))
+            loose = loose.intersect(_run_before(block, loop, space, iters, guards=False))
+        body_domain = sets.domain(loop.body.operations[0].operation)
+        spans = needed_region.needed_spans(space, needed, loose, iters, body_domain)
+        runs = needed_region.run_by_spans(space, spans)
         for buffer in inputs:
-            _check_ready(block, loop, place, buffer, runs, iters)
+            _check_ready(block, loop, space, buffer, runs, iters)
         example = None
-        if iters and not _run_everything(loop, found):
-            lost = _run_before(block, loop, place, iters).range().subtract(runs.range())
+        if iters and not _run_everything(loop, spans):
+            lost = _run_before(block, loop, space, iters).range().subtract(runs.range())
             example = None if lost.is_empty() else first_iteration(lost, block, iters)
     if example is not None:
         text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
         way = f'compute_at of its producers, at a loop of block "{block.name}", joins them the other way'
         refuse(loop, text, counterexample=example, fix=way)
-    return found
+    return spans
 
 
-def _run_everything(loop: Loop, found: list[needed_region.IterSpan]) -> bool:
+def _run_everything(loop: Loop, spans: list[needed_region.IterSpan]) -> bool:
     """Whether spans under a loop run each point of the iters' domains; by digits only, False means unknown."""
     chain = [loop.op, *parents(loop.op)]
     if not all(is_loop(op) for op in chain[:-1]):
         return False
-    run = [s.low for s in found], [s.extent for s in found]
-    wanted = [s.iter.min for s in found], [s.iter.extent for s in found]
-    return boxes_cover(run, wanted, [Loop(op) for op in chain[:-1]])
+    run = [s.low for s in spans], [s.extent for s in spans]
+    domains = [s.iter.min for s in spans], [s.iter.extent for s in spans]
+    return boxes_cover(run, domains, [Loop(op) for op in chain[:-1]])
 
 
 def _run_before(
-    block: Block, loop: Loop, place: needed_region.LoopSpace, iters: list[Iter], guards: bool = True
+    block: Block, loop: Loop, space: needed_region.LoopSpace, iters: list[Iter], guards: bool = True
 ) -> isl.Map:
-    """{ loops of `place` -> iter values } of the instances at the old position, in the same iteration of the common
+    """{ loops of `space` -> iter values } of the instances at the old position, in the same iteration of the common
     loops.
     """
     shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
-    return needed_region.run_before(block, place, iters, shared, guards)
+    return needed_region.run_before(block, space, iters, shared, guards)
 
 
-def _check_ready(block: Block, loop: Loop, place: needed_region.LoopSpace, buffer, runs: isl.Map, iters) -> None:
+def _check_ready(block: Block, loop: Loop, space: needed_region.LoopSpace, buffer, runs: isl.Map, iters) -> None:
     """Refuse when an instance would run before one of its inputs is written."""
     written = [t for t in relations_of(loop.op, buffer) if t.access.is_write]
-    own = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
-    now = needed_region.accessed_under(place, written, True)
-    reads = runs.apply_range(needed_region.iter_map(block, own, iters, True))
-    late = reads.subtract(now)
+    block_reads = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
+    written_now = needed_region.accessed_under(space, written, True)
+    reads = runs.apply_range(needed_region.iter_map(block, block_reads, iters, True))
+    late = reads.subtract(written_now)
     if late.is_empty():
         return
-    earlier = isl.Map.lex_ge(place.dom.set.get_space()).intersect_domain(place.dom.set).apply_range(now)
+    earlier = isl.Map.lex_ge(space.dom.set.get_space()).intersect_domain(space.dom.set).apply_range(written_now)
     late = reads.subtract(earlier)
     if late.is_empty():
         return
     require_certain(accesses_between(loop, block, buffer), READY.format(Buffer(buffer).name))
-    element, at, example = describe_read(late, buffer, place, loop, block)
+    element, iteration, example = describe_read(late, buffer, space, loop, block)
     refuse(
         loop,
-        f'block "{block.name}" reads {element}, which is not written yet at {at}; choose an outer loop',
+        f'block "{block.name}" reads {element}, which is not written yet at {iteration}; choose an outer loop',
         counterexample=example,
     )

@@ -173,10 +173,10 @@ def _constant(index: Index, block: Block) -> int | None:
     return ends[0] if ends is not None and ends[0] == ends[1] else None
 
 
-def _range(index: Index, place: ir.Operation, start: tuple[ir.Value, int] | None = None) -> tuple[int, int] | None:
+def _range(index: Index, op: ir.Operation, start: tuple[ir.Value, int] | None = None) -> tuple[int, int] | None:
     """The least and the greatest value of an expression at an op, optionally from an iteration of a loop on."""
     with question("in what range a region moves"):
-        dom = domain(place, extra=[index])
+        dom = domain(op, extra=[index])
         points = dom.set
         if start is not None:
             points = points.lower_bound_val(dim_type.set, dom.index_of(start[0]), isl.Val(start[1]))
@@ -195,17 +195,17 @@ def _loop_of(value: ir.Value) -> Loop | None:
 def _guard(block: Block, buffer: Buffer, roll: Roll) -> Constraint:
     """The first iteration of the loop, or an index beyond the overlap with the previous window."""
     write = next(a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value)
-    place = write.mins[roll.dim].substitute({i.var: i.binding for i in block.iters})
-    value = (place - roll.seen).simplified()
+    position = write.mins[roll.dim].substitute({i.var: i.binding for i in block.iters})
+    value = (position - roll.seen).simplified()
     first = Constraint(roll.loop.lower - Index.of(roll.loop.var))
-    found = either(first, Constraint(value), intervals.around(block.outermost))
-    if found is None:
+    guard = either(first, Constraint(value), intervals.around(block.outermost))
+    if guard is None:
         refuse(
             block,
             f'the bounds of the loops of block "{block.name}" are not constant, so its guard is not affine',
             provable=False,
         )
-    return found
+    return guard
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------
@@ -222,8 +222,8 @@ def _add_guards(block: Block, guards: Sequence[Constraint]) -> None:
         edit.rebuild_guard(old, [*walk.constraints(old), *guards])
         return
     with ir.InsertionPoint(block.op), block.op.location:
-        made = create.where(guards)
-    edit.move_before(block.op, list(made.regions[0].blocks[0].operations)[-1])
+        guard = create.where(guards)
+    edit.move_before(block.op, list(guard.regions[0].blocks[0].operations)[-1])
 
 
 def _shrink(buffer: Buffer, roll: Roll) -> None:
@@ -237,8 +237,8 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
         if op.name == "memref.dim":
             continue
         indices = [index % roll.extent if d == roll.dim else index for d, index in enumerate(walk.access_indices(op))]
-        map_, used = emit_map(indices)
+        map_, operands = emit_map(indices)
         value = stored(op)
         edit.rebuild(
-            op, [*([] if value is None else [value]), buffer.value, *used], {"map": ir.AffineMapAttr.get(map_)}
+            op, [*([] if value is None else [value]), buffer.value, *operands], {"map": ir.AffineMapAttr.get(map_)}
         )

@@ -75,26 +75,26 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
             written = written.project_out(dim_type.in_, number, 1)
             read = read.project_out(dim_type.in_, number, 1)
         moving = {r.dim for r in rolls} | ({slots.dim} if slots else set())
-        written, read, kept = _project(written, read, [d for d in range(buffer.rank) if d not in moving])
-        names = [d for d in range(buffer.rank) if d in kept]
+        written, read, projected = _project(written, read, [d for d in range(buffer.rank) if d not in moving])
+        names = [d for d in range(buffer.rank) if d in projected]
         runs = _guarded(written, dims, names, rolls)
     what = f"whether the elements read of {buffer.name} are still in the buffer"
     with question(what):
-        own = _last_writes(runs, _flat(read), len(dims))
-        lost = _flat(read).subtract(own.domain())
-    told = "is not written yet when it is read"
+        last_writes = _last_writes(runs, _flat(read), len(dims))
+        lost = _flat(read).subtract(last_writes.domain())
+    reason = "is not written yet when it is read"
     if lost.is_empty() and slots is not None:
         with question(what):
-            lost = _overwritten(runs, read, own, len(dims), len(dims) + names.index(slots.dim), slots.count)
-        told = (
+            lost = _overwritten(runs, read, last_writes, len(dims), len(dims) + names.index(slots.dim), slots.count)
+        reason = (
             f"shares its memory ({slots.count} elements in dimension {slots.dim}) with an element "
             "written before it is read"
         )
     if not lost.is_empty():
         require_certain([a for r in readers_ for a in accesses(r.op) if a.buffer == buffer.value], what)
         example = _lost(readers_[0], lost, buffer, dims, names)
-        at = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
-        refuse(readers_[0], f"{example.element} {told} at {at}", counterexample=example)
+        iteration = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
+        refuse(readers_[0], f"{example.element} {reason} at {iteration}", counterexample=example)
 
 
 def _unit_loops(dims: Sequence[ir.Value], rolls: Sequence[Roll]) -> list[int]:
@@ -108,9 +108,9 @@ def _lost(
 ) -> Counterexample:
     point = smallest_point(lost) or []
     point = point[len(point) - len(dims) - len(names) :]
-    at = Iteration.of(reader.name, [Loop(owner_op(v)).name for v in dims], point)
-    shown = dict(zip(names, point[len(dims) :], strict=True))
-    return Counterexample((at,), Element.of(buffer.name, [shown.get(d, ":") for d in range(buffer.rank)]))
+    iteration = Iteration.of(reader.name, [Loop(owner_op(v)).name for v in dims], point)
+    coordinates = dict(zip(names, point[len(dims) :], strict=True))
+    return Counterexample((iteration,), Element.of(buffer.name, [coordinates.get(d, ":") for d in range(buffer.rank)]))
 
 
 def check_recomputable(block: Block, seen: frozenset[int] = frozenset()) -> None:
@@ -121,14 +121,14 @@ def check_recomputable(block: Block, seen: frozenset[int] = frozenset()) -> None
     if block.id in seen:
         return
     func = func_of(block.op)
-    own = {a.buffer for a in accesses(block.op) if a.is_write}
-    for value in dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in own):
+    outputs = {a.buffer for a in accesses(block.op) if a.is_write}
+    for value in dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in outputs):
         makers = [a.op for a in accesses(func.op) if a.is_write and a.buffer == value]
         if not any(_under_one_loop(m, block.op) for m in makers):
             continue
-        made = writers(scope_of(block), value)
-        reads_itself = len(made) == 1 and made[0].init is None and made[0] in readers(scope_of(block), value)
-        if len(made) != 1 or reads_itself or any(not walk.is_inside(m, made[0].op) for m in makers):
+        writing = writers(scope_of(block), value)
+        reads_itself = len(writing) == 1 and writing[0].init is None and writing[0] in readers(scope_of(block), value)
+        if len(writing) != 1 or reads_itself or any(not walk.is_inside(m, writing[0].op) for m in makers):
             refuse(
                 block,
                 f"{Buffer(value).name}, which the block reads, is not written by one block that "
@@ -136,9 +136,9 @@ def check_recomputable(block: Block, seen: frozenset[int] = frozenset()) -> None
                 provable=False,
             )
         slots = _slots(func.op, Buffer(value))
-        check_written_once(made[0], Buffer(value), slots)
-        check_window(made[0], Buffer(value), slots, [])
-        check_recomputable(made[0], seen | {block.id})
+        check_written_once(writing[0], Buffer(value), slots)
+        check_window(writing[0], Buffer(value), slots, [])
+        check_recomputable(writing[0], seen | {block.id})
 
 
 def check_written_once(block: Block, buffer: Buffer, slots: Slots | None = None) -> None:
@@ -164,15 +164,15 @@ def _is_one_to_one(block: Block, access: Access, slots: Slots | None) -> bool:
     plain = _without_modulo(access, slots)
     dom = access_domain(plain, block.op)
     relation = region_map(dom, plain.mins, plain.extents)
-    kept = [dom.index_of(i.var) for i in block.iters if i.kind != "R"]
+    dims = [dom.index_of(i.var) for i in block.iters if i.kind != "R"]
     for position in reversed(range(dom.free, len(dom.dims))):
-        if position not in kept:
+        if position not in dims:
             relation = relation.project_out(dim_type.in_, position, 1)
     return relation.is_injective()
 
 
-def _under_one_loop(one: ir.Operation, other: ir.Operation) -> bool:
-    level = walk.common_parent([one, other])
+def _under_one_loop(first: ir.Operation, second: ir.Operation) -> bool:
+    level = walk.common_parent([first, second])
     return any(is_loop(p) for p in [level, *parents(level)])
 
 
@@ -181,9 +181,9 @@ def _under_one_loop(one: ir.Operation, other: ir.Operation) -> bool:
 
 def _slots(root: ir.Operation, buffer: Buffer) -> Slots | None:
     """The dimension that all accesses index modulo its extent, if any."""
-    found = [a for a in accesses(root) if a.buffer == buffer.value]
+    buffer_accesses = [a for a in accesses(root) if a.buffer == buffer.value]
     for dim, size in enumerate(buffer.shape):
-        if size is not None and all(_undo_modulo(a.mins[dim], size) is not None for a in found):
+        if size is not None and all(_undo_modulo(a.mins[dim], size) is not None for a in buffer_accesses):
             return Slots(dim, size)
     return None
 
@@ -229,21 +229,21 @@ def _union(parts: Sequence[isl.Map]) -> isl.Map:
 
 def _project(written: isl.Map, read: isl.Map, plain: Sequence[int]) -> tuple[isl.Map, isl.Map, list[int]]:
     """Both relations without the `plain` dimensions that are always written in full, and the dimensions that remain."""
-    kept = list(range(written.dim(dim_type.out)))
+    remaining = list(range(written.dim(dim_type.out)))
     for dim in reversed(plain):
-        whole = _others_free(written.range(), dim)
-        filled = written.project_out(dim_type.out, dim, 1).insert_dims(dim_type.out, dim, 1).intersect_range(whole)
-        if filled.is_subset(written) and read.range().is_subset(whole):
+        full = _others_free(written.range(), dim)
+        filled = written.project_out(dim_type.out, dim, 1).insert_dims(dim_type.out, dim, 1).intersect_range(full)
+        if filled.is_subset(written) and read.range().is_subset(full):
             written, read = written.project_out(dim_type.out, dim, 1), read.project_out(dim_type.out, dim, 1)
-            kept.remove(dim)
-    return written, read, kept
+            remaining.remove(dim)
+    return written, read, remaining
 
 
 def _others_free(points: isl.Set, dim: int) -> isl.Set:
     """All points whose coordinate `dim` occurs in a set."""
-    after = points.dim(dim_type.set) - dim - 1
-    line = points.project_out(dim_type.set, dim + 1, after).project_out(dim_type.set, 0, dim)
-    return line.insert_dims(dim_type.set, 1, after).insert_dims(dim_type.set, 0, dim)
+    trailing = points.dim(dim_type.set) - dim - 1
+    line = points.project_out(dim_type.set, dim + 1, trailing).project_out(dim_type.set, 0, dim)
+    return line.insert_dims(dim_type.set, 1, trailing).insert_dims(dim_type.set, 0, dim)
 
 
 def _flat(relation: isl.Map) -> isl.Set:
@@ -263,29 +263,31 @@ def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], r
     return points.coalesce()
 
 
-def _overwritten(written: isl.Set, read: isl.Map, own: isl.Map, times: int, position: int, count: int) -> isl.Set:
+def _overwritten(
+    written: isl.Set, read: isl.Map, last_writes: isl.Map, times: int, position: int, count: int
+) -> isl.Set:
     """The points (t, e) read at which the memory of e may not hold e.
 
     Between the last write of e and the read, no element may be written that differs by `count` or more in the dimension
     at `position`, and is equal in all others: only such elements share memory with e.
     """
     foreign = _foreign(written, _flat(read), times, position, count)
-    return _not_before(own.flat_range_product(foreign), times).domain()
+    return _not_before(last_writes.flat_range_product(foreign), times).domain()
 
 
-def _last_writes(written: isl.Set, asked: isl.Set, times: int) -> isl.Map:
+def _last_writes(written: isl.Set, reads: isl.Set, times: int) -> isl.Map:
     """{ (t, e) -> t' }: the last write of e at or before t."""
-    pairs = isl.Map.universe(isl.Space.map_from_domain_and_range(asked.get_space(), written.get_space()))
+    pairs = isl.Map.universe(isl.Space.map_from_domain_and_range(reads.get_space(), written.get_space()))
     for d in range(times, written.dim(dim_type.set)):
         pairs = pairs.equate(dim_type.in_, d, dim_type.out, d)
-    pairs = pairs.intersect_domain(asked).intersect_range(written)
+    pairs = pairs.intersect_domain(reads).intersect_range(written)
     pairs = pairs.project_out(dim_type.out, times, pairs.dim(dim_type.out) - times)
     return pairs.subtract(lex_lt(pairs, list(range(times)))).lexmax()
 
 
-def _foreign(written: isl.Set, asked: isl.Set, times: int, position: int, count: int) -> isl.Map:
+def _foreign(written: isl.Set, reads: isl.Set, times: int, position: int, count: int) -> isl.Map:
     """{ (t, e) -> t'' }: writes at or before t to elements that may share memory with e."""
-    space = isl.Space.map_from_domain_and_range(asked.get_space(), written.get_space())
+    space = isl.Space.map_from_domain_and_range(reads.get_space(), written.get_space())
     same = isl.Map.universe(space)
     for d in range(times, written.dim(dim_type.set)):
         if d != position:
@@ -297,7 +299,7 @@ def _foreign(written: isl.Set, asked: isl.Set, times: int, position: int, count:
         gap = gap.set_coefficient_val(dim_type.in_, position, isl.Val(-sign))
         gap = gap.set_coefficient_val(dim_type.out, position, isl.Val(sign)).set_constant_val(isl.Val(-count))
         far = far.union(same.add_constraint(gap))
-    pairs = far.intersect_domain(asked).intersect_range(written)
+    pairs = far.intersect_domain(reads).intersect_range(written)
     pairs = pairs.project_out(dim_type.out, times, pairs.dim(dim_type.out) - times)
     return pairs.subtract(lex_lt(pairs, list(range(times))))
 

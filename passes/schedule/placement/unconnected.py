@@ -41,9 +41,9 @@ def check_unread(block: Block, loop: Loop, makers: Sequence[Block]) -> None:
             f'the producer "{maker.name}" of block "{block.name}" runs after loop {loop.name}',
             fix="choose a loop after it, or around it",
         )
-    around = {lp.var for lp in (loop, *loops_above(loop.op)) if lp.const_extent != 1}
+    loop_vars = {lp.var for lp in (loop, *loops_above(loop.op)) if lp.const_extent != 1}
     for maker in makers:
-        moved = next((it.name for it in maker.iters if around & set(it.binding.values)), None)
+        moved = next((it.name for it in maker.iters if loop_vars & set(it.binding.values)), None)
         check(
             moved is None,
             maker,

@@ -33,13 +33,13 @@ class Choices:
     decider: Decider | None = None
     taken: Collection[str] = ()
 
-    def name(self, wanted: str) -> str:
-        """A name for a decision: `wanted`, or with `#2`, `#3`, ... if it is taken."""
-        number, found = 1, wanted
-        while found in self.taken:
+    def name(self, base: str) -> str:
+        """A name for a decision: `base`, or with `#2`, `#3`, ... if it is taken."""
+        number, candidate = 1, base
+        while candidate in self.taken:
             number += 1
-            found = f"{wanted}#{number}"
-        return found
+            candidate = f"{base}#{number}"
+        return candidate
 
     def asked(self, name: str, candidates: Sequence[int], weights: Sequence[float]) -> int:
         """The position that the decider chooses. Errors: DeciderError; TypeError and ValueError for a wrong answer."""

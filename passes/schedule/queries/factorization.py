@@ -16,24 +16,24 @@ _TRIED = 1 << 20  # larger prime factors are not separated: no loop extent has t
 @lru_cache(maxsize=1024)
 def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
     """12 -> ((2, 2), (3, 1))."""
-    found, left, prime = [], number, 2
-    while prime * prime <= left and prime <= _TRIED:
+    powers, cofactor, prime = [], number, 2
+    while prime * prime <= cofactor and prime <= _TRIED:
         power = 0
-        while left % prime == 0:
-            left, power = left // prime, power + 1
+        while cofactor % prime == 0:
+            cofactor, power = cofactor // prime, power + 1
         if power:
-            found.append((prime, power))
+            powers.append((prime, power))
         prime += 1 if prime == 2 else 2
-    return (*found, (left, 1)) if left > 1 else tuple(found)
+    return (*powers, (cofactor, 1)) if cofactor > 1 else tuple(powers)
 
 
 def divisors(number: int, most: int | None = None) -> list[int]:
     """The divisors of a number in increasing order, up to `most`."""
-    found = [1]
+    result = [1]
     for prime, power in prime_powers(number):
-        found = [d * prime**p for d in found for p in range(power + 1)]
-        found = [d for d in found if most is None or d <= most]
-    return sorted(found)
+        result = [d * prime**p for d in result for p in range(power + 1)]
+        result = [d for d in result if most is None or d <= most]
+    return sorted(result)
 
 
 def count_factorizations(number: int, n: int) -> int:
@@ -47,8 +47,8 @@ def sample_factors(number: int, n: int, random: Random) -> list[int]:
     """n factors whose product is `number`: the powers of each prime are distributed uniformly."""
     factors = [1] * n
     for prime, power in prime_powers(number):
-        for place, share in enumerate(_composition(power, n, random)):
-            factors[place] *= prime**share
+        for position, share in enumerate(_composition(power, n, random)):
+            factors[position] *= prime**share
     return factors
 
 
@@ -81,26 +81,26 @@ def sample_partitioned(number: int, n: int, position: int, inner: int, random: R
 
 def decided(number: int, n: int, most: int | None, choose: Choose) -> list[int]:
     """n factors whose product is `number`, the last at most `most`: chosen from the innermost, the first the rest."""
-    factors, left = [1] * n, number
-    for place in range(n - 1, 0, -1):
-        factors[place] = choose(place, divisors(left, most if place == n - 1 else None))
-        left //= factors[place]
-    factors[0] = left
+    factors, quotient = [1] * n, number
+    for position in range(n - 1, 0, -1):
+        factors[position] = choose(position, divisors(quotient, most if position == n - 1 else None))
+        quotient //= factors[position]
+    factors[0] = quotient
     return factors
 
 
 def decided_partitioned(number: int, n: int, position: int, inner: int, choose: Choose) -> list[int]:
     """Same as `decided`; the product of the factors from `position` on is a multiple of `inner`."""
-    factors, left, missing = [1] * n, number, inner if position else 1
-    for place in range(n - 1, 0, -1):
-        possible = divisors(left)
-        if place >= position:  # what is missing afterwards must fit into the places that are left, if any
+    factors, quotient, missing = [1] * n, number, inner if position else 1
+    for index in range(n - 1, 0, -1):
+        possible = divisors(quotient)
+        if index >= position:  # what is missing afterwards must fit into the places that are left, if any
             lacking = {d: missing // math.gcd(missing, d) for d in possible}
-            possible = [d for d, m in lacking.items() if (left // d % m == 0 if place > position else m == 1)]
-        factors[place] = choose(place, possible)
-        left //= factors[place]
-        missing //= math.gcd(missing, factors[place])
-    factors[0] = left
+            possible = [d for d, m in lacking.items() if (quotient // d % m == 0 if index > position else m == 1)]
+        factors[index] = choose(index, possible)
+        quotient //= factors[index]
+        missing //= math.gcd(missing, factors[index])
+    factors[0] = quotient
     return factors
 
 
@@ -109,12 +109,12 @@ def repair(factors: Sequence[int], number: int, most: int | None = None) -> list
 
     A last one that would be greater than `most` becomes the largest divisor within it.
     """
-    fixed, left = list(factors), number
-    for place in range(len(fixed) - 1, 0, -1):
-        if left % fixed[place]:
-            fixed[place] = divisors(left, most)[-1] if place == len(fixed) - 1 else left
-        left //= fixed[place]
-    fixed[0] = left
+    fixed, quotient = list(factors), number
+    for position in range(len(fixed) - 1, 0, -1):
+        if quotient % fixed[position]:
+            fixed[position] = divisors(quotient, most)[-1] if position == len(fixed) - 1 else quotient
+        quotient //= fixed[position]
+    fixed[0] = quotient
     return fixed
 
 

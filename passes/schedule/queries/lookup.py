@@ -14,29 +14,29 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 def blocks_named(func: Func, name: str) -> list[Block]:
     """The blocks of a function with a name; blocks inside an init belong to their parent and are not found."""
-    known = contents_of(func.op) if is_untouched(func.op) else None
-    roots = [func.op] if known is None else _nests(func, known, name)
+    contents = contents_of(func.op) if is_untouched(func.op) else None
+    roots = [func.op] if contents is None else _nests(func, contents, name)
     reachable = [Block(o) for root in roots for o in ops(root, skip=is_init) if is_block(o)]
     return [b for b in reachable if b.name == name]
 
 
-def _nests(func: Func, known: FunctionContents, name: str) -> list[ir.Operation]:
+def _nests(func: Func, contents: FunctionContents, name: str) -> list[ir.Operation]:
     """The ops in the body of a function with a block of some name."""
-    places = sorted(known.body.index(nest) for nest in known.blocks.get(name, ()))
+    places = sorted(contents.body.index(nest) for nest in contents.blocks.get(name, ()))
     listed = func.body.operations
-    return [listed[place].operation for place in places]
+    return [listed[position].operation for position in places]
 
 
 def _names(func: Func) -> list[str]:
     """The names of the blocks of a function, also of those in inits, in program order."""
-    known = contents_of(func.op) if is_untouched(func.op) else None
-    if known is None:
+    contents = contents_of(func.op) if is_untouched(func.op) else None
+    if contents is None:
         return [b.name for b in all_blocks(func.op)]
-    found: list[str] = []
-    for place, nest in enumerate(known.body):
+    names: list[str] = []
+    for position, nest in enumerate(contents.body):
         several = len(nest.blocks) > 1  # their order is that of the program
-        found += [b.name for b in all_blocks(func.body.operations[place].operation)] if several else nest.blocks
-    return found
+        names += [b.name for b in all_blocks(func.body.operations[position].operation)] if several else nest.blocks
+    return names
 
 
 @primitive("get_block", pure=True)
@@ -46,22 +46,26 @@ def get_block(name: str, func_name: Func) -> Block | Func:
     Requires: exactly one such block. Blocks inside an init are not found.
     """
     func = func_name
-    found = blocks_named(func, name)
-    if not found and name == "root":
+    blocks = blocks_named(func, name)
+    if not blocks and name == "root":
         return func
-    if len(found) > 1:
-        refuse(found[1], f'{len(found)} blocks of {func.name} are called "{name}"; rename them or use get_child_blocks')
-    if not found:
+    if len(blocks) > 1:
+        refuse(
+            blocks[1], f'{len(blocks)} blocks of {func.name} are called "{name}"; rename them or use get_child_blocks'
+        )
+    if not blocks:
         names = _names(func)
         if name in names:
             within = f'block "{name}" is in an init region, which is part of the block around it; pass that one'
             refuse(next(b for b in all_blocks(func.op) if b.name == name), within)
         close = difflib.get_close_matches(name, names, 1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
-        known = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"
+        available = ", ".join(f'"{n}"' for n in dict.fromkeys(names)) or "none"
         way = f'pass one of them, for instance "{(close or names)[0]}"' if names else "add a T.block to the program"
-        refuse(None, f'Cannot find a block with the name "{name}" in {func.name}{hint} (its blocks: {known})', fix=way)
-    return found[0]
+        refuse(
+            None, f'Cannot find a block with the name "{name}" in {func.name}{hint} (its blocks: {available})', fix=way
+        )
+    return blocks[0]
 
 
 @primitive("get_loops", pure=True)
@@ -109,9 +113,9 @@ def get_output_blocks(scope_block: Block | Func) -> list[Block]:
 
 def working_function(functions: list[Func], name: str | None) -> Func:
     """The function a schedule works on: the one named `name`, `main`, or the only one."""
-    wanted = [f for f in functions if f.name == (name or "main")]
-    if wanted:
-        return wanted[0]
+    matching = [f for f in functions if f.name == (name or "main")]
+    if matching:
+        return matching[0]
     if name is None and len(functions) == 1:
         return functions[0]
     names = ", ".join(f.name for f in functions)

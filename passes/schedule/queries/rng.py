@@ -63,9 +63,9 @@ class Random:
 
     def weighted(self, weights: Sequence[float]) -> int:
         """A position in `weights`, with probability proportional to its weight; their sum must be positive."""
-        left = self.fraction() * sum(weights)
+        remaining = self.fraction() * sum(weights)
         for position, weight in enumerate(weights):
-            left -= weight
-            if left < 0:
+            remaining -= weight
+            if remaining < 0:
                 return position
         return max(n for n, w in enumerate(weights) if w > 0)  # rounding

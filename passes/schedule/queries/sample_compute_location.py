@@ -53,24 +53,24 @@ def sample_compute_location(
 
 def _sample_possible(places: list[int], possible: Callable[[int], bool], random: Random) -> int:
     """Rejection sampling: one of the possible locations, all equally likely."""
-    left = list(places)
+    remaining = list(places)
     while True:
-        place = left.pop(random.below(len(left)))
-        if possible(place):
-            return place
+        location = remaining.pop(random.below(len(remaining)))
+        if possible(location):
+            return location
 
 
 def candidate_positions(consumer: Block, loops: list[Loop]) -> list[int]:
     """The positions of the loops that are candidates."""
     reduces = [_drives_reduction(consumer, loop) for loop in loops]
     last_spatial = max((n for n, r in enumerate(reduces) if not r), default=-1)
-    found = []
+    candidates = []
     for position, loop in enumerate(loops):
         inner_spatial = not reduces[position] and any(reduces[:position])
         trailing = reduces[position] and position > last_spatial
         if loop.const_extent != 1 and not inner_spatial and not trailing:
-            found.append(position)
-    return found
+            candidates.append(position)
+    return candidates
 
 
 def _drives_reduction(consumer: Block, loop: Loop) -> bool:
@@ -84,17 +84,17 @@ class _Possible:
         self.module: ir.Operation = parent_op(func_of(block.op).op)
         self.block, self.loops = block, loops
 
-    def __call__(self, place: int) -> bool:
-        if place == SpecialLocation.ROOT:
+    def __call__(self, location: int) -> bool:
+        if location == SpecialLocation.ROOT:
             return True
         copy = create.clone_module(self.module)  # pyright: ignore[reportArgumentType]  an operation serves as well
         block = Block(walk.find(copy, self.block.id))  # pyright: ignore[reportArgumentType]
         try:
-            if place == SpecialLocation.INLINE:
+            if location == SpecialLocation.INLINE:
                 compute_inline(block)
             else:
-                compute_at(block, Loop(walk.find(copy, self.loops[place].id)))  # pyright: ignore[reportArgumentType]
-            verify(copy, before=self.module)  # pyright: ignore[reportArgumentType]
+                compute_at(block, Loop(walk.find(copy, self.loops[location].id)))  # pyright: ignore[reportArgumentType]
+            verify(copy, old_module=self.module)  # pyright: ignore[reportArgumentType]
             check_concurrency("compute_at", self.module, copy)  # pyright: ignore[reportArgumentType]
         except _REFUSALS:
             return False

@@ -143,9 +143,9 @@ def _positive(decision: list[int]) -> list[int]:
 def _asking(choices: Choices, name: str) -> factorization.Choose:
     """Ask the decider for the factor at a place; the one in the middle is the default."""
 
-    def choose(place: int, factors: list[int]) -> int:
+    def choose(position: int, factors: list[int]) -> int:
         weights = [1.0 + (n == len(factors) // 2) for n in range(len(factors))]
-        return factors[choices.asked(f"{name}[{place}]", factors, weights)]
+        return factors[choices.asked(f"{name}[{position}]", factors, weights)]
 
     return choose
 

@@ -70,9 +70,9 @@ def decompose_padding(block: Block, loop: Loop) -> Block:
     with frozen():
         plan = _plan(block, loop)
     with block.op.location:
-        made = _fill(plan)
+        pad_block = _fill(plan)
     _shrink(plan)
-    return made
+    return pad_block
 
 
 @primitive("can_decompose_padding", pure=True)
@@ -152,24 +152,25 @@ def _plan(block: Block, loop: Loop) -> _Plan:
 
 
 def _check_bounds(below: Sequence[Loop]) -> None:
-    own = {lp.var: lp for lp in below}
-    for one in below:
-        for value in [v for b in (*one.lowers, *one.uppers) for v in b.values]:
-            if value in own:
+    inner_loops = {lp.var: lp for lp in below}
+    for loop in below:
+        for value in [v for b in (*loop.lowers, *loop.uppers) for v in b.values]:
+            if value in inner_loops:
                 refuse(
-                    one,
-                    f"the bounds of loop {one.name} depend on loop {own[value].name}, which may become shorter",
-                    fix=f"pass loop {one.name}",
+                    loop,
+                    f"the bounds of loop {loop.name} depend on loop {inner_loops[value].name}, which may become "
+                    "shorter",
+                    fix=f"pass loop {loop.name}",
                 )
 
 
 def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
     """The store of a block and the select or `scf.if` that it stores."""
-    held = block.body_ops()
-    stores = [op for op in held if op.name == AFFINE_STORE]
-    if len(stores) != 1 or held[-1] != stores[0]:
+    body = block.body_ops()
+    stores = [op for op in body if op.name == AFFINE_STORE]
+    if len(stores) != 1 or body[-1] != stores[0]:
         refuse(block, f'the body of block "{block.name}" is not one store at an affine index', fix=_IN_ONE_STORE)
-    for op in [o for step in held[:-1] for o in ops(step)]:
+    for op in [o for step in body[:-1] for o in ops(step)]:
         check(
             is_pure(op) or op.name in CHOICES,
             block,
@@ -177,15 +178,15 @@ def _choice(block: Block) -> tuple[ir.Operation, ir.Operation]:
             fix=_IN_ONE_STORE,
         )
     value = stores[0].operands[0]
-    made = defining_op(value)
-    if made is None or made.name != "affine.if" or made not in held:
+    choice = defining_op(value)
+    if choice is None or choice.name != "affine.if" or choice not in body:
         refuse(
             block,
             f'block "{block.name}" does not store T.if_then_else(condition, value, constant) with a '
             "condition on its iters",
             fix=_OWN_BLOCK,
         )
-    return stores[0], made
+    return stores[0], choice
 
 
 def _constant(value: ir.Value) -> ir.Attribute | None:
@@ -195,48 +196,48 @@ def _constant(value: ir.Value) -> ir.Attribute | None:
     return owner.attributes["value"]
 
 
-def _box(block: Block, inside: ir.Operation) -> tuple[list[Index], list[Index]]:
+def _box(block: Block, stored: ir.Operation) -> tuple[list[Index], list[Index]]:
     """The box of iters that reach an op of the body. Refuses a set that is not a box, empty, or the whole domain."""
     with question(f'which iterations of block "{block.name}" store the value'):
-        taken = sets.domain(inside, block.op)
+        reached = sets.domain(stored, block.op)
         every = sets.domain(block.body_ops()[-1], block.op)
         check(
-            taken.exact and not taken.free,
+            reached.exact and not reached.free,
             block,
             f'the condition in block "{block.name}" is not a condition on its iters',
         )
-        if taken.set.is_empty():
+        if reached.set.is_empty():
             refuse(block, f'no iteration of block "{block.name}" stores the value; all of it is padding')
-        if every.set.is_subset(taken.set):
+        if every.set.is_subset(reached.set):
             refuse(block, f'every iteration of block "{block.name}" stores the value; there is no padding')
-        ends = [_end(taken.set, number, block) for number in range(len(block.iters))]
-        box = isl.Set.universe(taken.set.get_space())
+        ends = [_end(reached.set, number, block) for number in range(len(block.iters))]
+        box = isl.Set.universe(reached.set.get_space())
         for it, (low, extent) in zip(block.iters, ends, strict=True):
-            at = Index.of(it.var)
-            for bound in (at - low, low + extent - at - 1):
-                box = box.intersect(sets.constraint_set(taken, Constraint(bound)))
+            iteration = Index.of(it.var)
+            for bound in (iteration - low, low + extent - iteration - 1):
+                box = box.intersect(sets.constraint_set(reached, Constraint(bound)))
         box = box.intersect_params(every.set.params())
-        extra = box.subtract(taken.set)
+        extra = box.subtract(reached.set)
     if not extra.is_empty():
         point = (sets.smallest_point(extra) or [])[-len(block.iters) :]
-        at = Iteration.of(block.name, [it.name for it in block.iters], point)
-        shown = ", ".join(f"{name} = {v}" for name, v in at.values)
+        iteration = Iteration.of(block.name, [it.name for it in block.iters], point)
+        coordinates = ", ".join(f"{name} = {v}" for name, v in iteration.values)
         refuse(
             block,
-            f'the iterations of block "{block.name}" that store the value are not a box: ({shown}) is '
+            f'the iterations of block "{block.name}" that store the value are not a box: ({coordinates}) is '
             "between them and stores the constant",
-            counterexample=Counterexample((at,)),
+            counterexample=Counterexample((iteration,)),
             fix="cut the range into parts with one box each by loop_partition first",
         )
     return [low for low, _ in ends], [extent for _, extent in ends]
 
 
-def _end(taken: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
+def _end(points: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
     """Start and extent of one dimension of a set, over sizes."""
     symbols = symbols_by_name(block.op)
-    found = []
-    for bound in (taken.dim_min(number), taken.dim_max(number)):
-        pieces = bound.coalesce().gist(taken.params()).get_pieces()
+    ends = []
+    for bound in (points.dim_min(number), points.dim_max(number)):
+        pieces = bound.coalesce().gist(points.params()).get_pieces()
         if len(pieces) != 1:
             refuse(
                 block,
@@ -245,8 +246,8 @@ def _end(taken: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
                 provable=False,
                 fix=ASSUME_SIZES,
             )
-        found.append(to_index(pieces[0][1], [], symbols))
-    return found[0], (found[1] - found[0] + 1).simplified()
+        ends.append(to_index(pieces[0][1], [], symbols))
+    return ends[0], (ends[1] - ends[0] + 1).simplified()
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------
@@ -262,12 +263,12 @@ def _fill(plan: _Plan) -> Block:
             ip = create.at_end(create.where(moved).regions[0].blocks[0])
     with ip:
         specs = [IterSpec.like(i, i.binding.substitute(variables)) for i in block.iters]
-        made = create.block(f"{block.name}_pad_const", specs, block.annotations)
-    own = {old.var: Index.of(new.var) for old, new in zip(block.iters, made.iters, strict=True)}
-    with create.at_end(made.body):
+        pad_block = create.block(f"{block.name}_pad_const", specs, block.annotations)
+    mapping = {old.var: Index.of(new.var) for old, new in zip(block.iters, pad_block.iters, strict=True)}
+    with create.at_end(pad_block.body):
         value = arith.constant(plan.choice.results[0].type, plan.constant)
-        create.store(value, accessed(plan.store), [i.substitute(own) for i in access_indices(plan.store)])
-    return made
+        create.store(value, accessed(plan.store), [i.substitute(mapping) for i in access_indices(plan.store)])
+    return pad_block
 
 
 def _shrink(plan: _Plan) -> None:
@@ -305,7 +306,7 @@ def _own_loop(plan: _Plan, number: int, it: Iter) -> Loop | None:
     loop = {lp.var: lp for lp in plan.sole}.get(it.binding.is_value())  # type: ignore[arg-type]
     if loop is None or plan.is_whole(number) or loop.is_thread:
         return None
-    alone = sum(loop.var in other.binding.values for other in plan.block.iters) == 1
+    alone = sum(loop.var in iter_.binding.values for iter_ in plan.block.iters) == 1
     plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
     return loop if alone and plain and it.min.as_constant() == 0 and loop.upper.same(it.extent) else None
 

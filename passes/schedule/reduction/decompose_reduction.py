@@ -74,23 +74,23 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
         regions = BlockRegions.of(block)
 
     spatial = [i for i in block.iters if i.kind != "R"]
-    used = walk.loops_behind(below, {v for i in spatial for v in i.binding.values})
+    spatial_loops = walk.loops_behind(below, {v for i in spatial for v in i.binding.values})
     name, init_op = block.name, block.init
-    ip, variables = create.copy_loops(used, ir.InsertionPoint(loop.op), "_init")
+    ip, variables = create.copy_loops(spatial_loops, ir.InsertionPoint(loop.op), "_init")
     with ip, block.op.location:
         if conditions:
             moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in conditions]
             ip = create.at_end(create.where(moved).regions[0].blocks[0])
         with ip:
             specs = [IterSpec.like(i, i.binding.substitute(variables)) for i in spatial]
-            made = create.block(f"{name}_init", specs, block.annotations)
+            init_block = create.block(f"{name}_init", specs, block.annotations)
     body = init_op.regions[0].blocks[0]  # type: ignore[union-attr]
-    edit.move_body(body, made.body)
-    edit.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, made.iters, strict=True)}, made.op)
+    edit.move_body(body, init_block.body)
+    edit.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, init_block.iters, strict=True)}, init_block.op)
     edit.erase(init_op)  # type: ignore[arg-type]
     edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{name}_update"))
     regions.restore(block, updates=True)
-    return made
+    return init_block
 
 
 def _check_whole_sums(block: Block, loop: Loop, below: Sequence[Loop]) -> None:
@@ -117,10 +117,10 @@ def _check_inputs(block: Block, loop: Loop) -> None:
     read = {a.buffer for a in accesses(block.op) if not a.is_write and walk.is_inside(a.op, block.init)}  # type: ignore[arg-type]
     for access in accesses(loop.op):
         if access.is_write and access.buffer in read:
-            other = walk.enclosing_block(access.op)
+            writer = walk.enclosing_block(access.op)
             refuse(
-                other,
-                f"{other} writes {Buffer(access.buffer).name} under loop {loop.name}, and the init reads "
+                writer,
+                f"{writer} writes {Buffer(access.buffer).name} under loop {loop.name}, and the init reads "
                 "it, so the init cannot be hoisted out of the loop; choose an inner loop",
             )
 
@@ -135,15 +135,15 @@ def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
     reduce = {v for i in block.iters if i.kind == "R" for v in i.binding.values}
     dropped = {lp.var for lp in below} - spatial
     units = {lp.var: lp.lower for lp in below if lp.var in dropped and lp.const_extent == 1}
-    kept = []
+    conditions = []
     for c in walk.constraints(block.where):
         c = Constraint(c.index.substitute(units).simplified(), c.is_eq)
         uses = [v in dropped or v in reduce for v in c.index.values if walk.enclosing_loop_name(v) is not None]
         if not any(uses):
-            kept.append(c)
+            conditions.append(c)
         elif not all(uses) or any(v in spatial for v in c.index.values):
-            kept += _at_start(block, c, [lp for lp in below if lp.var in dropped])
-    return kept
+            conditions += _at_start(block, c, [lp for lp in below if lp.var in dropped])
+    return conditions
 
 
 def _at_start(block: Block, condition: Constraint, loops: list[Loop]) -> list[Constraint]:

@@ -127,10 +127,14 @@ class _Pair:
 
 def _pair(reduction: Block, block: Block) -> _Pair:
     scope = scope_of(reduction)
-    for one in (reduction, block):
-        check(one in children(scope), one, f'block "{one.name}" is in another scope, or in an init; pass two siblings')
-    own = f'block "{block.name}" cannot be its own epilogue'
-    check(reduction != block, block, own, fix="pass the block that reads its result")
+    for sibling in (reduction, block):
+        check(
+            sibling in children(scope),
+            sibling,
+            f'block "{sibling.name}" is in another scope, or in an init; pass two siblings',
+        )
+    itself = f'block "{block.name}" cannot be its own epilogue'
+    check(reduction != block, block, itself, fix="pass the block that reads its result")
     check_reduction(reduction)
     check_init_runs(reduction)
     check(
@@ -181,10 +185,10 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
                 fix=MOVE_UNDER_ONE_LOOP if reads else f"pass the block that reads {buffer.name}",
             )
     if len(loads) != 1:
-        found = "does not read" if not loads else f"reads {len(loads)} times"
+        count_text = "does not read" if not loads else f"reads {len(loads)} times"
         refuse(
             block,
-            f'block "{block.name}" {found} {buffer.name}; an epilogue reads the result of its reduction once',
+            f'block "{block.name}" {count_text} {buffer.name}; an epilogue reads the result of its reduction once',
             fix=MOVE_UNDER_ONE_LOOP if loads else "",
         )
     return loads[0]
@@ -232,14 +236,14 @@ def _check_finished(pair: _Pair) -> None:
     In a loop of the reduction, the epilogue runs again after each part: the merged block then has the same values. Its
     inputs may not change there, and nothing else may write its results.
     """
-    found = _driving_loop(pair)
-    if found is None:
+    driving = _driving_loop(pair)
+    if driving is None:
         return
-    it, loop = found
+    it, loop = driving
     inputs = {a.buffer for a in pair.payload.inputs()} - {pair.between.value}
     for access in accesses(loop.op):
-        own = access.buffer == pair.payload.buffer.value and access.op != pair.payload.store
-        if access.is_write and (own or access.buffer in inputs):
+        stores_result = access.buffer == pair.payload.buffer.value and access.op != pair.payload.store
+        if access.is_write and (stores_result or access.buffer in inputs):
             _refuse_running(pair, it, loop, access, "is written")
 
 
@@ -253,13 +257,13 @@ def _refuse_running(pair: _Pair, it: Iter, loop: Loop, access: Access, what: str
 
 def _driving_loop(pair: _Pair) -> tuple[Iter, Loop] | None:
     """The outermost loop around both blocks that runs part of the reduction, and the reduce iter."""
-    around = _common_loops(pair)
-    driven = [(it, v) for it in pair.reduction.iters if it.kind == "R" for v in it.binding.values if v in around]
+    loop_of = _common_loops(pair)
+    driven = [(it, v) for it in pair.reduction.iters if it.kind == "R" for v in it.binding.values if v in loop_of]
     if not driven:
         return None
-    order = list(around)
-    it, value = max(driven, key=lambda one: order.index(one[1]))
-    return it, around[value]
+    order = list(loop_of)
+    it, value = max(driven, key=lambda pair_of_iter: order.index(pair_of_iter[1]))
+    return it, loop_of[value]
 
 
 def _common_loops(pair: _Pair) -> dict[ir.Value, Loop]:
@@ -275,13 +279,13 @@ def _check_elements(pair: _Pair) -> None:
     level = common_ancestor(pair.reduction.op, pair.block.op)[0]
     store, load = of_op(_stores(pair)[-1])[0], of_op(pair.load)[0]
     with question(f'whether block "{pair.block.name}" reads what block "{pair.reduction.name}" computes'):
-        made, made_in = accessed_elements(store, level)
+        computed, computed_in = accessed_elements(store, level)
         read, read_in = accessed_elements(load, level)
-        if not (made_in.exact and read_in.exact):
+        if not (computed_in.exact and read_in.exact):
             refuse(pair.block, "a condition around the blocks is too complex to decide", provable=False)
-        if not (missing := read.subtract(made)).is_empty():
-            _check_made_in_another_part(pair, read, made, smallest_element(load.buffer, missing))
-        if not (extra := made.subtract(read)).is_empty():
+        if not (missing := read.subtract(computed)).is_empty():
+            _check_made_in_another_part(pair, read, computed, smallest_element(load.buffer, missing))
+        if not (extra := computed.subtract(read)).is_empty():
             element = smallest_element(load.buffer, extra)
             refuse(
                 pair.block,
@@ -290,17 +294,20 @@ def _check_elements(pair: _Pair) -> None:
             )
 
 
-def _check_made_in_another_part(pair: _Pair, read: isl.Map, made: isl.Map, lacks: Uncovered) -> None:
+def _check_made_in_another_part(pair: _Pair, read: isl.Map, computed: isl.Map, lacks: Uncovered) -> None:
     """Refuse an epilogue of elements that the reduction does not compute, except where it runs again in iterations
     without a part of the sum, as those that a guard excludes; then nothing else may see its results there.
     """
-    found, text = _driving_loop(pair), f'block "{pair.block.name}" needs {lacks}, which the reduction does not compute'
-    if found is None:
+    driving, text = (
+        _driving_loop(pair),
+        f'block "{pair.block.name}" needs {lacks}, which the reduction does not compute',
+    )
+    if driving is None:
         refuse(pair.block, f"{text} there", counterexample=lacks)
-    it, loop = found
+    it, loop = driving
     depth = list(reversed(_common_loops(pair))).index(loop.var)
     inner = (dim_type.in_, depth, read.dim(dim_type.in_) - depth)
-    if not read.project_out(*inner).is_subset(made.project_out(*inner)):
+    if not read.project_out(*inner).is_subset(computed.project_out(*inner)):
         refuse(pair.block, f"{text} there", counterexample=lacks)
     for access in accesses(loop.op):
         if access.buffer == pair.payload.buffer.value and access.op != pair.payload.store:
@@ -330,8 +337,8 @@ def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
             edit.replace_uses(op.results[0], create.load(result.value, indices))
         edit.erase(op)
     with block.op.location:
-        _replace_store(first, result, indices, block, lambda other: epilogue.started(start, other))
-        _replace_store(last, result, indices, block, lambda other: epilogue.updated(last.operands[0], other))
+        _replace_store(first, result, indices, block, lambda operand: epilogue.started(start, operand))
+        _replace_store(last, result, indices, block, lambda operand: epilogue.updated(last.operands[0], operand))
     edit.substitute(iters, reduction.op)
     remove(block, between, scope, result)
     fold_known(reduction.op)
@@ -347,7 +354,7 @@ def _replace_store(
     """Replace a store by `result[indices] = value`, with the value computed from clones of the epilogue's values."""
     ip, done = ir.InsertionPoint(store), {}
     with ip:
-        value = make(lambda used: clone_value(used, block, ip, done))
+        value = make(lambda operand: clone_value(operand, block, ip, done))
         create.store(value, result.value, indices)
     edit.erase(store)
 
@@ -401,8 +408,8 @@ class Epilogue:
 
 
 def _made(step: EpilogueStep, value: ir.Value, copied: Copied) -> ir.Value:
-    other = copied(step.other)
-    operands = [other, value] if step.turned else [value, other]
+    operand = copied(step.other)
+    operands = [operand, value] if step.turned else [value, operand]
     return ir.Operation.create(step.op, results=[value.type], operands=operands).results[0]
 
 
@@ -412,13 +419,13 @@ def epilogue_of(updates: Updates, payload: BlockExpression, load: ir.Operation) 
     clips = [
         op for op in (*MAXIMA, *MINIMA) if op.endswith("ui") == unsigned
     ]  # one order for the terms and the clipping
-    known = {"sum": (*SUMS, *DIFFERENCES), "max": clips, "min": clips}.get(reducer, ())
+    distributive = {"sum": (*SUMS, *DIFFERENCES), "max": clips, "min": clips}.get(reducer, ())
     steps: list[EpilogueStep] = []
     value = payload.value
     while value != load.results[0]:
         op = defining_op(value)
         sides = [] if op is None else [n for n, v in enumerate(op.operands) if _depends(v, load)]
-        if op is None or op.name not in known or len(sides) != 1 or (op.name in DIFFERENCES and sides != [0]):
+        if op is None or op.name not in distributive or len(sides) != 1 or (op.name in DIFFERENCES and sides != [0]):
             _refuse_step(payload, reducer, op)
         steps.append(EpilogueStep(op.name, op.operands[1 - sides[0]], sides == [1]))
         value = op.operands[sides[0]]

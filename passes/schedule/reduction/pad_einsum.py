@@ -102,13 +102,13 @@ class _Plan:
     @property
     def loops(self) -> dict[Loop, Index]:
         """The loops that grow, with their new extents."""
-        found: dict[Loop, Index] = {}
+        extents: dict[Loop, Index] = {}
         for it in self.block.iters:
             top = growing_loop(self.block, it) if it.var in self.extents else None
             extent = top.extent_for(self.extents[it.var]) if top else None
             if top is not None and extent is not None:
-                found[top.loop] = extent
-        return found
+                extents[top.loop] = extent
+        return extents
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -143,11 +143,11 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     if not extents:
         return _Plan(nest, {}, {}, [], [])
     check_complete_or_reduction(block, dominant=False)
-    found = accesses(block.op)
-    indices = _indices(block, found)
-    padded = [b for b, at in indices.items() if any(i.is_value() in extents for i in at)]
-    written = {a.buffer for a in found if a.is_write}
-    _check_distinct_outputs(block, extents, [at for b, at in indices.items() if b.value in written])
+    block_accesses = accesses(block.op)
+    indices = _indices(block, block_accesses)
+    padded = [b for b, index in indices.items() if any(i.is_value() in extents for i in index)]
+    written = {a.buffer for a in block_accesses if a.is_write}
+    _check_distinct_outputs(block, extents, [index for b, index in indices.items() if b.value in written])
     inputs = [b for b in padded if b.value not in written]
     return _Plan(nest, extents, indices, inputs, [b for b in padded if b.value in written])
 
@@ -155,7 +155,7 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
 def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], written: Sequence[tuple[Index, ...]]) -> None:
     """Refuse a padded spatial iter that does not index the output: its iterations would write the same element."""
     for it in block.iters:
-        apart = all(it.var in {v for i in at if (v := i.is_value()) is not None} for at in written)
+        apart = all(it.var in {v for i in index if (v := i.is_value()) is not None} for index in written)
         if it.kind == "S" and it.var in extents and not apart:
             refuse(
                 block,
@@ -164,15 +164,15 @@ def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], writte
             )
 
 
-def _indices(block: Block, found: Sequence[Access]) -> dict[Buffer, tuple[Index, ...]]:
+def _indices(block: Block, block_accesses: Sequence[Access]) -> dict[Buffer, tuple[Index, ...]]:
     """The index at which a block accesses each buffer, in order of appearance, reads first."""
-    own = {it.var for it in block.iters}
+    iter_vars = {it.var for it in block.iters}
     indices: dict[Buffer, tuple[Index, ...]] = {}
-    for access in [*(a for a in found if not a.is_write), *(a for a in found if a.is_write)]:
+    for access in [*(a for a in block_accesses if not a.is_write), *(a for a in block_accesses if a.is_write)]:
         buffer = Buffer(access.buffer)
         plain = access.op.name in AFFINE_ELEMENT_ACCESSES and accessed(access.op) == access.buffer
         for index in access.mins:
-            plain = plain and (index.as_constant() is not None or index.is_value() in own)
+            plain = plain and (index.as_constant() is not None or index.is_value() in iter_vars)
         if not plain:
             refuse(
                 access.op,
@@ -209,9 +209,9 @@ def _check_nest(plan: _Plan) -> None:
             fix=leave_unpadded(names),
         )
         it = users[0]
-        whole = len(loop.uppers) == len(loop.lowers) == 1 and loop.lower.as_constant() == 0
+        from_zero = len(loop.uppers) == len(loop.lowers) == 1 and loop.lower.as_constant() == 0
         check(
-            whole and (loop.upper.same(it.extent) or it.binding.is_value() is None),
+            from_zero and (loop.upper.same(it.extent) or it.binding.is_value() is None),
             loop,
             f"the range of loop {loop.name} is not the domain of iter {it.name}, so it cannot grow with it",
             fix=f"in the program, let the domain of {it.name} end where the loop does",
@@ -231,8 +231,10 @@ def _check_spans(plan: _Plan) -> None:
     """Refuse loops shared with other blocks in one iteration of which an iter takes only a part of its padded domain,
     or no interval.
     """
-    used = {v for b in [*plan.inputs, *plan.outputs] for i in plan.indices[b] if (v := i.is_value()) is not None}
-    for it in (i for i in plan.block.iters if i.var in used):
+    index_values = {
+        v for b in [*plan.inputs, *plan.outputs] for i in plan.indices[b] if (v := i.is_value()) is not None
+    }
+    for it in (i for i in plan.block.iters if i.var in index_values):
         span = plan.nest.span(it)
         good = span is not None and (it.var not in plan.extents or span == (it.min, it.extent))
         if not good:
@@ -269,7 +271,7 @@ def _is_run(block: Block, it: Iter, extent: Index) -> bool:
 
 def _rewrite(plan: _Plan) -> None:
     block, scope, top = plan.block, scope_of(plan.block), plan.nest.top
-    after = list(top.block.operations)[walk.position(top) + 1].operation
+    next_nest = list(top.block.operations)[walk.position(top) + 1].operation
     longer = plan.loops
     pads = {b: alloc_like(b, scope, f"{b.name}_pad", plan.shape(b), b.scope) for b in [*plan.inputs, *plan.outputs]}
     for key in (attrs.READS, attrs.WRITES):
@@ -282,7 +284,7 @@ def _rewrite(plan: _Plan) -> None:
     backs = []
     for buffer in plan.outputs:
         with block.op.location:
-            backs.append((pads[buffer], _copy_back(plan, buffer, pads[buffer], after)))
+            backs.append((pads[buffer], _copy_back(plan, buffer, pads[buffer], next_nest)))
     set_domain(block, [it.min for it in block.iters], [plan.extents.get(it.var, it.extent) for it in block.iters])
     number = block.id
     for loop_id, extent in [(lp.id, extent) for lp, extent in longer.items()]:
@@ -310,26 +312,26 @@ class _Span:
         return _Span(low, extent, low, extent)
 
 
-def _spans(plan: _Plan, buffer: Buffer, whole: Sequence[_Span]) -> list[_Span]:
-    """The dimensions of a copy: `whole`, or what one iteration of the loops shared with other blocks accesses."""
+def _spans(plan: _Plan, buffer: Buffer, full_spans: Sequence[_Span]) -> list[_Span]:
+    """The dimensions of a copy: `full_spans`, or what one iteration of the loops shared with other blocks accesses."""
     if not plan.nest.shared:
-        return list(whole)
+        return list(full_spans)
     iters = {it.var: it for it in plan.block.iters}
-    found = []
-    for span, index in zip(whole, plan.indices[buffer], strict=True):
+    spans = []
+    for span, index in zip(full_spans, plan.indices[buffer], strict=True):
         it = iters.get(index.is_value())  # type: ignore[arg-type]
         if it is None:
-            found.append(_Span.whole(index, Index.constant(1)))
+            spans.append(_Span.whole(index, Index.constant(1)))
         elif it.var in plan.extents:
-            found.append(span)
+            spans.append(span)
         else:
-            found.append(_Span(it.min, it.extent, *(plan.nest.span(it) or (it.min, it.extent))))
-    return found
+            spans.append(_Span(it.min, it.extent, *(plan.nest.span(it) or (it.min, it.extent))))
+    return spans
 
 
-def _nest(spans: Sequence[_Span], name: str, before: ir.Operation) -> Block:
+def _nest(spans: Sequence[_Span], name: str, anchor: ir.Operation) -> Block:
     """Create loops i0, i1, ... over a box around a block with iters v0, v1, ..."""
-    ip = ir.InsertionPoint(before)
+    ip = ir.InsertionPoint(anchor)
     specs = []
     for number, span in enumerate(spans):
         with ip:
@@ -341,22 +343,22 @@ def _nest(spans: Sequence[_Span], name: str, before: ir.Operation) -> Block:
         return create.block(name, specs)
 
 
-def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> None:
+def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> None:
     """Create `pad[v] = buffer[v]` inside the old extents, 0 outside."""
     shape = plan.shape(buffer)
-    whole = [_Span.whole(Index.constant(0), extent) for extent in shape]
-    made = _nest(_spans(plan, buffer, whole), f"{buffer.name}_pad", before)
-    at = [Index.of(it.var) for it in made.iters]
-    ends = [(v, end) for v, found in zip(at, _old_ends(plan, buffer), strict=True) for end in found]
-    with create.at_end(made.body):
-        inside = [Constraint(extent - v - 1) for v, extent in ends]
-        choice = create.guard(inside, results=[buffer.type.element_type], has_else=True)
+    full_spans = [_Span.whole(Index.constant(0), extent) for extent in shape]
+    pad_block = _nest(_spans(plan, buffer, full_spans), f"{buffer.name}_pad", anchor)
+    indices = [Index.of(it.var) for it in pad_block.iters]
+    ends = [(v, end) for v, ends_of_dim in zip(indices, _old_ends(plan, buffer), strict=True) for end in ends_of_dim]
+    with create.at_end(pad_block.body):
+        conditions = [Constraint(extent - v - 1) for v, extent in ends]
+        choice = create.guard(conditions, results=[buffer.type.element_type], has_else=True)
         for region, make in zip(
-            choice.regions, (lambda: create.load(buffer.value, at), lambda: zero_of(buffer)), strict=True
+            choice.regions, (lambda: create.load(buffer.value, indices), lambda: zero_of(buffer)), strict=True
         ):
             with ir.InsertionPoint(region.blocks[0]):
                 ir.Operation.create("affine.yield", operands=[make()])
-        create.store(choice.results[0], pad.value, at)
+        create.store(choice.results[0], pad.value, indices)
 
 
 def _old_ends(plan: _Plan, buffer: Buffer) -> list[list[Index]]:
@@ -364,31 +366,31 @@ def _old_ends(plan: _Plan, buffer: Buffer) -> list[list[Index]]:
     block keeps the iter inside.
     """
     old, sizes = {it.var: it.extent for it in plan.block.iters if it.var in plan.extents}, sets.sizes(plan.block.op)
-    found: list[list[Index]] = []
+    ends: list[list[Index]] = []
     for index, dim in zip(plan.indices[buffer], buffer.dims, strict=True):
         end = old.get(index.is_value())  # type: ignore[arg-type]
         if end is None:
-            found.append([])
+            ends.append([])
         elif sets.holds(sizes, dim - end):
-            found.append([end])
+            ends.append([end])
         else:
-            found.append([dim] if sets.holds(sizes, end - dim) else [end, dim])
-    return found
+            ends.append([dim] if sets.holds(sizes, end - dim) else [end, dim])
+    return ends
 
 
-def _copy_back(plan: _Plan, buffer: Buffer, pad: Buffer, before: ir.Operation) -> Block:
+def _copy_back(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Block:
     """Create `buffer[v] = pad[v]` where the block wrote before."""
     extents = {it.var: it.extent for it in plan.block.iters}
     starts = {it.var: it.min for it in plan.block.iters}
-    one, indices = Index.constant(1), plan.indices[buffer]
-    sizes = [extents.get(i.is_value(), one) for i in indices]  # type: ignore[arg-type]
+    unit, indices = Index.constant(1), plan.indices[buffer]
+    sizes = [extents.get(i.is_value(), unit) for i in indices]  # type: ignore[arg-type]
     mins = [starts.get(i.is_value(), i) for i in indices]  # type: ignore[arg-type]
-    whole = [_Span.whole(low, size) for low, size in zip(mins, sizes, strict=True)]
-    made = _nest(_spans(plan, buffer, whole), f"{buffer.name}_pad", before)
-    at = [Index.of(it.var) for it in made.iters]
-    with create.at_end(made.body):
-        create.store(create.load(pad.value, at), buffer.value, at)
-    return made
+    full_spans = [_Span.whole(low, size) for low, size in zip(mins, sizes, strict=True)]
+    copy = _nest(_spans(plan, buffer, full_spans), f"{buffer.name}_pad", anchor)
+    iters = [Index.of(it.var) for it in copy.iters]
+    with create.at_end(copy.body):
+        create.store(create.load(pad.value, iters), buffer.value, iters)
+    return copy
 
 
 # --- the loop that grows ----------------------------------------------------------------------------------------------

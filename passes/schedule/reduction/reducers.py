@@ -150,46 +150,46 @@ def _turned(term: Term) -> Term:
     return (word, *parts)
 
 
-def _templates(better: str, at: int) -> Iterator[tuple[Term, Term]]:
-    """The two updates of argmax or argmin, result `at` a position: x is kept if it is better or y is taken if it is,
-    x stays if they are equal, or positions of equal values are compared.
+def _templates(better: str, number: int) -> Iterator[tuple[Term, Term]]:
+    """The two updates of argmax or argmin, result `number` a position: x is kept if it is better or y is taken if it
+    is, x stays if they are equal, or positions of equal values are compared.
     """
-    (p, v), (q, w) = [("x", at), ("x", 1 - at)], [("y", at), ("y", 1 - at)]
+    (p, v), (q, w) = [("x", number), ("x", 1 - number)], [("y", number), ("y", 1 - number)]
     for keeps in (True, False):
         sign, tie = (better[:-1], "l") if keeps else (_MIRRORED[better][:-1], "g")
         ties = [u + tie + end for u in ("", "u") for end in "te"]
         by_value: list[Term] = [(sign + end, v, w) for end in "et"]
         tied: list[Term] = [("or", by_value[1], ("and", ("eq", v, w), (tie, p, q))) for tie in ties]
         for choice in (by_value[0 if keeps else 1], *tied):
-            for other in by_value:
+            for comparison in by_value:
                 sides = [(x, y) if keeps else (y, x) for x, y in ((p, q), (v, w))]
-                both = ("select", choice, *sides[0]), ("select", other, *sides[1])
-                yield both if at == 0 else (both[1], both[0])
+                both = ("select", choice, *sides[0]), ("select", comparison, *sides[1])
+                yield both if number == 0 else (both[1], both[0])
 
 
-def _fits(term: Term, wanted: Term, bound: dict[int, ir.Value]) -> bool:
+def _fits(term: Term, template: Term, bound: dict[int, ir.Value]) -> bool:
     """Whether a term matches a template; `bound` gets the values matched with y."""
-    if wanted[0] == "y":
+    if template[0] == "y":
         if term[0] != "y":
             return False
-        return is_same_value(bound.setdefault(wanted[1], term[1]), term[1])
-    if wanted[0] == "x" or term[0] != wanted[0] or len(term) != len(wanted):
-        return term == wanted
-    return all(_fits(t, w, bound) for t, w in zip(term[1:], wanted[1:], strict=True))
+        return is_same_value(bound.setdefault(template[1], term[1]), term[1])
+    if template[0] == "x" or term[0] != template[0] or len(term) != len(template):
+        return term == template
+    return all(_fits(t, w, bound) for t, w in zip(term[1:], template[1:], strict=True))
 
 
 def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
     """argmax or argmin: one result is a position, the other the value there."""
-    found = [_turned(_term(v, olds)) for v in values]
+    terms = [_turned(_term(v, olds)) for v in values]
     kinds = (("argmax", "ge"), ("argmin", "le"), ("argmax", "uge"), ("argmin", "ule"))
-    for (name, better), at in product(kinds, (0, 1)):
-        for wanted in _templates(better, at):
+    for (name, better), number in product(kinds, (0, 1)):
+        for template in _templates(better, number):
             bound: dict[int, ir.Value] = {}
-            if all(_fits(f, w, bound) for f, w in zip(found, wanted, strict=True)):
+            if all(_fits(f, w, bound) for f, w in zip(terms, template, strict=True)):
                 unsigned = better[0] == "u"
-                starts: list[tuple[float, ...]] = [(-1,), identities(name[3:], values[1 - at].type, unsigned)]
+                starts: list[tuple[float, ...]] = [(-1,), identities(name[3:], values[1 - number].type, unsigned)]
                 new = bound[0], bound[1]
-                return Reducer(name, (starts[at], starts[1 - at]), _emit_pair(wanted), new, unsigned)
+                return Reducer(name, (starts[number], starts[1 - number]), _emit_pair(template), new, unsigned)
     return None
 
 
@@ -221,12 +221,12 @@ def is_same_value(a: ir.Value, b: ir.Value) -> bool:
     """Whether two values of a body without stores in between are structurally equal."""
     if a == b:
         return True
-    one, other = defining_op(a), defining_op(b)
-    if one is None or other is None or one.name != other.name or len(one.regions) or len(one.results) != 1:
+    first, second = defining_op(a), defining_op(b)
+    if first is None or second is None or first.name != second.name or len(first.regions) or len(first.results) != 1:
         return False
-    if one.name == AFFINE_LOAD:
-        if accessed(one) != accessed(other):
+    if first.name == AFFINE_LOAD:
+        if accessed(first) != accessed(second):
             return False
-        return all(i.same(j) for i, j in zip(access_indices(one), access_indices(other), strict=True))
-    facts = [{n: op.attributes[n] for n in op.attributes if not n.startswith("tir.")} for op in (one, other)]
-    return facts[0] == facts[1] and all(map(is_same_value, one.operands, other.operands))
+        return all(i.same(j) for i, j in zip(access_indices(first), access_indices(second), strict=True))
+    facts = [{n: op.attributes[n] for n in op.attributes if not n.startswith("tir.")} for op in (first, second)]
+    return facts[0] == facts[1] and all(map(is_same_value, first.operands, second.operands))

@@ -51,10 +51,10 @@ class Updates:
 
     def combine(self, olds: Sequence[EmitValue], new: Sequence[EmitValue]) -> list[ir.Value]:
         """Emit the updated results at the insertion point."""
-        made: list[ir.Value] = []
+        combined: list[ir.Value] = []
         for reducer, span in self.reducers:
-            made += reducer.emit(olds[span.start : span.stop], new[span.start : span.stop])
-        return made
+            combined += reducer.emit(olds[span.start : span.stop], new[span.start : span.stop])
+        return combined
 
     def write(self, targets: Sequence[ir.Value], indices: Sequence[Index], values: Sequence[ir.Value]) -> None:
         """Emit `targets[indices] = values`; several values are named, so that they print before the first store."""
@@ -81,12 +81,12 @@ class Reduction(Updates):
 
 def reduction_of(block: Block) -> Reduction:
     """Decompose a reduction block. Refuses unknown combiners, and inits other than the identity."""
-    found = updates_of(block)
-    starts = init_values(found)
-    for reducer, span in found.reducers:
-        for number, known in zip(span, reducer.identities, strict=True):
-            _check_identity(block, reducer, found.results[number], starts[number], known)
-    return Reduction(found.block, found.results, found.indices, found.reducers, starts)
+    updates = updates_of(block)
+    starts = init_values(updates)
+    for reducer, span in updates.reducers:
+        for number, identities in zip(span, reducer.identities, strict=True):
+            _check_identity(block, reducer, updates.results[number], starts[number], identities)
+    return Reduction(updates.block, updates.results, updates.indices, updates.reducers, starts)
 
 
 def updates_of(block: Block) -> Updates:
@@ -109,9 +109,9 @@ def updates_of(block: Block) -> Updates:
 
 def _stores(block: Block) -> list[ir.Operation]:
     """The stores of the update. Refuses a body of anything but pure values and stores to different buffers."""
-    held = [op for op in block.body_ops() if op != block.init]
-    stores = [op for op in held if op.name == AFFINE_STORE]
-    inner = [o for op in held if op not in stores for o in ops(op)]
+    body = [op for op in block.body_ops() if op != block.init]
+    stores = [op for op in body if op.name == AFFINE_STORE]
+    inner = [o for op in body if op not in stores for o in ops(op)]
     for op in inner:
         if not is_pure(op) and op.name not in CHOICES:
             refuse(
@@ -151,18 +151,18 @@ def _check_loads(block: Block, stores: Sequence[ir.Operation], indices: Sequence
 def _reducers(block: Block, values: list[ir.Value], results: Sequence[Buffer]) -> list[tuple[Reducer, range]]:
     olds = OldValues([b.value for b in results])
     if len(values) == 2 and (both := arg_reducer(values, olds)) is not None:
-        found = [(both, range(2))]
+        reducers = [(both, range(2))]
     else:
-        found = []
+        reducers = []
         for number, value in enumerate(values):
-            one = scalar_reducer(value, number, olds)
-            if one is None:
+            reducer_of_value = scalar_reducer(value, number, olds)
+            if reducer_of_value is None:
                 _refuse_update(block, value, number, olds, results[number])
-            found.append((one, range(number, number + 1)))
-    for reducer, _ in found:
+            reducers.append((reducer_of_value, range(number, number + 1)))
+    for reducer, _ in reducers:
         for value in reducer.new:
             _check_no_old(block, value, olds)
-    return found
+    return reducers
 
 
 def _refuse_update(block: Block, value: ir.Value, number: int, olds: OldValues, result: Buffer) -> None:
@@ -189,40 +189,40 @@ def _check_no_old(block: Block, value: ir.Value, olds: OldValues) -> None:
                     f'the values that block "{block.name}" combines into its results depend on {name} itself; '
                     "parts of such a reduction are not independent",
                 )
-    for used in edit.rebased(op):
-        if not isinstance(used.type, ir.MemRefType):
-            _check_no_old(block, used, olds)
+    for operand in edit.rebased(op):
+        if not isinstance(operand.type, ir.MemRefType):
+            _check_no_old(block, operand, olds)
 
 
 def init_values(updates: Updates) -> list[ir.Attribute]:
     """The constant that the init stores to each result, at the index of the update."""
     block, results, indices = updates.block, updates.results, updates.indices
     init = block.init
-    held = Block(init).body_ops() if init is not None else []
-    found: dict[ir.Value, ir.Attribute] = {}
-    for op in held:
+    body = Block(init).body_ops() if init is not None else []
+    stored: dict[ir.Value, ir.Attribute] = {}
+    for op in body:
         if op.name == AFFINE_STORE and all(map(Index.same, indices, access_indices(op))):
             value = defining_op(op.operands[0])
             if value is not None and value.name == "arith.constant":
-                found[accessed(op)] = value.attributes["value"]
-    count = len([op for op in held if op.name != "arith.constant"])
-    if set(found) != {b.value for b in results} or count != len(results):
+                stored[accessed(op)] = value.attributes["value"]
+    count = len([op for op in body if op.name != "arith.constant"])
+    if set(stored) != {b.value for b in results} or count != len(results):
         names = ", ".join(b.name for b in results)
         text = (
             f'the init of block "{block.name}" does not store one constant to each of {names} at the '
             "index of the update"
         )
         refuse(block, text, fix=f"in the program, start from a constant, {_AFTER}")
-    return [found[b.value] for b in results]
+    return [stored[b.value] for b in results]
 
 
 def _check_identity(
-    block: Block, reducer: Reducer, result: Buffer, start: ir.Attribute, known: Sequence[float]
+    block: Block, reducer: Reducer, result: Buffer, start: ir.Attribute, identities: Sequence[float]
 ) -> None:
     """Refuse a start other than the identity: it would be combined once for each part."""
     value = start.value  # type: ignore[attr-defined]
-    if value not in known:
-        words = " or ".join(f"{k:g}" for k in known)
+    if value not in identities:
+        words = " or ".join(f"{k:g}" for k in identities)
         refuse(
             block,
             f"the init of {result.name} is {value:g}, which is not the identity of {reducer.name} "
@@ -238,8 +238,8 @@ def clone_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict
     mine = op is not None and (op.name == "arith.constant" or walk.is_inside(op, block.op))
     if value in done or op is None or not mine:
         return done.get(value, value)
-    for used in edit.rebased(op):
-        clone_value(used, block, ip, done)
+    for operand in edit.rebased(op):
+        clone_value(operand, block, ip, done)
     new = edit.clone(op, ip, done)
     done |= dict(zip(op.results, new.results, strict=True))
     return done[value]

@@ -61,9 +61,9 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
 
     scope = scope_of(block)
     parts = [_buffer(scope, result, axis, loop) for result in form.results]
-    made = _first_nest(roles, form, parts, axis)
+    first = _first_nest(roles, form, parts, axis)
     _second_nest(roles, form, parts, axis, computed)
-    return made
+    return first
 
 
 def _axis(loop: Loop, factor_axis: int, form: Reduction) -> int:
@@ -98,21 +98,21 @@ def _first_nest(roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis
             moved = [Constraint(c.index.substitute(variables), c.is_eq) for c in walk.constraints(block.where)]
             ip = create.at_end(create.where(moved).regions[0].blocks[0])
         with ip:
-            made = create.block(f"{block.name}_rf", iters.specs, block.annotations)
+            part_block = create.block(f"{block.name}_rf", iters.specs, block.annotations)
     indices = list(form.indices)
-    indices.insert(axis, Index.of(made.iters[0].var) - roles.loop.lower)
+    indices.insert(axis, Index.of(part_block.iters[0].var) - roles.loop.lower)
     targets = [p.value for p in parts]
-    goes_on = any(it.kind == "R" for it in made.iters)
-    end = create.at_end(made.body)
+    goes_on = any(it.kind == "R" for it in part_block.iters)
+    end = create.at_end(part_block.body)
     with end, block.op.location:
         if goes_on:
-            with create.at_end(create.init(made).regions[0].blocks[0]):
+            with create.at_end(create.init(part_block).regions[0].blocks[0]):
                 form.write_starts(targets, indices)
         new = cloned_values(form.new, block, end)
-        made_values = form.combine(loaded_values(targets, indices), new) if goes_on else [make() for make in new]
-        form.write(targets, indices, made_values)
-    edit.substitute(iters.through(block, made), made.op)
-    return made
+        values = form.combine(loaded_values(targets, indices), new) if goes_on else [make() for make in new]
+        form.write(targets, indices, values)
+    edit.substitute(iters.through(block, part_block), part_block.op)
+    return part_block
 
 
 @dataclass(frozen=True)
@@ -123,31 +123,31 @@ class _PartIters:
     loops: dict[ir.Value, int]
     kept: dict[ir.Value, int]
 
-    def through(self, block: Block, made: Block) -> dict[ir.Value, Index]:
+    def through(self, block: Block, part_block: Block) -> dict[ir.Value, Index]:
         """The values of the old block's iters in the new one."""
-        new = [Index.of(it.var) for it in made.iters]
+        new = [Index.of(it.var) for it in part_block.iters]
         of_loops = {var: new[number] for var, number in self.loops.items()}
-        found: dict[ir.Value, Index] = {}
+        mapping: dict[ir.Value, Index] = {}
         for it in block.iters:
-            at = self.kept.get(it.var)
-            found[it.var] = it.binding.substitute(of_loops).simplified() if at is None else new[at]
-        return found
+            position = self.kept.get(it.var)
+            mapping[it.var] = it.binding.substitute(of_loops).simplified() if position is None else new[position]
+        return mapping
 
 
 def _part_iters(roles: LoopRoles, variables: dict[ir.Value, Index]) -> _PartIters:
     """The loop as a spatial iter, then the old iters; a reduce iter that the loop drives is replaced by its loops."""
-    found = _PartIters([_of_loop(roles.loop, "S", variables)], {roles.loop.var: 0}, {})
+    part_iters = _PartIters([_of_loop(roles.loop, "S", variables)], {roles.loop.var: 0}, {})
     by_var = {lp.var: lp for lp in roles.loops}
     for it in roles.block.iters:
         if it.kind == "R" and roles.loop.var in it.binding.values:
             for var in values_in_order(it.binding):
-                if var in by_var and var not in found.loops:
-                    found.loops[var] = len(found.specs)
-                    found.specs.append(_of_loop(by_var[var], "R", variables))
+                if var in by_var and var not in part_iters.loops:
+                    part_iters.loops[var] = len(part_iters.specs)
+                    part_iters.specs.append(_of_loop(by_var[var], "R", variables))
         else:
-            found.kept[it.var] = len(found.specs)
-            found.specs.append(IterSpec.like(it, it.binding.substitute(variables)))
-    return found
+            part_iters.kept[it.var] = len(part_iters.specs)
+            part_iters.specs.append(IterSpec.like(it, it.binding.substitute(variables)))
+    return part_iters
 
 
 def _of_loop(loop: Loop, kind: str, variables: dict[ir.Value, Index] | None = None) -> IterSpec:
@@ -172,18 +172,18 @@ def _second_nest(
             with ip:
                 ip = create.at_end(create.where(computed.guards).regions[0].blocks[0])
         with ip:
-            made = create.block(block.name, specs, block.annotations)
-        first, *rest = [Index.of(it.var) for it in made.iters]
-        own = {old.var: new for old, new in zip(spatial, rest, strict=True)}
-        indices = [i.substitute(own) for i in form.indices]
+            sum_block = create.block(block.name, specs, block.annotations)
+        first, *spatial_indices = [Index.of(it.var) for it in sum_block.iters]
+        mapping = {old.var: new for old, new in zip(spatial, spatial_indices, strict=True)}
+        indices = [i.substitute(mapping) for i in form.indices]
         part_indices = [*indices[:axis], first - roles.loop.lower, *indices[axis:]]
         results = [r.value for r in form.results]
-        with create.at_end(made.body):
-            with create.at_end(create.init(made).regions[0].blocks[0]):
+        with create.at_end(sum_block.body):
+            with create.at_end(create.init(sum_block).regions[0].blocks[0]):
                 form.write_starts(results, indices)
             new = loaded_values([p.value for p in parts], part_indices)
             form.write(results, indices, form.combine(loaded_values(results, indices), new))
-    edit.set_attribute(made.op, attrs.ID, attrs.to_attr(block.id))
+    edit.set_attribute(sum_block.op, attrs.ID, attrs.to_attr(block.id))
     edit.erase(block.outermost)
     for loop in roles.dropped:
         for op in loop.body_ops():

@@ -86,13 +86,13 @@ def loop_roles(loop: Loop) -> LoopRoles:
         f'loop {loop.name} drives no reduce iter of block "{block.name}"; rfactor needs a reduce loop',
         f"pass one that does: {', '.join(lp.name for lp in roles.reduce)}" if roles.reduce else "",
     )
-    for one in loops:
-        if one.var in reduce and one.var in spatial:
-            it = next(i for i in block.iters if i.kind != "R" and one.var in i.binding.values)
-            text = (
-                f"loop {one.name} drives both reduce iters and the spatial iter {it.name}; rfactor needs separate loops"
+    for outer in loops:
+        if outer.var in reduce and outer.var in spatial:
+            it = next(i for i in block.iters if i.kind != "R" and outer.var in i.binding.values)
+            text = f"loop {outer.name} drives both reduce iters and the spatial iter {it.name}"
+            refuse(
+                outer, f"{text}; rfactor needs separate loops", fix="split the fused loop by the extents of the iters"
             )
-            refuse(one, text, fix="split the fused loop by the extents of the iters")
     _check_nest(roles)
     _check_bounds(roles)
     _check_once(roles)
@@ -129,9 +129,9 @@ def _check_bounds(roles: LoopRoles) -> None:
     """Refuse bounds that depend on loops that the rewrite separates."""
     for loop in roles.loops:
         for bound in (*loop.lowers, *loop.uppers):
-            for one in roles.reduce:
-                if one.var in bound.values:
-                    text = f"the bounds of loop {loop.name} depend on the reduce loop {one.name}"
+            for reduce_loop in roles.reduce:
+                if reduce_loop.var in bound.values:
+                    text = f"the bounds of loop {loop.name} depend on the reduce loop {reduce_loop.name}"
                     refuse(loop, text, fix=RUN_FULL_REDUCTION if loop in roles.reduce else "")
     for loop in roles.reduce:
         bounds = [*loop.lowers, *loop.uppers]
@@ -146,10 +146,10 @@ def _check_once(roles: LoopRoles) -> None:
     """
     block = roles.block
     below = roles.loops[roles.loops.index(roles.top) :]
-    used = {v for it in block.iters for v in it.binding.values}
+    bound_values = {v for it in block.iters for v in it.binding.values}
     for loop in below:
         check(
-            loop.var in used or loop.const_extent == 1,
+            loop.var in bound_values or loop.const_extent == 1,
             loop,
             f'loop {loop.name} repeats block "{block.name}" under the reduce loop {roles.top.name} '
             "without being bound to an iter: the repeated values would be combined as often",
@@ -192,25 +192,25 @@ def partial_results(roles: LoopRoles) -> PartialResults:
     a part, or of the whole reduction, but not later iterations: these never had an init.
     """
     block, loop = roles.block, roles.loop
-    for other in roles.dropped:
-        _check_runs(other)
+    for dropped_loop in roles.dropped:
+        _check_runs(dropped_loop)
     guards = walk.constraints(block.where) if block.where is not None else []
     starts = {lp.var: lp.lower for lp in roles.dropped}
     first = {**starts, loop.var: loop.lower}
-    found = PartialResults(loop.extent, [])
+    results = PartialResults(loop.extent, [])
     with question(f'what the guard of block "{block.name}" excludes'):
         for guard in guards:
             _check_start(roles, guard, first, "the reduction")
             _check_start(roles, guard, starts, "its part")
-            kept = Constraint(guard.index.substitute(starts).simplified(), guard.is_eq)
-            loose = sets.domain(block.op, extra=[kept.index], guards=False)
-            if sets.holds(loose, kept.index, kept.is_eq):
+            at_start = Constraint(guard.index.substitute(starts).simplified(), guard.is_eq)
+            loose = sets.domain(block.op, extra=[at_start.index], guards=False)
+            if sets.holds(loose, at_start.index, at_start.is_eq):
                 continue
-            found.guards.append(kept)
-            if loop.var in kept.index.values:
-                runs = loose.set.intersect(sets.constraint_set(loose, kept))
-                found = PartialResults(_last_part(roles, kept, runs, loose), found.guards)
-    return found
+            results.guards.append(at_start)
+            if loop.var in at_start.index.values:
+                runs = loose.set.intersect(sets.constraint_set(loose, at_start))
+                results = PartialResults(_last_part(roles, at_start, runs, loose), results.guards)
+    return results
 
 
 def _check_runs(loop: Loop) -> None:
@@ -256,13 +256,13 @@ def _check_start(roles: LoopRoles, guard: Constraint, starts: dict[ir.Value, Ind
         return
     point = (sets.smallest_point(bad) or [])[-len(runs.dims) :]
     names = {lp.var: lp.name for lp in roles.loops}
-    at = [(names[v], n) for v, n in zip(runs.dims, point, strict=False) if v in names]
-    shown = ", ".join(f"{name} = {n}" for name, n in at)
+    iteration = [(names[v], n) for v, n in zip(runs.dims, point, strict=False) if v in names]
+    coordinates = ", ".join(f"{name} = {n}" for name, n in iteration)
     refuse(
         roles.block,
-        f'the guard of block "{roles.block.name}" allows ({shown}) but excludes the iteration '
+        f'the guard of block "{roles.block.name}" allows ({coordinates}) but excludes the iteration '
         f"with which {what} starts, so no init runs for it",
-        counterexample=Counterexample((Iteration(roles.block.name, tuple(at)),)),
+        counterexample=Counterexample((Iteration(roles.block.name, tuple(iteration)),)),
         fix=RUN_FULL_REDUCTION,
     )
 
@@ -276,9 +276,9 @@ def check_may_run_before(roles: LoopRoles) -> None:
     inputs = {a.buffer for a in accesses(block.op) if not a.is_write}
     for access in accesses(top.op):
         if access.is_write and access.buffer in inputs and not walk.is_inside(access.op, block.op):
-            other = walk.enclosing_block(access.op)
+            writer = walk.enclosing_block(access.op)
             refuse(
-                other,
+                writer,
                 f'{Buffer(access.buffer).name}, which block "{block.name}" reads, is also written by '
-                f"{other} under loop {top.name}: all partial results are computed before that loop",
+                f"{writer} under loop {top.name}: all partial results are computed before that loop",
             )

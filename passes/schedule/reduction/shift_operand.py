@@ -70,9 +70,9 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
     copied = cache_read(block, buffer.name, "global", [block])
     cache = next(Buffer(accessed(op)) for op in ops(copied.op) if op.name == AFFINE_STORE)
     form = reduction_of(block)
-    found = _product(block, form, cache)
-    _make_unsigned(copied, cache, found)
-    return [copied, _sum_other(block, form, found)]
+    matched = _product(block, form, cache)
+    _make_unsigned(copied, cache, matched)
+    return [copied, _sum_other(block, form, matched)]
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ def _product(block: Block, form: Reduction, buffer: Buffer) -> _Product:
     term = defining_op(terms[0][1]) if len(terms) == 1 and terms[0][0] == "sum" else None
     check(term is not None and term.name == "arith.muli", block, text)
     assert term is not None
-    found = [_widened(v, buffer) for v in term.operands]
-    check(any(found), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
+    widened = [_widened(v, buffer) for v in term.operands]
+    check(any(widened), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
     loads = [op for op in ops(block.op) if op.name in LOADS and accessed(op) == buffer.value]
     check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} in several places; one can be shifted')
-    side = 0 if found[0] else 1
-    widening = found[side]
+    side = 0 if widened[0] else 1
+    widening = widened[side]
     assert widening is not None
     width = ir.IntegerType(widening.operands[0].type).width
     return _Product(widening, term.operands[1 - side], -(1 << (width - 1)))
@@ -108,8 +108,8 @@ def _widened(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
     """The sign extension of an element of a buffer."""
     op = defining_op(value)
     load = defining_op(op.operands[0]) if op is not None and op.name == "arith.extsi" else None
-    found = load is not None and load.name == AFFINE_LOAD and accessed(load) == buffer.value
-    return op if found else None
+    is_widened = load is not None and load.name == AFFINE_LOAD and accessed(load) == buffer.value
+    return op if is_widened else None
 
 
 def _check_nest(block: Block) -> None:
@@ -130,35 +130,35 @@ def _is_whole(it: Iter, nest: PrivateNest) -> bool:
     return loop.lower.same(it.min) and loop.extent.same(it.extent)
 
 
-def _make_unsigned(copied: Block, cache: Buffer, found: _Product) -> None:
+def _make_unsigned(copied: Block, cache: Buffer, matched: _Product) -> None:
     """Store `x ^ least` as unsigned, which is x - least, and widen it as unsigned."""
     dtype = f"u{cache.dtype}"
     signs.declare(cache.value.owner, dtype)
     store = next(op for op in ops(copied.op) if op.name == AFFINE_STORE)
     value = store.operands[0]
     with ir.InsertionPoint(store), store.location:
-        least = arith.constant(value.type, found.least)
+        least = arith.constant(value.type, matched.least)
         edit.set_operand(store, 0, convert(arith.xori(value, least), dtype))
-    widening = found.widening
+    widening = matched.widening
     with ir.InsertionPoint(widening), widening.location:
         wide = ir.Operation.create("arith.extui", [widening.results[0].type], [widening.operands[0]])
     edit.replace_uses(widening.results[0], wide.results[0])
     edit.erase(widening)
 
 
-def _sum_other(block: Block, form: Reduction, found: _Product) -> Block:
+def _sum_other(block: Block, form: Reduction, matched: _Product) -> Block:
     """Sum the other factor over the reduction, and start the sum of products from `least` times that."""
-    used = _used_values(found.other, block)
-    kept = [it for it in block.iters if it.kind == "S" and it.var in used]
-    shape = [it.min + it.extent for it in kept] or [Index.constant(1)]
-    result, location, wide = form.results[0], block.op.location, any(it.is_wide for it in kept)
+    values = _used_values(matched.other, block)
+    sum_iters = [it for it in block.iters if it.kind == "S" and it.var in values]
+    shape = [it.min + it.extent for it in sum_iters] or [Index.constant(1)]
+    result, location, wide = form.results[0], block.op.location, any(it.is_wide for it in sum_iters)
     sums = alloc_buffer(scope_of(block), f"{result.name}_shift", shape, result.dtype, "global", wide)
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(block.op, key, None)
     with location:
-        made = _sum_nest(block, form, found, kept, sums)
-        _start_from(block, form, sums, kept, found.least)
-    return made
+        sum_block = _sum_nest(block, form, matched, sum_iters, sums)
+        _start_from(block, form, sums, sum_iters, matched.least)
+    return sum_block
 
 
 def _used_values(value: ir.Value, block: Block) -> set[ir.Value]:
@@ -166,34 +166,34 @@ def _used_values(value: ir.Value, block: Block) -> set[ir.Value]:
     op = defining_op(value)
     if op is None or not is_inside(op, block.op):
         return {value}
-    return {v for used in edit.rebased(op) for v in _used_values(used, block)}
+    return {v for operand in edit.rebased(op) for v in _used_values(operand, block)}
 
 
-def _sum_nest(block: Block, form: Reduction, found: _Product, kept: Sequence[Iter], sums: Buffer) -> Block:
+def _sum_nest(block: Block, form: Reduction, matched: _Product, sum_iters: Sequence[Iter], sums: Buffer) -> Block:
     """`sums[kept] += other`, in loops of its own directly before the nest of the block."""
-    iters = [*kept, *(it for it in block.iters if it.kind == "R")]
+    iters = [*sum_iters, *(it for it in block.iters if it.kind == "R")]
     nest = PrivateNest.of(block)
     loops = [next(lp for lp in nest.own if lp.var == it.binding.is_value()) for it in iters]
     ip, variables = create.copy_loops(loops, ir.InsertionPoint(nest.top), serial=True)
     with ip:
         specs = [IterSpec.like(it, it.binding.substitute(variables)) for it in iters]
-        made = create.block(f"{block.name}_shift", specs)
-    at = [Index.of(it.var) for it in made.iters[: len(kept)]] or [Index.constant(0)]
-    end = create.at_end(made.body)
+        sum_block = create.block(f"{block.name}_shift", specs)
+    indices = [Index.of(it.var) for it in sum_block.iters[: len(sum_iters)]] or [Index.constant(0)]
+    end = create.at_end(sum_block.body)
     with end:
-        with create.at_end(create.init(made).regions[0].blocks[0]):
-            form.write_starts([sums.value], at)
-        new = cloned_values([found.other], block, end)
-        create.store(form.combine(loaded_values([sums.value], at), new)[0], sums.value, at)
-    edit.substitute({old.var: Index.of(new.var) for old, new in zip(iters, made.iters, strict=True)}, made.op)
-    return made
+        with create.at_end(create.init(sum_block).regions[0].blocks[0]):
+            form.write_starts([sums.value], indices)
+        new = cloned_values([matched.other], block, end)
+        create.store(form.combine(loaded_values([sums.value], indices), new)[0], sums.value, indices)
+    edit.substitute({old.var: Index.of(new.var) for old, new in zip(iters, sum_block.iters, strict=True)}, sum_block.op)
+    return sum_block
 
 
-def _start_from(block: Block, form: Reduction, sums: Buffer, kept: Sequence[Iter], least: int) -> None:
+def _start_from(block: Block, form: Reduction, sums: Buffer, sum_iters: Sequence[Iter], least: int) -> None:
     """Let the init of a block store `sums[kept] * least`."""
     assert block.init is not None
-    at = [Index.of(it.var) for it in kept] or [Index.constant(0)]
+    indices = [Index.of(it.var) for it in sum_iters] or [Index.constant(0)]
     store = next(op for op in ops(block.init) if op.name == AFFINE_STORE)
     with ir.InsertionPoint(store):
-        start = create.load(sums.value, at)
+        start = create.load(sums.value, indices)
         edit.set_operand(store, 0, arith.muli(start, arith.constant(start.type, least)))

@@ -72,8 +72,8 @@ class _Zeros:
             attribute = op.attributes["value"]
             return isinstance(attribute, (ir.FloatAttr, ir.IntegerAttr, ir.BoolAttr)) and attribute.value == 0
         if op.name == AFFINE_LOAD:
-            here = self.it.var in [i.is_value() for i in access_indices(op) if i.values]
-            return here and accessed(op) in self.padded
+            is_iter_index = self.it.var in [i.is_value() for i in access_indices(op) if i.values]
+            return is_iter_index and accessed(op) in self.padded
         if op.name in IFS and len(op.results) == 1:
             return all(self.is_zero(list(r.blocks[0].operations)[-1].operands[0]) for r in op.regions)
         if op.name == "arith.select":
@@ -86,8 +86,8 @@ class _Zeros:
         zeros = [self.is_zero(v) for v in op.operands]
         if all(zeros) or not any(zeros):
             return all(zeros)
-        other = op.operands[zeros.index(False)]
-        if op.name == "arith.muli" or _is_finite(other):
+        factor = op.operands[zeros.index(False)]
+        if op.name == "arith.muli" or _is_finite(factor):
             return True
         self.reason = " (a product with 0 is not 0 if the other factor is infinite: it is NaN)"
         return False

@@ -68,9 +68,9 @@ def _has_array(type_: TensorType) -> bool:
 
 def _read_outside(fixed: list[Node]) -> list[ir.Value]:
     """The values of these nodes that others read; not of constants, nor of operators that make tensors of nothing."""
-    inside = {node.op for node in fixed}
+    ops = {node.op for node in fixed}
     computed = [node for node in fixed if node.inputs or node.kind == encoding.CALL_TIR]
-    return [v for node in computed for v in node.results if any(use.owner.operation not in inside for use in v.uses)]
+    return [v for node in computed for v in node.results if any(use.owner.operation not in ops for use in v.uses)]
 
 
 def _computed(mod: IRModule, func: TensorFunc, nodes: list[Node], values: list[ir.Value]) -> list[np.ndarray]:

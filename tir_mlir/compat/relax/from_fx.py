@@ -57,10 +57,10 @@ class _Importer:
             raise GraphError(f"there is no shape for the input {node.target}; input_shapes has {len(shapes)}")
         return Var(str(node.target), TensorStructInfo(tuple(shapes[number]), dtypes[number] if dtypes else "float32"))
 
-    def _value(self, given: Any) -> Any:
-        if isinstance(given, (tuple, list)):
-            return type(given)(self._value(g) for g in given)
-        return self.node_map[given]
+    def _value(self, argument: Any) -> Any:
+        if isinstance(argument, (tuple, list)):
+            return type(argument)(self._value(g) for g in argument)
+        return self.node_map[argument]
 
     def _node(self, node: Any) -> Any:
         if node.op == "get_attr":
@@ -78,12 +78,12 @@ class _Importer:
         raise GraphError(f"the node {node.name} is a {node.op}, which cannot be imported")
 
     @staticmethod
-    def _mapped(known: Mapping[Any, Any], key: Any, word: str, node: Any) -> Callable[..., Any]:
-        if key not in known:
+    def _mapped(table: Mapping[Any, Any], key: Any, word: str, node: Any) -> Callable[..., Any]:
+        if key not in table:
             name = getattr(key, "__name__", str(key))
             line = getattr(node, "stack_trace", None) or ""  # of a tracer that records it
-            place = f" ({line.strip().splitlines()[-1].strip()})" if line.strip() else ""
+            source_line = f" ({line.strip().splitlines()[-1].strip()})" if line.strip() else ""
             raise GraphError(
-                f"the node {node.name}{place} is {name}, which {word} does not have; fix: {word}={{{name}: ...}}"
+                f"the node {node.name}{source_line} is {name}, which {word} does not have; fix: {word}={{{name}: ...}}"
             )
-        return known[key]
+        return table[key]

@@ -118,26 +118,26 @@ class _Fusion:
             graph = tensor_func(self.module.mlir, name)
             nodes = nodes_of(func, graph)
         for part in parts:
-            known = self._attrs(fusion, part, values)
-            self._outline(graph, [nodes[v] for v in part.members if v in nodes], _name(part, values), known)
+            attributes = self._attrs(fusion, part, values)
+            self._outline(graph, [nodes[v] for v in part.members if v in nodes], _name(part, values), attributes)
         with entered():
             erase_dead_nodes(graph)
             verify_module(self.module.mlir)
 
     def _attrs(self, fusion: FusionPattern, part: Part, values: Mapping[Var, Any]) -> dict[str, Any]:
-        more = fusion.attrs_getter(_named(fusion, part, values)) if fusion.attrs_getter else {}
+        extra = fusion.attrs_getter(_named(fusion, part, values)) if fusion.attrs_getter else {}
         codegen = {"Codegen": fusion.name.partition(".")[0]} if self.annotate_codegen else {}
-        return {"Composite": fusion.name, **codegen, **more}
+        return {"Composite": fusion.name, **codegen, **extra}
 
-    def _outline(self, graph: TensorFunc, nodes: list[Node], prefix: str, known: dict[str, Any]) -> None:
+    def _outline(self, graph: TensorFunc, nodes: list[Node], prefix: str, attributes: dict[str, Any]) -> None:
         """Call a function in the place of nodes; what others read of them, it returns."""
-        prefix += f"_{known['Codegen']}" if "Codegen" in known else ""
+        prefix += f"_{attributes['Codegen']}" if "Codegen" in attributes else ""
         with entered():
             inputs, outputs = self._inputs(graph, nodes), _results(nodes)
             name = free_name(prefix, self.module, "")
             group = group_of(self.module.mlir, graph, name, nodes, inputs, outputs)
             group.op.move_before(graph.op)
-            attrs.put(group.op, attrs.ATTRS, known)
+            attrs.put(group.op, attrs.ATTRS, attributes)
         equal = [n for n in self.groups if n.startswith(prefix) and self._are_equal(n, name)]
         with entered():
             if equal:
@@ -145,13 +145,13 @@ class _Fusion:
             self.groups += [] if equal else [name]
             call_group(graph, tensor_func(self.module.mlir, (equal or [name])[0]), nodes, list(inputs), outputs)
 
-    def _are_equal(self, one: str, other: str) -> bool:
-        return structural_equal(self.module[one], self.module[other])
+    def _are_equal(self, lhs: str, rhs: str) -> bool:
+        return structural_equal(self.module[lhs], self.module[rhs])
 
     def _inputs(self, graph: TensorFunc, nodes: list[Node]) -> dict[ir.Value, str]:
         """What a function of these nodes is given, and the names of its parameters, constants last."""
-        inside = {result for node in nodes for result in node.results}
-        read = dict.fromkeys(value for node in nodes for value in node.inputs if value not in inside)
+        results = {result for node in nodes for result in node.results}
+        read = dict.fromkeys(value for node in nodes for value in node.inputs if value not in results)
         constants = [v for v in read if (node := node_of(v)) is not None and node.kind == "constant"]
         named = {} if self.bind_constants else {v: f"param_{number}" for number, v in enumerate(constants)}
         return {v: graph.name_of(v) for v in read if v not in constants} | named
@@ -159,10 +159,8 @@ class _Fusion:
 
 def _results(nodes: Sequence[Node]) -> list[ir.Value]:
     """The results of the last node, and those of the others that nodes outside read."""
-    inside = {node.op for node in nodes}
-    escapes = [
-        r for node in nodes[:-1] for r in node.results if any(use.owner.operation not in inside for use in r.uses)
-    ]
+    ops = {node.op for node in nodes}
+    escapes = [r for node in nodes[:-1] for r in node.results if any(use.owner.operation not in ops for use in r.uses)]
     return [*escapes, *nodes[-1].results]
 
 
@@ -182,36 +180,36 @@ def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[Part], bool
 
     is_taken: whether to take a part. Errors: GraphError for a part that reads what is computed from it outside of it.
     """
-    values, taken = var_values(func), set[Var]()
+    values, covered = var_values(func), set[Var]()
     order = {var: number for number, var in enumerate(values)}
     parts = []
     for var, value in values.items():
         matches = pattern.matched(value, values.get) if isinstance(value, Call | TupleGetItem) else None
-        if var in taken or matches is None:
+        if var in covered or matches is None:
             continue
         described = {e for p, e in matches.items() if p.parts and isinstance(e, Var) and e in values}
         members = sorted({var, *described}, key=order.__getitem__)
         part = Part(var, matches, members)
-        if taken.isdisjoint(members) and is_taken(part):
+        if covered.isdisjoint(members) and is_taken(part):
             _check_closed(func, part, values)
             parts.append(part)
-            taken |= set(members)
+            covered |= set(members)
     return parts
 
 
 def _check_closed(func: Function, part: Part, values: Mapping[Var, Expr]) -> None:
     """Errors: GraphError for a part that reads a value that is computed from it outside of it."""
-    after: set[Var] = set()  # outside, computed from the part
+    dependents: set[Var] = set()  # outside, computed from the part
     for var, value in values.items():
         read = set(variables(value))
         if var in part.members:
-            if culprit := next((v for v in read if v in after), None):
+            if culprit := next((v for v in read if v in dependents), None):
                 raise GraphError(
                     f"the part of {func.name} that ends with {part.root!r} reads {culprit!r}, which is computed from "
                     "it outside of the pattern; fix: a pattern that has it as well, or a check that is False here"
                 )
-        elif not read.isdisjoint(part.members) or not read.isdisjoint(after):
-            after.add(var)
+        elif not read.isdisjoint(part.members) or not read.isdisjoint(dependents):
+            dependents.add(var)
 
 
 def _name(part: Part, values: Mapping[Var, Expr]) -> str:
@@ -225,8 +223,8 @@ def uses(func: Function) -> dict[Var, list[Var]]:
     """The variables that are bound to values that read each variable."""
     readers: dict[Var, list[Var]] = {var: [] for var in (*func.params, *var_values(func))}
     for var, value in var_values(func).items():
-        for one in dict.fromkeys(variables(value)):
-            readers.setdefault(one, []).append(var)
+        for operand in dict.fromkeys(variables(value)):
+            readers.setdefault(operand, []).append(var)
     return readers
 
 
@@ -245,9 +243,9 @@ def _is_wanted(fusion: FusionPattern, part: Part, values: Mapping[Var, Any], usa
 
 def _named(fusion: FusionPattern, part: Part, values: Mapping[Var, Any]) -> dict[str, Any]:
     """What the named parts of a pattern stand for: of a call that it describes the call, else the operand itself."""
-    inside = set(part.members)
+    members = set(part.members)
     named = {word: part.matches[p] for word, p in fusion.annotation_patterns.items() if p in part.matches}
-    return {word: values[e] if isinstance(e, Var) and e in inside else e for word, e in named.items()}
+    return {word: values[e] if isinstance(e, Var) and e in members else e for word, e in named.items()}
 
 
 _registered: list[FusionPattern] = []

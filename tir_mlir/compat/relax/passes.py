@@ -51,10 +51,10 @@ class Pass:
     def __call__(self, mod: IRModule) -> IRModule:
         if not isinstance(mod, IRModule):
             raise GraphError(f"the pass {self.info.name} takes an IRModule, not {short_repr(mod)}")
-        made = self._run(mod.clone(), PassContext.current())
-        if not isinstance(made, IRModule):
-            raise GraphError(f"the pass {self.info.name} returns an IRModule; it returned {short_repr(made)}")
-        return made
+        transformed = self._run(mod.clone(), PassContext.current())
+        if not isinstance(transformed, IRModule):
+            raise GraphError(f"the pass {self.info.name} returns an IRModule; it returned {short_repr(transformed)}")
+        return transformed
 
     def __repr__(self) -> str:
         return f"<pass {self.info.name}>"
@@ -97,7 +97,7 @@ def _each_graph(transform: Callable[..., Any]) -> Callable[[IRModule, PassContex
 
 
 def _decorated(
-    given: Any, opt_level: int, name: str | None, required: Sequence[str], method: str, as_run: Callable[..., Any]
+    decorated: Any, opt_level: int, name: str | None, required: Sequence[str], method: str, as_run: Callable[..., Any]
 ) -> Any:
     def decorate(target: Any) -> Any:
         info = PassInfo(name or getattr(target, "__name__", "pass"), opt_level, tuple(required))
@@ -108,9 +108,9 @@ def _decorated(
 
         @functools.wraps(target, updated=())
         def make(*args: Any, **keywords: Any) -> Pass:
-            made = target(*args, **keywords)
-            return Pass(as_run(getattr(made, method)), info)
+            instance = target(*args, **keywords)
+            return Pass(as_run(getattr(instance, method)), info)
 
         return make
 
-    return decorate if given is None else decorate(given)
+    return decorate if decorated is None else decorate(decorated)

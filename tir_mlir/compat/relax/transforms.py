@@ -77,12 +77,12 @@ def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_w
     op_map: functions `(bb, call) -> value` by the name of an operator, instead of the table's:
     `{"relax.nn.relu": lambda bb, call: bb.call_te(topi.nn.relu, call.args[0])}`. Errors: GraphError.
     """
-    known = {}
+    legalizers = {}
     for name, function in (op_map or {}).items():
         if not callable(function):
             raise GraphError(f"op_map has functions (bb, call) -> value; for {name} it has {short_repr(function)}")
-        known[name if isinstance(name, Op) else Op.get(name)] = function
-    return Pass(lambda mod, _: _Legalize(mod, known).transform(), PassInfo("LegalizeOps"))
+        legalizers[name if isinstance(name, Op) else Op.get(name)] = function
+    return Pass(lambda mod, _: _Legalize(mod, legalizers).transform(), PassInfo("LegalizeOps"))
 
 
 def DeadCodeElimination(entry_functions: Any = None) -> Pass:  # noqa: N802
@@ -136,9 +136,9 @@ def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = Non
         if func_name is not None and func_name not in graphs:
             raise GraphError(f"the module has no graph {short_repr(func_name)}; it has {', '.join(graphs)}")
         named = {name: func for name, func in graphs.items() if func_name in (None, name)}
-        known = {str(size) for func in named.values() for p in func.params for size in p.shape}
-        if missing := [name for name in numbers if name not in known]:
-            raise GraphError(f"no parameter has the size {missing[0]}; there are {', '.join(sorted(known)) or 'none'}")
+        sizes = {str(size) for func in named.values() for p in func.params for size in p.shape}
+        if missing := [name for name in numbers if name not in sizes]:
+            raise GraphError(f"no parameter has the size {missing[0]}; there are {', '.join(sorted(sizes)) or 'none'}")
         mod.update({name: _Substitute({}, numbers).visit_expr(func) for name, func in named.items()})
         return mod
 
@@ -146,25 +146,25 @@ def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = Non
 
 
 def _bound(func: Function, arrays: Mapping[str, Any]) -> Function:
-    known = {p.name_hint: p for p in func.params}
-    if missing := [name for name in arrays if name not in known]:
-        raise GraphError(f"{func.name} has no parameter {missing[0]}; it has {', '.join(known)}")
-    constants = {known[name]: _fitting(known[name], value) for name, value in arrays.items()}
-    made = _Substitute(constants, _sizes(constants)).visit_expr(func)
+    params = {p.name_hint: p for p in func.params}
+    if missing := [name for name in arrays if name not in params]:
+        raise GraphError(f"{func.name} has no parameter {missing[0]}; it has {', '.join(params)}")
+    constants = {params[name]: _fitting(params[name], value) for name, value in arrays.items()}
+    bound_func = _Substitute(constants, _sizes(constants)).visit_expr(func)
     gone = {p.name_hint for p in constants}
-    made.params = [p for p in made.params if p.name_hint not in gone]
-    return made
+    bound_func.params = [p for p in bound_func.params if p.name_hint not in gone]
+    return bound_func
 
 
 def _sizes(constants: Mapping[Var, Constant]) -> dict[str, int]:
     """The named sizes that the arrays give. Errors: GraphError for two values of one."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for param, constant in constants.items():
         for size, number in zip(param.shape, constant.shape, strict=True):
             name = str(size)
-            if not isinstance(size, int) and name.isidentifier() and found.setdefault(name, number) != number:
-                raise GraphError(f"{name} is {found[name]}, and {number} in the array of {param.name_hint}")
-    return found
+            if not isinstance(size, int) and name.isidentifier() and sizes.setdefault(name, number) != number:
+                raise GraphError(f"{name} is {sizes[name]}, and {number} in the array of {param.name_hint}")
+    return sizes
 
 
 class _Substitute(PyExprMutator):
@@ -181,12 +181,12 @@ class _Substitute(PyExprMutator):
     visit_dataflow_var_def_ = visit_var_def_
 
     def visit_call_(self, call: Call) -> Any:
-        made = self.visit_expr_post_order(call)
-        if made is call and not self.sizes:
+        visited = self.visit_expr_post_order(call)
+        if visited is call and not self.sizes:
             return call
-        attrs = {k: self._attribute(v) for k, v in made.attrs.items()}
-        result = Call(made.op, made.args, attrs, [self._info(i) for i in made.sinfo_args])
-        if isinstance(made.op, str):
+        attrs = {k: self._attribute(v) for k, v in visited.attrs.items()}
+        result = Call(visited.op, visited.args, attrs, [self._info(i) for i in visited.sinfo_args])
+        if isinstance(visited.op, str):
             result.struct_info = self._info(call.struct_info)  # of functions that only the module knows
         return result
 
@@ -210,11 +210,11 @@ class _Substitute(PyExprMutator):
 
 
 def _fitting(param: Var, value: Any) -> Constant:
-    made = value if isinstance(value, Constant) else const(value)
+    constant = value if isinstance(value, Constant) else const(value)
     info = param.struct_info
-    if not isinstance(info, TensorStructInfo) or not info.could_be(made.struct_info):
-        raise GraphError(f"parameter {param.name_hint} is {info}; the array is {made.struct_info}")
-    return made
+    if not isinstance(info, TensorStructInfo) or not info.could_be(constant.struct_info):
+        raise GraphError(f"parameter {param.name_hint} is {info}; the array is {constant.struct_info}")
+    return constant
 
 
 def AnnotateTIROpPattern() -> Pass:  # noqa: N802

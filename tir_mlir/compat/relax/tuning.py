@@ -50,17 +50,17 @@ def tune_relax(
     if params is not None and not isinstance(params, Mapping):
         raise TuneError(f"params has arrays by name, not {short_repr(params)}; fix: name the arguments: target=...")
     threads, module = _threads(target), bound_module(mod, dict(params or {}))
-    given = config or TuneConfig(trials_of(max_trials_global), strategy=strategy)
+    settings = config or TuneConfig(trials_of(max_trials_global), strategy=strategy)
     folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
     graphs = _graphs(module)
     for graph in graphs:
         tune.tune_model(
             graph,
-            trials=max(1, given.max_trials_global // len(graphs)),
+            trials=max(1, settings.max_trials_global // len(graphs)),
             work_dir=folder,
             threads=threads,
             seed=seed,
-            sampler=STRATEGIES[given.strategy],
+            sampler=STRATEGIES[settings.strategy],
         )
     database = JSONDatabase(work_dir=folder)
     return compile_relax(database, mod, target, params) if config is not None else database
@@ -135,11 +135,11 @@ def _applied(mod: IRModule, name: str, alone: IRModule, databases: Sequence[Data
     for database in databases:
         for record in database.candidates(about, None, threads):
             try:
-                made = recorded_program(record, alone.mlir)
+                scheduled = recorded_program(record, alone.mlir)
             except TuneError as error:
                 warnings.warn(f"{name}: {record} is passed over: {error}", TuneWarning, stacklevel=2)
                 continue
-            replace_function(mod, name, IRModule(made)[name])
+            replace_function(mod, name, IRModule(scheduled)[name])
             with entered():
                 attrs.put(mod[name].func.op, SCHEDULE, f"{record}, in {database.path}")
             return True

@@ -70,8 +70,8 @@ def _without_composites(module: IRModule, name: str) -> IRModule:
 
 def build(mod: Any, target: Any = None, params: dict[str, Any] | None = None, **_: Any) -> Executable:
     """Compile a module of graphs for the CPU. Parameters with names of `params` are those arrays."""
-    wanted = Target(target) if target is not None else Target.current() or Target("llvm")
-    return Executable(bound_module(mod, params), wanted.kind)
+    resolved = Target(target) if target is not None else Target.current() or Target("llvm")
+    return Executable(bound_module(mod, params), resolved.kind)
 
 
 def bound_module(mod: Any, params: dict[str, Any] | None = None) -> IRModule:
@@ -124,8 +124,14 @@ class VirtualMachine:
         unit = len(model.plan.outputs) == 1 and self.executable.returns_tuple(name)
 
         def run(*args: Any) -> Any:
-            made = model(*(_argument(a, dtype) for a, dtype in zip_longest(args, types[: len(args)])))
-            return [wrapped(m) for m in made] if isinstance(made, tuple) else [wrapped(made)] if unit else wrapped(made)
+            outputs = model(*(_argument(a, dtype) for a, dtype in zip_longest(args, types[: len(args)])))
+            return (
+                [wrapped(m) for m in outputs]
+                if isinstance(outputs, tuple)
+                else [wrapped(outputs)]
+                if unit
+                else wrapped(outputs)
+            )
 
         return run
 

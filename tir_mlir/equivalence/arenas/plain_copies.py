@@ -21,16 +21,16 @@ def expand_copies(module: ir.Module, build: OpBuilder) -> None:
 
 
 def _copy(source: ir.Value, target: ir.Value, build: OpBuilder) -> None:
-    zero, one, variables = build.index(0), build.index(1), []
+    zero, step, variables = build.index(0), build.index(1), []
     type_ = ir.MemRefType(source.type)
-    with ExitStack() as inside:
+    with ExitStack() as stack:
         for axis in range(type_.rank):
-            ends = [zero, size_of(source, axis, build), one]
+            ends = [zero, size_of(source, axis, build), step]
             loop = ir.Operation.create("scf.for", [], ends, {ARENA: ir.UnitAttr.get()}, regions=1)
             body = loop.regions[0].blocks.append(ir.IndexType.get())
             with ir.InsertionPoint(body):
                 end = ir.Operation.create("scf.yield")
-            inside.enter_context(ir.InsertionPoint(end))
+            stack.enter_context(ir.InsertionPoint(end))
             variables.append(body.arguments[0])
         value = ir.Operation.create("memref.load", [type_.element_type], [source, *variables]).results[0]
         ir.Operation.create("memref.store", [], [value, target, *variables])

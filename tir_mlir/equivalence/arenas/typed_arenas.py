@@ -64,13 +64,13 @@ def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBui
             if is_read_only:
                 copy_bytes(arena, by_type[element].memory, view.width, by_type[element].factor, build)
     clobbers = [(v, u) for v in views for u in views if _types_differ(v, u) and not _apart(v, u)]
-    for view, other in clobbers:
-        _poison_after_writes(func, view, by_type[other.buffer.type.element_type], build)
+    for view, clobbered in clobbers:
+        _poison_after_writes(func, view, by_type[clobbered.buffer.type.element_type], build)
     for view in views:
-        own = by_type[view.buffer.type.element_type]
+        typed = by_type[view.buffer.type.element_type]
         with ir.InsertionPoint(view.op), view.op.location:
-            start = build.binary("arith.muli", view.op.operands[1], build.index(own.factor))
-        view.op.operands[0], view.op.operands[1] = own.memory, start
+            start = build.binary("arith.muli", view.op.operands[1], build.index(typed.factor))
+        view.op.operands[0], view.op.operands[1] = typed.memory, start
     if not isinstance(arena.owner, ir.Block) and not any(True for _ in arena.uses):
         arena.owner.operation.erase()
 
@@ -94,15 +94,17 @@ def _factor(element: ir.Type) -> int:
 def _memory(arena: ir.Value, factor: int, build: OpBuilder) -> _Typed:
     """An allocation of `factor` times the bytes of an arena, where the arena is defined."""
     owner = arena.owner
-    at = ir.InsertionPoint.at_block_begin(owner) if isinstance(owner, ir.Block) else ir.InsertionPoint.after(owner)
+    insertion_point = (
+        ir.InsertionPoint.at_block_begin(owner) if isinstance(owner, ir.Block) else ir.InsertionPoint.after(owner)
+    )
     size = Buffer(arena).shape[0]
-    with at, ir.Location.unknown():
+    with insertion_point, ir.Location.unknown():
         byte = ir.IntegerType.get_signless(8)
         type_ = ir.MemRefType.get([_DYNAMIC if size is None else size * factor], byte)
         sizes = []
         if size is None:
-            whole = ir.Operation.create("memref.dim", [ir.IndexType.get()], [arena, build.index(0)]).results[0]
-            sizes = [build.binary("arith.muli", whole, build.index(factor))]
+            extent = ir.Operation.create("memref.dim", [ir.IndexType.get()], [arena, build.index(0)]).results[0]
+            sizes = [build.binary("arith.muli", extent, build.index(factor))]
         facts = {
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0]),
             "alignment": ir.IntegerAttr.get(build.word(), 64),
@@ -114,23 +116,23 @@ def _memory(arena: ir.Value, factor: int, build: OpBuilder) -> _Typed:
 # --- views of several types -------------------------------------------------------------------------------------------
 
 
-def _types_differ(one: ArenaView, other: ArenaView) -> bool:
-    return one.buffer.type.element_type != other.buffer.type.element_type
+def _types_differ(first: ArenaView, second: ArenaView) -> bool:
+    return first.buffer.type.element_type != second.buffer.type.element_type
 
 
-def _apart(one: ArenaView, other: ArenaView) -> bool:
+def _apart(first: ArenaView, second: ArenaView) -> bool:
     """Whether two views share no byte."""
-    return _ends_before(one, other) or _ends_before(other, one)
+    return _ends_before(first, second) or _ends_before(second, first)
 
 
-def _ends_before(one: ArenaView, other: ArenaView) -> bool:
-    if one.size is None:
+def _ends_before(first: ArenaView, second: ArenaView) -> bool:
+    if first.size is None:
         return False
-    room = (other.offset - one.offset - one.size).simplified().as_constant()
+    room = (second.offset - first.offset - first.size).simplified().as_constant()
     return room is not None and room >= 0
 
 
-def _poison_after_writes(func: Func, view: ArenaView, other: _Typed, build: OpBuilder) -> None:
+def _poison_after_writes(func: Func, view: ArenaView, typed: _Typed, build: OpBuilder) -> None:
     """After each call that writes a view, poison its bytes in the memory of another type."""
     for writer in dict.fromkeys(_writers(view.op.results[0])):
         if writer.name in ELEMENT_STORES:
@@ -141,8 +143,8 @@ def _poison_after_writes(func: Func, view: ArenaView, other: _Typed, build: OpBu
         if view.size is None:
             raise NotChecked(f"the bytes of {view.buffer.name} are not known, and it overlaps a view of another type")
         with ir.InsertionPoint.after(writer), writer.location:
-            ends = [_value(i * other.factor, build) for i in (view.offset, view.offset + view.size)]
-            _poison(other.memory, ends, build)
+            ends = [_value(i * typed.factor, build) for i in (view.offset, view.offset + view.size)]
+            _poison(typed.memory, ends, build)
 
 
 def _writers(value: ir.Value) -> Iterator[ir.Operation]:
@@ -190,35 +192,35 @@ def copy_bytes(arena: ir.Value, memory: ir.Value, width: int, factor: int, build
     factor 2, width 4: arena 1 2 3 4, 5 6 7 8 -> memory 1 2 3 4 0 0 0 0, 5 6 7 8 0 0 0 0; factor 1: as they are.
     """
     with ir.InsertionPoint.after(memory.owner), ir.Location.unknown():
-        zero, one = build.index(0), build.index(1)
+        zero, step = build.index(0), build.index(1)
         end = _size(memory, build)
-        loop = ir.Operation.create("scf.for", [], [zero, end, one], {ARENA: ir.UnitAttr.get()}, regions=1)
+        loop = ir.Operation.create("scf.for", [], [zero, end, step], {ARENA: ir.UnitAttr.get()}, regions=1)
         body = loop.regions[0].blocks.append(ir.IndexType.get())
         with ir.InsertionPoint(body):
-            at = body.arguments[0]
-            byte = _byte(arena, at, width, build) if factor > 1 or width == _ELEMENT else _load(arena, at)
-            ir.Operation.create("memref.store", [], [byte, memory, at])
+            index = body.arguments[0]
+            byte = _byte(arena, index, width, build) if factor > 1 or width == _ELEMENT else _load(arena, index)
+            ir.Operation.create("memref.store", [], [byte, memory, index])
             ir.Operation.create("scf.yield")
 
 
-def _byte(arena: ir.Value, at: ir.Value, width: int, build: OpBuilder) -> ir.Value:
+def _byte(arena: ir.Value, index: ir.Value, width: int, build: OpBuilder) -> ir.Value:
     """The byte of the arena for a byte of an element of 8; 0 for those that the element of the arena does not have."""
     step, most = build.index(_ELEMENT), build.index(min(width, _ELEMENT - 1) - 1)
-    place = build.binary("arith.remui", at, step)
-    element = build.binary("arith.divui", at, step)
-    inside = build.binary("arith.minui", place, most)
+    offset = build.binary("arith.remui", index, step)
+    element = build.binary("arith.divui", index, step)
+    clamped = build.binary("arith.minui", offset, most)
     start = build.binary("arith.muli", element, build.index(width))
-    found = _load(arena, build.binary("arith.addi", start, inside))
+    byte = _load(arena, build.binary("arith.addi", start, clamped))
     zero = build.constant(ir.IntegerAttr.get(ir.IntegerType.get_signless(8), 0))
-    return build.select(build.cmpi("ule", place, most), found, zero)
+    return build.select(build.cmpi("ule", offset, most), byte, zero)
 
 
-def _load(arena: ir.Value, at: ir.Value) -> ir.Value:
-    return ir.Operation.create("memref.load", [ir.IntegerType.get_signless(8)], [arena, at]).results[0]
+def _load(arena: ir.Value, index: ir.Value) -> ir.Value:
+    return ir.Operation.create("memref.load", [ir.IntegerType.get_signless(8)], [arena, index]).results[0]
 
 
 def _size(memory: ir.Value, build: OpBuilder) -> ir.Value:
-    known = Buffer(memory).shape[0]
-    if known is not None:
-        return build.index(known)
+    extent = Buffer(memory).shape[0]
+    if extent is not None:
+        return build.index(extent)
     return ir.Operation.create("memref.dim", [ir.IndexType.get()], [memory, build.index(0)]).results[0]

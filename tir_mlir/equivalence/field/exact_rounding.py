@@ -40,21 +40,21 @@ def _stored_types(everything: list[ir.Operation]) -> dict[ir.Value, str]:
     for op in everything:
         if op.name in ELEMENT_STORES and accessed(op) in stores:
             stores[accessed(op)].append(op.operands[0])
-    found: dict[ir.Value, str] = {}
+    types: dict[ir.Value, str] = {}
     while True:  # from buffers that hold widened values to those that hold copies of these
-        more = {b: t for b, values in stores.items() if b not in found and (t := _common(values, found)) is not None}
-        if not more:
-            return found
-        found |= more
+        added = {b: t for b, values in stores.items() if b not in types and (t := _common(values, types)) is not None}
+        if not added:
+            return types
+        types |= added
 
 
 def _common(values: list[ir.Value], narrow: dict[ir.Value, str]) -> str | None:
     """The widest of the types of values, if it represents all of them; None if one is not known to be narrower."""
     types = [_type_of(v, narrow) for v in values]
-    known = [t for t in types if t is not None]
-    if not known or len(known) < len(types):
+    narrower = [t for t in types if t is not None]
+    if not narrower or len(narrower) < len(types):
         return None
-    return next((wide for wide in known if all(dtypes.represents(wide, t) for t in known)), None)
+    return next((wide for wide in narrower if all(dtypes.represents(wide, t) for t in narrower)), None)
 
 
 def _type_of(value: ir.Value, narrow: dict[ir.Value, str]) -> str | None:

@@ -55,9 +55,9 @@ _MIX = f"""
 _READ_ROTATION = _READ.format(place=ROTATION, name="s")
 
 
-def _read_scale(place: int) -> str:
+def _read_scale(position: int) -> str:
     return f"""
-  %scale_at = arith.constant {place} : index
+  %scale_at = arith.constant {position} : index
   %scale = memref.load %state[%scale_at] : memref<{STATE_SIZE}xi64>"""
 
 
@@ -176,10 +176,10 @@ ORDERED = {"key", "max", "min", "bottom", "top"}
 
 def needed(names: set[str]) -> list[str]:
     """These functions and their callees."""
-    found = set(names)
-    while more := {d for n in found for d in FUNCTIONS[n][0]} - found:
-        found |= more
-    return sorted(found)
+    closure = set(names)
+    while callees := {d for n in closure for d in FUNCTIONS[n][0]} - closure:
+        closure |= callees
+    return sorted(closure)
 
 
 def text(names: set[str]) -> str:

@@ -27,10 +27,10 @@ def show(root: ir.Operation) -> None:
     for op in walk.ops(root):
         if op.name == _CAST and _NUMBER in op.attributes:
             with ir.InsertionPoint(op), op.location:
-                made = ir.Operation.create(
+                constant = ir.Operation.create(
                     "arith.constant", [op.results[0].type], [], {"value": op.attributes[_NUMBER]}
                 )
-            op.results[0].replace_all_uses_with(made.results[0])
+            op.results[0].replace_all_uses_with(constant.results[0])
             op.erase()
 
 

@@ -17,14 +17,14 @@ def scale_of(constants: Iterable[Fraction]) -> int:
 
     Constants for which there is none, as they are too large or too fine, are left out; so their order is arbitrary.
     """
-    found = 1
-    known = [c for c in constants if abs(c) <= REACH]
-    largest = max((abs(c) for c in known), default=Fraction(0))
-    for denominator in sorted({c.denominator for c in known}):
-        wider = lcm(found, denominator)
+    scale = 1
+    in_reach = [c for c in constants if abs(c) <= REACH]
+    largest = max((abs(c) for c in in_reach), default=Fraction(0))
+    for denominator in sorted({c.denominator for c in in_reach}):
+        wider = lcm(scale, denominator)
         if wider <= P // 2 and wider * largest <= REACH:  # the scale itself is an element, of int64
-            found = wider
-    return found
+            scale = wider
+    return scale
 
 
 def inverse(scale: int) -> int:

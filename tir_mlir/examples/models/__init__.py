@@ -87,7 +87,7 @@ def example(name: str, tiny: bool = False, seed: int = 0, **changes: Any) -> Exa
     tiny: the same structure with few channels and layers. changes: of the maker's arguments, such as `tokens=16`.
     """
     line = row(name)
-    made = getattr(importlib.import_module(f"{__name__}.{line.file}"), line.maker)
+    maker = getattr(importlib.import_module(f"{__name__}.{line.file}"), line.maker)
     weights = importlib.import_module(f"{__name__}.weights")
-    found = made(**{**(line.tiny if tiny else line.real), **changes})
-    return Example(weights.filled(found.model, seed), weights.drawn(found.inputs, seed), found.dynamic)
+    spec = maker(**{**(line.tiny if tiny else line.real), **changes})
+    return Example(weights.filled(spec.model, seed), weights.drawn(spec.inputs, seed), spec.dynamic)

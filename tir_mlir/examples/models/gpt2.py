@@ -125,11 +125,11 @@ def generate(
     """The `count` most probable tokens after a prompt [1, n], one after the other. prefill, decode: GPT2, or functions
     built from it."""
     logits, *cache = prefill(prompt)
-    found = [int(logits.argmax())]
-    while len(found) < count:
-        logits, *cache = decode(torch.tensor([found[-1:]]), *cache)
-        found.append(int(logits.argmax()))
-    return found
+    tokens = [int(logits.argmax())]
+    while len(tokens) < count:
+        logits, *cache = decode(torch.tensor([tokens[-1:]]), *cache)
+        tokens.append(int(logits.argmax()))
+    return tokens
 
 
 def gpt2_block(dim: int = 768, heads: int = 12, tokens: int = 128, batch: int = 1) -> Example:

@@ -69,7 +69,7 @@ class MobileNetV3(nn.Module):
         first, last = multiple_of_8(16 * width), multiple_of_8(blocks[-1][3] * width)
         features: list[nn.Module] = [conv_norm(3, first, 3, nn.Hardswish, 2)]
         for inputs, window, hidden, outputs, squeezed, act, stride in blocks:
-            sizes = [multiple_of_8(each * width) for each in (inputs, hidden, outputs)]
+            sizes = [multiple_of_8(count * width) for count in (inputs, hidden, outputs)]
             features.append(InvertedResidual(sizes[0], window, *sizes[1:], squeezed, act, stride))  # pyright: ignore
         features.append(conv_norm(last, 6 * last, 1, nn.Hardswish))
         wide = 1024 if deep else 32

@@ -39,8 +39,8 @@ class UNet(nn.Module):
         super().__init__()
         channels = [width << level for level in range(depth + 1)]
         self.first = DoubleConv(3, width)
-        self.down = nn.ModuleList(DoubleConv(each, 2 * each) for each in channels[:-1])
-        self.up = nn.ModuleList(Up(each) for each in channels[:0:-1])
+        self.down = nn.ModuleList(DoubleConv(count, 2 * count) for count in channels[:-1])
+        self.up = nn.ModuleList(Up(count) for count in channels[:0:-1])
         self.last = nn.Conv2d(width, classes, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -37,13 +37,13 @@ def filled(model: nn.Module, seed: int) -> nn.Module:
 def drawn(inputs: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
     """Replace each Drawn by a tensor; others stay."""
     generator = torch.Generator().manual_seed(seed + 1)
-    return tuple(_tensor(each, generator) if isinstance(each, Drawn) else each for each in inputs)
+    return tuple(_tensor(entry, generator) if isinstance(entry, Drawn) else entry for entry in inputs)
 
 
-def _tensor(each: Drawn, generator: torch.Generator) -> torch.Tensor:
-    if each.below is not None:
-        return torch.randint(each.below, each.shape, generator=generator)
-    return torch.randn(each.shape, generator=generator)
+def _tensor(spec: Drawn, generator: torch.Generator) -> torch.Tensor:
+    if spec.below is not None:
+        return torch.randint(spec.below, spec.shape, generator=generator)
+    return torch.randn(spec.shape, generator=generator)
 
 
 def _fill(module: nn.Module, name: str, values: torch.Tensor, generator: torch.Generator) -> None:

@@ -73,25 +73,25 @@ class BlockBuilder:
         pure: bool = True,
     ) -> Iterator[None]:
         """Write a function; `emit_func_output` ends it. params: here, or given with the output."""
-        given = [params] if isinstance(params, Var) else None if params is None else list(params)
-        known = {**(attrs or {}), **({"Primitive": 1} if private else {})}
-        with self.scope(name, given, known) as opened:
+        param_vars = [params] if isinstance(params, Var) else None if params is None else list(params)
+        func_attrs = {**(attrs or {}), **({"Primitive": 1} if private else {})}
+        with self.scope(name, param_vars, func_attrs) as opened:
             yield
         if opened.result is None:
             raise GraphError(f"the function {name} has no output; fix: bb.emit_func_output(value)")
         body = SeqExpr(opened.emitter.blocks, opened.result)
-        made = Function(opened.params or [], body, attrs=opened.attrs)
-        made.name = name
-        self.functions[name] = made
+        func = Function(opened.params or [], body, attrs=opened.attrs)
+        func.name = name
+        self.functions[name] = func
 
     @contextmanager
     def scope(
         self, name: str, params: list[Var] | None, attrs: Mapping[str, Any], home: Mapping[str, Any] | None = None
     ) -> Iterator[_Open]:
         """Bindings inside are of one function; home: functions that it may call, besides those of the builder."""
-        taken = {p.name_hint for p in params or ()}
-        known = ChainMap(self.functions, dict(home or {}))
-        opened = _Open(name, params, dict(attrs), Emitter(known, self._add_program, taken))
+        param_names = {p.name_hint for p in params or ()}
+        functions = ChainMap(self.functions, dict(home or {}))
+        opened = _Open(name, params, dict(attrs), Emitter(functions, self._add_program, param_names))
         self._open.append(opened)
         BlockBuilder._current.append(self)
         try:
@@ -145,36 +145,42 @@ class BlockBuilder:
         """Append a binding of a variable that exists."""
         return self.emitter.emit_binding(binding)
 
-    def emit_te(self, func: Callable[..., Any], *args: Any, **given: Any) -> Var:
+    def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Var:
         """Bind the call of a program that is made of a function on te tensors."""
-        return self.emit(self.call_te(func, *args, **given), given.get("name_hint", ""))
+        return self.emit(self.call_te(func, *args, **kwargs), kwargs.get("name_hint", ""))
 
-    def call_te(self, func: Callable[..., Any], *args: Any, **given: Any) -> Call:
+    def call_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
         """The call of a program that is made of a function on te tensors: `bb.call_te(topi.nn.dense, x, w)`.
 
         Values become te tensors, also those in lists; other arguments are passed as they are. Equal programs are one.
         `primfunc_name_hint`: for its name.
         """
-        hint = given.pop("primfunc_name_hint", None) or identifier(getattr(func, "__name__", "te").strip("<>"), "te")
-        given.pop("name_hint", None)
+        hint = kwargs.pop("primfunc_name_hint", None) or identifier(getattr(func, "__name__", "te").strip("<>"), "te")
+        kwargs.pop("name_hint", None)
         inputs: list[tuple[Expr, Tensor]] = []
-        made = func(*(self._tensor(a, inputs) for a in args), **{k: self._tensor(v, inputs) for k, v in given.items()})
-        results = listed(made)
+        outputs = func(
+            *(self._tensor(a, inputs) for a in args), **{k: self._tensor(v, inputs) for k, v in kwargs.items()}
+        )
+        results = listed(outputs)
         name = self._add_program(create_prim_func([*(t for _, t in inputs), *results]), hint)
         infos = [TensorStructInfo(t.shape, t.dtype) for t in results]
         return Call(CALL_TIR, [name, Tuple([v for v, _ in inputs])], sinfo_args=infos)
 
-    def _tensor(self, given: Any, inputs: list[tuple[Expr, Tensor]]) -> Any:
+    def _tensor(self, argument: Any, inputs: list[tuple[Expr, Tensor]]) -> Any:
         """The te tensor of a value."""
-        if isinstance(given, (list, tuple)) and not isinstance(given, Expr):
-            return type(given)(self._tensor(g, inputs) for g in given) if type(given) in (list, tuple) else given
-        if isinstance(given, Tuple):
-            return [self._tensor(g, inputs) for g in given]
-        if not isinstance(given, Expr):
-            return given
-        value = self.emitter.operand(given)
-        for known, tensor in inputs:
-            if known is value:
+        if isinstance(argument, (list, tuple)) and not isinstance(argument, Expr):
+            return (
+                type(argument)(self._tensor(g, inputs) for g in argument)
+                if type(argument) in (list, tuple)
+                else argument
+            )
+        if isinstance(argument, Tuple):
+            return [self._tensor(g, inputs) for g in argument]
+        if not isinstance(argument, Expr):
+            return argument
+        value = self.emitter.operand(argument)
+        for operand, tensor in inputs:
+            if operand is value:
                 return tensor
         info = value.struct_info
         if not isinstance(info, TensorStructInfo) or info.shape is None:
@@ -216,23 +222,23 @@ class BlockBuilder:
         self.functions[name] = func
         return GlobalVar(name)
 
-    def _add_program(self, func: PrimFunc, wanted: str = "") -> GlobalVar:
+    def _add_program(self, func: PrimFunc, name_hint: str = "") -> GlobalVar:
         """The name of an equal program, or of this one, added. Names inside of them may differ."""
-        wanted = wanted or str(func.attrs.get("global_symbol", func.name))
+        name_hint = name_hint or str(func.attrs.get("global_symbol", func.name))
         text = _text(func)
-        for name, known in self.functions.items():
-            if isinstance(known, PrimFunc) and name.startswith(wanted) and self._text(name, known) == text:
+        for name, candidate in self.functions.items():
+            if isinstance(candidate, PrimFunc) and name.startswith(name_hint) and self._text(name, candidate) == text:
                 return GlobalVar(name)
-        name = self.get_unique_name(wanted)
+        name = self.get_unique_name(name_hint)
         self.functions[name], self._texts[name] = func, (func, text)
         return GlobalVar(name)
 
     def _text(self, name: str, func: PrimFunc) -> str:
         """The text of a program of the module, made once."""
-        known = self._texts.get(name)
-        if known is None or known[0] is not func:
-            known = self._texts[name] = (func, _text(func))
-        return known[1]
+        cached = self._texts.get(name)
+        if cached is None or cached[0] is not func:
+            cached = self._texts[name] = (func, _text(func))
+        return cached[1]
 
     def get_unique_name(self, name_prefix: str) -> str:
         """A name that no function of the module has."""

@@ -33,13 +33,13 @@ class Emitter:
     """The bindings of one function. Calls in arguments are bound first, so that every operand is a variable."""
 
     def __init__(
-        self, functions: Mapping[str, Any], add_function: Callable[[PrimFunc], GlobalVar], taken: set[str] | None = None
+        self, functions: Mapping[str, Any], add_function: Callable[[PrimFunc], GlobalVar], names: set[str] | None = None
     ):
-        """functions: of the module, by name; add_function: puts a TensorIR function there; taken: names in use."""
+        """functions: of the module, by name; add_function: puts a TensorIR function there; names: those in use."""
         self.functions, self.add_function = functions, add_function
         self.blocks: list[BindingBlock] = []
         self.values: dict[Var, Expr] = {}
-        self.names = set(taken or ())
+        self.names = set(names or ())
         self.in_dataflow = False
 
     def begin_block(self, dataflow: bool) -> None:
@@ -49,11 +49,13 @@ class Emitter:
 
     def emit(self, value: Any, name: str = "", output: bool = False) -> Var:
         """Bind a value to a new variable; output: it is used outside its block."""
-        made = self.normalize(value)
+        normalized = self.normalize(value)
         kind = DataflowVar if self.in_dataflow and not output else Var
         if not name:
-            return self._bind(kind(self.fresh("gv" if kind is Var else "lv", numbered=True), made.struct_info), made)
-        return self._bind(kind(self.fresh(name), made.struct_info), made)
+            return self._bind(
+                kind(self.fresh("gv" if kind is Var else "lv", numbered=True), normalized.struct_info), normalized
+            )
+        return self._bind(kind(self.fresh(name), normalized.struct_info), normalized)
 
     def emit_binding(self, binding: VarBinding) -> Var:
         """Append a binding of a variable that exists."""
@@ -68,9 +70,9 @@ class Emitter:
         self.values[var] = value
         return var
 
-    def fresh(self, wanted: str, numbered: bool = False) -> str:
-        """`wanted`, or with a number: lv, lv1, lv2 if `numbered`, else name, name_1."""
-        name = free_name(wanted, self.names, "" if numbered else "_")
+    def fresh(self, name_hint: str, numbered: bool = False) -> str:
+        """`name_hint`, or with a number: lv, lv1, lv2 if `numbered`, else name, name_1."""
+        name = free_name(name_hint, self.names, "" if numbered else "_")
         self.names.add(name)
         return name
 
@@ -89,8 +91,8 @@ class Emitter:
 
     def operand(self, value: Any) -> Any:
         """A value as an operand: a call is bound to a variable."""
-        made = self.normalize(value)
-        return self.emit(made) if isinstance(made, Call) else made
+        normalized = self.normalize(value)
+        return self.emit(normalized) if isinstance(normalized, Call) else normalized
 
     def _call(self, call: Call) -> Call:
         args = [self._callee(a) if isinstance(a, PrimFunc) else self.operand(a) for a in call.args]
@@ -98,10 +100,10 @@ class Emitter:
         if op == CALL_DPS_PACKED and isinstance(self.functions.get(_symbol(args[0])), PrimFunc):
             op, args[0] = CALL_TIR, GlobalVar(_symbol(args[0]))  # a program by its name
         self._check(op, args)
-        made = Call(op, args, call.attrs, call.sinfo_args) if _changed(args, call.args) else call
-        if isinstance(made.op, GlobalVar):
-            made.struct_info = self._called(str(made.op), args)
-        return made
+        new_call = Call(op, args, call.attrs, call.sinfo_args) if _changed(args, call.args) else call
+        if isinstance(new_call.op, GlobalVar):
+            new_call.struct_info = self._called(str(new_call.op), args)
+        return new_call
 
     def _callee(self, function: PrimFunc) -> GlobalVar:
         return self.add_function(function)
@@ -112,20 +114,22 @@ class Emitter:
             raise GraphError(f"there is no operator {op.name}; fix: call_te with a te function of your own")
         for callee in (op, *args[:1]):
             if isinstance(callee, GlobalVar) and callee not in self.functions:
-                known = ", ".join(self.functions) or "none"
-                raise GraphError(f"the module has no function {callee}; it has {known}")
+                function_names = ", ".join(self.functions) or "none"
+                raise GraphError(f"the module has no function {callee}; it has {function_names}")
 
     def _called(self, name: str, args: list[Any]) -> StructInfo:
         """What a call of another graph makes."""
         function = self.functions[name]
         if not isinstance(function, Function):
             raise GraphError(f"{name} is not a graph; fix: R.call_tir(cls.{name}, (...), out_sinfo=R.Tensor(...))")
-        wanted = [tensor_type(p.struct_info, name) for p in function.params]
-        made = function.ret_struct_info
-        results = [tensor_type(i, name) for i in (made.fields if isinstance(made, TupleStructInfo) else [made])]
-        types = result_types(name, wanted, results, [tensor_type(a.struct_info, name) for a in args])
+        param_types = [tensor_type(p.struct_info, name) for p in function.params]
+        ret_info = function.ret_struct_info
+        results = [
+            tensor_type(i, name) for i in (ret_info.fields if isinstance(ret_info, TupleStructInfo) else [ret_info])
+        ]
+        types = result_types(name, param_types, results, [tensor_type(a.struct_info, name) for a in args])
         infos = [TensorStructInfo(t.shape, t.dtype) for t in types]
-        return TupleStructInfo(infos) if isinstance(made, TupleStructInfo) else infos[0]
+        return TupleStructInfo(infos) if isinstance(ret_info, TupleStructInfo) else infos[0]
 
 
 CALLS = ("relax.call_tir", "relax.call_dps_packed")

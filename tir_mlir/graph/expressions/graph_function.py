@@ -43,9 +43,9 @@ class Function(Expr):
                 raise GraphError(f"a parameter of a function is a relax.Var, not {short_repr(param)}")
         self.params = list(params)
         self.body = body if isinstance(body, SeqExpr) else SeqExpr([], as_expr(body))
-        said = ret_ty if ret_struct_info is None else ret_struct_info
-        if said is not None:
-            checked_type("the value of the function", as_struct_info(said), self.ret_struct_info)
+        declared = ret_ty if ret_struct_info is None else ret_struct_info
+        if declared is not None:
+            checked_type("the value of the function", as_struct_info(declared), self.ret_struct_info)
         self.attrs = Attrs(attrs or {})
         self.home = home
         self.name = str(self.attrs.get("global_symbol", "main"))
@@ -55,9 +55,9 @@ class Function(Expr):
         """The graph of a module as an expression."""
         with entered():
             read = read_graph(tensor_func(module.mlir, name))
-        made = Function(read.params, read.body, attrs=read.attributes, home=module)
-        made.name = name
-        return made
+        function = Function(read.params, read.body, attrs=read.attributes, home=module)
+        function.name = name
+        return function
 
     @property
     def ret_struct_info(self) -> StructInfo:
@@ -81,21 +81,21 @@ class Function(Expr):
 
     def with_body(self, body: Expr, attrs: Mapping[str, Any] | None = None) -> Function:
         """A copy with another body."""
-        made = Function(self.params, body, attrs=self.attrs if attrs is None else attrs, home=self.home)
-        made.name = self.name
-        return made
+        function = Function(self.params, body, attrs=self.attrs if attrs is None else attrs, home=self.home)
+        function.name = self.name
+        return function
 
     def named(self, name: str) -> Function:
         """A copy with another name."""
-        made = self.with_body(self.body)
-        made.name = name
-        return made
+        function = self.with_body(self.body)
+        function.name = name
+        return function
 
     @property
     def alone(self) -> IRModule:
         """A module with only this graph and the functions that it calls."""
-        known = {} if self.home is None else self.home.functions
-        return IRModule({**_reached(self, known), self.name: self})
+        functions = {} if self.home is None else self.home.functions
+        return IRModule({**_reached(self, functions), self.name: self})
 
     def build_model(self, target: Any = "llvm", **options: Any) -> Any:
         """Compile to a Model; `tir_mlir.build(function)` is the same. Weights are inputs, as a module has no arrays."""
@@ -118,21 +118,21 @@ class Function(Expr):
 
 def called(function: Function) -> list[GlobalVar]:
     """The functions of the module that a graph calls, each once."""
-    found: dict[GlobalVar, None] = {}
+    callees: dict[GlobalVar, None] = {}
     for binding in function.body.bindings:
         value = binding.value
         if isinstance(value, Call):
-            found.update((v, None) for v in (value.op, *value.args) if isinstance(v, GlobalVar))
-    return list(found)
+            callees.update((v, None) for v in (value.op, *value.args) if isinstance(v, GlobalVar))
+    return list(callees)
 
 
-def _reached(function: Function, known: Mapping[str, Any]) -> dict[str, Any]:
+def _reached(function: Function, functions: Mapping[str, Any]) -> dict[str, Any]:
     """The functions that a graph calls, and those that they call."""
-    found: dict[str, Any] = {}
+    callees: dict[str, Any] = {}
     waiting = [function]
     while waiting:
         for name in called(waiting.pop()):
-            if name in known and name not in found:
-                found[name] = known[name]
-                waiting += [known[name]] * isinstance(known[name], Function)
-    return found
+            if name in functions and name not in callees:
+                callees[name] = functions[name]
+                waiting += [functions[name]] * isinstance(functions[name], Function)
+    return callees

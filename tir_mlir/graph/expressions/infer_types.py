@@ -19,14 +19,14 @@ def infer_operator(name: str, infos: Sequence[StructInfo], attrs: Mapping[str, A
     flat = [f for info in infos for f in (info.fields if isinstance(info, TupleStructInfo) else [info])]
     tensors = [_placeholder(name, number, info) for number, info in enumerate(flat)]
     try:
-        made = operator.te(*tensors, **attrs)
+        output = operator.te(*tensors, **attrs)
     except GraphError:
         raise
     except (TirError, TypeError, ValueError, IndexError) as error:
         raise GraphError(f"{name} does not take {', '.join(map(str, infos))}: {error}") from error
-    if isinstance(made, Tensor):
-        return TensorStructInfo(made.shape, made.dtype)
-    return TupleStructInfo([TensorStructInfo(t.shape, t.dtype) for t in made])
+    if isinstance(output, Tensor):
+        return TensorStructInfo(output.shape, output.dtype)
+    return TupleStructInfo([TensorStructInfo(t.shape, t.dtype) for t in output])
 
 
 def _placeholder(name: str, number: int, info: StructInfo) -> Tensor:

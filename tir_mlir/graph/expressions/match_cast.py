@@ -28,43 +28,45 @@ class MatchCast:
     info: StructInfo
 
 
-def matched(cast: MatchCast, known: Collection[str]) -> dict[str, Any]:
+def matched(cast: MatchCast, defined: Collection[str]) -> dict[str, Any]:
     """The sizes that are named by a cast: R.Tensor((m, 64)) of a value R.Tensor((n + 1, 64)) -> {"m": n + 1}.
 
-    known: names of sizes that have a meaning already. Errors: GraphError for what is not so, or is not shown to be.
+    defined: names of sizes that have a meaning already. Errors: GraphError for what is not so, or is not shown to be.
     """
-    found: dict[str, Any] = {}
+    sizes: dict[str, Any] = {}
     have = cast.value.struct_info if isinstance(cast.value, (Expr, ShapeExpr)) else None
-    _match(cast.info, have, set(known), found)
-    return found
+    _match(cast.info, have, set(defined), sizes)
+    return sizes
 
 
-def _match(want: StructInfo, have: Any, known: set[str], found: dict[str, Any]) -> None:
+def _match(want: StructInfo, have: Any, defined: set[str], sizes: dict[str, Any]) -> None:
     if isinstance(want, TupleStructInfo) and isinstance(have, TupleStructInfo) and len(want.fields) == len(have.fields):
-        for one, other in zip(want.fields, have.fields, strict=True):
-            _match(one, other, known, found)
+        for want_field, have_field in zip(want.fields, have.fields, strict=True):
+            _match(want_field, have_field, defined, sizes)
     elif isinstance(want, ShapeStructInfo) and isinstance(have, ShapeStructInfo):
-        _match_sizes(want, have, want.values, have.values, known, found)
+        _match_sizes(want, have, want.values, have.values, defined, sizes)
     elif isinstance(want, TensorStructInfo) and isinstance(have, TensorStructInfo) and want.could_be(have):
-        _match_sizes(want, have, want.shape, have.shape, known, found)
+        _match_sizes(want, have, want.shape, have.shape, defined, sizes)
     else:
         raise GraphError(f"the value is {have}, not {want}")
 
 
-def _match_sizes(want: Any, have: Any, wanted: Any, given: Any, known: set[str], found: dict[str, Any]) -> None:
-    if wanted is None:
+def _match_sizes(
+    want: Any, have: Any, want_sizes: Any, have_sizes: Any, defined: set[str], sizes: dict[str, Any]
+) -> None:
+    if want_sizes is None:
         return
-    if given is None or len(wanted) != len(given):
+    if have_sizes is None or len(want_sizes) != len(have_sizes):
         raise GraphError(f"the value is {have}, not {want}")
-    for size, other in zip(wanted, given, strict=True):
+    for size, dim in zip(want_sizes, have_sizes, strict=True):
         name = size.name if isinstance(size, Var) else None
-        if name is not None and name not in known:
-            found[name] = other
-            known.add(name)
+        if name is not None and name not in defined:
+            sizes[name] = dim
+            defined.add(name)
             continue
-        meant = found.get(name, size) if name is not None else size
-        if not equal(SIZES.int_expr(meant), SIZES.int_expr(other)):
+        meant = sizes.get(name, size) if name is not None else size
+        if not equal(SIZES.int_expr(meant), SIZES.int_expr(dim)):
             raise GraphError(
-                f"the value is {have}, and {SIZES.text(other)} is not shown to be {SIZES.text(meant)}; fix: give the "
+                f"the value is {have}, and {SIZES.text(dim)} is not shown to be {SIZES.text(meant)}; fix: give the "
                 "sizes in the types of the parameters"
             )

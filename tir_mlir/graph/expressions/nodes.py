@@ -70,10 +70,10 @@ class Expr:
     @property
     def shape(self) -> ShapeExpr:
         """Errors: GraphError for a value whose shape is not known."""
-        found = getattr(self.struct_info, "shape", None)
-        if found is None:
+        sizes = getattr(self.struct_info, "shape", None)
+        if sizes is None:
             raise GraphError(f"the shape of {self!r} is not known; it is {self.struct_info}")
-        return found
+        return sizes
 
     shape_ = shape
 
@@ -95,32 +95,32 @@ class Expr:
     def same_as(self, other: object) -> bool:
         return self is other
 
-    def __add__(self, other: Any) -> Call:
-        return _binary("add", self, other)
+    def __add__(self, rhs: Any) -> Call:
+        return _binary("add", self, rhs)
 
-    def __radd__(self, other: Any) -> Call:
-        return _binary("add", other, self)
+    def __radd__(self, lhs: Any) -> Call:
+        return _binary("add", lhs, self)
 
-    def __sub__(self, other: Any) -> Call:
-        return _binary("subtract", self, other)
+    def __sub__(self, rhs: Any) -> Call:
+        return _binary("subtract", self, rhs)
 
-    def __rsub__(self, other: Any) -> Call:
-        return _binary("subtract", other, self)
+    def __rsub__(self, lhs: Any) -> Call:
+        return _binary("subtract", lhs, self)
 
-    def __mul__(self, other: Any) -> Call:
-        return _binary("multiply", self, other)
+    def __mul__(self, rhs: Any) -> Call:
+        return _binary("multiply", self, rhs)
 
-    def __rmul__(self, other: Any) -> Call:
-        return _binary("multiply", other, self)
+    def __rmul__(self, lhs: Any) -> Call:
+        return _binary("multiply", lhs, self)
 
-    def __truediv__(self, other: Any) -> Call:
-        return _binary("divide", self, other)
+    def __truediv__(self, rhs: Any) -> Call:
+        return _binary("divide", self, rhs)
 
-    def __rtruediv__(self, other: Any) -> Call:
-        return _binary("divide", other, self)
+    def __rtruediv__(self, lhs: Any) -> Call:
+        return _binary("divide", lhs, self)
 
-    def __pow__(self, other: Any) -> Call:
-        return _binary("power", self, other)
+    def __pow__(self, exponent: Any) -> Call:
+        return _binary("power", self, exponent)
 
     def __neg__(self) -> Call:
         return Call(Op.get("relax.negative"), [self])
@@ -311,8 +311,8 @@ class Call(Expr):
         return self._struct_info
 
     @struct_info.setter
-    def struct_info(self, given: Any) -> None:
-        self._struct_info = as_struct_info(given)
+    def struct_info(self, annotation: Any) -> None:
+        self._struct_info = as_struct_info(annotation)
 
     @property
     def first_of_tuple(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -330,8 +330,8 @@ class Call(Expr):
 
     def __repr__(self) -> str:
         name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else _shown(self.op)
-        given = [f"{k}={v!r}" for k, v in self.attrs.items()]
-        return f"{name}({', '.join([*map(_shown, self.args), *given])})"
+        keywords = [f"{k}={v!r}" for k, v in self.attrs.items()]
+        return f"{name}({', '.join([*map(_shown, self.args), *keywords])})"
 
 
 FIRST_OF_TUPLE = ("nn.batch_norm",)
@@ -348,11 +348,11 @@ def _shape_argument(op: Any) -> int | None:
 
 def _with_shape(op: Any, args: list[Any], attrs: Attrs) -> tuple[list[Any], Attrs]:
     """Arguments as expressions and attributes: the shape is the argument that relax has it in."""
-    at = _shape_argument(op)
-    if at is not None and "shape" in attrs:
-        args.insert(at, attrs.pop("shape"))
-    if at is not None and at < len(args) and isinstance(args[at], (int, tuple, list)):
-        args[at] = ShapeExpr([args[at]] if isinstance(args[at], int) else args[at])
+    shape_index = _shape_argument(op)
+    if shape_index is not None and "shape" in attrs:
+        args.insert(shape_index, attrs.pop("shape"))
+    if shape_index is not None and shape_index < len(args) and isinstance(args[shape_index], (int, tuple, list)):
+        args[shape_index] = ShapeExpr([args[shape_index]] if isinstance(args[shape_index], int) else args[shape_index])
     return [as_expr(a) for a in args], attrs
 
 
@@ -397,22 +397,22 @@ class SeqExpr(Expr):
         return [b for block in self.blocks for b in block.bindings]
 
 
-def as_expr(given: Any) -> Any:
+def as_expr(expr: Any) -> Any:
     """An expression; arrays and numbers are constants, tuples and lists are tuples."""
-    if isinstance(given, (Expr, GlobalVar, ExternFunc, ShapeExpr, Op, PrimFunc)):
-        return given
-    if isinstance(given, (bool, int, float, np.generic, np.ndarray)):
-        return const(given)
-    if isinstance(given, (tuple, list)):
-        return Tuple(given)
-    if hasattr(given, "numpy"):
-        return const(given.numpy())
-    if isinstance(given, TeExpr):
+    if isinstance(expr, (Expr, GlobalVar, ExternFunc, ShapeExpr, Op, PrimFunc)):
+        return expr
+    if isinstance(expr, (bool, int, float, np.generic, np.ndarray)):
+        return const(expr)
+    if isinstance(expr, (tuple, list)):
+        return Tuple(expr)
+    if hasattr(expr, "numpy"):
+        return const(expr.numpy())
+    if isinstance(expr, TeExpr):
         raise GraphError(
-            f"{given} is a size, not a value of a graph; fix: use it in a shape or in an attribute, or compute with it "
+            f"{expr} is a size, not a value of a graph; fix: use it in a shape or in an attribute, or compute with it "
             "in a te function: bb.call_te"
         )
-    raise GraphError(f"an operand is a value, a number or an array, not {short_repr(given)}")
+    raise GraphError(f"an operand is a value, a number or an array, not {short_repr(expr)}")
 
 
 def const(value: Any, dtype: Any = None) -> Constant:
@@ -430,19 +430,19 @@ def const(value: Any, dtype: Any = None) -> Constant:
     return Constant(array if dtype is None else array.astype(dtype))
 
 
-def _binary(name: str, left: Any, right: Any) -> Call:
+def _binary(name: str, lhs: Any, rhs: Any) -> Call:
     """The type of a number is that of the other operand."""
-    if isinstance(left, Expr) != isinstance(right, Expr):
-        dtype = (left if isinstance(left, Expr) else right).dtype
-        left, right = (v if isinstance(v, Expr) else const(v, dtype) for v in (left, right))
-    return Call(Op.get(f"relax.{name}"), [left, right])
+    if isinstance(lhs, Expr) != isinstance(rhs, Expr):
+        dtype = (lhs if isinstance(lhs, Expr) else rhs).dtype
+        lhs, rhs = (v if isinstance(v, Expr) else const(v, dtype) for v in (lhs, rhs))
+    return Call(Op.get(f"relax.{name}"), [lhs, rhs])
 
 
-def checked_type(what: str, said: StructInfo, inferred: StructInfo) -> StructInfo:
-    """The type of a value: what is inferred, or said where nothing is. Errors: GraphError if both cannot be."""
-    if not inferred.could_be(said):
-        raise GraphError(f"{what} is {inferred}, not {said}")
-    return said if isinstance(inferred, ObjectStructInfo) else inferred
+def checked_type(what: str, declared: StructInfo, inferred: StructInfo) -> StructInfo:
+    """The type of a value: what is inferred, or declared where nothing is. Errors: GraphError if both cannot be."""
+    if not inferred.could_be(declared):
+        raise GraphError(f"{what} is {inferred}, not {declared}")
+    return declared if isinstance(inferred, ObjectStructInfo) else inferred
 
 
 def infer(call: Call) -> StructInfo:

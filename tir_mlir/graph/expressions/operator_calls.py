@@ -25,9 +25,9 @@ class OperatorSpace:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = find(self._prefix + name, self._word)
-        self.__dict__[name] = found
-        return found
+        function = find(self._prefix + name, self._word)
+        self.__dict__[name] = function
+        return function
 
     def __dir__(self) -> Iterator[str]:  # type: ignore[override]
         return iter({n[len(self._prefix) :].split(".")[0] for n in OPERATORS if n.startswith(self._prefix)})
@@ -43,7 +43,7 @@ def find(name: str, word: str = "R") -> Any:
     name = _ALIASES.get(name, name)
     if name in OPERATORS:
         return operator_function(name)
-    if any(known.startswith(f"{name}.") for known in OPERATORS):
+    if any(operator.startswith(f"{name}.") for operator in OPERATORS):
         return OperatorSpace(f"{name}.", word)
     if name in _REFUSED:
         raise NoSuchOperator(f"{word}.{name} is not supported: {_REFUSED[name]}")
@@ -83,7 +83,7 @@ def typed(operands: Sequence[Any]) -> list[Expr]:
     return [as_expr(np.asarray(n, dtype) if isinstance(n, (bool, int, float)) else n) for n in numbers]
 
 
-def _attribute(value: Any, inside: bool = False) -> Any:
+def _attribute(value: Any, nested: bool = False) -> Any:
     """An attribute as the te function of an operator takes it; text in a sequence is a size."""
     if isinstance(value, (tuple, list)):
         return tuple(_attribute(v, True) for v in value)
@@ -91,7 +91,7 @@ def _attribute(value: Any, inside: bool = False) -> Any:
         return value.item()
     if isinstance(value, PrimValue):
         return value.value
-    return SIZES.expression(value) if inside and isinstance(value, str) else value
+    return SIZES.expression(value) if nested and isinstance(value, str) else value
 
 
 def call_tir(
@@ -129,31 +129,31 @@ def call_dps_packed(
     return Call(CALL_DPS_PACKED, [callee, _inputs(args)], sinfo_args=infos)
 
 
-def _first(*given: Any) -> Any:
+def _first(*candidates: Any) -> Any:
     """The one that is given, None if none is. Errors: GraphError for several."""
-    types = [g for g in given if g is not None]
+    types = [g for g in candidates if g is not None]
     if len(types) > 1:
         raise GraphError("a call has its result types once; fix: out_sinfo, or out_ty, which is its newer name")
     return types[0] if types else None
 
 
-def _name(given: Any) -> str:
-    if not isinstance(given, str):
-        raise GraphError(f'call_dps_packed takes the name of a registered function, "env.f", not {short_repr(given)}')
-    return str(given)
+def _name(symbol: Any) -> str:
+    if not isinstance(symbol, str):
+        raise GraphError(f'call_dps_packed takes the name of a registered function, "env.f", not {short_repr(symbol)}')
+    return str(symbol)
 
 
 def _inputs(args: Any) -> Tuple:
     return args if isinstance(args, Tuple) else Tuple(args if isinstance(args, (tuple, list)) else [args])
 
 
-def _results(given: Any, dtype: Any) -> list[StructInfo]:
+def _results(out_sinfo: Any, dtype: Any) -> list[StructInfo]:
     """The types of results: one, several, or a shape with its type beside it."""
-    if given is None:
+    if out_sinfo is None:
         raise GraphError('a call needs the type of its result; fix: out_sinfo=R.Tensor((1, 128), "float32")')
-    if isinstance(given, StructInfo):
-        return list(getattr(given, "fields", [given]))
-    items = list(given) if isinstance(given, (tuple, list)) else [given]
+    if isinstance(out_sinfo, StructInfo):
+        return list(getattr(out_sinfo, "fields", [out_sinfo]))
+    items = list(out_sinfo) if isinstance(out_sinfo, (tuple, list)) else [out_sinfo]
     if items and all(isinstance(i, StructInfo) for i in items):
         return [as_struct_info(i) for i in items]
     if items and all(isinstance(i, (tuple, list)) for i in items):  # shapes
@@ -170,11 +170,11 @@ def linear(data: Any, weight: Any, bias: Any = None, out_dtype: str | None = Non
 
 def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "float32") -> Call:
     """A tensor of one number: `full((2, 3), 1.0)`; or of one element, `full((2, 3), value, "float16")`."""
-    given = list(args)
-    shape = given.pop(0) if shape is None and given else shape
-    value = given.pop(0) if given else fill_value
-    dtype = given.pop(0) if given else dtype
-    if given or shape is None:
+    positional = list(args)
+    shape = positional.pop(0) if shape is None and positional else shape
+    value = positional.pop(0) if positional else fill_value
+    dtype = positional.pop(0) if positional else dtype
+    if positional or shape is None:
         raise GraphError("full takes a shape, a number or a tensor of one element, and a type")
     operands, attrs = ([], {"fill_value": value}) if isinstance(value, (bool, int, float)) else ([value], {})
     return Call(Op.get("relax.full"), typed(operands), {"shape": _attribute(shape), "dtype": dtype, **attrs})
@@ -183,19 +183,19 @@ def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "fl
 _BATCH_NORM = ("axis", "epsilon", "center", "scale", "momentum", "training")
 
 
-def batch_norm(*given: Any, momentum: float | None = None, training: bool = False, **attrs: Any) -> Call:
+def batch_norm(*args: Any, momentum: float | None = None, training: bool = False, **attrs: Any) -> Call:
     """The normalized value, by the running mean and variance: `batch_norm(x, gamma, beta, mean, var, axis=1)`.
 
     momentum is without effect. Errors: GraphError for training=True.
     """
-    tensors, rest = given[:5], dict(zip(_BATCH_NORM, given[5:], strict=False))
-    if rest.pop("training", training):
+    tensors, options = args[:5], dict(zip(_BATCH_NORM, args[5:], strict=False))
+    if options.pop("training", training):
         raise GraphError(
             "nn.batch_norm with training=True normalizes by the data itself; fix: training=False, or operators of your "
             "own: R.mean, R.variance"
         )
-    rest.pop("momentum", momentum)
-    return operator_function("nn.batch_norm")(*tensors, **rest, **attrs)
+    options.pop("momentum", momentum)
+    return operator_function("nn.batch_norm")(*tensors, **options, **attrs)
 
 
 _COMPOSED: dict[str, Callable[..., Any]] = {"full": full, "linear": linear, "nn.batch_norm": batch_norm}

@@ -37,8 +37,8 @@ class _Rewriter(PyExprMutator):
         return self._rewritten(self.visit_expr_post_order(op))
 
     def _rewritten(self, expr: Any) -> Any:
-        found = self.pattern.matched(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
-        return expr if found is None else self.rewriter(expr, found)
+        matches = self.pattern.matched(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
+        return expr if matches is None else self.rewriter(expr, matches)
 
 
 class PatternContext:
@@ -85,27 +85,27 @@ def rewrite_bindings(
         raise GraphError(
             "the context has no pattern of a call; fix: make patterns inside `with PatternContext() as ctx`"
         )
-    values, left = var_values(func), [b.var for b in func.body.bindings]
-    made: dict[Var, Expr] = {}
-    while (found := _found(outputs, values, left)) is not None:
-        new = rewriter(dict(found), dict(values))
-        made.update(new)
-        left = [v for v in left if v not in {found[p] for p in outputs}]
-    return remove_all_unused(written(func, {**values, **made})) if made else func
+    values, candidates = var_values(func), [b.var for b in func.body.bindings]
+    replacements: dict[Var, Expr] = {}
+    while (matches := _found(outputs, values, candidates)) is not None:
+        new = rewriter(dict(matches), dict(values))
+        replacements.update(new)
+        candidates = [v for v in candidates if v not in {matches[p] for p in outputs}]
+    return remove_all_unused(written(func, {**values, **replacements})) if replacements else func
 
 
 def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var]) -> dict[DFPattern, Any] | None:
     """The first match of all output patterns on distinct bindings."""
 
-    def go_on(number: int, matcher: Matcher, used: tuple[Var, ...]) -> dict[DFPattern, Any] | None:
+    def go_on(number: int, matcher: Matcher, matched_vars: tuple[Var, ...]) -> dict[DFPattern, Any] | None:
         if number == len(outputs):
             return matcher.matches
         for var in among:
-            before = dict(matcher.matches)
-            if var not in used and matcher.match(outputs[number], var):
-                if (found := go_on(number + 1, matcher, (*used, var))) is not None:
-                    return found
-            matcher.matches = before
+            snapshot = dict(matcher.matches)
+            if var not in matched_vars and matcher.match(outputs[number], var):
+                if (matches := go_on(number + 1, matcher, (*matched_vars, var))) is not None:
+                    return matches
+            matcher.matches = snapshot
         return None
 
     return go_on(0, Matcher(values.get), ())
@@ -143,17 +143,17 @@ class _Reordered(PyExprMutator):
         if expr in self.open:
             raise GraphError(f"what is written for {expr!r} needs its own value")
         self.open.append(expr)
-        made = self._bound(expr) if isinstance(expr, Var) else self._value(expr)
-        made = self.builder_.emit(made) if isinstance(made, Call) else made
+        new_value = self._bound(expr) if isinstance(expr, Var) else self._value(expr)
+        new_value = self.builder_.emit(new_value) if isinstance(new_value, Call) else new_value
         self.open.pop()
         self.kept.append(expr)
-        self.made[id(expr)] = made
-        return made
+        self.made[id(expr)] = new_value
+        return new_value
 
     def _bound(self, var: Var) -> Var:
         value = self.builder_.normalize(self._value(self.values[var]))
-        kept = var if var.struct_info == value.struct_info else type(var)(var.name_hint, value.struct_info)
-        return self.builder_.emit_normalized(VarBinding(kept, value))
+        new_var = var if var.struct_info == value.struct_info else type(var)(var.name_hint, value.struct_info)
+        return self.builder_.emit_normalized(VarBinding(new_var, value))
 
     def _value(self, expr: Any) -> Any:
         """An expression with operands of the new function."""

@@ -82,12 +82,12 @@ def _read_node(node: Node, values: dict[ir.Value, Expr], outputs: set[ir.Value],
         values[node.results[0]] = var
         bindings.append(VarBinding(var, value))
         return
-    whole = DataflowVar(f"{node.names[0]}_tuple", TupleStructInfo(infos))
-    bindings.append(VarBinding(whole, value))
+    tuple_var = DataflowVar(f"{node.names[0]}_tuple", TupleStructInfo(infos))
+    bindings.append(VarBinding(tuple_var, value))
     for number, (result, name) in enumerate(zip(node.results, node.names, strict=True)):
         var = (Var if result in outputs else DataflowVar)(name, infos[number])
         values[result] = var
-        bindings.append(VarBinding(var, TupleGetItem(whole, number)))
+        bindings.append(VarBinding(var, TupleGetItem(tuple_var, number)))
 
 
 def _value(node: Node, inputs: list[Expr], infos: list[TensorStructInfo]) -> Expr:

@@ -42,21 +42,21 @@ class ShapeExpr(tuple[Any, ...]):
 class StructInfo:
     """What is known of a value."""
 
-    def same(self, other: object) -> bool:
+    def same(self, rhs: object) -> bool:
         """Whether the other one says the same."""
-        return isinstance(other, StructInfo) and str(self) == str(other)
+        return isinstance(rhs, StructInfo) and str(self) == str(rhs)
 
-    def could_be(self, other: StructInfo) -> bool:
+    def could_be(self, rhs: StructInfo) -> bool:
         """Whether some value is both: of one kind, and equal in what both of them know."""
-        return isinstance(self, ObjectStructInfo) or isinstance(other, ObjectStructInfo) or self._agrees(other)
+        return isinstance(self, ObjectStructInfo) or isinstance(rhs, ObjectStructInfo) or self._agrees(rhs)
 
-    def _agrees(self, other: StructInfo) -> bool:
-        return self.same(other)
+    def _agrees(self, rhs: StructInfo) -> bool:
+        return self.same(rhs)
 
     __repr__ = object.__repr__
 
-    def __eq__(self, other: object) -> bool:
-        return self.same(other)
+    def __eq__(self, rhs: object) -> bool:
+        return self.same(rhs)
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -78,10 +78,10 @@ class ShapeStructInfo(StructInfo):
         self.values = None if values is None else shape_of(values)
         self.ndim = ndim if self.values is None else len(self.values)
 
-    def _agrees(self, other: StructInfo) -> bool:
-        if not isinstance(other, ShapeStructInfo) or (self.ndim != other.ndim and min(self.ndim, other.ndim) >= 0):
+    def _agrees(self, rhs: StructInfo) -> bool:
+        if not isinstance(rhs, ShapeStructInfo) or (self.ndim != rhs.ndim and min(self.ndim, rhs.ndim) >= 0):
             return False
-        return _sizes_agree(self.values, other.values)
+        return _sizes_agree(self.values, rhs.values)
 
     def __str__(self) -> str:
         return f"R.Shape({_sizes(self.values)})" if self.values is not None else f"R.Shape(ndim={self.ndim})"
@@ -114,15 +114,15 @@ class TensorStructInfo(StructInfo):
 
     __repr__ = __str__
 
-    def _agrees(self, other: StructInfo) -> bool:
+    def _agrees(self, rhs: StructInfo) -> bool:
         """Element type and rank are equal, and so are sizes that are numbers."""
-        if not isinstance(other, TensorStructInfo):
+        if not isinstance(rhs, TensorStructInfo):
             return False
-        if self.dtype and other.dtype and self.dtype != other.dtype:
+        if self.dtype and rhs.dtype and self.dtype != rhs.dtype:
             return False
-        if self.ndim >= 0 and other.ndim >= 0 and self.ndim != other.ndim:
+        if self.ndim >= 0 and rhs.ndim >= 0 and self.ndim != rhs.ndim:
             return False
-        return _sizes_agree(self.shape, other.shape)
+        return _sizes_agree(self.shape, rhs.shape)
 
 
 class PrimStructInfo(TensorStructInfo):
@@ -143,11 +143,11 @@ class TupleStructInfo(StructInfo):
     def __init__(self, fields: Iterable[StructInfo]):
         self.fields = [as_struct_info(f) for f in fields]
 
-    def _agrees(self, other: StructInfo) -> bool:
+    def _agrees(self, rhs: StructInfo) -> bool:
         return (
-            isinstance(other, TupleStructInfo)
-            and len(self.fields) == len(other.fields)
-            and all(a.could_be(b) for a, b in zip(self.fields, other.fields, strict=True))
+            isinstance(rhs, TupleStructInfo)
+            and len(self.fields) == len(rhs.fields)
+            and all(a.could_be(b) for a, b in zip(self.fields, rhs.fields, strict=True))
         )
 
     def __str__(self) -> str:
@@ -173,40 +173,40 @@ def _check_device(vdevice: Any) -> None:
         raise GraphError(f'graphs run on the CPU, not on {short_repr(vdevice)}; fix: vdevice="cpu", or none')
 
 
-def as_struct_info(given: Any) -> StructInfo:
+def as_struct_info(annotation: Any) -> StructInfo:
     """A StructInfo, also of what stands for one without being called, such as `R.Tensor`."""
-    if isinstance(given, StructInfo):
-        return given
-    if given is TensorStructInfo or given is ShapeStructInfo or given is ObjectStructInfo:
-        return given()
-    if isinstance(given, DynTensorType):
-        return TensorStructInfo(None, given.dtype, ndim=given.ndim)
-    if getattr(given, "tir_construct", "") == "dtype":  # T.int64
-        return PrimStructInfo(given.dtype)
-    if isinstance(given, (list, tuple)):
-        return TupleStructInfo(given)
-    raise GraphError(f'the annotation of a value is R.Tensor((1, 784), "float32"), not {short_repr(given)}')
+    if isinstance(annotation, StructInfo):
+        return annotation
+    if annotation is TensorStructInfo or annotation is ShapeStructInfo or annotation is ObjectStructInfo:
+        return annotation()
+    if isinstance(annotation, DynTensorType):
+        return TensorStructInfo(None, annotation.dtype, ndim=annotation.ndim)
+    if getattr(annotation, "tir_construct", "") == "dtype":  # T.int64
+        return PrimStructInfo(annotation.dtype)
+    if isinstance(annotation, (list, tuple)):
+        return TupleStructInfo(annotation)
+    raise GraphError(f'the annotation of a value is R.Tensor((1, 784), "float32"), not {short_repr(annotation)}')
 
 
-def shape_of(given: Any) -> ShapeExpr:
+def shape_of(dims: Any) -> ShapeExpr:
     """A shape: numbers stay, text becomes variables. Errors: GraphError."""
-    if isinstance(given, (int, str, TeExpr)) or hasattr(given, "__index__"):
-        given = (given,)
-    if not isinstance(given, (tuple, list)):
-        raise GraphError(f"a shape is a tuple of sizes, not {short_repr(given)}")
-    return ShapeExpr(_size(size) for size in given)
+    if isinstance(dims, (int, str, TeExpr)) or hasattr(dims, "__index__"):
+        dims = (dims,)
+    if not isinstance(dims, (tuple, list)):
+        raise GraphError(f"a shape is a tuple of sizes, not {short_repr(dims)}")
+    return ShapeExpr(_size(size) for size in dims)
 
 
-def _size(given: Any) -> Any:
-    if isinstance(given, TeExpr):
-        return given
-    text = SIZES.text(given)  # checks it
+def _size(dim: Any) -> Any:
+    if isinstance(dim, TeExpr):
+        return dim
+    text = SIZES.text(dim)  # checks it
     return SIZES.expression(text) if isinstance(text, str) else text
 
 
-def _sizes_agree(one: Sequence[Any] | None, other: Sequence[Any] | None) -> bool:
+def _sizes_agree(lhs: Sequence[Any] | None, rhs: Sequence[Any] | None) -> bool:
     """Whether sizes that are numbers in both shapes are equal."""
-    pairs = zip(one or (), other or (), strict=False)
+    pairs = zip(lhs or (), rhs or (), strict=False)
     return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 
 

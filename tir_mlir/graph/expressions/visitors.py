@@ -155,8 +155,8 @@ class PyExprMutator(_Functor):
             fields = [self.visit_expr(f) for f in expr.fields]
             return expr if _same(fields, expr.fields) else Tuple(fields)
         if isinstance(expr, TupleGetItem):
-            whole = self.visit_expr(expr.tuple_value)
-            return expr if whole is expr.tuple_value else TupleGetItem(whole, expr.index)
+            tuple_value = self.visit_expr(expr.tuple_value)
+            return expr if tuple_value is expr.tuple_value else TupleGetItem(tuple_value, expr.index)
         if isinstance(expr, Var):
             return self._remap.get(expr, expr)
         if isinstance(expr, Function):
@@ -184,9 +184,9 @@ class PyExprMutator(_Functor):
             params = [self.visit_var_def(p) for p in func.params]
             body = self.visit_expr(func.body)
             body = body.body if isinstance(body, SeqExpr) else body
-            made = Function(params, SeqExpr(opened.emitter.blocks, opened.emitter.operand(body)), attrs=func.attrs)
-        made.home, made.name = _Home(self.builder_, func.home), func.name
-        return made
+            rewritten = Function(params, SeqExpr(opened.emitter.blocks, opened.emitter.operand(body)), attrs=func.attrs)
+        rewritten.home, rewritten.name = _Home(self.builder_, func.home), func.name
+        return rewritten
 
     def _seq(self, seq: SeqExpr) -> SeqExpr:
         for block in seq.blocks:
@@ -226,10 +226,10 @@ class PyExprMutator(_Functor):
 
     def visit_var_def(self, var: Var) -> Var:
         """The new definition of a variable."""
-        made = self.visit_dataflow_var_def_(var) if isinstance(var, DataflowVar) else self.visit_var_def_(var)
-        if made is not var:
-            self.set_var_remap(var, made)
-        return made
+        new_var = self.visit_dataflow_var_def_(var) if isinstance(var, DataflowVar) else self.visit_var_def_(var)
+        if new_var is not var:
+            self.set_var_remap(var, new_var)
+        return new_var
 
     def visit_var_def_(self, var: Var) -> Var:
         return var
@@ -268,22 +268,22 @@ def _same(new: list[Any], old: list[Any]) -> bool:
     return all(a is b for a, b in zip(new, old, strict=True))
 
 
-def remove_all_unused(given: Any) -> Any:
+def remove_all_unused(func: Any) -> Any:
     """A function, or a module, without the bindings that nothing uses. Calls of registered functions stay."""
-    if isinstance(given, IRModule):
-        made = given.clone()
-        made.update({name: remove_all_unused(f) for name, f in given.functions.items() if isinstance(f, Function)})
-        return made
-    if not isinstance(given, Function):
-        raise GraphError(f"remove_all_unused takes a graph or a module, not {short_repr(given)}")
-    used = _Used()
-    used.visit_expr(given.body.body)
+    if isinstance(func, IRModule):
+        module = func.clone()
+        module.update({name: remove_all_unused(f) for name, f in func.functions.items() if isinstance(f, Function)})
+        return module
+    if not isinstance(func, Function):
+        raise GraphError(f"remove_all_unused takes a graph or a module, not {short_repr(func)}")
+    uses = _Used()
+    uses.visit_expr(func.body.body)
     blocks = []
-    for block in reversed(given.body.blocks):
-        kept = [b for b in reversed(block.bindings) if used.keeps(b)]
-        if kept:
-            blocks.insert(0, type(block)(kept[::-1]))
-    return given.with_body(SeqExpr(blocks, given.body.body))
+    for block in reversed(func.body.blocks):
+        bindings = [b for b in reversed(block.bindings) if uses.keeps(b)]
+        if bindings:
+            blocks.insert(0, type(block)(bindings[::-1]))
+    return func.with_body(SeqExpr(blocks, func.body.body))
 
 
 class _Used(PyExprVisitor):

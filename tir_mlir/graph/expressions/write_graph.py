@@ -47,27 +47,27 @@ class _Writer:
 
     def write(self) -> None:
         function, builder = self.function, self.builder
-        known = dict(function.attrs)
-        weights: Mapping[str, str] = known.pop(WEIGHTS, {})
-        is_group = any([known.pop(word, 0) for word in ("Primitive", "primitive")])
-        own = {name: known.pop(name) for name in (encoding.OF, encoding.DERIVES) if name in known}
+        func_attrs = dict(function.attrs)
+        weights: Mapping[str, str] = func_attrs.pop(WEIGHTS, {})
+        is_group = any([func_attrs.pop(word, 0) for word in ("Primitive", "primitive")])
+        derivation = {name: func_attrs.pop(name) for name in (encoding.OF, encoding.DERIVES) if name in func_attrs}
         for param in function.params:
             name = weights.get(param.name_hint)  # of an input of a graph that computes weights, its own name
-            self.values[param] = self._parameter(param, None if own else name, name if own else None)
+            self.values[param] = self._parameter(param, None if derivation else name, name if derivation else None)
         for binding in function.body.bindings:
             self.values[binding.var] = self._bound(binding.var, binding.value)
-        made = self._operand(function.body.body)
-        builder.output(*(made if isinstance(made, tuple) else (made,)))
+        outputs = self._operand(function.body.body)
+        builder.output(*(outputs if isinstance(outputs, tuple) else (outputs,)))
         with entered():
-            if isinstance(made, tuple) and len(made) == 1:
+            if isinstance(outputs, tuple) and len(outputs) == 1:
                 attrs.put(builder.func.op, encoding.UNIT_TUPLE, True)
             if is_group:
                 attrs.put(builder.func.op, encoding.KIND, encoding.GROUP)
                 builder.func.op.attributes["sym_visibility"] = ir.StringAttr.get("private")
-            for key, value in own.items():
+            for key, value in derivation.items():
                 attrs.put(builder.func.op, key, value)
-            if known:
-                attrs.put(builder.func.op, attrs.ATTRS, known)
+            if func_attrs:
+                attrs.put(builder.func.op, attrs.ATTRS, func_attrs)
 
     def _parameter(self, param: Var, weight: str | None, name: str | None) -> Value:
         info = param.struct_info
@@ -82,8 +82,10 @@ class _Writer:
         """What a binding computes: a Value, or a tuple of them."""
         if not isinstance(value, Call):
             return self._operand(value)
-        made = self._call(value, self._names(var))
-        return (made,) if isinstance(var.struct_info, TupleStructInfo) and not isinstance(made, tuple) else made
+        results = self._call(value, self._names(var))
+        return (
+            (results,) if isinstance(var.struct_info, TupleStructInfo) and not isinstance(results, tuple) else results
+        )
 
     def _names(self, var: Var) -> str | list[str]:
         """The names of what a call makes: of a tuple, those that its items are bound to."""
@@ -112,8 +114,8 @@ class _Writer:
     def _call(self, call: Call, name: str | list[str]) -> Any:
         op = call.op
         if op in (CALL_TIR, CALL_DPS_PACKED):
-            callee, given = call.args[0], call.args[1]
-            inputs = self._operand(given)
+            callee, arg_tuple = call.args[0], call.args[1]
+            inputs = self._operand(arg_tuple)
             inputs = inputs if isinstance(inputs, tuple) else (inputs,)
             results = [_result(self.builder, i) for i in call.sinfo_args]
             if isinstance(callee, ExternFunc):
@@ -130,12 +132,12 @@ class _Writer:
 
 def _item_names(function: Function) -> dict[tuple[Var, int], str]:
     """The variables that are bound to the items of tuples."""
-    found: dict[tuple[Var, int], str] = {}
+    names: dict[tuple[Var, int], str] = {}
     for binding in function.body.bindings:
         value = binding.value
         if isinstance(value, TupleGetItem) and isinstance(value.tuple_value, Var):
-            found.setdefault((value.tuple_value, value.index), binding.var.name_hint)
-    return found
+            names.setdefault((value.tuple_value, value.index), binding.var.name_hint)
+    return names
 
 
 def _result(builder: GraphBuilder, info: Any) -> tuple[Any, str]:
@@ -154,9 +156,9 @@ def write_functions(module: IRModule, functions: Mapping[str, Function]) -> None
     def write(name: str, above: tuple[str, ...]) -> None:
         if name in above:
             raise GraphError(f"graphs call each other in a circle: {' -> '.join([*above, name])}")
-        for other in called(functions[name]):
-            if other in functions and other not in done:
-                write(other, (*above, name))
+        for callee in called(functions[name]):
+            if callee in functions and callee not in done:
+                write(callee, (*above, name))
         write_graph(module, name, functions[name])
         done.add(name)
 

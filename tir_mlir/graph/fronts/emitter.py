@@ -79,8 +79,8 @@ class Emitter:
         top = self.op("where", self.op("isfinite", top), top, self.constant(0, x.dtype))
         total = self.op("sum", self.op("exp", self.subtract(x, top)), axis=list(axes), keepdims=True)
         result = self.add(self.op("log", total), top)
-        kept = [n for axis, n in enumerate(x.shape) if axis not in axes]
-        return result if keepdims else self.op("reshape", result, shape=tuple(kept))
+        reduced_shape = [n for axis, n in enumerate(x.shape) if axis not in axes]
+        return result if keepdims else self.op("reshape", result, shape=tuple(reduced_shape))
 
     def reshape(self, x: Any, shape: Sequence[Any]) -> Any:
         """x in another shape; itself if it has it."""
@@ -107,12 +107,12 @@ class Emitter:
     def carriers(self, sizes: Sequence[str]) -> list[Any]:
         """Inputs of the graph that have the names in these sizes among their own."""
         names = dict.fromkeys(p.name for size in sizes for p in leaves(parse(size)) if isinstance(p, Symbol))
-        found = {name: next((x for x in self.inputs if name in x.shape), None) for name in names}
-        if missing := [name for name, x in found.items() if x is None]:
+        inputs = {name: next((x for x in self.inputs if name in x.shape), None) for name in names}
+        if missing := [name for name, x in inputs.items() if x is None]:
             raise GraphError(
                 f"the size {missing[0]} is no dimension of an input\n  fix: pass it as one, or make it static"
             )
-        return [x for n, x in enumerate(found.values()) if all(x is not y for y in list(found.values())[:n])]
+        return [x for n, x in enumerate(inputs.values()) if all(x is not y for y in list(inputs.values())[:n])]
 
 
 def is_number(size: Any, number: int) -> bool:

@@ -92,8 +92,8 @@ def with_bias(e: Emitter, x: Any, bias: Any, axes: int) -> Any:
 
 def every_axis(value: Any, axes: int) -> list[int]:
     """One number, or one an axis, as one an axis."""
-    given = [value] if isinstance(value, int) else list(value)
-    return given * axes if len(given) == 1 else given
+    numbers = [value] if isinstance(value, int) else list(value)
+    return numbers * axes if len(numbers) == 1 else numbers
 
 
 def _both_sides(padding: Any, axes: int, weight: Any, dilation: Sequence[int] | None) -> list[int]:
@@ -102,8 +102,8 @@ def _both_sides(padding: Any, axes: int, weight: Any, dilation: Sequence[int] | 
     if padding == "same" and dilation is not None:
         total = [(static(k, "the size of a kernel") - 1) * d for k, d in zip(weight.shape[2:], dilation, strict=True)]
         return [*(t // 2 for t in total), *(t - t // 2 for t in total)]
-    given = every_axis(padding, axes)
-    return given if len(given) == 2 * axes else given * 2
+    widths = every_axis(padding, axes)
+    return widths if len(widths) == 2 * axes else widths * 2
 
 
 def pool(
@@ -149,16 +149,16 @@ def _batched(e: Emitter, x: Any, axes: int) -> Any:
 
 def adaptive_mean(e: Emitter, x: Any, axes: int, size: Any) -> Any:
     """The means of size[a] equal parts of each of the last axes; None: as many as there are."""
-    wanted = [n if s is None else s for s, n in zip(every_axis(size, axes), x.shape[-axes:], strict=True)]
-    if all(isinstance(s, int) and s == 1 for s in wanted):
+    output_size = [n if s is None else s for s, n in zip(every_axis(size, axes), x.shape[-axes:], strict=True)]
+    if all(isinstance(s, int) and s == 1 for s in output_size):
         return e.op("mean", x, axis=list(range(len(x.shape) - axes, len(x.shape))), keepdims=True)
     batched = _batched(e, x, axes)
-    y = e.op(f"nn.adaptive_avg_pool{axes}d", batched, output_size=wanted)
+    y = e.op(f"nn.adaptive_avg_pool{axes}d", batched, output_size=output_size)
     return y if batched is x else e.reshape(y, y.shape[1:])
 
 
-def _vector(e: Emitter, given: Any, like: Any, size: Any, number: float) -> Any:
-    return e.broadcast(e.constant(number, like.dtype), (size,)) if given is None else given
+def _vector(e: Emitter, vector: Any, like: Any, size: Any, number: float) -> Any:
+    return e.broadcast(e.constant(number, like.dtype), (size,)) if vector is None else vector
 
 
 def batch_norm(e: Emitter, x: Any, scale: Any, shift: Any, mean: Any, variance: Any, eps: float) -> Any:

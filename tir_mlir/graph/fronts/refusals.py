@@ -17,9 +17,9 @@ class Refusal:
     reason: str
 
     def __str__(self) -> str:
-        place = f"\n    {self.place}" if self.place else ""
+        line = f"\n    {self.place}" if self.place else ""
         reason, sign, fix = self.reason.partition("\n  fix: ")
-        return f"  {self.operator}, node {self.node}: {reason}{place}{sign}{fix}"
+        return f"  {self.operator}, node {self.node}: {reason}{line}{sign}{fix}"
 
 
 @dataclass
@@ -28,9 +28,9 @@ class Refusals:
 
     found: list[Refusal] = field(default_factory=list)
 
-    def add(self, operator: str, node: str, place: str, reason: str) -> None:
+    def add(self, operator: str, node: str, line: str, reason: str) -> None:
         """Remember one."""
-        self.found.append(Refusal(operator, node, place, reason))
+        self.found.append(Refusal(operator, node, line, reason))
 
     def check(self, front: str, fix: str) -> None:
         """Raise GraphError that tells all of them, if there are any. fix: a line with {op} for the operator."""
@@ -38,7 +38,7 @@ class Refusals:
             return
         names = list(dict.fromkeys(r.operator for r in self.found))
         count = f"{len(names)} operators" if len(names) > 1 else "an operator"
-        told = "\n".join(map(str, self.found))
+        listing = "\n".join(map(str, self.found))
         unfixed = dict.fromkeys(r.operator for r in self.found if "fix: " not in r.reason)
         fixes = "".join(f"\n  fix: {fix.format(op=name)}" for name in unfixed)
-        raise GraphError(f"{front}: {count} of the model cannot be translated\n{told}{fixes}")
+        raise GraphError(f"{front}: {count} of the model cannot be translated\n{listing}{fixes}")

@@ -26,9 +26,9 @@ class Request:
     first: int
     last: int
 
-    def meets(self, other: Request) -> bool:
+    def meets(self, request: Request) -> bool:
         """Whether both are alive in some call."""
-        return self.first <= other.last and other.first <= self.last
+        return self.first <= request.last and request.first <= self.last
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,21 @@ class Arena:
     offsets: tuple[int, ...] | None
     total: int = 0
 
-    def layout(self, known: Mapping[str, int]) -> tuple[list[int], int]:
+    def layout(self, size_values: Mapping[str, int]) -> tuple[list[int], int]:
         """The offsets of the slots, and the bytes of the arena, where the sizes have these values."""
         if self.offsets is not None:
             return list(self.offsets), self.total
-        found, end = [], 0
+        offsets, end = [], 0
         for sizes in self.members:
-            found.append(end)
-            end += max(_up(size_code.value(size, known)) for size in sizes)
-        return found, end
+            offsets.append(end)
+            end += max(_up(size_code.value(size, size_values)) for size in sizes)
+        return offsets, end
 
     @property
     def guess(self) -> int:
         """Its bytes, where symbolic sizes are what they are taken for."""
-        known = {s: GUESS for sizes in self.members for size in sizes for s in size_code.symbols(size)}
-        return self.layout(known)[1]
+        guesses = {s: GUESS for sizes in self.members for size in sizes for s in size_code.symbols(size)}
+        return self.layout(guesses)[1]
 
     @property
     def unshared(self) -> int:
@@ -73,16 +73,16 @@ def plan(requests: Sequence[Request]) -> Arena:
             sorted(range(len(requests)), key=lambda i: (-_bytes(requests[i]), requests[i].first)),
             sorted(range(len(requests)), key=lambda i: (requests[i].first, -_bytes(requests[i]))),
         ]
-        offsets, total = min((_placed(requests, order) for order in orders), key=lambda found: found[1])
-        own = tuple(range(len(requests)))
-        return Arena(tuple(requests), own, tuple((r.size,) for r in requests), tuple(offsets), total)
+        offsets, total = min((_placed(requests, order) for order in orders), key=lambda placement: placement[1])
+        slot_ids = tuple(range(len(requests)))
+        return Arena(tuple(requests), slot_ids, tuple((r.size,) for r in requests), tuple(offsets), total)
     slots, members = _shared_slots(requests)
     return Arena(tuple(requests), tuple(slots), tuple(tuple(dict.fromkeys(m)) for m in members), None)
 
 
 def _bytes(request: Request) -> int:
-    known = dict.fromkeys(size_code.symbols(request.size), GUESS)
-    return size_code.value(request.size, known)
+    guesses = dict.fromkeys(size_code.symbols(request.size), GUESS)
+    return size_code.value(request.size, guesses)
 
 
 def _up(size: int) -> int:

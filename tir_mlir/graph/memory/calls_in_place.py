@@ -22,15 +22,17 @@ Triple = tuple[str, int, int]
 
 def mark(graph: TensorFunc, module: ir.Module) -> None:
     """Note which results of the functions that a graph calls may take the memory of inputs: `mark_in_place`."""
-    known, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
-    asked = [each for each in places.wanted_in_place(graph) if each[0] in known]
-    kept = [(name, source, result) for name, source, result in asked if is_safe(known[name], source, result)]
-    for one in list(kept):  # each makes one more version of its function
-        fewer = [each for each in kept if each != one]
-        if _bytes(graph, fewer, scratch) <= _bytes(graph, kept, scratch):
-            kept = fewer
-    for name in dict.fromkeys(name for name, *_ in kept):
-        attrs.put(known[name].op, IN_PLACE, [[i, o] for other, i, o in kept if other == name])
+    functions, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
+    candidates = [candidate for candidate in places.wanted_in_place(graph) if candidate[0] in functions]
+    accepted = [
+        (name, source, result) for name, source, result in candidates if is_safe(functions[name], source, result)
+    ]
+    for dropped in list(accepted):  # each makes one more version of its function
+        fewer = [candidate for candidate in accepted if candidate != dropped]
+        if _bytes(graph, fewer, scratch) <= _bytes(graph, accepted, scratch):
+            accepted = fewer
+    for name in dict.fromkeys(name for name, *_ in accepted):
+        attrs.put(functions[name].op, IN_PLACE, [[i, o] for callee, i, o in accepted if callee == name])
 
 
 def _bytes(graph: TensorFunc, pairs: Collection[Triple], scratch: Mapping[str, int]) -> int:
@@ -69,6 +71,6 @@ def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
     for number in gone:
         func.body.erase_argument(number)
         del facts[number]
-    op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in facts])
+    op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in facts])
     op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([v.type for v in func.args], []))
     rename_buffers(op, names)

@@ -40,30 +40,30 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
     arena; they allocate each buffer, for plans without weights that share no memory.
     Errors: GraphError for a size that no input has.
     """
-    made = ir.Module.create()
-    known = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if op.name == "func.func"}
-    called = _callees(known, [call.callee for plan in plans.values() for call in plan.calls if not call.packed])
+    lowered = ir.Module.create()
+    functions = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if op.name == "func.func"}
+    called = _callees(functions, [call.callee for plan in plans.values() for call in plan.calls if not call.packed])
     if "tir.next" in module.operation.attributes:
-        made.operation.attributes["tir.next"] = module.operation.attributes["tir.next"]
-    with ir.InsertionPoint(made.body):
+        lowered.operation.attributes["tir.next"] = module.operation.attributes["tir.next"]
+    with ir.InsertionPoint(lowered.body):
         for name in called:
-            _add_private(known[name], known)
+            _add_private(functions[name], functions)
         for callee, pairs in dict.fromkeys((c.callee, c.in_place) for plan in plans.values() for c in plan.calls):
             if pairs:
-                joined = _add_private(known[callee], known)
+                joined = _add_private(functions[callee], functions)
                 joined.attributes["sym_name"] = ir.StringAttr.get(own_symbol(callee, pairs))
                 join_parameters(joined, pairs)
-        symbols = {f.name: f for f in funcs(made)}
+        symbols = {f.name: f for f in funcs(lowered)}
         for symbol, size in _scratch(plans).items():
             add_scratch(symbols[symbol], size)
-        parameters = {f.name: [v.type for v in f.args] for f in funcs(made)}
+        parameters = {f.name: [v.type for v in f.args] for f in funcs(lowered)}
         packed: dict[str, list[ir.Type]] = {}
         for name, plan in plans.items():
             (writer := _Writer(plan, name, in_arena, parameters)).run()
             packed |= writer.packed
         for name, types in packed.items():  # of C: a pointer to a descriptor for each tensor
             create.declare(name, types).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
-    return made
+    return lowered
 
 
 def _scratch(plans: Mapping[str, Plan]) -> dict[str, int]:
@@ -78,8 +78,8 @@ def add_scratch(func: Func, size: int) -> None:
     func.body.add_argument(_bytes_type(size), func.op.location)
     types = [v.type for v in func.args]
     func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
-    own = {attrs.NAME: "scratch", attrs.SCRATCH: True}
-    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([*map(ir.DictAttr.get, facts), attrs.to_attr(own)])
+    scratch_facts = {attrs.NAME: "scratch", attrs.SCRATCH: True}
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([*map(ir.DictAttr.get, facts), attrs.to_attr(scratch_facts)])
 
 
 def own_symbol(callee: str, in_place: Sequence[tuple[int, int]] = ()) -> str:
@@ -87,23 +87,23 @@ def own_symbol(callee: str, in_place: Sequence[tuple[int, int]] = ()) -> str:
     return ".".join([body_symbol(callee), *(f"{result}_in_{source}" for source, result in in_place)])
 
 
-def _callees(known: Mapping[str, ir.Operation], names: Sequence[str]) -> list[str]:
+def _callees(functions: Mapping[str, ir.Operation], names: Sequence[str]) -> list[str]:
     """The functions of these names, and those that they call, in order."""
-    found: dict[str, None] = {}
+    reached: dict[str, None] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop(0)
-        if name in known and name not in found:
-            found[name] = None
-            waiting += [_callee(op) for op in walk.ops(known[name]) if op.name == "func.call"]
-    return list(found)
+        if name in functions and name not in reached:
+            reached[name] = None
+            waiting += [_callee(op) for op in walk.ops(functions[name]) if op.name == "func.call"]
+    return list(reached)
 
 
 def _callee(call: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
-def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> ir.Operation:
+def _add_private(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> ir.Operation:
     """Copy a function, without what is told of it; programs get symbols of their own, kernels keep theirs."""
     copy = op.clone()
     copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
@@ -112,7 +112,7 @@ def _add_private(op: ir.Operation, known: Mapping[str, ir.Operation]) -> ir.Oper
     if attrs.ID in copy.attributes:
         copy.attributes["sym_name"] = ir.StringAttr.get(own_symbol(attrs.get(op, "sym_name")))
     for inner in walk.ops(copy):
-        if inner.name == "func.call" and attrs.ID in known[_callee(inner)].attributes:
+        if inner.name == "func.call" and attrs.ID in functions[_callee(inner)].attributes:
             inner.attributes["callee"] = ir.FlatSymbolRefAttr.get(own_symbol(_callee(inner)))
     return copy
 
@@ -132,17 +132,17 @@ class _Writer:
         self.least: ir.AffineExpr | None = None
 
     def run(self) -> None:
-        made = create.func(self.name, *self._signature(), attributes={"global_symbol": self.name, "tir.noalias": True})
-        args = list(made.body.arguments)
+        entry = create.func(self.name, *self._signature(), attributes={"global_symbol": self.name, "tir.noalias": True})
+        args = list(entry.body.arguments)
         spaces = [(INPUT, i) for i in range(len(self.plan.inputs))]
         spaces += [(OUTPUT, i) for i in range(len(self.plan.outputs))]
         spaces += [(WEIGHT, 0), (ARENA, 0)] if self.in_arena else []
         self.arguments = dict(zip(spaces, args, strict=True))
-        with create.at_end(made.body):
+        with create.at_end(entry.body):
             self._sizes()
             self._slots()
-            for place in self._places():
-                self._view(place)
+            for storage in self._places():
+                self._view(storage)
             for call in self.plan.calls:
                 self._call(call)
             for source, target in self.plan.copies:
@@ -151,8 +151,8 @@ class _Writer:
             names = [*self.known, ARENA_BYTES]
             room = ir.AffineExpr.get_add(ir.AffineSymbolExpr.get(len(self.known)), self.least * -1)
             condition = ir.IntegerSet.get(0, len(names), [room], [False])
-            made.op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(condition)
-            attrs.put(made.op, attrs.SYMS, names)
+            entry.op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(condition)
+            attrs.put(entry.op, attrs.SYMS, names)
 
     def _places(self) -> list[Place]:
         """The memory of all values, in order: views come before calls, as the text of a program has them."""
@@ -164,8 +164,10 @@ class _Writer:
         operands = [self._view(p) for n, p in enumerate((*call.inputs, *call.outputs)) if n not in same]
         operands += [] if call.scratch is None else [self._view(call.scratch)]
         symbol = call.callee if call.packed else own_symbol(call.callee, call.in_place)
-        wanted = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
-        operands = [v if v.type == type_ else memref.cast(type_, v) for v, type_ in zip(operands, wanted, strict=True)]
+        param_types = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
+        operands = [
+            v if v.type == type_ else memref.cast(type_, v) for v, type_ in zip(operands, param_types, strict=True)
+        ]
         func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), operands)
         if call.packed:
             self.packed.setdefault(call.callee, [v.type for v in operands])
@@ -208,9 +210,9 @@ class _Writer:
             )
 
     def _extent(self, buffer: ir.Value, axis: int, name: str) -> ir.Value:
-        found = memref.DimOp(buffer, self._number(axis))
-        found.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
-        return found.result
+        dim = memref.DimOp(buffer, self._number(axis))
+        dim.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
+        return dim.result
 
     def _slots(self) -> None:
         arena = self.plan.arena
@@ -229,8 +231,8 @@ class _Writer:
             self.offsets.append(end)
             widths = [self._aligned(size) for size in sizes]
             width = widths[0]
-            for other in widths[1:]:
-                width = arith.maxsi(width, other)
+            for candidate in widths[1:]:
+                width = arith.maxsi(width, candidate)
             end = arith.addi(end, width)
 
     def _affine_slots(self, widths: Sequence[ir.AffineExpr]) -> None:
@@ -239,8 +241,8 @@ class _Writer:
         for width in widths:
             number = end.value if isinstance(end, ir.AffineConstantExpr) else None
             map_ = ir.AffineMap.get(0, len(self.known), [end])
-            made = self._number(number) if number is not None else affine.apply(map_, list(self.known.values()))
-            self.offsets.append(made)
+            offset = self._number(number) if number is not None else affine.apply(map_, list(self.known.values()))
+            self.offsets.append(offset)
             end = end + width
         self.least = end
 
@@ -254,48 +256,52 @@ class _Writer:
     def _number(self, value: int) -> ir.Value:
         return arith.constant(ir.IndexType.get(), value)
 
-    def _view(self, place: Place) -> ir.Value:
-        if place not in self.views:
-            self.views[place] = self._made_view(place)
-        return self.views[place]
+    def _view(self, storage: Place) -> ir.Value:
+        if storage not in self.views:
+            self.views[storage] = self._made_view(storage)
+        return self.views[storage]
 
-    def _made_view(self, place: Place) -> ir.Value:
-        wanted = memref_type(place.type)
-        sizes = [size_code.emitted(s, self.known) for s in place.type.shape if isinstance(s, str)]
-        if place.space == WEIGHT:
-            name = next((n for n, (offset, _) in self.plan.weights.items() if offset == place.index), WEIGHTS_NAME)
-            return self._named(memref.view(wanted, self.arguments[WEIGHT, 0], self._number(place.index), sizes), name)
-        if place.space == ARENA and not self.in_arena:
-            return self._allocation(place, wanted, sizes)
-        if place.space == ARENA:
-            made = memref.view(wanted, self.arguments[ARENA, 0], self.offsets[place.index], sizes)
-            return self._named(made, f"buffer{place.index}")
-        own = self.plan.inputs[place.index][1] if place.space == INPUT else self.plan.outputs[place.index]
-        known = self.arguments[place.space, place.index]
-        return known if _is_shape_of(own, place.type) else reshaped(known, place.type, sizes)
+    def _made_view(self, storage: Place) -> ir.Value:
+        view_type = memref_type(storage.type)
+        sizes = [size_code.emitted(s, self.known) for s in storage.type.shape if isinstance(s, str)]
+        if storage.space == WEIGHT:
+            name = next((n for n, (offset, _) in self.plan.weights.items() if offset == storage.index), WEIGHTS_NAME)
+            return self._named(
+                memref.view(view_type, self.arguments[WEIGHT, 0], self._number(storage.index), sizes), name
+            )
+        if storage.space == ARENA and not self.in_arena:
+            return self._allocation(storage, view_type, sizes)
+        if storage.space == ARENA:
+            view = memref.view(view_type, self.arguments[ARENA, 0], self.offsets[storage.index], sizes)
+            return self._named(view, f"buffer{storage.index}")
+        argument_type = (
+            self.plan.inputs[storage.index][1] if storage.space == INPUT else self.plan.outputs[storage.index]
+        )
+        argument = self.arguments[storage.space, storage.index]
+        return argument if _is_shape_of(argument_type, storage.type) else reshaped(argument, storage.type, sizes)
 
     @staticmethod
     def _named(value: ir.Value, name: str) -> ir.Value:
         ir.OpResult(value).owner.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
         return value
 
-    def _allocation(self, place: Place, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
-        if place.index not in self.allocated:
-            made = self._named(memref.alloc(wanted, sizes, []), f"buffer{place.index}")
-            self.allocated[place.index] = made, place.type
-        known, own = self.allocated[place.index]
-        return known if _is_shape_of(own, place.type) else reshaped(known, place.type, sizes)
+    def _allocation(self, storage: Place, alloc_type: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
+        if storage.index not in self.allocated:
+            alloc = self._named(memref.alloc(alloc_type, sizes, []), f"buffer{storage.index}")
+            self.allocated[storage.index] = alloc, storage.type
+        buffer, buffer_type = self.allocated[storage.index]
+        return buffer if _is_shape_of(buffer_type, storage.type) else reshaped(buffer, storage.type, sizes)
 
 
-def _is_shape_of(one: TensorType, other: TensorType) -> bool:
+def _is_shape_of(lhs: TensorType, rhs: TensorType) -> bool:
     """Whether two buffers have one shape: (n, m) is not (m, n), though MLIR has one type for both."""
-    return one.dtype == other.dtype and one.shape == other.shape
+    return lhs.dtype == rhs.dtype and lhs.shape == rhs.shape
 
 
 def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Value:
     """A row-major buffer with another shape of as many elements: collapsed to one axis, then expanded."""
-    rank, wanted = ir.MemRefType(value.type).rank, memref_type(type_)
-    element = wanted.element_type
+    rank, result_type = ir.MemRefType(value.type).rank, memref_type(type_)
+    element = result_type.element_type
     unknown = ir.ShapedType.get_dynamic_size()
     if rank != 1:
         shape = ir.MemRefType(value.type).shape
@@ -306,22 +312,24 @@ def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Va
             if rank
             else memref.expand_shape(flat, value, [], [], [1])
         )
-    if wanted.rank == 1:
-        return value if value.type == wanted else memref.cast(wanted, value)
-    if wanted.rank == 0:
-        return memref.collapse_shape(wanted, value, [])
+    if result_type.rank == 1:
+        return value if value.type == result_type else memref.cast(result_type, value)
+    if result_type.rank == 0:
+        return memref.collapse_shape(result_type, value, [])
     static = [s if isinstance(s, int) else unknown for s in type_.shape]
     flat = ir.MemRefType.get([unknown if unknown in static else int(np.prod(static))], element)
     value = value if value.type == flat else memref.cast(flat, value)  # of no elements: 0 is n * 0
     if static.count(unknown) > 1:  # LLVM's expand-strided-metadata aborts on expand_shape to several of these
-        return _row_major(value, wanted, sizes)
-    return memref.expand_shape(wanted, value, [list(range(wanted.rank))], sizes, static)
+        return _row_major(value, result_type, sizes)
+    return memref.expand_shape(result_type, value, [list(range(result_type.rank))], sizes, static)
 
 
-def _row_major(value: ir.Value, wanted: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
+def _row_major(value: ir.Value, result_type: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
     """A buffer of one axis with a shape of several unknown sizes, as `memref.reinterpret_cast` with their strides."""
     unknown, waiting = ir.ShapedType.get_dynamic_stride_or_offset(), list(sizes)
-    extents = [waiting.pop(0) if wanted.is_dynamic_dim(n) else wanted.shape[n] for n in range(wanted.rank)]
+    extents = [
+        waiting.pop(0) if result_type.is_dynamic_dim(n) else result_type.shape[n] for n in range(result_type.rank)
+    ]
     step: ir.Value | int = 1
     static, strides = [], []
     for extent in reversed(extents):
@@ -333,15 +341,15 @@ def _row_major(value: ir.Value, wanted: ir.MemRefType, sizes: list[ir.Value]) ->
             step = arith.muli(
                 *(v if isinstance(v, ir.Value) else arith.constant(ir.IndexType.get(), v) for v in (step, extent))
             )
-    return memref.reinterpret_cast(wanted, value, [], sizes, strides, [0], wanted.shape, static)
+    return memref.reinterpret_cast(result_type, value, [], sizes, strides, [0], result_type.shape, static)
 
 
 def affine_width(sizes: Sequence[Size], names: Sequence[str]) -> ir.AffineExpr | None:
     """The greatest of some sizes, rounded up to cache lines, where one of them is it whatever the named sizes are:
     (8 * n, 4 * n + 4) -> None, (8 * n, 4 * n) -> (8 * n) ceildiv 64 * 64."""
-    greatest = next((s for s in sizes if all(size_code.at_least(s, other) for other in sizes)), None)
-    found = None if greatest is None else size_code.affine(greatest, names)
-    return None if found is None else ir.AffineExpr.get_ceil_div(found, LINE) * LINE
+    greatest = next((s for s in sizes if all(size_code.at_least(s, size) for size in sizes)), None)
+    width = None if greatest is None else size_code.affine(greatest, names)
+    return None if width is None else ir.AffineExpr.get_ceil_div(width, LINE) * LINE
 
 
 def output_name(number: int, plan: Plan) -> str:
@@ -361,6 +369,6 @@ def _bytes_type(length: int | None) -> ir.MemRefType:
     return ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
 
 
-def output_shapes(plan: Plan, known: Mapping[str, int]) -> list[tuple[int, ...]]:
+def output_shapes(plan: Plan, size_values: Mapping[str, int]) -> list[tuple[int, ...]]:
     """The shapes of the outputs where the sizes have these values."""
-    return [tuple(size_code.value(s, known) for s in type_.shape) for type_ in plan.outputs]
+    return [tuple(size_code.value(s, size_values) for s in type_.shape) for type_ in plan.outputs]

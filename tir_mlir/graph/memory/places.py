@@ -71,18 +71,18 @@ def byte_size(type_: TensorType) -> Size:
     return size_code.product((*type_.shape, max(1, bits // 8)))
 
 
-def parts(whole: Plan, apart: Collection[str]) -> list[Plan | Call]:
+def parts(main_plan: Plan, apart: Collection[str]) -> list[Plan | Call]:
     """A plan as parts in order: calls of the packed functions in `apart`, and plans of what is between them."""
-    found: list[Plan | Call] = []
+    segments: list[Plan | Call] = []
     run: list[Call] = []
-    for call in whole.calls:
+    for call in main_plan.calls:
         if call.packed and call.callee in apart:
-            found += [replace(whole, calls=run, copies=[])] if run else []
-            found.append(call)
+            segments += [replace(main_plan, calls=run, copies=[])] if run else []
+            segments.append(call)
             run = []
         else:
             run.append(call)
-    return [*found, replace(whole, calls=run)] if run or whole.copies or not found else found
+    return [*segments, replace(main_plan, calls=run)] if run or main_plan.copies or not segments else segments
 
 
 def plan(
@@ -209,11 +209,11 @@ class _Planner:
                 and self.last[holder] == number
                 and self.func.type_of(inputs[operand]) == type_
             ):
-                asked = callee, operand, len(inputs) + result
-                self.wanted[asked] = None
-                if asked in self.in_place:
+                candidate = callee, operand, len(inputs) + result
+                self.wanted[candidate] = None
+                if candidate in self.in_place:
                     self._join(holder, value)
-                    self.joined.setdefault(node.op, []).append(asked[1:])
+                    self.joined.setdefault(node.op, []).append(candidate[1:])
                     return
 
     def _holder(self, root: ir.Value) -> ir.Value:
@@ -244,8 +244,8 @@ class _Planner:
     def _needs(self, node: Node) -> int:
         """The bytes that the function of a node needs for itself."""
         callee = self.callees[node.op]
-        own = callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views
-        return self.scratch.get(callee.callee, 0) if callee is not None and own else 0
+        is_program = callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views
+        return self.scratch.get(callee.callee, 0) if callee is not None and is_program else 0
 
     def place(self, value: ir.Value) -> Place:
         root = self._root(value)
@@ -257,8 +257,8 @@ class _Planner:
         assert callee is not None
         inputs, outputs = tuple(map(self.place, node.inputs)), tuple(map(self.place, node.results))
         pairs = tuple(self.joined.get(node.op, ()))
-        packed, own = callee.kind == encoding.PACKED, self.own.get(node.op)
-        return Call(callee.callee, node.names[0], inputs, outputs, packed, pairs, own)
+        packed, scratch = callee.kind == encoding.PACKED, self.own.get(node.op)
+        return Call(callee.callee, node.names[0], inputs, outputs, packed, pairs, scratch)
 
 
 def is_view(node: Node) -> bool:

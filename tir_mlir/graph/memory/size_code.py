@@ -44,10 +44,10 @@ def emitted(size: Size, values: Mapping[str, ir.Value]) -> ir.Value:
     return fold(parse(size), leaf, _emitted)
 
 
-def _emitted(symbol: str, left: ir.Value, right: ir.Value) -> ir.Value:
+def _emitted(symbol: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     if symbol == "%":  # rounded down, as a quotient
-        return arith.subi(left, arith.muli(arith.floordivsi(left, right), right))
-    return {"+": arith.addi, "-": arith.subi, "*": arith.muli, "//": arith.floordivsi}[symbol](left, right)
+        return arith.subi(lhs, arith.muli(arith.floordivsi(lhs, rhs), rhs))
+    return {"+": arith.addi, "-": arith.subi, "*": arith.muli, "//": arith.floordivsi}[symbol](lhs, rhs)
 
 
 def affine(size: Size, names: Sequence[str]) -> ir.AffineExpr | None:
@@ -58,9 +58,9 @@ def affine(size: Size, names: Sequence[str]) -> ir.AffineExpr | None:
         return None
 
 
-def at_least(size: Size, other: Size) -> bool:
+def at_least(size: Size, bound: Size) -> bool:
     """Whether a size is known to be no smaller than another one, for all values of the names: 4 * n * m and 2 * n * m.
 
     False where that is not provable.
     """
-    return is_nonnegative(parse(size) - parse(other))
+    return is_nonnegative(parse(size) - parse(bound))

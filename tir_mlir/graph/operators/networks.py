@@ -87,8 +87,8 @@ def _pool(kind: str, count: int) -> Operator:
         count_include_pad: bool | None = None,
         layout: str = order,
     ) -> Any:
-        more = {} if kind == "max" else {"count_include_pad": bool(count_include_pad)}
-        return function(data, pool_size, strides, padding, dilation, ceil_mode, layout, **more)
+        options = {} if kind == "max" else {"count_include_pad": bool(count_include_pad)}
+        return function(data, pool_size, strides, padding, dilation, ceil_mode, layout, **options)
 
     te.__doc__ = function.__doc__
     return Operator(f"nn.{kind}_pool{count}d", te, kind=OperatorKind.POOL)

@@ -28,23 +28,23 @@ def with_computed_weights(graph: Graph) -> Graph:
     """
     lifted = lift_weights(constants_to_weights(graph))
     with entered():
-        own = prepares(lifted)
-        if own is None:
+        weights_func = prepares(lifted)
+        if weights_func is None:
             return graph
-        name, derived = own.name, list(attrs.get(own.op, DERIVES))
-        types = [(own.input_name(n), own.input_type(n)) for n in range(len(own.inputs))]
-        sources = dict(zip(derived, map(_source, own.outputs), strict=True))
-        sources = {name: None if n is None else own.input_name(n) for name, n in sources.items()}
+        name, derived = weights_func.name, list(attrs.get(weights_func.op, DERIVES))
+        types = [(weights_func.input_name(n), weights_func.input_type(n)) for n in range(len(weights_func.inputs))]
+        sources = dict(zip(derived, map(_source, weights_func.outputs), strict=True))
+        sources = {name: None if n is None else weights_func.input_name(n) for name, n in sources.items()}
     arrays = _run(lifted, name, [given_weight(lifted, weight, type_) for weight, type_ in types])
-    made = lifted.clone()
+    clone = lifted.clone()
     with entered():
-        tensor_func(made.module.mlir, name).op.erase()
-        made.weights |= dict(zip(derived, arrays, strict=True))
-        keep_read_weights(made)
+        tensor_func(clone.module.mlir, name).op.erase()
+        clone.weights |= dict(zip(derived, arrays, strict=True))
+        keep_read_weights(clone)
         for name, source in sources.items():
-            if name in made.weights and source is not None and source not in made.weights:
-                _rename(made, name, source)
-    return clean(made)
+            if name in clone.weights and source is not None and source not in clone.weights:
+                _rename(clone, name, source)
+    return clean(clone)
 
 
 def keep_read_weights(graph: Graph) -> None:
@@ -61,24 +61,24 @@ def _source(value: ir.Value) -> int | None:
     if isinstance(value, ir.BlockArgument):
         return ir.BlockArgument(value).arg_number
     node, count = node_of(value), _count(value)
-    before = [v for v in (node.inputs if node is not None else []) if _count(v) == count]
-    return _source(before[0]) if before else None
+    operands = [v for v in (node.inputs if node is not None else []) if _count(v) == count]
+    return _source(operands[0]) if operands else None
 
 
 def _count(value: ir.Value) -> int:
     return prod(ir.RankedTensorType(value.type).shape)
 
 
-def _rename(graph: Graph, name: str, wanted: str) -> None:
+def _rename(graph: Graph, name: str, new_name: str) -> None:
     """Give a weight another name."""
     func = graph.func
     facts = attrs.argument_attrs(func.op)
     for number in range(len(facts)):
         if func.weight(number) == name:
-            named = {encoding.WEIGHT: ir.StringAttr.get(wanted), attrs.NAME: ir.StringAttr.get(wanted)}
+            named = {encoding.WEIGHT: ir.StringAttr.get(new_name), attrs.NAME: ir.StringAttr.get(new_name)}
             facts[number] = {**facts[number], **named}
     func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
-    graph.weights[wanted] = graph.weights.pop(name)
+    graph.weights[new_name] = graph.weights.pop(name)
 
 
 def _run(lifted: Graph, name: str, inputs: list[np.ndarray]) -> list[np.ndarray]:
@@ -89,5 +89,5 @@ def _run(lifted: Graph, name: str, inputs: list[np.ndarray]) -> list[np.ndarray]
         func = tensor_func(alone.module.mlir, name)
         del func.op.attributes[OF]
         del func.op.attributes[DERIVES]
-    made = build_model(clean(Graph(alone.module, {}, name)))(*(np.asarray(each, order="C") for each in inputs))
-    return list(made) if isinstance(made, tuple) else [made]
+    outputs = build_model(clean(Graph(alone.module, {}, name)))(*(np.asarray(array, order="C") for array in inputs))
+    return list(outputs) if isinstance(outputs, tuple) else [outputs]

@@ -49,21 +49,24 @@ def format_of(name: object, group: int | None = None, activations: str | None = 
     """A format by its name. Errors: GraphError for a name, a group or activations that there are not."""
     if not isinstance(name, str) or name not in NAMES:
         raise GraphError(f"weights are stored in no format {short_repr(name)}; fix: one of {', '.join(NAMES)}")
-    known = NAMES[name]
+    weight_dtype = NAMES[name]
     if group is not None and (isinstance(group, bool) or not isinstance(group, int) or group < 2 or group % 2):
         raise GraphError(f"a group is an even number of weights, not {short_repr(group)}")
-    if known == BFLOAT16 and group is not None:
+    if weight_dtype == BFLOAT16 and group is not None:
         raise GraphError("bfloat16 has no scales; fix: no group=, or weights of int8 or int4")
     if activations is None:
-        return Format(known, GROUP if known == INT4 and group is None else group)
-    wanted = BFLOAT16 if known == BFLOAT16 else INT8
-    if NAMES.get(activations) != wanted:
-        raise GraphError(f"weights of {known} are multiplied by activations of {wanted}, not {short_repr(activations)}")
+        return Format(weight_dtype, GROUP if weight_dtype == INT4 and group is None else group)
+    activation_dtype = BFLOAT16 if weight_dtype == BFLOAT16 else INT8
+    if NAMES.get(activations) != activation_dtype:
+        raise GraphError(
+            f"weights of {weight_dtype} are multiplied by activations of {activation_dtype}, not "
+            f"{short_repr(activations)}"
+        )
     if group is not None:
         raise GraphError(
             "sums of integers have no scales by group; fix: no group=, for a scale per channel, or no activations="
         )
-    return Format(known, None, wanted)
+    return Format(weight_dtype, None, activation_dtype)
 
 
 def hindrance(weight: np.ndarray, how: Format, axis: int) -> str | None:

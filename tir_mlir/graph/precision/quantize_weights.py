@@ -70,13 +70,13 @@ def quantize_weights(
     `only` names and the format cannot store.
     """
     how = format_of(dtype, group, activations)
-    made = with_computed_weights(channels_last(fold_batch_norm(simplify(graph)))).clone()
+    quantized = with_computed_weights(channels_last(fold_batch_norm(simplify(graph)))).clone()
     with entered():
-        _Quantize(made, how, _Chosen(only, keep)).run()
-    made = clean(made)
+        _Quantize(quantized, how, _Chosen(only, keep)).run()
+    quantized = clean(quantized)
     with entered():
-        keep_read_weights(made)
-    return made
+        keep_read_weights(quantized)
+    return quantized
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class _Chosen:
         for choice in (self.only, self.keep):
             for pattern in () if choice is None or callable(choice) else choice:
                 if not any(fnmatchcase(name, pattern) for name in names):
-                    known = ", ".join(names) or "none"
-                    raise GraphError(f"no product has a weight {short_repr(pattern)}; fix: one of {known}")
+                    weight_names = ", ".join(names) or "none"
+                    raise GraphError(f"no product has a weight {short_repr(pattern)}; fix: one of {weight_names}")
 
     def insists(self) -> bool:
         """Whether the weights were named."""
@@ -142,21 +142,21 @@ class _Quantize:
                 self.kept[use.name] = why
             else:
                 self._replace(use, weight)
-        before = self.graph.rounding or Rounding()
-        self.graph.rounding = before.joined(Rounding(tuple(self.told.values()), self.kept))
+        previous = self.graph.rounding or Rounding()
+        self.graph.rounding = previous.joined(Rounding(tuple(self.told.values()), self.kept))
 
     def _uses(self) -> Iterator[_Use]:
         """The weights of products that were not rounded before."""
-        func, known = self.rewriter.func, stored_weights(self.rewriter.func.op)
+        func, stored = self.rewriter.func, stored_weights(self.rewriter.func.op)
         for call, _ in self.rewriter.calls(_PRODUCT):
             value, turned = call.args[1], call.op.short == "matmul"
-            if turned and (before := _TURNED.matched(value, self.rewriter.definition)):
-                value, turned = before[_W], False
+            if turned and (bindings := _TURNED.matched(value, self.rewriter.definition)):
+                value, turned = bindings[_W], False
             if not isinstance(value, ir.BlockArgument):
                 continue
             number = ir.BlockArgument(value).arg_number
             name, type_ = func.weight(number), func.input_type(number)
-            if name is None or name in known or type_.dtype != "float32":
+            if name is None or name in stored or type_.dtype != "float32":
                 continue
             axis = _channel(call) if is_convolution(call) else 0 if type_.ndim == 2 else None
             if axis is not None:
@@ -169,24 +169,28 @@ class _Quantize:
     def _replace(self, use: _Use, weight: np.ndarray) -> None:
         key = use.name, use.transposed, use.axis
         if key not in self.stored:
-            made = rounded(weight, self.how, use.axis)
-            self.stored[key] = self._add(use.name, made)
-            self.told[use.name] = weight_error(use.name, weight, made, self.how)
+            rounded_weight = rounded(weight, self.how, use.axis)
+            self.stored[key] = self._add(use.name, rounded_weight)
+            self.told[use.name] = weight_error(use.name, weight, rounded_weight, self.how)
         stored, scale = self.stored[key]
         use.call.replace(rounded_product(use.call, self.how, stored, scale))
 
-    def _add(self, name: str, made: Rounded) -> tuple[ir.Value, ir.Value | None]:
+    def _add(self, name: str, rounded_weight: Rounded) -> tuple[ir.Value, ir.Value | None]:
         """Add the arrays of a rounded weight as weights."""
-        dtype = BFLOAT16 if self.how.name == BFLOAT16 else made.stored.dtype.name
-        stored = self._weight(f"{name}.{self.how.name}", made.stored, dtype, name)
-        scale = None if made.scale is None else self._weight(f"{name}.scale", made.scale, "float32", name)
+        dtype = BFLOAT16 if self.how.name == BFLOAT16 else rounded_weight.stored.dtype.name
+        stored = self._weight(f"{name}.{self.how.name}", rounded_weight.stored, dtype, name)
+        scale = (
+            None
+            if rounded_weight.scale is None
+            else self._weight(f"{name}.scale", rounded_weight.scale, "float32", name)
+        )
         return stored, scale
 
-    def _weight(self, wanted: str, array: np.ndarray, dtype: str, of: str) -> ir.Value:
-        name, func = free_name(wanted, self.graph.weights), self.rewriter.func
+    def _weight(self, hint: str, array: np.ndarray, dtype: str, original: str) -> ir.Value:
+        name, func = free_name(hint, self.graph.weights), self.rewriter.func
         self.graph.weights[name] = array
-        known = attrs.get(func.op, encoding.STORED, {})
-        attrs.put(func.op, encoding.STORED, {**known, of: [*known.get(of, []), name]})
+        stored = attrs.get(func.op, encoding.STORED, {})
+        attrs.put(func.op, encoding.STORED, {**stored, original: [*stored.get(original, []), name]})
         return create.add_input(func, name, TensorType(array.shape, dtype), name)
 
 
@@ -206,33 +210,33 @@ def is_convolution(call: Call) -> bool:
 
 def rounded_product(call: Call, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
     """The result of a product with a rounded weight, before its node. See `quantize_weights`."""
-    made = _without_bias(call, how, stored, scale)
-    return made if len(call.args) == 2 else call.emit("add", [made, call.args[2]])
+    product = _without_bias(call, how, stored, scale)
+    return product if len(call.args) == 2 else call.emit("add", [product, call.args[2]])
 
 
 def _without_bias(call: Call, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
     if how.activations is not None and not is_convolution(call):
-        given = (call, how, stored)
-        return _of_bfloat16(*given) if scale is None else _of_integers(*given, scale)
+        operands = (call, how, stored)
+        return _of_bfloat16(*operands) if scale is None else _of_integers(*operands, scale)
     emit = call.emit
     if how.group is not None and scale is not None:
-        more = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
-        return _product(call, call.args[0], emit("dequantize_group", [stored, scale], more))
-    made = _product(call, call.args[0], emit("astype", [stored], {"dtype": "float32"}))
-    return made if scale is None else emit("multiply", [made, _along(call, scale)])
+        group_attrs = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
+        return _product(call, call.args[0], emit("dequantize_group", [stored, scale], group_attrs))
+    product = _product(call, call.args[0], emit("astype", [stored], {"dtype": "float32"}))
+    return product if scale is None else emit("multiply", [product, _along(call, scale)])
 
 
-def _product(call: Call, left: ir.Value, right: ir.Value, **more: Any) -> ir.Value:
+def _product(call: Call, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir.Value:
     """The operator of a node with other operands; a matmul by a dense layer, whose weight is (outputs, inputs)."""
     dense = call.op.short == "matmul"
-    given = {} if dense else call.attrs
-    return call.emit("nn.dense" if dense else call.op.short, [left, right], {**given, **more})
+    attributes = {} if dense else call.attrs
+    return call.emit("nn.dense" if dense else call.op.short, [lhs, rhs], {**attributes, **overrides})
 
 
 def _of_bfloat16(call: Call, how: Format, stored: ir.Value) -> ir.Value:
     """R.nn.dense(R.astype(x, "bfloat16"), w_bfloat16, out_dtype="float32")"""
-    left = call.emit("astype", call.args[:1], {"dtype": BFLOAT16})
-    return _product(call, left, stored, out_dtype="float32")
+    lhs = call.emit("astype", call.args[:1], {"dtype": BFLOAT16})
+    return _product(call, lhs, stored, out_dtype="float32")
 
 
 def _of_integers(call: Call, how: Format, stored: ir.Value, scale: ir.Value) -> ir.Value:
@@ -242,9 +246,9 @@ def _of_integers(call: Call, how: Format, stored: ir.Value, scale: ir.Value) -> 
     step = emit("multiply", [top, call.number(1 / 127, top)])
     step = emit("maximum", [step, call.number(LEAST, step)])
     steps = emit("round", [emit("divide", [x, step])])  # -127 to 127: 127 steps are the largest
-    left = emit("astype", [steps], {"dtype": "int8"})
-    right = _unpacked(call, stored) if how.name == INT4 else stored
-    sums = emit("astype", [_product(call, left, right, out_dtype="int32")], {"dtype": "float32"})
+    lhs = emit("astype", [steps], {"dtype": "int8"})
+    rhs = _unpacked(call, stored) if how.name == INT4 else stored
+    sums = emit("astype", [_product(call, lhs, rhs, out_dtype="int32")], {"dtype": "float32"})
     return emit("multiply", [emit("multiply", [sums, step]), scale])
 
 
@@ -255,8 +259,8 @@ def _unpacked(call: Call, stored: ir.Value) -> ir.Value:
 
 def _along(call: Call, scale: ir.Value) -> ir.Value:
     """The scales of the channels of a result, for a product with it."""
-    given, rank = call.attrs, len(call.shape)
-    layout = (given.get("out_layout") or given["data_layout"]) if is_convolution(call) else None
+    attributes, rank = call.attrs, len(call.shape)
+    layout = (attributes.get("out_layout") or attributes["data_layout"]) if is_convolution(call) else None
     if layout is None or layout.index("C") == rank - 1:
         return scale
     (channels,) = call.type_of(scale).shape

@@ -57,9 +57,9 @@ class Rounding:
         """The weight with the largest relative error."""
         return max(self.weights, key=lambda w: w.relative, default=None)
 
-    def joined(self, more: Rounding) -> Rounding:
+    def joined(self, later: Rounding) -> Rounding:
         """Both, for a graph that was rounded twice."""
-        return Rounding(self.weights + more.weights, {**self.kept, **more.kept})
+        return Rounding(self.weights + later.weights, {**self.kept, **later.kept})
 
     def rows(self) -> list[tuple[str, ...]]:
         """The table: name, shape, format, relative error, largest error, bytes."""
@@ -109,22 +109,26 @@ class OutputErrors:
 _OUTPUTS = ("output", "shape", "relative error", "largest")
 
 
-def weight_error(name: str, weight: np.ndarray, made: Rounded, how: Format) -> WeightError:
+def weight_error(name: str, weight: np.ndarray, rounded_weight: Rounded, how: Format) -> WeightError:
     """The line of a weight."""
-    relative, largest = errors(made.values, weight)
-    return WeightError(name, weight.shape, str(how), relative, largest, weight.nbytes, made.nbytes)
+    relative, largest = errors(rounded_weight.values, weight)
+    return WeightError(name, weight.shape, str(how), relative, largest, weight.nbytes, rounded_weight.nbytes)
 
 
-def compared_models(one: Callable[..., Any], other: Callable[..., Any], inputs: Sequence[Any]) -> OutputErrors:
+def compared_models(
+    rounded_model: Callable[..., Any], reference: Callable[..., Any], inputs: Sequence[Any]
+) -> OutputErrors:
     """The errors of the outputs of a model beside those of another one, on the same inputs."""
-    found, wanted = (made if isinstance(made := model(*inputs), tuple) else (made,) for model in (one, other))
-    pairs = [(np.asarray(f), np.asarray(w)) for f, w in zip(found, wanted, strict=True)]
+    outputs, expected = (
+        output if isinstance(output := model(*inputs), tuple) else (output,) for model in (rounded_model, reference)
+    )
+    pairs = [(np.asarray(f), np.asarray(w)) for f, w in zip(outputs, expected, strict=True)]
     return OutputErrors(tuple(OutputError(n, w.shape, *errors(f, w)) for n, (f, w) in enumerate(pairs)))
 
 
-def errors(found: np.ndarray, wanted: np.ndarray) -> tuple[float, float]:
+def errors(actual: np.ndarray, expected: np.ndarray) -> tuple[float, float]:
     """The norm of the difference over that of what is wanted, and the same of the largest elements."""
-    difference, scale = (found - wanted).ravel().astype(np.float64), wanted.ravel().astype(np.float64)
+    difference, scale = (actual - expected).ravel().astype(np.float64), expected.ravel().astype(np.float64)
     norms = [float(np.linalg.norm(x)) for x in (difference, scale)]
     tops = [float(np.abs(x).max(initial=0)) for x in (difference, scale)]
     return norms[0] / norms[1] if norms[1] else norms[0], tops[0] / tops[1] if tops[1] else tops[0]

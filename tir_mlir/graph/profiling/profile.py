@@ -50,14 +50,14 @@ class Profile(list[CallTime]):
 
     def by_function(self) -> list[tuple[str, list[CallTime]]]:
         """The calls of each function, most time first."""
-        found: dict[str, list[CallTime]] = {}
+        calls: dict[str, list[CallTime]] = {}
         for call in self:
-            found.setdefault(call.function, []).append(call)
-        return sorted(found.items(), key=lambda each: -sum(c.seconds for c in each[1]))
+            calls.setdefault(call.function, []).append(call)
+        return sorted(calls.items(), key=lambda entry: -sum(c.seconds for c in entry[1]))
 
     def rows(self) -> list[tuple[str, ...]]:
         """The table: function, calls, microseconds, share, GFLOP/s, GB/s, fraction of the roof."""
-        made = []
+        table = []
         for name, calls in self.by_function():
             took = sum(c.seconds for c in calls)
             flops = [c.flops for c in calls if c.flops]
@@ -66,8 +66,8 @@ class Profile(list[CallTime]):
             least = [c.fraction * c.seconds for c in calls if c.fraction is not None]
             roof = f"{sum(least) / took:.0%}" if least else "-"
             share = f"{took / self.total:.1%}"
-            made.append((name, str(len(calls)), f"{1e6 * took:.1f}", share, rate, bytes_, roof))
-        return made
+            table.append((name, str(len(calls)), f"{1e6 * took:.1f}", share, rate, bytes_, roof))
+        return table
 
     def roofline(self) -> Picture:
         """The functions under the roofs of the machine, of one thread."""
@@ -105,10 +105,10 @@ def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[
     """
     functions = _functions(graph, plan, target, libs)
     steps = [(functions[c.callee], _arrays(c, frame)) for c in plan.calls]
-    taken: list[list[float]] = [[] for _ in steps]
+    samples: list[list[float]] = [[] for _ in steps]
     idle = _overhead()
     for run in range(rounds + 1):
-        for call, (function, arrays), seconds in zip(plan.calls, steps, taken, strict=True):
+        for call, (function, arrays), seconds in zip(plan.calls, steps, samples, strict=True):
             start = time.perf_counter()
             function(*arrays)
             if run:
@@ -117,19 +117,19 @@ def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[
                 arrays[source][...] = arrays[result]
     with entered():
         flops = {name: attrs.get(f.func.op, FLOPS) for name, f in graph.module.prim_funcs.items()}
-    made = [
+    call_times = [
         _timed(c, median(s), flops.get(c.callee), arrays)
-        for c, s, (_, arrays) in zip(plan.calls, taken, steps, strict=True)
+        for c, s, (_, arrays) in zip(plan.calls, samples, steps, strict=True)
     ]
-    return Profile(made)
+    return Profile(call_times)
 
 
 def _arrays(call: Call, frame: Frame) -> list[Any]:
     """The arguments of a call. Functions are timed alone, not in place: a result has an array of its own."""
-    found = [frame.array(p) for p in (*call.inputs, *call.outputs)]
+    arrays = [frame.array(p) for p in (*call.inputs, *call.outputs)]
     for _, result in call.in_place:
-        found[result] = np.empty_like(found[result])
-    return found
+        arrays[result] = np.empty_like(arrays[result])
+    return arrays
 
 
 def _timed(call: Call, seconds: float, flops: int | None, arrays: Sequence[Any]) -> CallTime:
@@ -140,17 +140,17 @@ def _timed(call: Call, seconds: float, flops: int | None, arrays: Sequence[Any])
 
 def _functions(graph: Graph, plan: Plan, target: Any, libs: Sequence[Any]) -> dict[str, Callable[..., Any]]:
     """Each function that is called, alone."""
-    found: dict[str, Callable[..., Any]] = {}
+    functions: dict[str, Callable[..., Any]] = {}
     names = {call.callee for call in plan.calls if not call.packed}
     for name in {call.callee for call in plan.calls if call.packed}:
         python = packed_function(name)
-        found[name] = python if python is not None else _no_time
+        functions[name] = python if python is not None else _no_time
     if names:
         with built_as_given():
             module = IRModule({f"tir_{name}": graph.module[name] for name in sorted(names)})  # not exp, as in C
             library = build(module, target, libs=libs)
-        found |= {name: library[f"tir_{name}"] for name in names}
-    return found
+        functions |= {name: library[f"tir_{name}"] for name in names}
+    return functions
 
 
 def _no_time(*arrays: Any) -> None:
@@ -159,12 +159,12 @@ def _no_time(*arrays: Any) -> None:
 
 def _overhead() -> float:
     """Seconds that a call from Python takes beside the function."""
-    taken = []
+    samples = []
     for _ in range(50):
         start = time.perf_counter()
         _no_time()
-        taken.append(time.perf_counter() - start)
-    return median(taken)
+        samples.append(time.perf_counter() - start)
+    return median(samples)
 
 
 CHAINS, TURNS, ROUNDS = 12, 20_000, 12
@@ -187,13 +187,13 @@ def bandwidths() -> tuple[tuple[int, float], ...]:
     """(bytes, bytes a second) of one thread that reads these sizes again and again."""
     with built_as_given():
         run = build(IRModule.from_mlir(_reader(host().lanes(32))))["reads"]
-    out, found = empty((host().lanes(32),), "float32"), []
+    out, rates = empty((host().lanes(32),), "float32"), []
     for size in SIZES:
         source, times = empty((size // 4,), "float32"), max(1, (1 << 21) // size)
         source[:] = 1
         took = _best(lambda s=source, n=times: [run(s, out) for _ in range(n)])
-        found.append((size, size * times / took))
-    return tuple(found)
+        rates.append((size, size * times / took))
+    return tuple(rates)
 
 
 def bandwidth(size: float) -> float:
@@ -209,18 +209,18 @@ def least_seconds(flops: float, moved: float) -> float:
 def _best(call: Callable[[], object]) -> float:
     """The shortest of several rounds: other load on the machine only lengthens one."""
     call()
-    found = float("inf")
+    shortest = float("inf")
     for _ in range(ROUNDS):
         start = time.perf_counter()
         call()
-        found = min(found, time.perf_counter() - start)
-    return found
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest
 
 
 def _program(lanes: int) -> str:
     vector = f"vector<{lanes}xf32>"
     names = [f"%a{n}" for n in range(CHAINS)]
-    given = ", ".join(f"{name} = %zero" for name in names)
+    iter_args = ", ".join(f"{name} = %zero" for name in names)
     types = ", ".join([vector] * CHAINS)
     steps = "\n".join(f"      %b{n} = vector.fma %a{n}, %x, %x : {vector}" for n in range(CHAINS))
     sums, last = [], "%r#0"
@@ -235,7 +235,7 @@ module {{
     %n = arith.constant {TURNS} : index
     %zero = arith.constant dense<0.0> : {vector}
     %x = vector.load %out[%c0] : memref<{lanes}xf32>, {vector}
-    %r:{CHAINS} = scf.for %i = %c0 to %n step %c1 iter_args({given}) -> ({types}) {{
+    %r:{CHAINS} = scf.for %i = %c0 to %n step %c1 iter_args({iter_args}) -> ({types}) {{
 {steps}
       scf.yield {", ".join(f"%b{n}" for n in range(CHAINS))} : {types}
     }}
@@ -250,7 +250,7 @@ module {{
 def _reader(lanes: int) -> str:
     """Sums of a buffer, in eight chains of vectors."""
     vector = f"vector<{lanes}xf32>"
-    given = ", ".join(f"%a{n} = %zero" for n in range(_READS))
+    iter_args = ", ".join(f"%a{n} = %zero" for n in range(_READS))
     types = ", ".join([vector] * _READS)
     steps, sums, last = [], [], "%r#0"
     for n in range(_READS):
@@ -268,7 +268,7 @@ module {{
     %step = arith.constant {_READS * lanes} : index
     %n = memref.dim {{tir.name = "n"}} %in, %c0 : memref<?xf32>
     %zero = arith.constant dense<0.0> : {vector}
-    %r:{_READS} = scf.for %i = %c0 to %n step %step iter_args({given}) -> ({types}) {{
+    %r:{_READS} = scf.for %i = %c0 to %n step %step iter_args({iter_args}) -> ({types}) {{
 {chr(10).join(steps)}
       scf.yield {", ".join(f"%b{n}" for n in range(_READS))} : {types}
     }}

@@ -45,19 +45,19 @@ class Matcher:
         """Whether a value is as the pattern says; if not, nothing is noted."""
         if pattern in self.matches:
             return same(self.matches[pattern], value)
-        before = dict(self.matches)
+        snapshot = dict(self.matches)
         if pattern.matches(value, self):
             self.matches[pattern] = value
             return True
-        self.matches = before
+        self.matches = snapshot
         return False
 
     def match_all(self, patterns: Any, values: Any) -> bool:
         """The same for several, one by one."""
-        before = dict(self.matches)
+        snapshot = dict(self.matches)
         if len(patterns) == len(values) and all(map(self.match, patterns, values)):
             return True
-        self.matches = before
+        self.matches = snapshot
         return False
 
     def definition(self, value: Any) -> Any:
@@ -72,6 +72,6 @@ def is_a(value: Any, *kinds: str) -> bool:
     return not {*kinds}.isdisjoint(getattr(value, "kinds", ()))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(lhs: Any, rhs: Any) -> bool:
     """Whether two values are one; shapes and names are compared by value."""
-    return one is other or (isinstance(one, (str, tuple, ir.Value)) and bool(one == other))
+    return lhs is rhs or (isinstance(lhs, (str, tuple, ir.Value)) and bool(lhs == rhs))

@@ -49,26 +49,26 @@ class DFPattern:
         """A call. varg_default_wildcard: further arguments are anything."""
         return CallPattern(self, args, varg_default_wildcard)
 
-    def __or__(self, other: Any) -> DFPattern:
-        return _combined(any, self, other)
+    def __or__(self, rhs: Any) -> DFPattern:
+        return _combined(any, self, rhs)
 
-    def __and__(self, other: Any) -> DFPattern:
-        return _combined(all, self, other)
+    def __and__(self, rhs: Any) -> DFPattern:
+        return _combined(all, self, rhs)
 
     def __invert__(self) -> DFPattern:
         return DFPattern(lambda value, matcher: self.matched(value, matcher.lookup) is None)
 
-    def __add__(self, other: Any) -> DFPattern:
-        return is_op("relax.add")(self, other)
+    def __add__(self, rhs: Any) -> DFPattern:
+        return is_op("relax.add")(self, rhs)
 
-    def __sub__(self, other: Any) -> DFPattern:
-        return is_op("relax.subtract")(self, other)
+    def __sub__(self, rhs: Any) -> DFPattern:
+        return is_op("relax.subtract")(self, rhs)
 
-    def __mul__(self, other: Any) -> DFPattern:
-        return is_op("relax.multiply")(self, other)
+    def __mul__(self, rhs: Any) -> DFPattern:
+        return is_op("relax.multiply")(self, rhs)
 
-    def __truediv__(self, other: Any) -> DFPattern:
-        return is_op("relax.divide")(self, other)
+    def __truediv__(self, rhs: Any) -> DFPattern:
+        return is_op("relax.divide")(self, rhs)
 
     def __getitem__(self, index: int) -> DFPattern:
         return is_tuple_get_item(self, index)
@@ -94,8 +94,8 @@ class DFPattern:
         return self.where(lambda v: _type(v, "ndim") == rank)
 
 
-def _combined(some: Callable[[Any], bool], *given: Any) -> DFPattern:
-    parts = [as_pattern(g) for g in given]
+def _combined(some: Callable[[Any], bool], *operands: Any) -> DFPattern:
+    parts = [as_pattern(g) for g in operands]
     return DFPattern(lambda value, matcher: some(matcher.match(p, value) for p in parts), parts)
 
 
@@ -112,7 +112,7 @@ def _type(value: Any, word: str) -> Any:
 
 
 def _shape_is(shape: Any, expected: Sequence[Any]) -> bool:
-    sizes = [[Sizes().int_expr(size) for size in given] for given in (shape or (), expected)]
+    sizes = [[Sizes().int_expr(size) for size in dims] for dims in (shape or (), expected)]
     return shape is not None and len(sizes[0]) == len(sizes[1]) and all(map(equal, *sizes))
 
 
@@ -134,13 +134,13 @@ class CallPattern(DFPattern):
         )
 
 
-def as_pattern(given: Any) -> DFPattern:
+def as_pattern(expr: Any) -> DFPattern:
     """A pattern; an expression, an operator or a value stands for itself. Errors: GraphError."""
-    if isinstance(given, DFPattern):
-        return given
-    if hasattr(given, "kinds") or isinstance(given, ir.Value):
-        return is_expr(given)
-    raise GraphError(f"a pattern is made of patterns, such as wildcard(), and expressions, not {short_repr(given)}")
+    if isinstance(expr, DFPattern):
+        return expr
+    if hasattr(expr, "kinds") or isinstance(expr, ir.Value):
+        return is_expr(expr)
+    raise GraphError(f"a pattern is made of patterns, such as wildcard(), and expressions, not {short_repr(expr)}")
 
 
 def wildcard() -> DFPattern:
@@ -212,14 +212,14 @@ def is_tuple(fields: Sequence[Any], unordered: bool = False) -> DFPattern:
 
 def is_tuple_get_item(tuple_value: DFPattern, index: int | None = None) -> DFPattern:
     """One value of a tuple; index None: any."""
-    whole = as_pattern(tuple_value)
+    tuple_pattern = as_pattern(tuple_value)
 
     def matches(value: Any, matcher: Matcher) -> bool:
         value = matcher.definition(value)
         fits = is_a(value, "tuple_getitem") and index in (None, value.index)
-        return fits and matcher.match(whole, value.tuple_value)
+        return fits and matcher.match(tuple_pattern, value.tuple_value)
 
-    return DFPattern(matches, [whole])
+    return DFPattern(matches, [tuple_pattern])
 
 
 def is_call_tir(func_name: str, args: Any = None) -> DFPattern:

@@ -156,10 +156,10 @@ class Call:
     def number(self, value: float, like: ir.Value) -> ir.Value:
         """A constant of no dimensions, of the element type of another value."""
         dtype = self.type_of(like).dtype
-        known = "float32" if dtype == "bfloat16" else dtype  # NumPy has no such type
+        numpy_dtype = "float32" if dtype == "bfloat16" else dtype  # NumPy has no such type
         with ir.InsertionPoint(self.node.op):
-            constant = self.rewriter.add(create.constant(np.asarray(value, known), self.node.names[0]))
-        return constant if known == dtype else self.emit("astype", [constant], {"dtype": dtype})
+            constant = self.rewriter.add(create.constant(np.asarray(value, numpy_dtype), self.node.names[0]))
+        return constant if numpy_dtype == dtype else self.emit("astype", [constant], {"dtype": dtype})
 
     def replace(self, value: ir.Value) -> None:
         """Put a value in the place of its result: it is dead then."""

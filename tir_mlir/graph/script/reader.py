@@ -123,9 +123,9 @@ class _Reader:
     def _args(self) -> list[ast.arg]:
         args = self.node.args
         extra = [*args.kwonlyargs, *args.posonlyargs, args.vararg, args.kwarg, *args.defaults]
-        for one in extra:
-            if one is not None:
-                raise self.source.error(one, "a graph takes plain positional parameters without defaults")
+        for node in extra:
+            if node is not None:
+                raise self.source.error(node, "a graph takes plain positional parameters without defaults")
         return args.args
 
     def _parameter(self, arg: ast.arg) -> Var:
@@ -143,8 +143,8 @@ class _Reader:
         """Of a tensor whose rank is known a size for each axis: x: R.Tensor("float32", ndim=2) is (x_0, x_1)."""
         if not isinstance(info, TensorStructInfo) or info.shape is not None or info.ndim < 0 or not info.dtype:
             return info
-        taken = {*self.sizes, *(arg.arg for arg in self._args()), *self.names}
-        return TensorStructInfo([free_name(f"{name}_{n}", taken) for n in range(info.ndim)], info.dtype)
+        reserved = {*self.sizes, *(arg.arg for arg in self._args()), *self.names}
+        return TensorStructInfo([free_name(f"{name}_{n}", reserved) for n in range(info.ndim)], info.dtype)
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -190,8 +190,8 @@ class _Reader:
             raise self.source.error(
                 stmt, f"the branches of an `if` end by binding one name, not {name} and {sides[1][0]}"
             )
-        made = self._located(stmt, lambda: chosen(condition, sides[0][1], sides[1][1]))
-        self.names[name] = self._bound(stmt, name, made)
+        selected = self._located(stmt, lambda: chosen(condition, sides[0][1], sides[1][1]))
+        self.names[name] = self._bound(stmt, name, selected)
 
     def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Any]:
         """The name that the last line of a branch binds, and its value; names of the branch are its own."""
@@ -201,13 +201,13 @@ class _Reader:
             raise self.source.error(last, "a branch ends with an assignment; fix: bind what the inner `if` chose")
         if not isinstance(target, ast.Name):
             raise self.source.error(last, "the last line of a branch of an `if` binds its value: gv = ...")
-        outside, before = dict(self.names), len(self.emitter.values)
+        outside, outer_count = dict(self.names), len(self.emitter.values)
         for stmt in body:
             if isinstance(stmt, (ast.Return, ast.With)):
                 raise self.source.error(stmt, "a branch of an `if` has assignments; it returns by the name it binds")
             self._statement(stmt)
-        made = list(self.emitter.values.values())[before:]
-        self._located(last, lambda: check_branch(made, self.emitter.functions))
+        branch_values = list(self.emitter.values.values())[outer_count:]
+        self._located(last, lambda: check_branch(branch_values, self.emitter.functions))
         value = self._located(last, lambda: self.emitter.operand(self.names[target.id]))
         self.names = outside
         return target.id, value
@@ -234,11 +234,11 @@ class _Reader:
         if len(values) == len(names) and all(size is not None for size in sizes):
             self.names |= {name: SIZES.variable(str(size)) for name, size in zip(names, sizes, strict=True)}
             return
-        made = self._eval(value)
+        rvalue = self._eval(value)
         if isinstance(target, ast.Name):
-            self.names[target.id] = self._bound(stmt, target.id, made)
+            self.names[target.id] = self._bound(stmt, target.id, rvalue)
         else:
-            self._unpack(stmt, names, made)
+            self._unpack(stmt, names, rvalue)
         if annotation is not None:
             self._check(annotation, self.names[names[0]])
 
@@ -255,14 +255,14 @@ class _Reader:
         value = self._located(
             stmt, lambda: cast.value if isinstance(cast.value, ShapeExpr) else self.emitter.operand(cast.value)
         )
-        found = self._located(stmt, lambda: matched(MatchCast(value, cast.info), self.sizes))
-        self.names |= {name: size for name, size in found.items() if name.isidentifier()}
+        sizes = self._located(stmt, lambda: matched(MatchCast(value, cast.info), self.sizes))
+        self.names |= {name: size for name, size in sizes.items() if name.isidentifier()}
         return value
 
     def _unpack(self, stmt: ast.stmt, names: list[str], value: Any) -> None:
         """`a, b = R.split(x, 2)`."""
-        whole = self._bound(stmt, f"{names[0]}_tuple", value)
-        items = self._located(stmt, lambda: list(whole))
+        tuple_var = self._bound(stmt, f"{names[0]}_tuple", value)
+        items = self._located(stmt, lambda: list(tuple_var))
         if len(items) != len(names):
             raise self.source.error(stmt, f"{len(items)} values are not {len(names)} names")
         for name, item in zip(names, items, strict=True):
@@ -298,11 +298,11 @@ class _Reader:
         """A written type must be the inferred one, where both are numbers."""
         if annotation is None or not isinstance(value, Expr):
             return
-        said, found = self._info(annotation), value.struct_info
-        if value.first_of_tuple and isinstance(said, TupleStructInfo) and said.fields:
-            said = said.fields[0]
-        if not said.could_be(found):
-            raise self.source.error(annotation, f"the value is {found}, not {said}")
+        declared, inferred = self._info(annotation), value.struct_info
+        if value.first_of_tuple and isinstance(declared, TupleStructInfo) and declared.fields:
+            declared = declared.fields[0]
+        if not declared.could_be(inferred):
+            raise self.source.error(annotation, f"the value is {inferred}, not {declared}")
 
 
 def _last_word(node: ast.expr) -> str:
@@ -315,10 +315,10 @@ def _size(name: str, value: ast.expr) -> str | None:
         return None
     if not isinstance(value.func, ast.Attribute):
         return None
-    given = [a.value for a in value.args if isinstance(a, ast.Constant)]
+    literals = [a.value for a in value.args if isinstance(a, ast.Constant)]
     if _last_word(value.func).startswith("int"):
         return name if not value.args else None
-    return str(given[0]) if given else name
+    return str(literals[0]) if literals else name
 
 
 # --- `if`: both branches are computed, and the condition chooses; what may fail unchosen is refused ------------------
@@ -374,11 +374,11 @@ def _check_program(name: str, functions: Mapping[str, Any]) -> None:
                 )
 
 
-def chosen(condition: Expr, one: Expr, other: Expr) -> Expr:
+def chosen(condition: Expr, then_value: Expr, else_value: Expr) -> Expr:
     """What an `if` is worth: `where` of both values, of tuples field by field. Errors: GraphError for two types."""
-    first, second = one.struct_info, other.struct_info
+    first, second = then_value.struct_info, else_value.struct_info
     if first != second:
         raise GraphError(f"the branches of an `if` make values of one type, not {first} and {second}")
     if isinstance(first, TupleStructInfo):
-        return Tuple([chosen(condition, a, b) for a, b in zip(one, other, strict=True)])  # pyright: ignore[reportArgumentType]
-    return Call(Op.get("relax.where"), [condition, one, other])
+        return Tuple([chosen(condition, a, b) for a, b in zip(then_value, else_value, strict=True)])  # pyright: ignore[reportArgumentType]
+    return Call(Op.get("relax.where"), [condition, then_value, else_value])

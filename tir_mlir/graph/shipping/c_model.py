@@ -97,8 +97,8 @@ class CModel:
         for size in self.plan.symbols:
             least, greatest = self.ranges.get(size, (0, -1))
             beyond = f" || {size} > {greatest}" if greatest >= 0 else ""
-            wanted = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
-            lines.append(f'  if ({size} < {least}{beyond}) return refused("the size {size} must be {wanted}");')
+            allowed = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
+            lines.append(f'  if ({size} < {least}{beyond}) return refused("the size {size} must be {allowed}");')
         for name, type_, _ in self.tensors:
             for size in dict.fromkeys(s for s in type_.shape if isinstance(s, str) and not s.isidentifier()):
                 words = f"{name} would have a negative size, {size}"
@@ -118,8 +118,8 @@ class CModel:
         arena = f"{self.name}_arena_bytes({', '.join(self.plan.symbols)})"
         sizes = [size if size in self.plan.symbols else arena for size in self.kernels.sizes]  # the arena's has a name
         tensors = [name for name, _, _ in self.tensors]
-        given = ", ".join([*sizes, *tensors, "(const int8_t *)model->data", "(int8_t *)arena"])
-        return f"  if ({self.kernels.name}({given})) return refused({self.kernels.error}());"
+        arguments = ", ".join([*sizes, *tensors, "(const int8_t *)model->data", "(int8_t *)arena"])
+        return f"  if ({self.kernels.name}({arguments})) return refused({self.kernels.error}());"
 
     def example(self) -> str:
         """example.c: runs the model on numbers that it makes, and prints what comes out."""
@@ -132,14 +132,14 @@ class CModel:
             if not out:
                 value = _filled(type_.dtype)
                 lines.append(f"  for (int64_t i = 0; i < count_{name}; i++) {name}[i] = {value};")
-        given = ", ".join(["model", *symbols, *(name for name, _, _ in self.tensors), "arena"])
+        arguments = ", ".join(["model", *symbols, *(name for name, _, _ in self.tensors), "arena"])
         prints = [
             f'  for (int64_t i = 0; i < count_{name}; i++) printf("%.9g\\n", (double){name}[i]);'
             for name, _, out in self.tensors
             if out
         ]
         return _EXAMPLE.format(
-            n=self.name, values="\n".join(lines), sizes=", ".join(symbols), given=given, prints="\n".join(prints)
+            n=self.name, values="\n".join(lines), sizes=", ".join(symbols), given=arguments, prints="\n".join(prints)
         )
 
 
@@ -341,8 +341,12 @@ def lacking_code(target: Target | str) -> str:
     arch, features = _needed(target)
     if arch == "x86_64":
         rows = [(name, *_CPUID[name]) for name in _CPUID if name in features]
-        return _X86.format(rows=_rows([(n, hex(leaf), *rest) for n, leaf, *rest in rows])) if rows else _NONE
-    rows = [(name, *at) for name, at in _HWCAP.get(arch, {}).items() if name in features]
+        return (
+            _X86.format(rows=_rows([(n, hex(leaf), *register_bit) for n, leaf, *register_bit in rows]))
+            if rows
+            else _NONE
+        )
+    rows = [(name, *bit) for name, bit in _HWCAP.get(arch, {}).items() if name in features]
     macro = {"aarch64": "__aarch64__", "riscv64": "__riscv"}.get(arch, "")
     return _AUXILIARY.format(rows=_rows(rows), macro=macro) if rows else _NONE
 
@@ -355,7 +359,7 @@ def _needed(target: Target | str) -> tuple[str, Collection[str]]:
 
 
 def _rows(rows: Collection[tuple[object, ...]]) -> str:
-    return "\n".join(f'    {{"{name}", {", ".join(map(str, rest))}}},' for name, *rest in rows)
+    return "\n".join(f'    {{"{name}", {", ".join(map(str, columns))}}},' for name, *columns in rows)
 
 
 _NONE = "static const char *lacking(void) { return NULL; }\n"

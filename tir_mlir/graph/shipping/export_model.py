@@ -38,8 +38,8 @@ def export_model(
     libs: Sequence[str | Path],
 ) -> list[Path]:
     """Write the files of a model to a folder, see `Model.export`. Raises BuildError."""
-    place = Path(folder)
-    name = name or re.sub(r"\W", "_", place.resolve().name)
+    out_dir = Path(folder)
+    name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
         raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
     if apart := python_calls(plan):
@@ -47,59 +47,59 @@ def export_model(
             f"the model calls {', '.join(sorted(apart))} of Python, which a library without Python cannot; fix: give "
             "it as C, in libs=[...]"
         )
-    own = not isinstance(target, Target) or not target.triple
-    if own:
+    for_host = not isinstance(target, Target) or not target.triple
+    if for_host:
         toolchain.require(("zig",), "model.export")
     with entered():
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
-    place.mkdir(parents=True, exist_ok=True)
-    written = {place / f"{name}.safetensors": weights_file.file_content(plan, weights)}
+    out_dir.mkdir(parents=True, exist_ok=True)
+    written = {out_dir / f"{name}.safetensors": weights_file.file_content(plan, weights)}
     with built_as_given():
-        library = build(module, target, driver="jit" if own else "object", libs=libs)
-    if not own and isinstance(target, Target) and target.arch == "wasm32":
-        return _web(library, place, name, plan, written, ranges)
+        library = build(module, target, driver="jit" if for_host else "object", libs=libs)
+    if not for_host and isinstance(target, Target) and target.arch == "wasm32":
+        return _web(library, out_dir, name, plan, written, ranges)
     (signature,) = library.exporter.signatures
     kernels = f"{name}_kernels"
     model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges)
     written |= {
-        place / f"{name}.h": model.header().encode(),
-        place / f"{name}.c": model.loader().encode(),
-        place / "example.c": model.example().encode(),
+        out_dir / f"{name}.h": model.header().encode(),
+        out_dir / f"{name}.c": model.loader().encode(),
+        out_dir / "example.c": model.example().encode(),
     }
     files.write_whole(written)
-    made = _library(library, model, place) if own else library.export(place / f"{kernels}.o", kernels)
-    return [*written, *made]
+    binaries = _library(library, model, out_dir) if for_host else library.export(out_dir / f"{kernels}.o", kernels)
+    return [*written, *binaries]
 
 
 def _web(
     library: Library,
-    place: Path,
+    out_dir: Path,
     name: str,
     plan: Plan,
     written: dict[Path, bytes],
     ranges: Mapping[str, Sequence[int]],
 ) -> list[Path]:
     """NAME.wasm, and NAME.js: the loader of the code, and of the model."""
-    module, loader = library.export(place / f"{name}.wasm")
+    module, loader = library.export(out_dir / f"{name}.wasm")
     written |= {Path(loader): Path(loader).read_bytes() + model_part(name, plan, ranges).encode()}
     files.write_whole(written)
     return [*written, module]
 
 
-def _library(library: Library, model: CModel, place: Path) -> list[Path]:
+def _library(library: Library, model: CModel, out_dir: Path) -> list[Path]:
     """NAME.so and libNAME.a: the compiled code, and the loader."""
     name, kernels = model.name, model.kernels.name
     with files.folder() as temporary:
         objects = [str(Path(temporary, f"{part}.o")) for part in (kernels, name)]
         _, written = library.export(objects[0], kernels)
-        made: Mapping[Path, bytes] = {place / f"{kernels}.h": written.read_bytes()}
-        files.write_whole(dict(made))
-        options = ["-c", "-O2", "-fPIC", "-fno-sanitize=all", f"-I{place}"]
-        toolchain.run("zig", ["cc", *options, str(place / f"{name}.c"), "-o", objects[1]])
+        headers: Mapping[Path, bytes] = {out_dir / f"{kernels}.h": written.read_bytes()}
+        files.write_whole(dict(headers))
+        options = ["-c", "-O2", "-fPIC", "-fno-sanitize=all", f"-I{out_dir}"]
+        toolchain.run("zig", ["cc", *options, str(out_dir / f"{name}.c"), "-o", objects[1]])
         shared, static = Path(temporary, f"{name}.so"), Path(temporary, f"lib{name}.a")
         aot.link_shared(objects, str(shared), library.exporter.needed_libraries(), model.functions)
         toolchain.run("zig", ["ar", "rcs", str(static), *objects])
-        libraries = {place / path.name: path.read_bytes() for path in (shared, static)}
+        libraries = {out_dir / path.name: path.read_bytes() for path in (shared, static)}
         files.write_whole(dict(libraries))
-    return [*made, *libraries]
+    return [*headers, *libraries]

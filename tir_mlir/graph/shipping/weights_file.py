@@ -40,10 +40,10 @@ def file_content(plan: Plan, weights: np.ndarray) -> bytes:
 
 def checksum(data: bytes) -> int:
     """FNV-1a with 64 bits: by it a loader knows that a file has the layout that the code was compiled for."""
-    found = 0xCBF29CE484222325
+    digest = 0xCBF29CE484222325
     for byte in data:
-        found = (found ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return found
+        digest = (digest ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return digest
 
 
 def _entry(type_: TensorType, start: int, end: int) -> dict[str, object]:

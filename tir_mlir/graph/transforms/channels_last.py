@@ -78,8 +78,8 @@ def _sink(call: Call, _: Matches) -> ir.Value | None:
 
 def _source(call: Call, value: ir.Value) -> ir.Value | None:
     """What a value is the permutation to channels first of."""
-    before = call.before(value, is_op("permute_dims"))
-    return before.args[0] if before is not None and before.attrs.get("axes") == _TO_FIRST else None
+    permute = call.before(value, is_op("permute_dims"))
+    return permute.args[0] if permute is not None and permute.attrs.get("axes") == _TO_FIRST else None
 
 
 def _attributes_of_last(call: Call) -> dict[str, Any] | None:

@@ -17,13 +17,13 @@ def clean(graph: Graph) -> Graph:
     lv = R.nn.relu(x); lv1 = R.nn.relu(x); lv2 = R.exp(x)          lv = R.nn.relu(x)
     gv = R.add(lv, lv1)                                     ->     gv = R.add(lv, lv)
     """
-    made = graph.clone()
+    cleaned = graph.clone()
     with entered():
-        merge_equal_nodes(made.func)
-        erase_dead_nodes(made.func)
-        drop_unused_inputs(made.func)
-        erase_unused_functions(made.module.mlir)
-    return made
+        merge_equal_nodes(cleaned.func)
+        erase_dead_nodes(cleaned.func)
+        drop_unused_inputs(cleaned.func)
+        erase_unused_functions(cleaned.module.mlir)
+    return cleaned
 
 
 def merge_equal_nodes(func: TensorFunc) -> int:
@@ -35,12 +35,12 @@ def merge_equal_nodes(func: TensorFunc) -> int:
 
     The replaced nodes are dead. Calls of packed functions are left alone.
     """
-    known: dict[Any, Node] = {}
+    first_nodes: dict[Any, Node] = {}
     merged = 0
     for node in func.nodes:
         if node.kind == encoding.PACKED:
             continue
-        first = known.setdefault(_key(node), node)
+        first = first_nodes.setdefault(_key(node), node)
         if first is not node:
             merged += 1
             for old, new in zip(node.results, first.results, strict=True):
@@ -103,21 +103,21 @@ def erase_unused_functions(module: ir.Module) -> int:
         for func in unused:
             func.op.erase()
         erased += len(unused)
-    kept = called | {f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR}
+    live = called | {f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR}
     for func in funcs(module):
-        if func.name in dropped - kept:
+        if func.name in dropped - live:
             func.op.erase()
             erased += 1
     return erased
 
 
 def _called(module: ir.Module) -> set[str]:
-    found: set[str] = set()
+    callees: set[str] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:
         if op.name == "func.call":
-            found.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+            callees.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
     visit(module.operation, look)
-    return found
+    return callees

@@ -17,20 +17,20 @@ def constants_to_weights(graph: Graph) -> Graph:
         func.func @main(%x: tensor<4xf32>) { %c = arith.constant dense<2.0> : tensor<f32> ... }
     ->  func.func @main(%x: tensor<4xf32>, %c: tensor<f32> {graph.weight = "c"}) { ... }
     """
-    made = graph.clone()
+    clone = graph.clone()
     with entered():
-        func, known = made.func, {}
+        func, parameters = clone.func, {}
         for node in [n for n in func.nodes if n.kind == "constant" and not is_embedded(n)]:
             array = constant_array(node)
             key = str(node.types[0]), array.tobytes()
-            if key not in known:
-                name = free_name(node.names[0], made.weights)
-                made.weights[name] = array
-                made.from_text |= {name}
-                known[key] = create.add_input(func, node.names[0], node.types[0], name)
-            node.results[0].replace_all_uses_with(known[key])
+            if key not in parameters:
+                name = free_name(node.names[0], clone.weights)
+                clone.weights[name] = array
+                clone.from_text |= {name}
+                parameters[key] = create.add_input(func, node.names[0], node.types[0], name)
+            node.results[0].replace_all_uses_with(parameters[key])
             node.op.erase()
-    return made
+    return clone
 
 
 def is_embedded(node: Node) -> bool:

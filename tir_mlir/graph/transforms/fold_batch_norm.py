@@ -38,15 +38,15 @@ def _fold(call: Call, matches: Matches) -> ir.Value | None:
     shift = call.emit("negative", [call.emit("multiply", [mean, scale])])
     if call.attrs["center"]:
         shift = call.emit("add", [shift, beta])
-    before, bias = _scaled(call, data, axis)
+    product, bias = _scaled(call, data, axis)
     along = partial(_along, call, axis=axis, rank=len(call.shape))
-    if before is None:
+    if product is None:
         data = call.emit("multiply", [data, along(scale)])
     else:
-        kernel = before.args[1]
-        scales = _along(call, scale, _output_channel(before), len(call.shape_of(kernel)))
+        kernel = product.args[1]
+        scales = _along(call, scale, _output_channel(product), len(call.shape_of(kernel)))
         weights = call.emit("multiply", [kernel, scales])
-        data = call.emit(before.op.short, [before.args[0], weights], before.attrs)
+        data = call.emit(product.op.short, [product.args[0], weights], product.attrs)
     if bias is None:
         return call.emit("add", [data, along(shift)])
     scaled = call.emit("multiply", [bias, along(scale)])
@@ -57,15 +57,15 @@ def _scaled(call: Call, data: ir.Value, axis: int) -> tuple[Call | None, ir.Valu
     """The convolution or product whose result, perhaps with a bias, is normalized; and that bias."""
     bias = None
     if (total := call.before(data, is_op("add"))) is not None and uses(data) == 1:
-        left, right = total.args
-        if call.is_weight(left):
-            left, right = right, left
-        if call.is_weight(right) and call.shape_of(left) == total.shape:
-            data, bias = left, right
-    before = call.before(data, is_kind(OperatorKind.CONVOLUTION) | is_op("nn.dense"))
-    if before is None or uses(data) != 1 or not _has_output_channel(before, axis):
+        lhs, rhs = total.args
+        if call.is_weight(lhs):
+            lhs, rhs = rhs, lhs
+        if call.is_weight(rhs) and call.shape_of(lhs) == total.shape:
+            data, bias = lhs, rhs
+    product = call.before(data, is_kind(OperatorKind.CONVOLUTION) | is_op("nn.dense"))
+    if product is None or uses(data) != 1 or not _has_output_channel(product, axis):
         return None, None
-    return (before, bias) if call.is_weight(before.args[1]) else (None, None)
+    return (product, bias) if call.is_weight(product.args[1]) else (None, None)
 
 
 def _has_output_channel(call: Call, axis: int) -> bool:

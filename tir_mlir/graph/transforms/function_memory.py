@@ -19,15 +19,15 @@ def find_scratch(graph: Graph) -> Graph:
 
     Buffers of symbolic sizes, and those of one iteration of a parallel loop, stay on the heap.
     """
-    made = graph.clone()
+    annotated = graph.clone()
     with entered():
-        callees = [f.callee for f in tensor_funcs(made.module.mlir) if f.kind == encoding.CALL_TIR]
+        callees = [f.callee for f in tensor_funcs(annotated.module.mlir) if f.kind == encoding.CALL_TIR]
     for name in dict.fromkeys(callees):
-        found = scratch_of(made.module[name].alone.mlir).get(name, 0)
-        if found:
+        scratch_bytes = scratch_of(annotated.module[name].alone.mlir).get(name, 0)
+        if scratch_bytes:
             with entered():
-                attrs.put(made.module[name].func.op, SCRATCH, found)
-    return made
+                attrs.put(annotated.module[name].func.op, SCRATCH, scratch_bytes)
+    return annotated
 
 
 def mark_in_place(graph: Graph) -> Graph:
@@ -39,7 +39,7 @@ def mark_in_place(graph: Graph) -> Graph:
 
     Each pair is proved: every element of the result is written after the last read of that place.
     """
-    made = graph.clone()
+    annotated = graph.clone()
     with entered():
-        mark(made.func, made.module.mlir)
-    return made
+        mark(annotated.func, annotated.module.mlir)
+    return annotated

@@ -103,23 +103,23 @@ def fuse_ops(graph: Graph) -> Graph:
     function. Functions that declare their regions, that compute something else, or that are for any size and called
     with known sizes, stay alone.
     """
-    made = graph.clone()
+    fused = graph.clone()
     with entered():
-        callees = {f.callee for node in made.func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR}
-    facts = {name: facts_of(made.module[name]) for name in sorted(callees)}
+        callees = {f.callee for node in fused.func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR}
+    facts = {name: facts_of(fused.module[name]) for name in sorted(callees)}
     with entered():
-        func = made.func
+        func = fused.func
         _widen_for_each(func)
-        known: dict[Any, str] = {}
+        group_names: dict[Any, str] = {}
         for group in _groups(func, facts):
             if len(group.nodes) > 1:
-                _outline(made, func, group.nodes, known)
-    return clean(made)
+                _outline(fused, func, group.nodes, group_names)
+    return clean(fused)
 
 
 def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
     """All nodes in groups, most of one node."""
-    found: list[_Group] = []
+    groups: list[_Group] = []
     home: dict[Node, _Group] = {}
     returned = set(func.outputs)
     for node in func.nodes:
@@ -129,12 +129,12 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
         mine = facts[callee.callee]
         group = _joined(func, node, mine, home, returned)
         if group is None:
-            found.append(group := _Group(mine.kind))
+            groups.append(group := _Group(mine.kind))
         elif mine.kind in (FunctionKind.ROWS, FunctionKind.PRODUCT):
             group.kind = mine.kind
         group.nodes.append(node)
         home[node] = group
-    return found
+    return groups
 
 
 def _widen_for_each(func: TensorFunc) -> None:
@@ -170,40 +170,40 @@ def _joined(
     """The group that a node joins: that of a product among its inputs before others."""
     options = []
     if facts.kind is FunctionKind.PRODUCT:
-        before = [n for v in node.inputs if (n := node_of(v)) is not None]
-        return next((home[n] for n in before if n in home and widens_weights(func, n)), None)
+        defining = [n for v in node.inputs if (n := node_of(v)) is not None]
+        return next((home[n] for n in defining if n in home and widens_weights(func, n)), None)
     for number in sorted(facts.aligned):
         value = node.inputs[number]
-        before = node_of(value)
-        group = home.get(before) if before is not None else None
+        defining = node_of(value)
+        group = home.get(defining) if defining is not None else None
         if group is None or value in returned or sum(1 for _ in value.uses) != 1 or len(group.nodes) >= MOST_NODES:
             continue
-        if before is not None and _names_sizes(func, before):
+        if defining is not None and _names_sizes(func, defining):
             continue
-        after = facts.kind is FunctionKind.POINTWISE and group.kind in _TAKES_AFTER
-        if after or (facts.kind in _TAKES_BEFORE and group.kind is FunctionKind.POINTWISE):
+        is_epilogue = facts.kind is FunctionKind.POINTWISE and group.kind in _TAKES_AFTER
+        if is_epilogue or (facts.kind in _TAKES_BEFORE and group.kind is FunctionKind.POINTWISE):
             options.append(group)
     return min(options, key=lambda g: g.kind is not FunctionKind.PRODUCT, default=None)
 
 
 def _names_sizes(func: TensorFunc, node: Node) -> bool:
     """Whether a function has a size from its result alone, as `arange(n)`: its result is no buffer of another one."""
-    given = {name for v in node.inputs for size in func.type_of(v).shape for name in size_code.symbols(size)}
-    return any(name not in given for t in node.types for size in t.shape for name in size_code.symbols(size))
+    input_symbols = {name for v in node.inputs for size in func.type_of(v).shape for name in size_code.symbols(size)}
+    return any(name not in input_symbols for t in node.types for size in t.shape for name in size_code.symbols(size))
 
 
-def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], known: dict[Any, str]) -> None:
+def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], group_names: dict[Any, str]) -> None:
     """Move nodes to a private function, and call it in the place of the last one."""
-    inside = {r for node in nodes for r in node.results}
-    inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in inside))
+    internal = {r for node in nodes for r in node.results}
+    inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in internal))
     module, key, outputs = graph.module.mlir, _key(func, nodes, inputs), nodes[-1].results
-    if key not in known:
+    if key not in group_names:
         callees = [_NUMBERED.sub("", c.callee) for node in nodes if (c := node.callee) is not None]
         names = {value: f"x{number}" for number, value in enumerate(inputs)}
         group = group_of(module, func, "_".join(["fused", *callees])[:80], nodes, names, outputs)
         attrs.put(group.op, attrs.ATTRS, {"Primitive": True})
-        known[key] = group.name
-    call_group(func, tensor_func(module, known[key]), nodes, inputs, outputs)
+        group_names[key] = group.name
+    call_group(func, tensor_func(module, group_names[key]), nodes, inputs, outputs)
 
 
 def _key(func: TensorFunc, nodes: list[Node], inputs: list[ir.Value]) -> Any:

@@ -25,9 +25,9 @@ def fuse_tir(graph: Graph) -> Graph:
     Constants of a group become parameters. How the loops are fused is up to the schedule of the function. Functions
     that nothing calls any more are erased.
     """
-    made = graph.clone()
+    merged = graph.clone()
     with entered():
-        module = made.module.mlir
+        module = merged.module.mlir
         for group in [f for f in tensor_funcs(module) if f.kind == encoding.GROUP]:
             users = [n for f in tensor_funcs(module) if f.is_graph for n in f.nodes if n.callee == group]
             constants = [_constants_at(group, node) for node in users]
@@ -35,9 +35,9 @@ def fuse_tir(graph: Graph) -> Graph:
             name, parts = group.name, _calls(group)
             group.op.erase()
             merge_functions(module, name, *parts)
-            for node, more in zip(users, constants, strict=True):
-                _call_merged(module, node, name, more)
-    return clean(made)
+            for node, operands in zip(users, constants, strict=True):
+                _call_merged(module, node, name, operands)
+    return clean(merged)
 
 
 def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[Slot]]:
@@ -72,7 +72,7 @@ def _constants_to_inputs(group: TensorFunc) -> None:
         node.op.erase()
 
 
-def _call_merged(module: ir.Module, node: Node, name: str, more: list[ir.Value]) -> None:
+def _call_merged(module: ir.Module, node: Node, name: str, constants: list[ir.Value]) -> None:
     with ir.InsertionPoint(node.op):
-        call = create.call_tir(module, name, [*node.inputs, *more], node.types, node.names)
+        call = create.call_tir(module, name, [*node.inputs, *constants], node.types, node.names)
     replace_node(node, call.results)

@@ -20,27 +20,27 @@ def inlined_weights(graph: Graph) -> Graph:
     with entered():
         if prepares(graph) is None:
             return graph
-    made = graph.clone()
+    inlined = graph.clone()
     with entered():
-        func, own = made.func, prepares(made)
-        assert own is not None
-        known = {func.weight(n): value for n, value in enumerate(func.inputs)}
-        derived = attrs.get(own.op, DERIVES)
-        fresh = _fresh_names(func, {func.name_of(known[name]) for name in derived if name in known})
+        func, weights_func = inlined.func, prepares(inlined)
+        assert weights_func is not None
+        parameters = {func.weight(n): value for n, value in enumerate(func.inputs)}
+        derived = attrs.get(weights_func.op, DERIVES)
+        fresh = _fresh_names(func, {func.name_of(parameters[name]) for name in derived if name in parameters})
         inputs: list[TypedValue] = []
-        for number in range(len(own.inputs)):
-            name, type_ = own.input_name(number), own.input_type(number)
-            if name not in known:
-                known[name] = create.add_input(func, name, type_, name)
-            inputs.append((known[name], type_))
+        for number in range(len(weights_func.inputs)):
+            name, type_ = weights_func.input_name(number), weights_func.input_type(number)
+            if name not in parameters:
+                parameters[name] = create.add_input(func, name, type_, name)
+            inputs.append((parameters[name], type_))
         with ir.InsertionPoint.at_block_begin(func.body):
-            results = copy_body(made.module.mlir, own, inputs, Sizes(), fresh)
+            results = copy_body(inlined.module.mlir, weights_func, inputs, Sizes(), fresh)
         for name, (value, _) in zip(derived, results, strict=True):
-            if name in known:
-                known[name].replace_all_uses_with(value)
-        own.op.erase()
+            if name in parameters:
+                parameters[name].replace_all_uses_with(value)
+        weights_func.op.erase()
         drop_unused_inputs(func)
-    return made
+    return inlined
 
 
 def inlined_calls(graph: Graph) -> Graph:
@@ -68,11 +68,11 @@ def inlined_calls(graph: Graph) -> Graph:
             if (callee := node.callee) is not None
         ):
             return graph
-    made = graph.clone()
+    inlined = graph.clone()
     with entered():
-        for func in [f for f in tensor_funcs(made.module.mlir) if f.is_graph]:
-            _inline(made.module.mlir, func, lambda callee, func=func: inlines(func, callee))
-    return made
+        for func in [f for f in tensor_funcs(inlined.module.mlir) if f.is_graph]:
+            _inline(inlined.module.mlir, func, lambda callee, func=func: inlines(func, callee))
+    return inlined
 
 
 def _is_program(group: TensorFunc) -> bool:
@@ -83,14 +83,14 @@ def _is_program(group: TensorFunc) -> bool:
 
 def inlined_groups(graph: Graph) -> Graph:
     """The inverse of `fuse_ops`: the nodes of each group in place of its call."""
-    made = graph.clone()
+    inlined = graph.clone()
     with entered():
-        functions = tensor_funcs(made.module.mlir)
+        functions = tensor_funcs(inlined.module.mlir)
         for func in [f for f in functions if f.kind == encoding.GRAPH]:
-            _inline(made.module.mlir, func, lambda callee: callee.kind == encoding.GROUP)
+            _inline(inlined.module.mlir, func, lambda callee: callee.kind == encoding.GROUP)
         for func in [f for f in functions if f.kind == encoding.GROUP]:
             func.op.erase()
-    return made
+    return inlined
 
 
 def _inline(module: ir.Module, func: TensorFunc, inlines: Callable[[TensorFunc], bool]) -> None:
@@ -108,10 +108,10 @@ def _inline(module: ir.Module, func: TensorFunc, inlines: Callable[[TensorFunc],
 def _fresh_names(func: TensorFunc, dropped: Set[str] = frozenset()) -> Callable[[str], str]:
     """A function from a name to one that nothing in a graph has, which is taken then. dropped: names that get free."""
     inputs = {func.input_name(n) for n in range(len(func.inputs))}
-    taken = inputs - dropped | {name for node in func.nodes for name in node.names}
+    reserved = inputs - dropped | {name for node in func.nodes for name in node.names}
 
-    def fresh(wanted: str) -> str:
-        taken.add(free := free_name(wanted, taken))
+    def fresh(hint: str) -> str:
+        reserved.add(free := free_name(hint, reserved))
         return free
 
     return fresh

@@ -30,14 +30,14 @@ def legalize(graph: Graph) -> Graph:
     functions, and other constants, stay as they are.
     Errors: GraphError for an operator that the table does not have or that does not take its operands.
     """
-    made = graph.clone()
+    legalized = graph.clone()
     with entered():
-        rewrite = _Legalize(made)
-        for func in [f for f in tensor_funcs(made.module.mlir) if f.is_graph]:
+        rewrite = _Legalize(legalized)
+        for func in [f for f in tensor_funcs(legalized.module.mlir) if f.is_graph]:
             for node in func.nodes:
                 rewrite.node(func, node)
             erase_dead_nodes(func)
-    return made
+    return legalized
 
 
 class _Legalize:
@@ -73,12 +73,12 @@ class _Legalize:
     def _function(
         self,
         name: str,
-        given: Mapping[str, Any],
+        attributes: Mapping[str, Any],
         inputs: Sequence[TensorType | float],
         results: Sequence[TensorType],
     ) -> str | list[int]:
         """The name of a new function, or, if the operator returns inputs, their numbers."""
-        function = operator_program(name, given, inputs, results, self.sizes)
+        function = operator_program(name, attributes, inputs, results, self.sizes)
         if isinstance(function, list):
             return function
         symbol = create.fresh_symbol(self.module.mlir, name.replace(".", "_"))

@@ -27,10 +27,10 @@ def lift_weights(graph: Graph) -> Graph:
     with entered():
         if not _liftable(graph.func)[0]:
             return graph
-    made = graph.clone()
+    lifted = graph.clone()
     with entered():
-        _Lift(made).run()
-    return made
+        _Lift(lifted).run()
+    return lifted
 
 
 def prepares(graph: Graph) -> TensorFunc | None:
@@ -41,15 +41,15 @@ def prepares(graph: Graph) -> TensorFunc | None:
 def _liftable(func: TensorFunc) -> tuple[list[Node], set[ir.Value]]:
     """The nodes that depend on weights only, in order; none if all of them are views, which cost nothing. And the
     values that stand for rounded weights."""
-    known = {value for n, value in enumerate(func.inputs) if func.weight(n) is not None}
+    constant_values = {value for n, value in enumerate(func.inputs) if func.weight(n) is not None}
     stored = {value for n, value in enumerate(func.inputs) if func.weight(n) in stored_weights(func.op)}
-    found = []
+    liftable = []
     for node in func.nodes:
         fixed = node.kind != encoding.PACKED and not any(t.is_symbolic for t in node.types)
-        if fixed and all(value in known for value in node.inputs) and not _widens(func, node, stored):
-            found.append(node)
-            known.update(node.results)
-    return (found if any(not costs_nothing(node) for node in found) else []), stored
+        if fixed and all(value in constant_values for value in node.inputs) and not _widens(func, node, stored):
+            liftable.append(node)
+            constant_values.update(node.results)
+    return (liftable if any(not costs_nothing(node) for node in liftable) else []), stored
 
 
 def _widens(func: TensorFunc, node: Node, stored: set[ir.Value]) -> bool:
@@ -80,13 +80,13 @@ class _Lift:
         self.taken = set(graph.weights) | {self.func.input_name(n) for n in range(len(self.func.inputs))}
 
     def run(self) -> None:
-        known = self._begin()
+        old_outputs = self._begin()
         with ir.InsertionPoint(self.target.terminator):
             for node in self.nodes:
                 self._copy(node)
-        wanted = self._wanted()
-        names = [self._derived(value) for value in wanted]
-        for value, name in zip(wanted, names, strict=True):
+        lifted = self._wanted()
+        names = [self._derived(value) for value in lifted]
+        for value, name in zip(lifted, names, strict=True):
             new = create.add_input(self.func, name, self.func.type_of(value), name)
             if value in self.stored:
                 self._add_stored(value, name)
@@ -94,28 +94,28 @@ class _Lift:
         erase_dead_nodes(self.func)
         drop_unused_inputs(self.func)
         read = {self.func.weight(n) for n in range(len(self.func.inputs))}
-        made = {name: v for name, v in known.items() if name in read} | dict(
-            zip(names, (self.copies[v] for v in wanted), strict=True)
+        outputs = {name: v for name, v in old_outputs.items() if name in read} | dict(
+            zip(names, (self.copies[v] for v in lifted), strict=True)
         )
-        create.set_outputs(self.target, list(made.values()))
-        attrs.put(self.target.op, DERIVES, list(made))
+        create.set_outputs(self.target, list(outputs.values()))
+        attrs.put(self.target.op, DERIVES, list(outputs))
         erase_dead_nodes(self.target)
         drop_unused_inputs(self.target, weights_only=False)
 
     def _begin(self) -> dict[str, ir.Value]:
         """Start the graph that computes weights, or go on with the one there is. Returns its results so far by name."""
-        module, there = self.graph.module.mlir, prepares(self.graph)
-        if there is None:
+        module, weights_func = self.graph.module.mlir, prepares(self.graph)
+        if weights_func is None:
             self.target = create.graph(module, create.fresh_symbol(module, f"{self.func.name}_weights"))
             attrs.put(self.target.op, OF, self.func.name)
             return {}
-        self.target = there
-        known = dict(zip(attrs.get(there.op, DERIVES), there.outputs, strict=True))
-        given = {there.input_name(n): value for n, value in enumerate(there.inputs)} | known
+        self.target = weights_func
+        old_outputs = dict(zip(attrs.get(weights_func.op, DERIVES), weights_func.outputs, strict=True))
+        weight_values = {weights_func.input_name(n): value for n, value in enumerate(weights_func.inputs)} | old_outputs
         for number, value in enumerate(self.func.inputs):
-            if (weight := self.func.weight(number)) in given:
-                self.copies[value] = given[weight]
-        return known
+            if (weight := self.func.weight(number)) in weight_values:
+                self.copies[value] = weight_values[weight]
+        return old_outputs
 
     def _copy(self, node: Node) -> None:
         """The node in the new graph, with the destinations of a linalg op."""
@@ -146,9 +146,11 @@ class _Lift:
         while not isinstance(value, ir.BlockArgument):
             value = next(v for v in Node(ir.OpResult(value).owner).inputs if v in self.stored)
         source = self.func.weight(ir.BlockArgument(value).arg_number)
-        known = attrs.get(self.func.op, encoding.STORED)
+        stored = attrs.get(self.func.op, encoding.STORED)
         attrs.put(
-            self.func.op, encoding.STORED, {of: [*all_, *[name] * (source in all_)] for of, all_ in known.items()}
+            self.func.op,
+            encoding.STORED,
+            {original: [*all_, *[name] * (source in all_)] for original, all_ in stored.items()},
         )
 
     def _derived(self, value: ir.Value) -> str:

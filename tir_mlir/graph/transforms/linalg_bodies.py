@@ -31,14 +31,14 @@ def to_linalg(graph: Graph) -> Graph:
     from data (scatters), and functions of TensorIR, are called on buffers. Packed functions stay declarations.
     Errors: GraphError for a size of a result that no operand has.
     """
-    made = graph.clone()
+    clone = graph.clone()
     with entered():
-        writer = _Bodies(made.module)
-        for func in [f for f in tensor_funcs(made.module.mlir) if f.is_graph]:
+        writer = _Bodies(clone.module)
+        for func in [f for f in tensor_funcs(clone.module.mlir) if f.is_graph]:
             for node in func.nodes:
                 writer.node(func, node)
-        specialize(made.module.mlir)
-    return made
+        specialize(clone.module.mlir)
+    return clone
 
 
 class _Bodies:
@@ -70,11 +70,11 @@ class _Bodies:
         """One more declaration, for other types that are the same in MLIR: signs, and relations between sizes."""
         with ir.InsertionPoint(callee.op):
             symbol = create.fresh_symbol(self.module.mlir, callee.name)
-            made = declare(symbol, [v.type for v in node.inputs], [r.type for r in node.results])
+            declaration = declare(symbol, [v.type for v in node.inputs], [r.type for r in node.results])
         for name in callee.op.attributes:
             if name.startswith("graph."):
-                made.attributes[name] = callee.op.attributes[name]
-        return made
+                declaration.attributes[name] = callee.op.attributes[name]
+        return declaration
 
     def _body(self, op: ir.Operation, node: Node, inputs: Sequence[TensorType]) -> None:
         if node.kind == encoding.CALL_TIR:

@@ -79,29 +79,29 @@ class _Merge:
 
     def _function(self, name: str) -> Func:
         """The new function, with its parameters: those of the callees, under names of their own."""
-        known: dict[Slot, ir.Value] = {}
+        slot_values: dict[Slot, ir.Value] = {}
         facts: dict[Slot, dict[str, ir.Attribute]] = {}
         for number, call in enumerate(self.calls):
             source = self.sources[call.callee]
-            given = attrs.argument_attrs(source.op)
+            arg_facts = attrs.argument_attrs(source.op)
             for position, slot in enumerate(call.slots(number)):
-                if (slot[0] == "input" or slot in self.outputs) and slot not in known:
-                    known[slot], facts[slot] = source.args[position], given[position]
-        inputs = sorted(slot for slot in known if slot[0] == "input")
+                if (slot[0] == "input" or slot in self.outputs) and slot not in slot_values:
+                    slot_values[slot], facts[slot] = source.args[position], arg_facts[position]
+        inputs = sorted(slot for slot in slot_values if slot[0] == "input")
         slots = [*inputs, *self.outputs]
         with ir.InsertionPoint(self.module.body):
-            made = create.func(
-                name, [known[s].type for s in slots], attributes={"global_symbol": name, "tir.noalias": True}
+            merged = create.func(
+                name, [slot_values[s].type for s in slots], attributes={"global_symbol": name, "tir.noalias": True}
             )
-        used: set[str] = set()
+        names: set[str] = set()
         named = [
-            {**facts[s], attrs.NAME: ir.StringAttr.get(_free(ir.StringAttr(facts[s][attrs.NAME]).value, used))}
+            {**facts[s], attrs.NAME: ir.StringAttr.get(_free(ir.StringAttr(facts[s][attrs.NAME]).value, names))}
             for s in slots
         ]
-        made.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(n) for n in named])
-        self.values = dict(zip(slots, made.args, strict=True))
-        self.names = used
-        return made
+        merged.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(n) for n in named])
+        self.values = dict(zip(slots, merged.args, strict=True))
+        self.names = names
+        return merged
 
     def _append(self, number: int, call: MergedCall) -> None:
         """Move a copy of the body of a callee to the end."""
@@ -110,21 +110,21 @@ class _Merge:
         first = len(call.inputs)
         results = dict(zip(call.slots(number)[first:], copy.args[first:], strict=True))
         facts = {slot: (Buffer(arg).dims, Buffer(arg).name, Buffer(arg).dtype) for slot, arg in results.items()}
-        own = [Buffer(arg).name for arg in copy.args]
+        arg_names = [Buffer(arg).name for arg in copy.args]
         for slot, arg in zip(call.inputs, copy.args[:first], strict=True):
             arg.replace_all_uses_with(self.values[slot])
         _erase_unread(copy, [arg for slot, arg in results.items() if slot not in self.read])
-        known = self._merge_sizes(copy)
+        sizes = self._merge_sizes(copy)
         self._move_sizes(copy)
         for slot, arg in results.items():
             dims, name, dtype = facts[slot]
             if slot not in self.values and any(True for _ in arg.uses):
-                shape = [d.substitute(known) for d in dims]
+                shape = [d.substitute(sizes) for d in dims]
                 with at_end(self.made.body), self.made.op.location:
                     self.values[slot] = create.alloc(_free(name, self.names), shape, dtype)
             if slot in self.values:
                 arg.replace_all_uses_with(self.values[slot])
-        named = [(name, slot) for name, slot in zip(own, call.slots(number), strict=True) if slot in self.values]
+        named = [(name, slot) for name, slot in zip(arg_names, call.slots(number), strict=True) if slot in self.values]
         merged = {name: Buffer(self.values[slot]).name for name, slot in named}
         rename_buffers(copy.op, merged | self._rename_allocs(copy))
         self._move_body(copy)
@@ -134,15 +134,15 @@ class _Merge:
         """Move the sizes of a copy to the top of the new function, but those that it has already."""
         mine = set(self.sizes.values())
         beside = [op for op in direct_ops(copy.op)[:-1] if op.name in BESIDE_SIZES]
-        kept = []
+        hoisted = []
         for op in reversed(beside):  # what only a size that is known already needs goes with it
-            known = any(value not in mine for _, value in sizes_of(op))
-            if known or not any(True for result in op.results for _ in result.uses):
+            is_defined = any(value not in mine for _, value in sizes_of(op))
+            if is_defined or not any(True for result in op.results for _ in result.uses):
                 op.erase()
             else:
-                kept.append(op)
+                hoisted.append(op)
         top = self._first_nest()
-        for op in reversed(kept):
+        for op in reversed(hoisted):
             op.move_before(top)
 
     def _move_body(self, copy: Func) -> None:
@@ -166,14 +166,14 @@ class _Merge:
 
     def _merge_sizes(self, copy: Func) -> dict[ir.Value, Index]:
         """Make the sizes of a callee those of the new function. Returns the new value of each."""
-        found: dict[ir.Value, Index] = {}
+        new_sizes: dict[ir.Value, Index] = {}
         for op in direct_ops(copy.op):
             for name, value in sizes_of(op):
                 mine = self.sizes.setdefault(name, value)
-                found[value] = Index.of(mine)
+                new_sizes[value] = Index.of(mine)
                 if mine != value:
                     value.replace_all_uses_with(mine)
-        return found
+        return new_sizes
 
 
 def _erase_unread(copy: Func, unread: Sequence[ir.Value]) -> None:
@@ -184,18 +184,18 @@ def _erase_unread(copy: Func, unread: Sequence[ir.Value]) -> None:
             op.erase()
 
 
-def _free(wanted: str, used: set[str]) -> str:
-    name = free_name(wanted, used)
-    used.add(name)
+def _free(hint: str, names: set[str]) -> str:
+    name = free_name(hint, names)
+    names.add(name)
     return name
 
 
 def _number_blocks(func: Func) -> None:
     """Give the blocks of a function names of their own, and all ops ids of their own."""
-    used: set[str] = set()
+    block_names: set[str] = set()
     for op in ops(func.op):
         if is_block(op):
-            attrs.put(op, attrs.BLOCK, _free(attrs.get(op, attrs.BLOCK), used))
+            attrs.put(op, attrs.BLOCK, _free(attrs.get(op, attrs.BLOCK), block_names))
         if attrs.ID in op.attributes:
             op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(op))
 

@@ -18,7 +18,7 @@ from tir_mlir.te import Tensor, create_prim_func
 
 def operator_program(
     name: str,
-    given: Mapping[str, Any],
+    attributes: Mapping[str, Any],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     sizes: Sizes,
@@ -29,11 +29,11 @@ def operator_program(
     If the operator returns inputs: their numbers. Errors: GraphError for operands that it does not take.
     """
     try:
-        return _program(name, given, inputs, results, sizes)
+        return _program(name, attributes, inputs, results, sizes)
     except GraphError as error:
         renamed = _unbound_sums(inputs, results)
         try:
-            return _program(name, given, _renamed(inputs, renamed), _renamed(results, renamed), sizes)
+            return _program(name, attributes, _renamed(inputs, renamed), _renamed(results, renamed), sizes)
         except GraphError:
             raise error from None
 
@@ -42,11 +42,11 @@ def _unbound_sums(inputs: Sequence[TensorType | float], results: Sequence[Tensor
     """A name for each size of operands whose parts no axis is: {"n + m": "size"}."""
     texts = [s for t in (*inputs, *results) if isinstance(t, TensorType) for s in t.shape if isinstance(s, str)]
     bound = {s for t in inputs if isinstance(t, TensorType) for s in t.shape if isinstance(s, str) and s.isidentifier()}
-    taken = {symbol for text in texts for symbol in size_code.symbols(text)}
+    symbols = {symbol for text in texts for symbol in size_code.symbols(text)}
     renamed: dict[str, str] = {}
     for text in texts:
         if text not in renamed and not bound.issuperset(size_code.symbols(text)):
-            renamed[text] = free_name("size", {*taken, *renamed.values()})
+            renamed[text] = free_name("size", {*symbols, *renamed.values()})
     return renamed
 
 
@@ -62,7 +62,7 @@ def _renamed(types: Sequence[Any], renamed: Mapping[str, str]) -> list[Any]:
 
 def _program(
     name: str,
-    given: Mapping[str, Any],
+    attributes: Mapping[str, Any],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     sizes: Sizes,
@@ -72,21 +72,21 @@ def _program(
     ]
     tensors = [o for o in operands if isinstance(o, Tensor)]
     try:
-        made = listed(find_operator(name).te(*operands, **for_te(given, sizes)))
-        if all(any(m is t for t in tensors) for m in made):
-            return [next(n for n, t in enumerate(tensors) if t is m) for m in made]
-        function = create_prim_func([*tensors, *made])
+        outputs = listed(find_operator(name).te(*operands, **for_te(attributes, sizes)))
+        if all(any(m is t for t in tensors) for m in outputs):
+            return [next(n for n, t in enumerate(tensors) if t is m) for m in outputs]
+        function = create_prim_func([*tensors, *outputs])
     except GraphError:
         raise
     except (TirError, TypeError, ValueError, IndexError) as error:
         raise GraphError(f"{name} does not take {', '.join(map(str, inputs))}: {error}") from error
-    types = [TensorType(sizes.shape(t.shape), t.dtype) for t in made]
+    types = [TensorType(sizes.shape(t.shape), t.dtype) for t in outputs]
     if len(types) != len(results) or not all(map(_same, types, results)):
         raise GraphError(f"{name} makes {', '.join(map(str, types))}; the graph has {', '.join(map(str, results))}")
     return function
 
 
-def _same(one: TensorType, other: TensorType) -> bool:
+def _same(lhs: TensorType, rhs: TensorType) -> bool:
     """Whether two types are equal, for sizes that are written in any order."""
-    same = one.dtype == other.dtype and len(one.shape) == len(other.shape)
-    return same and all(map(equal, one.shape, other.shape))
+    same = lhs.dtype == rhs.dtype and len(lhs.shape) == len(rhs.shape)
+    return same and all(map(equal, lhs.shape, rhs.shape))

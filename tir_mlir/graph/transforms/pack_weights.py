@@ -31,35 +31,35 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
     See `schedules.prepack`, which decides where panels are of use. Functions with a schedule stay as they are, and so
     does a parameter that is not a weight in every call of its function.
     """
-    made = graph.clone()
+    clone = graph.clone()
     with entered():
-        scheduled = [n for n, f in made.module.prim_funcs.items() if SCHEDULE in f.func.op.attributes]
-        calls = _calls(made.func, scheduled)
+        scheduled = [n for n, f in clone.module.prim_funcs.items() if SCHEDULE in f.func.op.attributes]
+        calls = _calls(clone.func, scheduled)
     chosen = None if target == "llvm" else target
     packed = False
     for callee, positions in calls.items():
-        sch = Schedule(made.module[callee].alone)
+        sch = Schedule(clone.module[callee].alone)
         with entered():
-            func = made.module[callee].func
+            func = clone.module[callee].func
             names = {func.arg_name(n): n for n in positions}
         panels = prepack(sch, callee, list(names), chosen, threads)
         if panels:
             packed = True
-            replace_function(made.module, callee, sch.mod[callee])
+            replace_function(clone.module, callee, sch.mod[callee])
             with entered():
-                _pack_calls(made, callee, {names[name]: one for name, one in panels.items()})
-    return clean(lift_weights(made)) if packed else graph
+                _pack_calls(clone, callee, {names[name]: layout for name, layout in panels.items()})
+    return clean(lift_weights(clone)) if packed else graph
 
 
 def _calls(func: TensorFunc, done: Collection[str]) -> dict[str, list[int]]:
     """The functions that the graph calls, except these, with the numbers of the inputs that are weights in every
     call."""
-    found: dict[str, list[set[int]]] = defaultdict(list)
+    weight_inputs: dict[str, list[set[int]]] = defaultdict(list)
     for node in func.nodes:
         callee = node.callee
         if callee is not None and callee.kind == encoding.CALL_TIR and callee.callee not in done:
-            found[callee.callee].append({n for n, v in enumerate(node.inputs) if _is_weight(func, v)})
-    common = {name: sorted(set.intersection(*numbers)) for name, numbers in found.items()}
+            weight_inputs[callee.callee].append({n for n, v in enumerate(node.inputs) if _is_weight(func, v)})
+    common = {name: sorted(set.intersection(*numbers)) for name, numbers in weight_inputs.items()}
     return {name: numbers for name, numbers in common.items() if numbers}
 
 
@@ -70,15 +70,15 @@ def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
 def _pack_calls(graph: Graph, callee: str, panels: dict[int, WeightPanels]) -> None:
     """Give panels to every call of a function, by the number of the input."""
     func, module = graph.func, graph.module.mlir
-    packers = {n: _packer(graph, one) for n, one in panels.items()}
-    known: dict[tuple[ir.Value, str], ir.Value] = {}
+    packers = {n: _packer(graph, layout) for n, layout in panels.items()}
+    packed_values: dict[tuple[ir.Value, str], ir.Value] = {}
     for node in [n for n in func.nodes if (c := n.callee) is not None and c.callee == callee]:
         inputs = list(node.inputs)
-        for number, one in panels.items():
+        for number, layout in panels.items():
             key = inputs[number], packers[number]
-            if key not in known:
-                known[key] = _packed(func, module, *key, one)
-            inputs[number] = known[key]
+            if key not in packed_values:
+                packed_values[key] = _packed(func, module, *key, layout)
+            inputs[number] = packed_values[key]
         with ir.InsertionPoint(node.op):
             call = create.call_tir(module, callee, inputs, node.types, node.names)
         replace_node(node, call.results)
@@ -94,8 +94,8 @@ def _packed(func: TensorFunc, module: ir.Module, weight: ir.Value, packer: str, 
 def _packer(graph: Graph, panels: WeightPanels) -> str:
     """A TensorIR function that packs a weight, added to the module."""
     function = panels_function(panels)
-    for name, known in graph.module.prim_funcs.items():
-        if name.startswith("pack_panels") and known.equal(function):
+    for name, existing in graph.module.prim_funcs.items():
+        if name.startswith("pack_panels") and existing.equal(function):
             return str(name)
     symbol = create.fresh_symbol(graph.module.mlir, "pack_panels")
     copy_function(graph.module.mlir, function, symbol)
@@ -122,8 +122,8 @@ def panels_function(panels: WeightPanels) -> PrimFunc:
         return te.create_prim_func([weight, te.compute(panels.shape, _of_groups(weight, panels), name="P")])
 
     def element(*axes: Any) -> Any:
-        row, at = axes[0] * width + axes[-1], dict(zip(panels.inner, axes[1:-1], strict=True))
-        value = weight[tuple(row if d == panels.along else at[d] for d in range(len(panels.source)))]
+        row, indices = axes[0] * width + axes[-1], dict(zip(panels.inner, axes[1:-1], strict=True))
+        value = weight[tuple(row if d == panels.along else indices[d] for d in range(len(panels.source)))]
         return value if rows % width == 0 else te.if_then_else(row < rows, value, te.cast(0, panels.dtype))
 
     return te.create_prim_func([weight, te.compute(panels.shape, element, name="P")])

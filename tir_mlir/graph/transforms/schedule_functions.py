@@ -38,16 +38,16 @@ def schedule_functions(graph: Graph, target: Target | str = "llvm", threads: int
     Functions with a schedule stay as they are. Warnings are kept at the function, see `schedule_notes`; those about
     records that do not apply are given as well.
     """
-    made = graph.clone()
+    scheduled = graph.clone()
     with entered():
-        module = made.module.mlir
+        module = scheduled.module.mlir
         callees = [f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR]
     for name in dict.fromkeys(callees):
         with entered():
-            done = SCHEDULE in made.module[name].func.op.attributes
+            done = SCHEDULE in scheduled.module[name].func.op.attributes
         if not done:
-            _schedule(made.module, name, target, threads)
-    return made
+            _schedule(scheduled.module, name, target, threads)
+    return scheduled
 
 
 def _schedule(module: IRModule, name: str, target: Target | str, threads: int | None) -> None:
@@ -57,24 +57,24 @@ def _schedule(module: IRModule, name: str, target: Target | str, threads: int | 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if scheduled_programs.FINDER.get() is not None:
-            found = scheduled_programs.find(alone, target, alone.mlir, threads)
-            result, origin = IRModule(found.module), found.origin
+            tuned = scheduled_programs.find(alone, target, alone.mlir, threads)
+            result, origin = IRModule(tuned.module), tuned.origin
         else:
             sch = Schedule(alone)
             picked = auto(sch, None if target == "llvm" else target, threads)
             words = ", ".join(f"{block}: {how or scheduled_programs.AS_GIVEN}" for block, how in picked.items())
             result, origin = sch.mod, f"schedules.auto ({words})"
-    for told in caught:
-        if issubclass(told.category, TuneWarning):
-            warnings.warn(f"{name}: {told.message}", TuneWarning, stacklevel=4)
+    for warning in caught:
+        if issubclass(warning.category, TuneWarning):
+            warnings.warn(f"{name}: {warning.message}", TuneWarning, stacklevel=4)
     replace_function(module, name, result[name])
     with entered():
-        made = module[name].func.op
-        attrs.put(made, SCHEDULE, origin)
+        func_op = module[name].func.op
+        attrs.put(func_op, SCHEDULE, origin)
         if flops is not None and flops < 2**63:  # an attribute has 64 bits
-            attrs.put(made, FLOPS, flops)
+            attrs.put(func_op, FLOPS, flops)
         if caught:
-            attrs.put(made, WARNINGS, [str(w.message) for w in caught])
+            attrs.put(func_op, WARNINGS, [str(w.message) for w in caught])
 
 
 def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
@@ -103,10 +103,10 @@ def float_operations(func: Func) -> int | None:
     total = 0
     for block in walk.all_blocks(func.op):
         extents = [it.extent.as_constant() for it in block.iters]
-        own = sum(flops(op) for op in walk.ops(block.op) if _belongs(op, block.op))
-        if own and any(e is None for e in extents):
+        block_flops = sum(flops(op) for op in walk.ops(block.op) if _belongs(op, block.op))
+        if block_flops and any(e is None for e in extents):
             return None
-        total += own * prod(e for e in extents if e is not None)
+        total += block_flops * prod(e for e in extents if e is not None)
     return total
 
 

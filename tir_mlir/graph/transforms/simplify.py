@@ -74,42 +74,44 @@ def _product_of_rows(call: Call, matches: Matches) -> ir.Value | None:
 
 def _reshape_after(call: Call, _: Matches) -> ir.Value | None:
     """relu(reshape(x, s)) -> reshape(relu(x), s), so that operators meet what they can be fused with"""
-    at = next((n for n, v in enumerate(call.args) if _is_moved(call, n, v)), None)
-    if at is None:
+    position = next((n for n, v in enumerate(call.args) if _is_moved(call, n, v)), None)
+    if position is None:
         return None
-    before = call.of(call.args[at])
-    source = call.type_of(before.args[0])
+    reshape = call.of(call.args[position])
+    source = call.type_of(reshape.args[0])
     args: list[ir.Value] = []
     for number, value in enumerate(call.args):
-        other = before.args[0] if number == at else _in_shape(call, value, source, before.struct_info)
-        if other is None:
+        operand = reshape.args[0] if number == position else _in_shape(call, value, source, reshape.struct_info)
+        if operand is None:
             return None
-        args.append(other)
+        args.append(operand)
     return call.reshape(call.again(args), call.shape)
 
 
 def _is_moved(call: Call, number: int, value: ir.Value) -> bool:
     """Whether the reshape that an operand comes from may move behind a call: it only adds dimensions, nobody else reads
     the reshaped tensor, and the call computes each element, or each row, from those at the same place."""
-    before = call.before(value, is_op("reshape"))
-    if before is None or uses(value) != 1 or before.shape != call.shape:
+    reshape = call.before(value, is_op("reshape"))
+    if reshape is None or uses(value) != 1 or reshape.shape != call.shape:
         return False
-    source, shown = call.shape_of(before.args[0]), before.shape
-    if len(source) >= len(shown) or not source:
+    source, reshaped = call.shape_of(reshape.args[0]), reshape.shape
+    if len(source) >= len(reshaped) or not source:
         return False
     if kind_of(call.op.short) is OperatorKind.ROWS:
-        return number == 0 and call.attrs.get("axis") in (-1, [-1]) and source[-1] == shown[-1]
+        return number == 0 and call.attrs.get("axis") in (-1, [-1]) and source[-1] == reshaped[-1]
     return True
 
 
-def _in_shape(call: Call, value: ir.Value, source: TensorType, shown: TensorType) -> ir.Value | None:
-    """Another operand, for a call whose operand of shape `shown` is taken in the shape `source`, or None."""
+def _in_shape(call: Call, value: ir.Value, source: TensorType, reshaped: TensorType) -> ir.Value | None:
+    """Another operand, for a call whose operand of shape `reshaped` is taken in the shape `source`, or None."""
     shape = call.shape_of(value)
     if all(size == 1 for size in shape) and len(shape) <= len(source.shape):
         return value
-    if shape == shown.shape:
+    if shape == reshaped.shape:
         return call.reshape(value, source.shape)
-    along_last = len(shape) == 1 and source.shape and shown.shape and source.shape[-1] == shown.shape[-1] == shape[0]
+    along_last = (
+        len(shape) == 1 and source.shape and reshaped.shape and source.shape[-1] == reshaped.shape[-1] == shape[0]
+    )
     return value if along_last else None
 
 

@@ -43,8 +43,8 @@ def _stop(w: Writer, op: ir.Operation, name: str, iters: list[str], values: list
     if condition is None and attrs.get(op, attrs.ANNOTATIONS, {}).get(BREAKPOINT):
         condition = True
     if callable(condition):
-        given = ", ".join(f"{n}={v}" for n, v in zip(iters, values, strict=True))
-        w.put(f"if {w.keep(condition, f'stop_{len(w.shared.scope)}')}({given}): breakpoint()")
+        args = ", ".join(f"{n}={v}" for n, v in zip(iters, values, strict=True))
+        w.put(f"if {w.keep(condition, f'stop_{len(w.shared.scope)}')}({args}): breakpoint()")
     elif condition:
         w.put("breakpoint()")
 
@@ -107,6 +107,6 @@ def switch(w: Writer, op: ir.Operation) -> None:
 
 def _inside(w: Writer, body: ir.Block, results: list[str]) -> None:
     with w.counted():
-        given = w.body(body)
+        yielded = w.body(body)
         if results:
-            w.put(f"{', '.join(results)} = {', '.join(given)}")
+            w.put(f"{', '.join(results)} = {', '.join(yielded)}")

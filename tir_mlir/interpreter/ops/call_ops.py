@@ -20,19 +20,19 @@ from tir_mlir.interpreter.memory import Pointer, View
 @writes("func.call")
 def call(w: Writer, op: ir.Operation) -> None:
     callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-    given = [w.roots.behind(v) for v in op.operands]
+    passed = [w.roots.behind(v) for v in op.operands]
     function = next((f for f in funcs(w.shared.module) if f.name == callee), None)
     if callee in w.shared.kernels:
         name = w.keep(w.shared.kernels[callee], f"kernel_{callee}")
     elif function is not None:
-        name = w.shared.function(function, given)
+        name = w.shared.function(function, passed)
     else:
-        name = w.keep(Described(w.shared, callee, given), f"{callee}_{len(w.shared.scope)}")
+        name = w.keep(Described(w.shared, callee, passed), f"{callee}_{len(w.shared.scope)}")
     results = [w.define(r) for r in op.results]
     args = [w.variables[v] if isinstance(v.type, ir.MemRefType) else w.value(v) for v in op.operands]
     text = f"{name}({', '.join(args)})"
-    used = any(True for r in op.results for _ in r.uses)
-    if results and (function is not None or used):
+    has_uses = any(True for r in op.results for _ in r.uses)
+    if results and (function is not None or has_uses):
         w.put(f"{', '.join(results)} = {text}")
     else:
         w.put(text)
@@ -55,45 +55,45 @@ class _Fit:
 class Described:
     """A kernel executed as the description of its intrinsic. Raises NotInterpreted if there is none."""
 
-    def __init__(self, shared: Shared, callee: str, given: Sequence[str | None]):
+    def __init__(self, shared: Shared, callee: str, passed: Sequence[str | None]):
         self.callee = callee
         self.scope = shared.scope
         TensorIntrin.get(callee, allow_missing=True)  # registers a built-in intrinsic
-        known = [TensorIntrin.get(name) for name in TensorIntrin.list()]
-        self.fits = [fit for i in known if i is not None and (fit := self._fit(shared, i, given)) is not None]
+        intrinsics = [TensorIntrin.get(name) for name in TensorIntrin.list()]
+        self.fits = [fit for i in intrinsics if i is not None and (fit := self._fit(shared, i, passed)) is not None]
         if not self.fits:
             raise NotInterpreted(
                 f'the function "{callee}" has no body, and no registered intrinsic describes it; '
                 f'pass kernels={{"{callee}": a Python function}}, or register the intrinsic (TensorIntrin.register)'
             )
 
-    def _fit(self, shared: Shared, intrinsic: TensorIntrin, given: Sequence[str | None]) -> _Fit | None:
+    def _fit(self, shared: Shared, intrinsic: TensorIntrin, passed: Sequence[str | None]) -> _Fit | None:
         if f"@{self.callee}(" not in intrinsic.impl:
             return None
         implementation, parsed = intrinsic.impl_func(), intrinsic.desc_func()
         shared.alive += [implementation, parsed]
         impl = implementation.func
-        own = [described_kernels.call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
-        if len(own) != 1 or own[0].callee != self.callee or len(own[0].given) != len(given):
+        calls = [described_kernels.call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
+        if len(calls) != 1 or calls[0].callee != self.callee or len(calls[0].given) != len(passed):
             return None
-        pattern, places = own[0].given, {}
+        pattern, places = calls[0].given, {}
         for number, what in enumerate(pattern):
             if isinstance(what, tuple) and what[0] == "pointer":
                 places.setdefault(what[1], number)
         if any(a not in places for a in impl.args) or any(what is None for what in pattern):
             return None
-        names = [given[places[a]] for a in impl.args]
+        names = [passed[places[a]] for a in impl.args]
         python = shared.function(parsed.func, names, anywhere=True)
         return _Fit(
             pattern, impl.args, [_layout(a) for a in impl.args], described_kernels.meaning(intrinsic.desc), python
         )
 
     def __call__(self, *args: Any) -> None:
-        found = [(fit, views) for fit in self.fits if (views := _bound(fit, args)) is not None]
-        if len({fit.meaning for fit, _ in found}) != 1:
-            reason = "several intrinsics with different descriptions match" if found else "no intrinsic matches"
+        matches = [(fit, views) for fit in self.fits if (views := _bound(fit, args)) is not None]
+        if len({fit.meaning for fit, _ in matches}) != 1:
+            reason = "several intrinsics with different descriptions match" if matches else "no intrinsic matches"
             raise NotInterpreted(f'{reason} this call of "{self.callee}"; pass kernels={{...}}')
-        fit, views = found[0]
+        fit, views = matches[0]
         self.scope[fit.python](*views)
 
 
@@ -119,10 +119,12 @@ def _bound(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
             steps[what[1], what[2]] = arg // what[3]
     views = []
     for param, (shape, strides, width) in zip(fit.params, fit.shapes, strict=True):
-        own = [steps.get((param, d), s) for d, s in enumerate(strides)]
-        if any(s == DYNAMIC and n != 1 for s, n in zip(own, shape, strict=True)):
+        actual_strides = [steps.get((param, d), s) for d, s in enumerate(strides)]
+        if any(s == DYNAMIC and n != 1 for s, n in zip(actual_strides, shape, strict=True)):
             return None
         pointer = pointers[param]
         memory = pointer.memory
-        views.append(View(memory.name, memory, pointer.element(width), shape, [0 if s == DYNAMIC else s for s in own]))
+        views.append(
+            View(memory.name, memory, pointer.element(width), shape, [0 if s == DYNAMIC else s for s in actual_strides])
+        )
     return views

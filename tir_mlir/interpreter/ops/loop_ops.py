@@ -22,17 +22,17 @@ def affine_for(w: Writer, op: ir.Operation) -> None:
         w.put(f"{w.define(loop.var, loop.name)} = {w.value(bound[0])}")
         w.body(bound[1].regions[0].blocks[0])
         return
-    low, high = (_bound(w, found, word) for found, word in ((loop.lowers, "max"), (loop.uppers, "min")))
+    low, high = (_bound(w, bounds, word) for bounds, word in ((loop.lowers, "max"), (loop.uppers, "min")))
     step = ir.IntegerAttr(op.attributes["step"]).value if "step" in op.attributes else 1
     steps = [low, high] if step == 1 else [low, high, str(step)]
     inits = list(op.operands)[len(op.operands) - len(op.results) :]
     concurrent = buffer_names.is_concurrent(op, w.has_blocks)
-    with carried(w, op, inits, loop.body.arguments[1:]) as again:
+    with carried(w, op, inits, loop.body.arguments[1:]) as carry:
         if concurrent:
             sums = bool(_together(loop)) and any(Block(o).init is not None for o in walk.ops(op) if is_block(o))
-            shared(w, op, [(loop.var, loop.name, steps)], again, loop.body, sums=sums)
+            shared(w, op, [(loop.var, loop.name, steps)], carry, loop.body, sums=sums)
         else:
-            serial(w, loop.var, loop.name, steps, lambda: again(w.body(loop.body)))
+            serial(w, loop.var, loop.name, steps, lambda: carry(w.body(loop.body)))
 
 
 @writes("scf.for")
@@ -40,8 +40,8 @@ def scf_for(w: Writer, op: ir.Operation) -> None:
     low, high, step, *inits = op.operands
     body = op.regions[0].blocks[0]
     steps = w.values([low, high, step]) if w.value(step) != "1" else w.values([low, high])
-    with carried(w, op, inits, list(body.arguments)[1:]) as again:
-        serial(w, body.arguments[0], attrs.get(op, attrs.LOOP, "i"), steps, lambda: again(w.body(body)))
+    with carried(w, op, inits, list(body.arguments)[1:]) as carry:
+        serial(w, body.arguments[0], attrs.get(op, attrs.LOOP, "i"), steps, lambda: carry(w.body(body)))
 
 
 @writes("scf.parallel")
@@ -50,19 +50,19 @@ def scf_parallel(w: Writer, op: ir.Operation) -> None:
     count = len(body.arguments)
     steps = w.values(list(op.operands))
     bounds = [(v, f"i{n}", steps[n : 3 * count : count]) for n, v in enumerate(body.arguments)]
-    with carried(w, op, list(op.operands)[3 * count :], []) as again:
+    with carried(w, op, list(op.operands)[3 * count :], []) as carry:
         reduce = list(body.operations)[-1].operation
-        shared(w, op, bounds, lambda given: again(_combined(w, op, reduce, given)), body)
+        shared(w, op, bounds, lambda yielded: carry(_combined(w, op, reduce, yielded)), body)
 
 
-def _combined(w: Writer, op: ir.Operation, reduce: ir.Operation, given: Sequence[str]) -> list[str]:
+def _combined(w: Writer, op: ir.Operation, reduce: ir.Operation, yielded: Sequence[str]) -> list[str]:
     """The reduced values so far combined with those of an iteration."""
-    found = []
-    for region, result, value in zip(reduce.regions, op.results, given, strict=True):
+    combined = []
+    for region, result, value in zip(reduce.regions, op.results, yielded, strict=True):
         first, second = region.blocks[0].arguments
         w.variables[first], w.variables[second] = w.variables[result], value
-        found += w.body(region.blocks[0])
-    return found
+        combined += w.body(region.blocks[0])
+    return combined
 
 
 @writes("affine.parallel")
@@ -85,11 +85,11 @@ def affine_parallel(w: Writer, op: ir.Operation) -> None:
     shared(w, op, bounds, lambda _: None, body)
 
 
-def _group(op: ir.Operation, key: str, number: int, found: Sequence[Index]) -> Sequence[Index]:
+def _group(op: ir.Operation, key: str, number: int, bounds: Sequence[Index]) -> Sequence[Index]:
     """The bounds of one dimension of an affine.parallel."""
     counts = [int(n) for n in op.attributes[key]]  # type: ignore[union-attr]
     start = sum(counts[:number])
-    return found[start : start + counts[number]]
+    return bounds[start : start + counts[number]]
 
 
 @writes("omp.wsloop")
@@ -108,23 +108,23 @@ def omp_wsloop(w: Writer, op: ir.Operation) -> None:
 
 @writes("scf.while")
 def scf_while(w: Writer, op: ir.Operation) -> None:
-    before, after = (region.blocks[0] for region in op.regions)
-    now = [w.define(a, "") for a in before.arguments]
-    _assign(w, now, w.values(list(op.operands)))
+    condition_block, body_block = (region.blocks[0] for region in op.regions)
+    variables = [w.define(a, "") for a in condition_block.arguments]
+    _assign(w, variables, w.values(list(op.operands)))
     results = [w.define(r, "") for r in op.results]
     w.put("while True:")
     with w.text.deeper(), w.names.scope(), w.counted():
-        for argument in before.arguments:
+        for argument in condition_block.arguments:
             w.unpack(argument)
-        going, *rest = w.body(before)
+        going, *forwarded = w.body(condition_block)
         w.put(f"if not {going}:")
         with w.text.deeper():
-            _assign(w, results, rest)
+            _assign(w, results, forwarded)
             w.put("break")
-        _assign(w, [w.define(a, "") for a in after.arguments], rest)
-        for argument in after.arguments:
+        _assign(w, [w.define(a, "") for a in body_block.arguments], forwarded)
+        for argument in body_block.arguments:
             w.unpack(argument)
-        _assign(w, now, w.body(after))
+        _assign(w, variables, w.body(body_block))
     for result in op.results:
         w.unpack(result)
 
@@ -132,8 +132,8 @@ def scf_while(w: Writer, op: ir.Operation) -> None:
 # --- common emission --------------------------------------------------------------------------------------------------
 
 
-def _bound(w: Writer, found: Sequence[Index], word: str) -> str:
-    texts = [w.index(i) for i in found]
+def _bound(w: Writer, bounds: Sequence[Index], word: str) -> str:
+    texts = [w.index(i) for i in bounds]
     return texts[0] if len(texts) == 1 else f"{word}({', '.join(texts)})"
 
 
@@ -157,8 +157,8 @@ def carried(
         w.variables[argument] = target
         w.unpack(argument)
 
-    def again(given: Sequence[str]) -> None:
-        _assign(w, targets, given)
+    def again(yielded: Sequence[str]) -> None:
+        _assign(w, targets, yielded)
         if w.level > level:
             w.outer.update(targets)
         for argument in arguments:
@@ -200,12 +200,12 @@ def _suite(w: Writer, inner: Callable[[], None]) -> None:
     name = w.names.temporary() + "_deep"
     w.put(f"def {name}():")
     with w.text.deeper():
-        before, w.nested, w.outer, w.level = (w.nested, w.outer), 0, set(), w.level + 1
-        place = len(w.text.lines)
+        saved, w.nested, w.outer, w.level = (w.nested, w.outer), 0, set(), w.level + 1
+        start = len(w.text.lines)
         inner()
         if w.outer:
-            w.text.insert(place, f"nonlocal {', '.join(sorted(w.outer))}")
-        (w.nested, w.outer), w.level = before, w.level - 1
+            w.text.insert(start, f"nonlocal {', '.join(sorted(w.outer))}")
+        (w.nested, w.outer), w.level = saved, w.level - 1
     w.put(f"{name}()")
 
 
@@ -218,24 +218,24 @@ def shared(
     w: Writer,
     op: ir.Operation,
     bounds: Sequence[tuple[ir.Value, str, Sequence[str]]],
-    again: Callable[[Sequence[str]], None],
+    carry: Callable[[Sequence[str]], None],
     body: ir.Block,
     sums: bool = False,
 ) -> None:
     """Emit concurrent loops: in reverse order (lanes with reductions forwards), with race detection."""
     title = Loop(op).name if op.name == "affine.for" else " and ".join(n for _, n, _ in bounds)
     together = _together(Loop(op)) if op.name == "affine.for" else ""
-    own = "".join(f"{w.value(v)}, " for v in buffer_names.private(w.func, op) if v in w.variables)
-    w.put(f"_watch.enter({title!r}, ({own}), {together!r})")
+    private = "".join(f"{w.value(v)}, " for v in buffer_names.private(w.func, op) if v in w.variables)
+    w.put(f"_watch.enter({title!r}, ({private}), {together!r})")
 
-    def nest(rest: Sequence[tuple[ir.Value, str, Sequence[str]]]) -> None:
-        if rest:
-            var, name, steps = rest[0]
-            serial(w, var, name, steps, lambda: nest(rest[1:]), "" if sums else "reversed")
+    def nest(inner: Sequence[tuple[ir.Value, str, Sequence[str]]]) -> None:
+        if inner:
+            var, name, steps = inner[0]
+            serial(w, var, name, steps, lambda: nest(inner[1:]), "" if sums else "reversed")
             return
         now = ", ".join(w.value(v) for v, _, _ in bounds)
         w.put(f"_watch.now[-1] = {now if len(bounds) == 1 else f'({now})'}")
-        again(w.body(body))
+        carry(w.body(body))
 
     nest(bounds)
     w.put("_watch.leave()")

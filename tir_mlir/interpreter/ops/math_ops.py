@@ -107,33 +107,35 @@ def _exactly(value: Any) -> Any:
 def expression(op: ir.Operation, word: str, args: Sequence[str], keep: Keep, exact: bool) -> str | None:
     """The Python expression of an op of the math dialect; None if unsupported."""
     kind = kind_of(op.operands[0].type)
-    given = ", ".join(args)
+    arg_text = ", ".join(args)
     if not is_float(kind):
-        return _of_integers(word, given, kind, keep, exact)
+        return _of_integers(word, arg_text, kind, keep, exact)
     round_ = _exactly if exact else floats.ROUND[kind]
     tag = f"{word}_{kind}"
     if word in _ONE:
-        return f"{keep(_unary(word, round_), tag)}({given})"
+        return f"{keep(_unary(word, round_), tag)}({arg_text})"
     if word in ("isnan", "isinf", "isfinite"):
-        return f"{keep(_test(getattr(cmath, word)), word)}({given})"
+        return f"{keep(_test(getattr(cmath, word)), word)}({arg_text})"
     if word == "fma":
-        return f"{args[0]} * {args[1]} + {args[2]}" if exact else f"{keep(floats.fma(kind), tag)}({given})"
+        return f"{args[0]} * {args[1]} + {args[2]}" if exact else f"{keep(floats.fma(kind), tag)}({arg_text})"
     pairs = {"powf": _power, "atan2": math.atan2, "copysign": math.copysign, "fpowi": _power}
     if word in pairs:
-        return f"{keep(_binary(pairs[word], round_), tag)}({given})"
+        return f"{keep(_binary(pairs[word], round_), tag)}({arg_text})"
     if word == "clampf":
         low, high = keep(floats.minimum, "minimumf"), keep(floats.maximum, "maximumf")
         return f"{high}({low}({args[0]}, {args[2]}), {args[1]})"
     return None
 
 
-def _of_integers(word: str, given: str, kind: str, keep: Keep, exact: bool) -> str | None:
+def _of_integers(word: str, arg_text: str, kind: str, keep: Keep, exact: bool) -> str | None:
     bits = width(kind)
     if word == "absi":
-        return f"abs({given})" if exact else integers.wrapped(f"abs({given})", bits)
+        return f"abs({arg_text})" if exact else integers.wrapped(f"abs({arg_text})", bits)
     if word == "ipowi":
-        text = f"{keep(_integer_power, word)}({given})"
+        text = f"{keep(_integer_power, word)}({arg_text})"
         return text if exact else integers.wrapped(text, bits)
     return (
-        f"{keep(integers.count(word, bits), f'{word}{bits}')}({given})" if word in ("ctlz", "cttz", "ctpop") else None
+        f"{keep(integers.count(word, bits), f'{word}{bits}')}({arg_text})"
+        if word in ("ctlz", "cttz", "ctpop")
+        else None
     )

@@ -36,17 +36,17 @@ def tuple_of(texts: Sequence[str]) -> str:
 def allocate(w: Writer, op: ir.Operation) -> None:
     value = op.results[0]
     type_ = ir.MemRefType(value.type)
-    given = iter(w.values(list(op.operands)[: attrs.integers(op, "operandSegmentSizes")[0]]))
-    shape = [next(given) if n is None else str(n) for n in Buffer(value).shape]
+    sizes = iter(w.values(list(op.operands)[: attrs.integers(op, "operandSegmentSizes")[0]]))
+    shape = [next(sizes) if n is None else str(n) for n in Buffer(value).shape]
     strides, offset = type_.get_strides_and_offset()
     if not isinstance(type_.layout, ir.AffineMapAttr) and (DYNAMIC in strides or offset):
         raise NotInterpreted(f"{op.name} of {type_}: the interpreter supports constant strides only")
-    more = "" if isinstance(type_.layout, ir.AffineMapAttr) else f", {tuple_of([str(s) for s in strides])}"
+    strides_text = "" if isinstance(type_.layout, ir.AffineMapAttr) else f", {tuple_of([str(s) for s in strides])}"
     name = w.roots.name(value)
     w.count(STORES, name, 0)
     kind = kind_of(type_)
     kind = f"u{kind[1:]}" if kind[0] == "i" and Buffer(value).dtype == f"uint{kind[1:]}" else kind
-    w.set(value, f"{w.keep(alloc, 'alloc')}({name!r}, {kind!r}, {tuple_of(shape)}{more})", name)
+    w.set(value, f"{w.keep(alloc, 'alloc')}({name!r}, {kind!r}, {tuple_of(shape)}{strides_text})", name)
 
 
 @writes("memref.dealloc")
@@ -81,11 +81,11 @@ def subview(w: Writer, op: ir.Operation) -> None:
         for word in ("offsets", "sizes", "strides")
     )
     static = [None if n == DYNAMIC else n for n in attrs.integers(op, "static_sizes")]
-    kept = kept_dims(Buffer(op.results[0]).shape, static)
+    dims = kept_dims(Buffer(op.results[0]).shape, static)
     texts = [tuple_of(t) for t in (offsets, sizes, strides)]
     name = attrs.get(op, attrs.NAME, "") or w.roots.name(op.operands[0])
-    given = [repr(name), w.ref(op.operands[0]).view, *texts, tuple_of([str(d) for d in kept or []])]
-    w.set(op.results[0], f"{w.keep(part, 'part')}({', '.join(given)})", name)
+    part_args = [repr(name), w.ref(op.operands[0]).view, *texts, tuple_of([str(d) for d in dims or []])]
+    w.set(op.results[0], f"{w.keep(part, 'part')}({', '.join(part_args)})", name)
 
 
 def part(
@@ -94,7 +94,7 @@ def part(
     offsets: tuple[int, ...],
     sizes: tuple[int, ...],
     strides: tuple[int, ...],
-    kept: tuple[int, ...],
+    dims: tuple[int, ...],
 ) -> View:
     """A view of a region. Raises OutOfBoundsError if the region is not inside the source."""
     for offset, count, step, extent in zip(offsets, sizes, strides, view.shape, strict=True):
@@ -102,14 +102,14 @@ def part(
             outside(view, offsets, f" with {sizes} elements")
     start = view.offset + sum(o * s for o, s in zip(offsets, view.strides, strict=True))
     steps = [s * t for s, t in zip(view.strides, strides, strict=True)]
-    return View(name, view.memory, start, [sizes[d] for d in kept], [steps[d] for d in kept])
+    return View(name, view.memory, start, [sizes[d] for d in dims], [steps[d] for d in dims])
 
 
 @writes("memref.view")
 def arena_view(w: Writer, op: ir.Operation) -> None:
     source, offset, *sizes = op.operands
-    given = iter(w.values(sizes))
-    shape = [next(given) if n is None else str(n) for n in Buffer(op.results[0]).shape]
+    dynamic_sizes = iter(w.values(sizes))
+    shape = [next(dynamic_sizes) if n is None else str(n) for n in Buffer(op.results[0]).shape]
     name, kind = attrs.get(op, attrs.NAME, "") or w.roots.name(source), kind_of(op.results[0].type)
     kind = f"u{kind[1:]}" if Buffer(op.results[0]).dtype == f"uint{kind[1:]}" else kind
     parts = [repr(name), w.ref(source).view, repr(kind), w.value(offset), tuple_of(shape), repr(w.options.exact)]
@@ -131,8 +131,8 @@ def assume_alignment(w: Writer, op: ir.Operation) -> None:
 
 @writes("memref.reinterpret_cast")
 def reinterpret(w: Writer, op: ir.Operation) -> None:
-    source, *rest = op.operands
-    values = iter(w.values(rest))
+    source, *dynamic = op.operands
+    values = iter(w.values(dynamic))
     offset, sizes, strides = (
         [next(values) if n == DYNAMIC else str(n) for n in attrs.integers(op, f"static_{word}")]
         for word in ("offsets", "sizes", "strides")
@@ -237,10 +237,10 @@ def copied(source: View, target: View, watch: Any) -> None:
 
 @writes("memref.extract_strided_metadata")
 def metadata(w: Writer, op: ir.Operation) -> None:
-    base, offset, *rest = op.results
+    base, offset, *dims = op.results
     ref = w.ref(op.operands[0])
     w.set(base, f"{w.keep(View, 'View')}({ref.view}.name, {ref.view}.memory, 0, (), ())", ref.view)
-    for value, text in zip([offset, *rest], [ref.offset, *ref.sizes, *ref.strides], strict=True):
+    for value, text in zip([offset, *dims], [ref.offset, *ref.sizes, *ref.strides], strict=True):
         w.variables[value] = text
 
 
@@ -282,39 +282,39 @@ def through_pointer(w: Writer, op: ir.Operation) -> None:
 
 
 def _reached(address: Pointer, width: int) -> int:
-    place = address.element(width)
-    if place >= len(address.memory.data):
+    offset = address.element(width)
+    if offset >= len(address.memory.data):
         raise OutOfBoundsError(f"{address!r} is outside {address.memory.name}", address.memory.name)
-    return place
+    return offset
 
 
 def fetched(address: Pointer, width: int, watch: Any, unwritten: Any) -> Any:
-    place = _reached(address, width)
+    offset = _reached(address, width)
     if watch is not None:
-        watch.touch(address.memory, place, False, 0)
-    value = address.memory.data[place]
-    whole = View(address.memory.name, address.memory, 0, (len(address.memory.data),), (1,))
-    return unwritten(whole, (place,)) if value is POISON else value
+        watch.touch(address.memory, offset, False, 0)
+    value = address.memory.data[offset]
+    memory_view = View(address.memory.name, address.memory, 0, (len(address.memory.data),), (1,))
+    return unwritten(memory_view, (offset,)) if value is POISON else value
 
 
 def put(address: Pointer, width: int, value: Any, watch: Any) -> None:
-    place = _reached(address, width)
+    offset = _reached(address, width)
     if watch is not None:
-        watch.touch(address.memory, place, True, 0)
-    address.memory.data[place] = value
+        watch.touch(address.memory, offset, True, 0)
+    address.memory.data[offset] = value
 
 
 @writes(*ELEMENT_LOADS)
 def load(w: Writer, op: ir.Operation) -> None:
     memref = accessed(op)
-    ref, at = w.ref(memref), indices(w, op)
-    index = f"({', '.join(at)}{',' * (len(at) == 1)})"
-    place = inside(w, ref, at, index)
+    ref, subscripts = w.ref(memref), indices(w, op)
+    index = f"({', '.join(subscripts)}{',' * (len(subscripts) == 1)})"
+    offset = inside(w, ref, subscripts, index)
     if w.watches(memref):
-        place = w.atom(place, "_p")
-        w.put(f"_watch.touch({ref.view}.memory, {place}, False, {reduction(op, memref)})")
+        offset = w.atom(offset, "_p")
+        w.put(f"_watch.touch({ref.view}.memory, {offset}, False, {reduction(op, memref)})")
     variable = w.define(op.results[0])
-    w.put(f"{variable} = {ref.data}[{place}]")
+    w.put(f"{variable} = {ref.data}[{offset}]")
     if w.options.origins:
         w.put(f"if {variable} is _POISON: {variable} = _unwritten({ref.view}, {index})")
     w.touched(LOADS, memref)
@@ -323,12 +323,12 @@ def load(w: Writer, op: ir.Operation) -> None:
 @writes(*ELEMENT_STORES)
 def store(w: Writer, op: ir.Operation) -> None:
     memref = accessed(op)
-    ref, at = w.ref(memref), indices(w, op)
-    place = inside(w, ref, at, f"({', '.join(at)}{',' * (len(at) == 1)})")
+    ref, subscripts = w.ref(memref), indices(w, op)
+    offset = inside(w, ref, subscripts, f"({', '.join(subscripts)}{',' * (len(subscripts) == 1)})")
     if w.watched:
-        place = w.atom(place, "_p")
-        w.put(f"_watch.touch({ref.view}.memory, {place}, True, {reduction(op, memref)})")
-    w.put(f"{ref.data}[{place}] = {w.value(op.operands[0])}")
+        offset = w.atom(offset, "_p")
+        w.put(f"_watch.touch({ref.view}.memory, {offset}, True, {reduction(op, memref)})")
+    w.put(f"{ref.data}[{offset}] = {w.value(op.operands[0])}")
     w.touched(STORES, memref)
 
 
@@ -341,16 +341,18 @@ def indices(w: Writer, op: ir.Operation) -> list[str]:
     return [w.atom(text, f"_i{n}") for n, text in enumerate(texts)]
 
 
-def inside(w: Writer, ref: Ref, at: Sequence[str], index: str) -> str:
+def inside(w: Writer, ref: Ref, subscripts: Sequence[str], index: str) -> str:
     """Emit the bounds check of an access. Returns the text of its offset."""
-    tests = [f"0 <= {i} < {n}" for i, n in zip(at, ref.sizes, strict=True)]
+    tests = [f"0 <= {i} < {n}" for i, n in zip(subscripts, ref.sizes, strict=True)]
     if tests:
         w.put(f"if not ({' and '.join(tests)}): {w.keep(outside, 'outside')}({ref.view}, {index})")
-    return address(ref, at)
+    return address(ref, subscripts)
 
 
-def address(ref: Ref, at: Sequence[str]) -> str:
-    terms = [i if s == "1" else f"{i} * {s}" for i, s in zip(at, ref.strides, strict=True) if s != "0" and i != "0"]
+def address(ref: Ref, subscripts: Sequence[str]) -> str:
+    terms = [
+        i if s == "1" else f"{i} * {s}" for i, s in zip(subscripts, ref.strides, strict=True) if s != "0" and i != "0"
+    ]
     return " + ".join([*terms, *([ref.offset] if ref.offset != "0" else [])]) or "0"
 
 
@@ -363,12 +365,12 @@ def reduction(op: ir.Operation, memref: ir.Value) -> int:
         store = update_store(op)
         outer = next((b for p in parents(op) if is_block(p) and _sums(b := Block(p))), None)
         return -outer.id - 1 if store is not None and outer is not None else 0
-    own = root(memref)
+    buffer = root(memref)
     if home.init is not None:
-        starts = any(o.name == AFFINE_STORE and root(accessed(o)) == own for o in ops(home.init))
+        starts = any(o.name == AFFINE_STORE and root(accessed(o)) == buffer for o in ops(home.init))
         return home.id + 1 if starts else 0
     both = AFFINE_ELEMENT_ACCESSES
-    uses = {o.name for o in ops(home.op) if o.name in both and root(accessed(o)) == own}
+    uses = {o.name for o in ops(home.op) if o.name in both and root(accessed(o)) == buffer}
     return -home.id - 1 if len(uses) == 2 else 0
 
 

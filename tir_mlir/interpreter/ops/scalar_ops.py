@@ -190,8 +190,8 @@ def _one(word: str, a: str, kind: str, to: str, keep: Keep) -> str | None:
     if word == "negf":
         return f"-{a}"
     if word in ("extf", "truncf", "sitofp"):
-        whole = f"{keep(integers.as_int, 'as_int')}({a})" if kind == "i1" else a
-        return f"{keep(floats.ROUND[to], 'to_' + to)}({'-' if kind == 'i1' else ''}{whole})"
+        integer = f"{keep(integers.as_int, 'as_int')}({a})" if kind == "i1" else a
+        return f"{keep(floats.ROUND[to], 'to_' + to)}({'-' if kind == 'i1' else ''}{integer})"
     if word == "uitofp":
         inner = f"{keep(integers.as_int, 'as_int')}({a})" if kind == "i1" else f"{a} & {(1 << width(kind)) - 1}"
         return f"{keep(floats.ROUND[to], 'to_' + to)}({inner})"

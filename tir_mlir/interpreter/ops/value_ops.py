@@ -40,8 +40,8 @@ def number(w: Writer, value: Any, kind: str) -> str:
 def _dense(w: Writer, attribute: ir.Attribute, kind: str) -> list[Any]:
     dense = ir.DenseElementsAttr(attribute)
     if is_float(kind):
-        found: list[Any] = [v for v in ir.DenseFPElementsAttr(dense)]
-        return found if w.options.exact else [ROUND[kind](v) for v in found]
+        elements: list[Any] = [v for v in ir.DenseFPElementsAttr(dense)]
+        return elements if w.options.exact else [ROUND[kind](v) for v in elements]
     return [bool(v) if kind == "i1" else int(v) for v in ir.DenseIntElementsAttr(dense)]
 
 
@@ -63,10 +63,10 @@ def arithmetic(w: Writer, op: ir.Operation) -> None:
         else:
             over = args[0] if len(args) == 1 else f"zip({', '.join(args)})"
             w.put(f"{w.define(result)} = [{text} for {', '.join(LANES[: len(args)])} in {over}]")
-    made = scalar_ops.flops(op) if w.options.counts else 0
-    if made:
+    flops = scalar_ops.flops(op) if w.options.counts else 0
+    if flops:
         target = destination(result)
-        w.count(FLOPS, "" if target is None else w.roots.name(target), made * lanes(result.type))
+        w.count(FLOPS, "" if target is None else w.roots.name(target), flops * lanes(result.type))
 
 
 def lanes(type_: ir.Type) -> int:

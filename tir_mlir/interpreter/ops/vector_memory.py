@@ -19,110 +19,118 @@ class Lanes:
         self.watch = watch
         self.unwritten = unwritten
 
-    def load(self, view: View, at: Index, shape: Index, watched: bool, number: int) -> list[Any]:
-        """The lanes of a box of `shape` in the last dimensions, starting at `at`. Errors: OutOfBoundsError."""
-        places = self._box(view, at, shape)
+    def load(self, view: View, corner: Index, shape: Index, watched: bool, number: int) -> list[Any]:
+        """The lanes of a box of `shape` in the last dimensions, starting at `corner`. Errors: OutOfBoundsError."""
+        places = self._box(view, corner, shape)
         if watched:
             self._touch(view, places, False, number)
         data = view.data
-        found = [data[p] for p in places]
-        if POISON in _kinds(found):
+        lanes = [data[p] for p in places]
+        if POISON in _kinds(lanes):
             for n, p in enumerate(places):
                 if data[p] is POISON:
-                    found[n] = self.unwritten(view, _lane(at, shape, n))
-        return found
+                    lanes[n] = self.unwritten(view, _lane(corner, shape, n))
+        return lanes
 
-    def store(self, view: View, at: Index, shape: Index, values: Sequence[Any], watched: bool, number: int) -> None:
-        places = self._box(view, at, shape)
+    def store(self, view: View, corner: Index, shape: Index, values: Sequence[Any], watched: bool, number: int) -> None:
+        places = self._box(view, corner, shape)
         if watched:
             self._touch(view, places, True, number)
         data = view.data
         for p, value in zip(places, values, strict=True):
             data[p] = value
 
-    def masked_load(self, view: View, at: Index, mask: Sequence[Any], other: Sequence[Any], watched: bool) -> list[Any]:
-        """The elements of active lanes; `other` elsewhere."""
-        return [self.one(view, (*at[:-1], at[-1] + n), watched) if m else other[n] for n, m in enumerate(mask)]
+    def masked_load(
+        self, view: View, base: Index, mask: Sequence[Any], pass_thru: Sequence[Any], watched: bool
+    ) -> list[Any]:
+        """The elements of active lanes; `pass_thru` elsewhere."""
+        return [self.one(view, (*base[:-1], base[-1] + n), watched) if m else pass_thru[n] for n, m in enumerate(mask)]
 
-    def masked_store(self, view: View, at: Index, mask: Sequence[Any], values: Sequence[Any], watched: bool) -> None:
+    def masked_store(self, view: View, base: Index, mask: Sequence[Any], values: Sequence[Any], watched: bool) -> None:
         for n, m in enumerate(mask):
             if m:
-                self.set(view, (*at[:-1], at[-1] + n), values[n], watched)
+                self.set(view, (*base[:-1], base[-1] + n), values[n], watched)
 
     def gather(
-        self, view: View, at: Index, steps: Sequence[int], mask: Sequence[Any], other: Sequence[Any], watched: bool
+        self,
+        view: View,
+        base: Index,
+        steps: Sequence[int],
+        mask: Sequence[Any],
+        pass_thru: Sequence[Any],
+        watched: bool,
     ) -> list[Any]:
-        last = at[-1]
+        last = base[-1]
         return [
-            self.one(view, (*at[:-1], last + s), watched) if m else o
-            for s, m, o in zip(steps, mask, other, strict=True)
+            self.one(view, (*base[:-1], last + s), watched) if m else o
+            for s, m, o in zip(steps, mask, pass_thru, strict=True)
         ]
 
     def scatter(
-        self, view: View, at: Index, steps: Sequence[int], mask: Sequence[Any], values: Sequence[Any], watched: bool
+        self, view: View, base: Index, steps: Sequence[int], mask: Sequence[Any], values: Sequence[Any], watched: bool
     ) -> None:
         for s, m, v in zip(steps, mask, values, strict=True):
             if m:
-                self.set(view, (*at[:-1], at[-1] + s), v, watched)
+                self.set(view, (*base[:-1], base[-1] + s), v, watched)
 
-    def one(self, view: View, at: Index, watched: bool) -> Any:
-        place = view.at(at)
+    def one(self, view: View, index: Index, watched: bool) -> Any:
+        offset = view.at(index)
         if watched:
-            self.watch.touch(view.memory, place, False, 0)
-        value = view.data[place]
-        return self.unwritten(view, at) if value is POISON else value
+            self.watch.touch(view.memory, offset, False, 0)
+        value = view.data[offset]
+        return self.unwritten(view, index) if value is POISON else value
 
-    def set(self, view: View, at: Index, value: Any, watched: bool) -> None:
-        place = view.at(at)
+    def set(self, view: View, index: Index, value: Any, watched: bool) -> None:
+        offset = view.at(index)
         if watched:
-            self.watch.touch(view.memory, place, True, 0)
-        view.data[place] = value
+            self.watch.touch(view.memory, offset, True, 0)
+        view.data[offset] = value
 
     # -- transfers: map dimensions of the memref to those of the vector; out-of-bounds lanes read the padding --------
 
     def transfer_read(
         self,
         view: View,
-        at: Index,
+        corner: Index,
         shape: Index,
         dims: Sequence[int],
-        inside: Sequence[bool],
+        in_bounds: Sequence[bool],
         padding: Any,
         mask: Any,
         watched: bool,
     ) -> list[Any]:
         """`dims[n]`: the memref dimension of vector dimension n; -1: broadcast."""
-        found = []
-        for number, index in enumerate(_elements(at, shape, dims)):
-            if mask is not None and not mask[number] or _is_out(view, index, dims, inside):
-                found.append(padding)
+        lanes = []
+        for number, index in enumerate(_elements(corner, shape, dims)):
+            if mask is not None and not mask[number] or _is_out(view, index, dims, in_bounds):
+                lanes.append(padding)
             else:
-                found.append(self.one(view, index, watched))
-        return found
+                lanes.append(self.one(view, index, watched))
+        return lanes
 
     def transfer_write(
         self,
         view: View,
-        at: Index,
+        corner: Index,
         shape: Index,
         dims: Sequence[int],
-        inside: Sequence[bool],
+        in_bounds: Sequence[bool],
         values: Sequence[Any],
         mask: Any,
         watched: bool,
     ) -> None:
-        for number, index in enumerate(_elements(at, shape, dims)):
-            if (mask is None or mask[number]) and not _is_out(view, index, dims, inside):
+        for number, index in enumerate(_elements(corner, shape, dims)):
+            if (mask is None or mask[number]) and not _is_out(view, index, dims, in_bounds):
                 self.set(view, index, values[number], watched)
 
     # -- offsets ---------------------------------------------------------------------------------------------------
 
-    def _box(self, view: View, at: Index, shape: Index) -> Sequence[int]:
-        first = len(at) - len(shape)
+    def _box(self, view: View, corner: Index, shape: Index) -> Sequence[int]:
+        first = len(corner) - len(shape)
         extents = (*(1 for _ in range(first)), *shape)
-        if not all(0 <= i and i + e <= n for i, e, n in zip(at, extents, view.shape, strict=True)):
-            outside(view, at, f" with {'x'.join(map(str, shape))} lanes")
-        start = view.offset + sum(i * s for i, s in zip(at, view.strides, strict=True))
+        if not all(0 <= i and i + e <= n for i, e, n in zip(corner, extents, view.shape, strict=True)):
+            outside(view, corner, f" with {'x'.join(map(str, shape))} lanes")
+        start = view.offset + sum(i * s for i, s in zip(corner, view.strides, strict=True))
         if len(shape) == 1:
             step = view.strides[-1]
             return range(start, start + shape[0] * step, step) if step else [start] * shape[0]
@@ -132,36 +140,36 @@ class Lanes:
         ]
 
     def _touch(self, view: View, places: Sequence[int], write: bool, number: int) -> None:
-        for place in places:
-            self.watch.touch(view.memory, place, write, number)
+        for offset in places:
+            self.watch.touch(view.memory, offset, write, number)
 
 
 def _kinds(values: Sequence[Any]) -> set[Any]:
     return {POISON} if any(v is POISON for v in values) else set()
 
 
-def _lane(at: Index, shape: Index, number: int) -> Index:
-    index = list(at)
+def _lane(corner: Index, shape: Index, number: int) -> Index:
+    index = list(corner)
     for d in reversed(range(len(shape))):
-        number, rest = divmod(number, shape[d])
-        index[len(at) - len(shape) + d] += rest
+        number, coordinate = divmod(number, shape[d])
+        index[len(corner) - len(shape) + d] += coordinate
     return tuple(index)
 
 
-def _elements(at: Index, shape: Index, dims: Sequence[int]) -> list[Index]:
-    found = []
+def _elements(corner: Index, shape: Index, dims: Sequence[int]) -> list[Index]:
+    indices = []
     for point in itertools.product(*map(range, shape)):
-        index = list(at)
+        index = list(corner)
         for step, dim in zip(point, dims, strict=True):
             if dim >= 0:
                 index[dim] += step
-        found.append(tuple(index))
-    return found
+        indices.append(tuple(index))
+    return indices
 
 
-def _is_out(view: View, index: Index, dims: Sequence[int], inside: Sequence[bool]) -> bool:
+def _is_out(view: View, index: Index, dims: Sequence[int], in_bounds: Sequence[bool]) -> bool:
     """Whether an element is out of bounds in a dimension that is not in_bounds."""
-    return any(d >= 0 and not ok and not 0 <= index[d] < view.shape[d] for d, ok in zip(dims, inside, strict=True))
+    return any(d >= 0 and not ok and not 0 <= index[d] < view.shape[d] for d, ok in zip(dims, in_bounds, strict=True))
 
 
 # --- masks and permutations of lanes ----------------------------------------------------------------------------------
@@ -183,22 +191,22 @@ def transposed(values: Sequence[Any], shape: Index, order: Sequence[int]) -> lis
 
 def spread(values: Sequence[Any], shape: Index, to: Index) -> list[Any]:
     """vector.broadcast: unit dimensions repeat, new dimensions are leading."""
-    own = (*(1 for _ in range(len(to) - len(shape))), *shape)
-    found = []
+    padded_shape = (*(1 for _ in range(len(to) - len(shape))), *shape)
+    lanes = []
     for point in itertools.product(*map(range, to)):
-        place = 0
-        for i, n in zip(point, own, strict=True):
-            place = place * n + (i if n > 1 else 0)
-        found.append(values[place])
-    return found
+        lane = 0
+        for i, n in zip(point, padded_shape, strict=True):
+            lane = lane * n + (i if n > 1 else 0)
+        lanes.append(values[lane])
+    return lanes
 
 
 def boxed(shape: Index, offsets: Index, sizes: Index, steps: Index) -> list[int]:
     """The lane numbers of a strided box in a vector."""
-    found = []
+    lanes = []
     for point in itertools.product(*map(range, sizes)):
-        place = 0
+        lane = 0
         for i, o, s, n in zip(point, offsets, steps, shape, strict=True):
-            place = place * n + o + i * s
-        found.append(place)
-    return found
+            lane = lane * n + o + i * s
+        lanes.append(lane)
+    return lanes

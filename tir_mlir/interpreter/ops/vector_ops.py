@@ -33,18 +33,18 @@ def listed(w: Writer, value: ir.Value) -> str:
 @writes("affine.vector_load", "vector.load")
 def load(w: Writer, op: ir.Operation) -> None:
     memref, result = op.operands[0], op.results[0]
-    at = tuple_of(indices(w, op))
-    given = f"{w.ref(memref).view}, {at}, {shape(result)}"
-    w.put(f"{w.define(result)} = _lanes.load({given}, {w.watches(memref)}, {reduction(op, memref)})")
+    index = tuple_of(indices(w, op))
+    args = f"{w.ref(memref).view}, {index}, {shape(result)}"
+    w.put(f"{w.define(result)} = _lanes.load({args}, {w.watches(memref)}, {reduction(op, memref)})")
     w.touched(LOADS, memref, math.prod(shape(result)))
 
 
 @writes("affine.vector_store", "vector.store")
 def store(w: Writer, op: ir.Operation) -> None:
     value, memref = list(op.operands)[:2]
-    at = tuple_of(indices(w, op))
-    given = f"{w.ref(memref).view}, {at}, {shape(value)}, {w.value(value)}"
-    w.put(f"_lanes.store({given}, {w.watched}, {reduction(op, memref)})")
+    index = tuple_of(indices(w, op))
+    args = f"{w.ref(memref).view}, {index}, {shape(value)}, {w.value(value)}"
+    w.put(f"_lanes.store({args}, {w.watched}, {reduction(op, memref)})")
     w.touched(STORES, memref, math.prod(shape(value)))
 
 
@@ -55,33 +55,33 @@ def _masked(w: Writer, what: str, memref: ir.Value, mask: str) -> None:
 
 @writes("vector.maskedload")
 def masked_load(w: Writer, op: ir.Operation) -> None:
-    memref, *at, mask, other = op.operands
-    given = f"{w.ref(memref).view}, {tuple_of(w.values(at))}, {w.value(mask)}, {w.value(other)}"
-    w.put(f"{w.define(op.results[0])} = _lanes.masked_load({given}, {w.watches(memref)})")
+    memref, *index, mask, pass_thru = op.operands
+    args = f"{w.ref(memref).view}, {tuple_of(w.values(index))}, {w.value(mask)}, {w.value(pass_thru)}"
+    w.put(f"{w.define(op.results[0])} = _lanes.masked_load({args}, {w.watches(memref)})")
     _masked(w, LOADS, memref, w.value(mask))
 
 
 @writes("vector.maskedstore")
 def masked_store(w: Writer, op: ir.Operation) -> None:
-    memref, *at, mask, value = op.operands
-    given = f"{w.ref(memref).view}, {tuple_of(w.values(at))}, {w.value(mask)}, {w.value(value)}"
-    w.put(f"_lanes.masked_store({given}, {w.watched})")
+    memref, *index, mask, value = op.operands
+    args = f"{w.ref(memref).view}, {tuple_of(w.values(index))}, {w.value(mask)}, {w.value(value)}"
+    w.put(f"_lanes.masked_store({args}, {w.watched})")
     _masked(w, STORES, memref, w.value(mask))
 
 
 @writes("vector.gather")
 def gather(w: Writer, op: ir.Operation) -> None:
-    memref, *at, steps, mask, other = op.operands
-    given = ", ".join([w.ref(memref).view, tuple_of(w.values(at)), *w.values([steps, mask, other])])
-    w.put(f"{w.define(op.results[0])} = _lanes.gather({given}, {w.watches(memref)})")
+    memref, *index, steps, mask, pass_thru = op.operands
+    args = ", ".join([w.ref(memref).view, tuple_of(w.values(index)), *w.values([steps, mask, pass_thru])])
+    w.put(f"{w.define(op.results[0])} = _lanes.gather({args}, {w.watches(memref)})")
     _masked(w, LOADS, memref, w.value(mask))
 
 
 @writes("vector.scatter")
 def scatter(w: Writer, op: ir.Operation) -> None:
-    memref, *at, steps, mask, value = op.operands
-    given = ", ".join([w.ref(memref).view, tuple_of(w.values(at)), *w.values([steps, mask, value])])
-    w.put(f"_lanes.scatter({given}, {w.watched})")
+    memref, *index, steps, mask, value = op.operands
+    args = ", ".join([w.ref(memref).view, tuple_of(w.values(index)), *w.values([steps, mask, value])])
+    w.put(f"_lanes.scatter({args}, {w.watched})")
     _masked(w, STORES, memref, w.value(mask))
 
 
@@ -93,19 +93,19 @@ def transfer(w: Writer, op: ir.Operation) -> None:
     memref, vector = (operands[0], op.results[0]) if is_read else (operands[1], operands[0])
     if not isinstance(memref.type, ir.MemRefType):
         raise NotInterpreted(f"{op.name} of {memref.type}: the interpreter supports memrefs only")
-    at = operands[sum(counts[: 1 if is_read else 2]) :][: counts[1 if is_read else 2]]
+    index = operands[sum(counts[: 1 if is_read else 2]) :][: counts[1 if is_read else 2]]
     mask = w.value(operands[-1]) if counts[-1] else "None"
     dims = []
     for expr in attrs.affine_map(op, "permutation_map").results:
         expr = expr.maybe_downcast()
         dims.append(expr.position if isinstance(expr, ir.AffineDimExpr) else -1)
-    inside = [bool(ir.BoolAttr(b).value) for b in op.attributes["in_bounds"]]  # type: ignore[union-attr]
-    place = f"{w.ref(memref).view}, {tuple_of(w.values(at))}, {shape(vector)}, {dims}, {inside}"
+    in_bounds = [bool(ir.BoolAttr(b).value) for b in op.attributes["in_bounds"]]  # type: ignore[union-attr]
+    args = f"{w.ref(memref).view}, {tuple_of(w.values(index))}, {shape(vector)}, {dims}, {in_bounds}"
     if is_read:
         padding = w.value(operands[counts[0] + counts[1]])
-        w.put(f"{w.define(vector)} = _lanes.transfer_read({place}, {padding}, {mask}, {w.watched})")
+        w.put(f"{w.define(vector)} = _lanes.transfer_read({args}, {padding}, {mask}, {w.watched})")
     else:
-        w.put(f"_lanes.transfer_write({place}, {w.value(vector)}, {mask}, {w.watched})")
+        w.put(f"_lanes.transfer_write({args}, {w.value(vector)}, {mask}, {w.watched})")
     w.touched(LOADS if is_read else STORES, memref, math.prod(shape(vector)))
 
 
@@ -161,11 +161,11 @@ def _position(w: Writer, op: ir.Operation, key: str, first: int) -> list[str]:
     return [next(dynamic) if n == DYNAMIC else str(n) for n in attrs.integers(op, key)]
 
 
-def _flat(place: Sequence[str], extents: Sequence[int]) -> tuple[str, int]:
+def _flat(position: Sequence[str], extents: Sequence[int]) -> tuple[str, int]:
     """The first lane of the sub-vector at a position, and its number of lanes."""
-    size = math.prod(extents[len(place) :])
+    size = math.prod(extents[len(position) :])
     terms = []
-    for d, text in enumerate(place):
+    for d, text in enumerate(position):
         terms.append(f"{text} * {math.prod(extents[d + 1 :])}")
     return " + ".join(terms) or "0", size
 
@@ -189,8 +189,8 @@ def insert(w: Writer, op: ir.Operation) -> None:
 
 @writes("vector.extractelement")
 def extract_element(w: Writer, op: ir.Operation) -> None:
-    at = w.value(op.operands[1]) if len(op.operands) > 1 else "0"
-    w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])}[{at}]")
+    lane = w.value(op.operands[1]) if len(op.operands) > 1 else "0"
+    w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])}[{lane}]")
 
 
 def _numbers(op: ir.Operation, key: str) -> list[int]:
@@ -199,10 +199,10 @@ def _numbers(op: ir.Operation, key: str) -> list[int]:
 
 @writes("vector.extract_strided_slice")
 def extract_slice(w: Writer, op: ir.Operation) -> None:
-    own = shape(op.operands[0])
+    extents = shape(op.operands[0])
     offsets, sizes, steps = (_numbers(op, key) for key in ("offsets", "sizes", "strides"))
-    rest = own[len(offsets) :]
-    places = vector_memory.boxed(own, (*offsets, *[0] * len(rest)), (*sizes, *rest), (*steps, *[1] * len(rest)))
+    inner = extents[len(offsets) :]
+    places = vector_memory.boxed(extents, (*offsets, *[0] * len(inner)), (*sizes, *inner), (*steps, *[1] * len(inner)))
     _picked(w, op, w.value(op.operands[0]), places)
 
 
@@ -216,9 +216,9 @@ def _picked(w: Writer, op: ir.Operation, source: str, places: Sequence[int]) -> 
 @writes("vector.insert_strided_slice")
 def insert_slice(w: Writer, op: ir.Operation) -> None:
     value, target = op.operands
-    own, inner = shape(target), shape(value)
-    missing = len(own) - len(inner)
-    places = vector_memory.boxed(own, tuple(_numbers(op, "offsets")), (*[1] * missing, *inner), (1,) * len(own))
+    extents, inner = shape(target), shape(value)
+    missing = len(extents) - len(inner)
+    places = vector_memory.boxed(extents, tuple(_numbers(op, "offsets")), (*[1] * missing, *inner), (1,) * len(extents))
     name = w.define(op.results[0])
     w.put(f"{name} = {w.value(target)}[:]")
     w.put(f"for _n, _a in zip({w.keep(places, f'c{len(w.shared.scope)}')}, {w.value(value)}): {name}[_n] = _a")
@@ -261,8 +261,10 @@ def transpose(w: Writer, op: ir.Operation) -> None:
 @writes("vector.create_mask", "vector.constant_mask")
 def mask(w: Writer, op: ir.Operation) -> None:
     bounds = w.values(list(op.operands)) if len(op.operands) else [str(n) for n in attrs.integers(op, "mask_dim_sizes")]
-    own = shape(op.results[0])
-    w.put(f"{w.define(op.results[0])} = {w.keep(vector_memory.create_mask, 'create_mask')}({tuple_of(bounds)}, {own})")
+    extents = shape(op.results[0])
+    w.put(
+        f"{w.define(op.results[0])} = {w.keep(vector_memory.create_mask, 'create_mask')}({tuple_of(bounds)}, {extents})"
+    )
 
 
 @writes("vector.step")
@@ -277,8 +279,8 @@ def step(w: Writer, op: ir.Operation) -> None:
 def fma(w: Writer, op: ir.Operation) -> None:
     kind = kind_of(op.results[0].type)
     exact = w.options.exact
-    one = "_a * _b + _c" if exact else f"{w.keep(floats.fma(kind), f'fma_{kind}')}(_a, _b, _c)"
-    w.put(f"{w.define(op.results[0])} = [{one} for _a, _b, _c in zip({', '.join(w.values(list(op.operands)))})]")
+    lane_text = "_a * _b + _c" if exact else f"{w.keep(floats.fma(kind), f'fma_{kind}')}(_a, _b, _c)"
+    w.put(f"{w.define(op.results[0])} = [{lane_text} for _a, _b, _c in zip({', '.join(w.values(list(op.operands)))})]")
     _flops(w, op.results[0], 2 * math.prod(shape(op.results[0])))
 
 
@@ -326,10 +328,10 @@ def reduce(w: Writer, op: ir.Operation) -> None:
 @writes("vector.multi_reduction")
 def multi_reduce(w: Writer, op: ir.Operation) -> None:
     source, start = op.operands
-    own, gone = shape(source), set(attrs.integers(op, "reduction_dims"))
+    extents, gone = shape(source), set(attrs.integers(op, "reduction_dims"))
     kind = kind_of(source.type)
     places: dict[tuple[int, ...], list[int]] = {}
-    for flat, point in enumerate(itertools.product(*map(range, own))):
+    for flat, point in enumerate(itertools.product(*map(range, extents))):
         places.setdefault(tuple(p for d, p in enumerate(point) if d not in gone), []).append(flat)
     table = w.keep(list(places.values()), f"c{len(w.shared.scope)}")
     name = w.define(op.results[0])
@@ -340,4 +342,4 @@ def multi_reduce(w: Writer, op: ir.Operation) -> None:
         w.put("_v.append(_a)")
     w.put(f"{name} = _v" if isinstance(op.results[0].type, ir.VectorType) else f"{name} = _v[0]")
     if is_float(kind):
-        _flops(w, op.results[0], math.prod(own))
+        _flops(w, op.results[0], math.prod(extents))

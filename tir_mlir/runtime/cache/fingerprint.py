@@ -29,11 +29,11 @@ def sources_changed() -> bool:
 @functools.cache
 def installation() -> str:
     """The fingerprint of this package, Python, LLVM and islpy."""
-    found = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity(), _AT_START]
+    parts = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity(), _AT_START]
     spec = importlib.util.find_spec("islpy")
     if spec is not None and spec.origin:
-        found.append(stamp(spec.origin) + stamp(os.path.dirname(spec.origin)))
-    return "\n".join(found)
+        parts.append(stamp(spec.origin) + stamp(os.path.dirname(spec.origin)))
+    return "\n".join(parts)
 
 
 def _sources() -> str:

@@ -31,21 +31,21 @@ folder of a busy machine has thousands of entries."""
 
 def digest(*parts: str | bytes) -> str:
     """A hash of the parts, as an entry name."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
-        found.update(b"%d:" % len(data))
-        found.update(data)
-    return found.hexdigest()[:32]
+        hasher.update(b"%d:" % len(data))
+        hasher.update(data)
+    return hasher.hexdigest()[:32]
 
 
 def limit() -> int:
     """The size limit in bytes; 0 if the cache is off."""
-    given = os.environ.get(_SIZE, "")
+    setting = os.environ.get(_SIZE, "")
     try:
-        return int(float(given or _DEFAULT) * 2**20)
+        return int(float(setting or _DEFAULT) * 2**20)
     except (ValueError, OverflowError):
-        raise BuildError(f"{_SIZE}={given}: expected a number of MiB; 0 turns the cache off") from None
+        raise BuildError(f"{_SIZE}={setting}: expected a number of MiB; 0 turns the cache off") from None
 
 
 def load(kind: str, name: str) -> bytes | None:
@@ -112,15 +112,15 @@ def _trim(bound: int) -> int:
     """Evict least recently used entries to 80 % of the bound, and remove stale temporary files; bytes that stay."""
     entries: list[tuple[float, int, str]] = []
     for kind in KINDS:
-        with contextlib.suppress(OSError), os.scandir(Path(cache_folder(), kind)) as found:
-            for file in found:
+        with contextlib.suppress(OSError), os.scandir(Path(cache_folder(), kind)) as listing:
+            for file in listing:
                 with contextlib.suppress(OSError):
                     stat = file.stat()
                     entries.append((stat.st_mtime, stat.st_size, file.path))
-    now, total = time.time(), sum(size for _, size, _ in entries)
+    clock, total = time.time(), sum(size for _, size, _ in entries)
     too_much = total > bound
-    for used, size, path in sorted(entries):
-        unfinished = Path(path).name.startswith("new-") and now - used > _STALE
+    for mtime, size, path in sorted(entries):
+        unfinished = Path(path).name.startswith("new-") and clock - mtime > _STALE
         if unfinished or (too_much and total > bound * 0.8):
             with contextlib.suppress(OSError):
                 os.unlink(path)

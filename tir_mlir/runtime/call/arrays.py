@@ -123,7 +123,7 @@ class Packer:
 
     def _check_shapes(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> None:
         """Bind the shape variables from scalar arguments and arrays, then compare every extent."""
-        known: dict[str, tuple[int, str]] = {
+        bindings: dict[str, tuple[int, str]] = {
             p.name: (values[i], f"argument {p.name!r}") for i, p in self._scalars if p.is_index
         }
         extents = [
@@ -134,30 +134,30 @@ class Packer:
         for param, axis, dim, size in sorted(
             extents, key=lambda e: e[2].text not in e[2].symbols
         ):  # bare symbols first
-            free = [s for s in dim.symbols if s not in known]
+            free = [s for s in dim.symbols if s not in bindings]
             if len(free) == 1:
-                value = _solve(dim, free[0], {s: v for s, (v, _) in known.items()}, size)
+                value = _solve(dim, free[0], {s: v for s, (v, _) in bindings.items()}, size)
                 if value is not None:
-                    known[free[0]] = (value, f"dimension {axis} of {param.name!r}")
+                    bindings[free[0]] = (value, f"dimension {axis} of {param.name!r}")
         for param, axis, dim, size in extents:
             if dim.text == "?":
                 continue  # unconstrained
-            if unknown := [s for s in dim.symbols if s not in known]:
+            if unknown := [s for s in dim.symbols if s not in bindings]:
                 needed = f"{dim.text} is needed, for some {unknown[0]} >= 0"
                 self._fail(param, f"has extent {size} in dimension {axis}", needed)
-            wanted = dim.value({s: v for s, (v, _) in known.items()})
-            if size != wanted:
-                source = "".join(f"; {s} = {known[s][0]} comes from {known[s][1]}" for s in dim.symbols)
-                name = f"{dim.text} = {wanted}" if dim.symbols else str(wanted)
+            extent = dim.value({s: v for s, (v, _) in bindings.items()})
+            if size != extent:
+                source = "".join(f"; {s} = {bindings[s][0]} comes from {bindings[s][1]}" for s in dim.symbols)
+                name = f"{dim.text} = {extent}" if dim.symbols else str(extent)
                 self._fail(param, f"has extent {size} in dimension {axis}", f"{name} is needed{source}")
-        self._check_promises(known)
+        self._check_promises(bindings)
 
-    def _check_promises(self, known: dict[str, tuple[int, str]]) -> None:
+    def _check_promises(self, bindings: dict[str, tuple[int, str]]) -> None:
         """Check the function's `T.assume` conditions on the shape variables."""
-        values = {s: v for s, (v, _) in known.items()}
+        values = {s: v for s, (v, _) in bindings.items()}
         for promise in self.signature.promises:
             if not promise.holds(values):
-                source = " and ".join(f"{s} = {values[s]} from {known[s][1]}" for s in promise.value.symbols)
+                source = " and ".join(f"{s} = {values[s]} from {bindings[s][1]}" for s in promise.value.symbols)
                 name = self.signature.name
                 raise ArgumentError(f"{name}: it assumes {promise.text}; this call has {source}")
 
@@ -168,12 +168,12 @@ class Packer:
             self._fail(
                 param, f"has strides {array.strides} in bytes", f"multiples of {itemsize} are needed; copy the array"
             )
-        given = [s // itemsize for s in array.strides]
+        actual = [s // itemsize for s in array.strides]
         # the stride of a dimension of extent 0 or 1 is never used
         loose = [size <= 1 or array.size == 0 for size in array.shape]
-        wanted = row_major if param.strides is None else param.strides
+        expected = row_major if param.strides is None else param.strides
         strides = []
-        for axis, (have, need) in enumerate(zip(given, wanted, strict=True)):
+        for axis, (have, need) in enumerate(zip(actual, expected, strict=True)):
             if need is None:
                 strides.append(row_major[axis] if loose[axis] else have)
             elif loose[axis] or have == need:
@@ -181,7 +181,7 @@ class Packer:
             elif param.strides is None:
                 self._fail(
                     param,
-                    f"is not C-contiguous: strides {tuple(given)} in elements",
+                    f"is not C-contiguous: strides {tuple(actual)} in elements",
                     f"{tuple(row_major)} are needed; pass np.ascontiguousarray(...)"
                     + (" and copy the result back" if param.written else ""),
                 )
@@ -189,7 +189,7 @@ class Packer:
                 self._fail(
                     param, f"has stride {have} in dimension {axis}", f"{need} is needed; copy the array to that layout"
                 )
-        spans = [(size - 1) * stride * itemsize for size, stride in zip(array.shape, given, strict=True)]
+        spans = [(size - 1) * stride * itemsize for size, stride in zip(array.shape, actual, strict=True)]
         low = sum(s for s in spans if s < 0)
         high = sum(s for s in spans if s > 0) + itemsize if array.size else low
         struct = ctypes.c_int64 * (3 + 2 * array.ndim)
@@ -222,10 +222,10 @@ class Packer:
             if hasattr(value, "__dlpack__"):
                 return np.from_dlpack(value)
             if hasattr(value, "numpy"):
-                made = value.numpy()
-                if isinstance(made, np.ndarray):
-                    return made
-                raise TypeError(f"its numpy() gives a {type(made).__name__}")
+                array = value.numpy()
+                if isinstance(array, np.ndarray):
+                    return array
+                raise TypeError(f"its numpy() gives a {type(array).__name__}")
         except (TypeError, ValueError, RuntimeError, BufferError) as error:
             self._fail(
                 param,
@@ -264,13 +264,16 @@ class Packer:
             self.signature.params[slot.index], "is read-only", "the function writes to it; pass a writable array"
         )
 
-    def _fail_overlap(self, first: _Slot, second: _Slot, here: int, there: int) -> NoReturn:
+    def _fail_overlap(self, first: _Slot, second: _Slot, first_address: int, second_address: int) -> NoReturn:
         a, b = (self.signature.params[s.index] for s in (first, second))
         written = a if first.written else b
-        low, high = max(here + first.low, there + second.low), min(here + first.high, there + second.high)
+        low, high = (
+            max(first_address + first.low, second_address + second.low),
+            min(first_address + first.high, second_address + second.high),
+        )
         spans = [
             f"{_bytes(low, high, start + s.low)} of {p.name!r}"
-            for p, s, start in ((a, first, here), (b, second, there))
+            for p, s, start in ((a, first, first_address), (b, second, second_address))
         ]
         raise ArgumentError(
             f"{self.signature.name}: arguments {first.index}, {a}, and {second.index}, {b}, overlap in memory: "
@@ -299,11 +302,11 @@ def _shares(a: np.ndarray, b: np.ndarray) -> bool:
         return True
 
 
-def _solve(dim: Dim, symbol: str, known: dict[str, int], size: int) -> int | None:
+def _solve(dim: Dim, symbol: str, bindings: dict[str, int], size: int) -> int | None:
     """The value of the one unknown symbol for which the extent is `size`, if the extent is linear in it."""
-    at = [dim.value({**known, symbol: x}) for x in (0, 1, 1000)]
-    slope = at[1] - at[0]
-    if slope == 0 or at[2] - at[0] != 1000 * slope:
+    samples = [dim.value({**bindings, symbol: x}) for x in (0, 1, 1000)]
+    slope = samples[1] - samples[0]
+    if slope == 0 or samples[2] - samples[0] != 1000 * slope:
         return None
-    value, rest = divmod(size - at[0], slope)
-    return value if rest == 0 and value >= 0 else None
+    value, remainder = divmod(size - samples[0], slope)
+    return value if remainder == 0 and value >= 0 else None

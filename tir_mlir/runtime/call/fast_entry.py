@@ -104,15 +104,15 @@ def _as_expected() -> bool:
 
 
 def _laid_out(array: np.ndarray) -> bool:
-    at, rank = id(array), array.ndim
-    shape, strides = (tuple(_word(_word(at + o) + 8 * d) for d in range(rank)) for o in (_SHAPE, _STRIDES))
-    writeable = bool(c_int.from_address(at + _WRITEABLE).value & 0x400)
+    address, rank = id(array), array.ndim
+    shape, strides = (tuple(_word(_word(address + o) + 8 * d) for d in range(rank)) for o in (_SHAPE, _STRIDES))
+    writeable = bool(c_int.from_address(address + _WRITEABLE).value & 0x400)
     return (
-        _word(at + _TYPE) == id(np.ndarray)
-        and _word(at + _DATA) == array.__array_interface__["data"][0]
-        and c_int.from_address(at + _RANK).value == rank
+        _word(address + _TYPE) == id(np.ndarray)
+        and _word(address + _DATA) == array.__array_interface__["data"][0]
+        and c_int.from_address(address + _RANK).value == rank
         and (shape, strides) == (array.shape, array.strides)
-        and _word(at + _DESCR) == id(array.dtype)
+        and _word(address + _DESCR) == id(array.dtype)
         and writeable == array.flags.writeable
     )
 
@@ -123,9 +123,9 @@ def _is_immortal() -> bool:
 
 
 def _counts(probe: object) -> bool:
-    before = _word(id(probe))
+    refcount = _word(id(probe))
     also = probe
-    return _word(id(also)) == before + 1
+    return _word(id(also)) == refcount + 1
 
 
 def _word(address: int) -> int:
@@ -170,13 +170,13 @@ def _type(code: loader.Code) -> Any:
     spec = _Spec(b"tir_mlir.runtime.call.fast_entry.Function", _SIZE, 0, _FLAGS, slots)
     _kept.append(spec)
     _API.PyType_FromSpec.restype, _API.PyType_FromSpec.argtypes = ctypes.py_object, (ctypes.POINTER(_Spec),)
-    made = _API.PyType_FromSpec(ctypes.byref(spec))
-    made.__getattr__ = lambda self, name: getattr(self._slow, name)
-    made.__repr__ = lambda self: repr(self._slow)
-    made.__doc__ = property(lambda self: self._slow.__doc__)
-    made.__copy__ = lambda self: self
-    made.__reduce_ex__ = no_pickle.refuse
-    return made
+    heap_type = _API.PyType_FromSpec(ctypes.byref(spec))
+    heap_type.__getattr__ = lambda self, name: getattr(self._slow, name)
+    heap_type.__repr__ = lambda self: repr(self._slow)
+    heap_type.__doc__ = property(lambda self: self._slow.__doc__)
+    heap_type.__copy__ = lambda self: self
+    heap_type.__reduce_ex__ = no_pickle.refuse
+    return heap_type
 
 
 _kept: list[Any] = [_members]  # referenced by Python
@@ -193,12 +193,12 @@ def callable_for(function: Any, signature: CallSignature, run: int, always_relea
     function._plans = plans = Plans(signature, run, always_release, by)
     make = _API.PyType_GenericAlloc
     make.restype, make.argtypes = ctypes.py_object, (ctypes.py_object, c_ssize_t)
-    made = make(by.type, 0)
-    c_int64.from_address(id(made) + _FUNCTION).value = plans.address
+    instance = make(by.type, 0)
+    c_int64.from_address(id(instance) + _FUNCTION).value = plans.address
     _API.Py_IncRef(ctypes.py_object(function))
-    c_int64.from_address(id(made) + _SLOW).value = id(function)
-    c_int64.from_address(id(made) + _VECTORCALL).value = by.call
-    return made
+    c_int64.from_address(id(instance) + _SLOW).value = id(function)
+    c_int64.from_address(id(instance) + _VECTORCALL).value = by.call
+    return instance
 
 
 class Plans:
@@ -229,20 +229,20 @@ class Plans:
 
     def learn(self, packed: Packed, args: Sequence[Any]) -> None:
         """Add a plan for the arguments of a call, unless there is one."""
-        given = [args[slot.index] for slot in packed.plan]
-        sources = [lent_tensors.source(value, array) for value, array in zip(given, packed.arrays, strict=True)]
+        values = [args[slot.index] for slot in packed.plan]
+        sources = [lent_tensors.source(value, array) for value, array in zip(values, packed.arrays, strict=True)]
         program_key = (packed.key, *[(s.type, s.dtype) for s in sources])
         if program_key in self._known:
             return
         data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed, sources))
-        place, self._next = self._next, (self._next + 1) % PLANS
-        for old in [k for k, (at, _) in self._known.items() if at == place]:
+        index, self._next = self._next, (self._next + 1) % PLANS
+        for old in [k for k, (i, _) in self._known.items() if i == index]:
             del self._known[old]
-        start = 8 * place * self._words
+        start = 8 * index * self._words
         memoryview(self._ring)[start : start + 8 * self._words] = memoryview(data).cast("B")
-        self._known[program_key] = (place, [(s, a.dtype) for s, a in zip(sources, packed.arrays, strict=True)])  # alive
+        self._known[program_key] = (index, [(s, a.dtype) for s, a in zip(sources, packed.arrays, strict=True)])  # alive
         self._function[_COUNT] = len(self._known)
-        self._function[_LAST] = place
+        self._function[_LAST] = index
 
     def _compared(self, packed: Packed, sources: Sequence[lent_tensors.Source]) -> Iterator[int]:
         buffers = iter(zip(packed.plan, sources, strict=True))

@@ -60,11 +60,11 @@ def functions(
 
     always_release: release the GIL in every call, however short.
     """
-    found = {}
+    callables = {}
     for s in signatures:
         function = Function(s, entries[s.name], owner)
-        found[s.name] = fast_entry.callable_for(function, s, entries[s.name].words, always_release)
-    return found
+        callables[s.name] = fast_entry.callable_for(function, s, entries[s.name].words, always_release)
+    return callables
 
 
 NAME = "__tir_call_"
@@ -72,20 +72,20 @@ NAME = "__tir_call_"
 
 def c_types(lowered: ir.Module, names: Sequence[str]) -> dict[str, list[str]]:
     """The LLVM parameter types of the C-interface functions with these names."""
-    found = {}
+    parameter_types = {}
     for op in lowered.body.operations:
         if op.operation.name == "llvm.func":
             symbol = ir.StringAttr(op.attributes["sym_name"]).value
             if symbol.startswith(PREFIX) and symbol[len(PREFIX) :] in names:
-                inside = re.search(r"\((.*)\)", str(op.attributes["function_type"]))
-                types = inside.group(1).split(", ") if inside and inside.group(1) else []
-                found[symbol[len(PREFIX) :]] = [{"f32": "float", "f64": "double"}.get(t, t) for t in types]
-    return found
+                match = re.search(r"\((.*)\)", str(op.attributes["function_type"]))
+                types = match.group(1).split(", ") if match and match.group(1) else []
+                parameter_types[symbol[len(PREFIX) :]] = [{"f32": "float", "f64": "double"}.get(t, t) for t in types]
+    return parameter_types
 
 
 def text(types: Mapping[str, Sequence[str]], declare: bool) -> str:
     """LLVM IR of the entries that take words. `declare`: declare the callees as well."""
-    return "\n".join(_thunk(name, given, declare) for name, given in types.items())
+    return "\n".join(_thunk(name, parameters, declare) for name, parameters in types.items())
 
 
 def _thunk(name: str, types: Sequence[str], declare: bool) -> str:

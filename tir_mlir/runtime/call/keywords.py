@@ -21,7 +21,7 @@ def in_order(signature: CallSignature, args: Sequence[Any], named: Mapping[str, 
     return [*args, *(named[name] for name in names[len(args) :])]
 
 
-def _check_name(signature: CallSignature, names: list[str], name: str, given: int) -> None:
+def _check_name(signature: CallSignature, names: list[str], name: str, positional: int) -> None:
     if name not in names:
         near = difflib.get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -30,7 +30,7 @@ def _check_name(signature: CallSignature, names: list[str], name: str, given: in
         raise ArgumentError(
             f"{signature.name}: {names.count(name)} parameters are called {name!r}; pass them by position"
         )
-    if names.index(name) < given:
+    if names.index(name) < positional:
         raise ArgumentError(
             f"{signature.name}: {name!r} is given twice, as argument {names.index(name)} and by keyword"
         )

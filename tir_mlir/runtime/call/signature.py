@@ -63,9 +63,9 @@ class SizeAssumption:
     value: Dim
     is_eq: bool
 
-    def holds(self, known: Mapping[str, int]) -> bool:
+    def holds(self, sizes: Mapping[str, int]) -> bool:
         """Whether these sizes satisfy the condition."""
-        value = self.value.value(known)
+        value = self.value.value(sizes)
         return value == 0 if self.is_eq else value >= 0
 
 
@@ -85,15 +85,15 @@ class CallSignature:
 
 def signatures(module: ir.Module) -> dict[str, CallSignature]:
     """The signatures of all functions with a body that are not private, by symbol name."""
-    found = {}
+    by_name = {}
     for op in module.body.operations:
         if op.operation.name != "func.func" or not len(op.operation.regions[0].blocks):
             continue
         if attrs.get(op, "sym_visibility") == "private":
             continue
         signature = _signature(op)
-        found[signature.name] = signature
-    return found
+        by_name[signature.name] = signature
+    return by_name
 
 
 def _signature(func: ir.OpView) -> CallSignature:
@@ -109,41 +109,41 @@ def _signature(func: ir.OpView) -> CallSignature:
     dicts = list(ir.ArrayAttr(func.attributes["arg_attrs"])) if "arg_attrs" in func.attributes else []
     params = []
     for i, argument in enumerate(arguments):
-        own = {named.name: attrs.from_attr(named.attr) for named in ir.DictAttr(dicts[i])} if dicts else {}
-        params.append(_param(name, argument, own, own.get(attrs.NAME, f"arg{i}")))
+        arg_attrs = {named.name: attrs.from_attr(named.attr) for named in ir.DictAttr(dicts[i])} if dicts else {}
+        params.append(_param(name, argument, arg_attrs, arg_attrs.get(attrs.NAME, f"arg{i}")))
     return CallSignature(name, tuple(params), has_distinct_buffers(func.operation), _promises(func))
 
 
 def _promises(func: ir.OpView) -> tuple[SizeAssumption, ...]:
-    found = []
+    promises = []
     for c in assumptions(func.operation):
         names = tuple(symbol_name(v) for v in c.index.values)
         swap = [ir.AffineExpr.get_symbol(i) for i in range(len(names))]
         expr = c.index.expr.compose(ir.AffineMap.get(0, len(names), swap)).maybe_downcast()
-        found.append(SizeAssumption(promised(c, func.operation), _dim(expr, names), c.is_eq))
-    return tuple(found)
+        promises.append(SizeAssumption(promised(c, func.operation), _dim(expr, names), c.is_eq))
+    return tuple(promises)
 
 
-def _param(function: str, value: ir.Value, own: dict, name: str) -> BufferParam | ScalarParam:
+def _param(function: str, value: ir.Value, arg_attrs: dict, name: str) -> BufferParam | ScalarParam:
     type_ = value.type
     if isinstance(type_, ir.MemRefType):
         strides, offset = type_.get_strides_and_offset()
         plain = isinstance(type_.layout, ir.AffineMapAttr)  # the identity map; a strided layout is another attribute
-        known = tuple(None if type_.is_dynamic_stride_or_offset(s) else s for s in strides)
+        static = tuple(None if type_.is_dynamic_stride_or_offset(s) else s for s in strides)
         fixed = 0 if type_.is_dynamic_stride_or_offset(offset) else offset
-        dtype = dtypes.with_sign_of(type_.element_type, own.get(attrs.DTYPE))
-        return BufferParam(name, dtype, _dims(type_, own), None if plain else known, fixed, _is_written(value))
+        dtype = dtypes.with_sign_of(type_.element_type, arg_attrs.get(attrs.DTYPE))
+        return BufferParam(name, dtype, _dims(type_, arg_attrs), None if plain else static, fixed, _is_written(value))
     if isinstance(type_, ir.IndexType):
         return ScalarParam(name, "int64", True)
     if isinstance(type_, (ir.IntegerType, ir.F32Type, ir.F64Type)):
-        return ScalarParam(name, dtypes.with_sign_of(type_, own.get(attrs.DTYPE)), False)
+        return ScalarParam(name, dtypes.with_sign_of(type_, arg_attrs.get(attrs.DTYPE)), False)
     raise BuildError(f"function {function!r}: parameter {name!r} of type {type_} cannot be passed from Python")
 
 
-def _dims(type_: ir.MemRefType, own: dict) -> tuple[Dim, ...]:
-    if attrs.SHAPE in own:
-        symbols = tuple(own.get(attrs.SYMS, ()))
-        return tuple(_dim(expr, symbols) for expr in own[attrs.SHAPE].results)
+def _dims(type_: ir.MemRefType, arg_attrs: dict) -> tuple[Dim, ...]:
+    if attrs.SHAPE in arg_attrs:
+        symbols = tuple(arg_attrs.get(attrs.SYMS, ()))
+        return tuple(_dim(expr, symbols) for expr in arg_attrs[attrs.SHAPE].results)
     return tuple(
         Dim("?", (), lambda _: -1) if type_.is_dynamic_dim(i) else _constant(size) for i, size in enumerate(type_.shape)
     )
@@ -155,12 +155,12 @@ def _constant(size: int) -> Dim:
 
 def _dim(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> Dim:
     form = from_affine(expr, (), [Symbol(name) for name in symbols])
-    used = {variable for name in names_in(form) for variable in shape_variables(name)}
+    variables = {variable for name in names_in(form) for variable in shape_variables(name)}
 
-    def value(known: Mapping[str, int]) -> int:
-        return evaluate(form, lambda name: evaluated(name, known))
+    def value(sizes: Mapping[str, int]) -> int:
+        return evaluate(form, lambda name: evaluated(name, sizes))
 
-    return Dim(size_source(form), tuple(sorted(used)), value)
+    return Dim(size_source(form), tuple(sorted(variables)), value)
 
 
 _READS = READING | {"memref.dim"}

@@ -122,8 +122,10 @@ def compile_object(llvm_ir: str, target: str) -> None:
     toolchain.run("llc", options, input=optimized)
 
 
-def link_shared(objects: Sequence[str], target: str, libs: Sequence[str], shown: Sequence[str] | None = None) -> None:
-    """Link objects and shared libraries into a shared object with an rpath to the libraries. shown: the functions that
+def link_shared(
+    objects: Sequence[str], target: str, libs: Sequence[str], exported: Sequence[str] | None = None
+) -> None:
+    """Link objects and shared libraries into a shared object with an rpath to the libraries. exported: the functions that
     others see; None: all that the objects show."""
     if not sys.platform.startswith("linux"):
         toolchain.run("zig", ["cc", "-shared", *objects, *libs, "-lm", "-o", target])
@@ -132,8 +134,8 @@ def link_shared(objects: Sequence[str], target: str, libs: Sequence[str], shown:
     system = [str(lib) for lib in _system_libraries()]
     paths = [f"-rpath={folder}" for folder in dict.fromkeys(str(Path(lib).resolve().parent) for lib in libs)]
     script = []
-    if shown is not None:
-        Path(f"{target}.version").write_text(f"{{ global: {'; '.join(shown)}; local: *; }};")
+    if exported is not None:
+        Path(f"{target}.version").write_text(f"{{ global: {'; '.join(exported)}; local: *; }};")
         script = [f"--version-script={target}.version"]
     options = ["-shared", *script, *objects, *libs, *paths, "--as-needed", *system, "-o", target]
     toolchain.run("zig", ["ld.lld", *options])
@@ -142,8 +144,8 @@ def link_shared(objects: Sequence[str], target: str, libs: Sequence[str], shown:
 def _system_libraries() -> list[Path]:
     """The C and math libraries that this process runs on."""
     maps = Path("/proc/self/maps").read_text()
-    found = {name: path for path, name in re.findall(r"(/\S+/(libc|libm)\.so\.\d+)$", maps, re.MULTILINE)}
-    return [Path(path) for path in found.values()]
+    libraries = {name: path for path, name in re.findall(r"(/\S+/(libc|libm)\.so\.\d+)$", maps, re.MULTILINE)}
+    return [Path(path) for path in libraries.values()]
 
 
 def _triple() -> str:

@@ -37,8 +37,8 @@ _KEYWORDS = frozenset(
 
 def identifier(name: str) -> str:
     """A name as a C identifier that is no keyword."""
-    made = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return f"{made}_" if made in _KEYWORDS or not made or made[0].isdigit() else made
+    spelling = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"{spelling}_" if spelling in _KEYWORDS or not spelling or spelling[0].isdigit() else spelling
 
 
 @dataclass(frozen=True)
@@ -53,39 +53,39 @@ class CEntry:
         """The C type and name of each parameter: the sizes that no other parameter tells, then those of the program."""
         names = self.names
         sizes = [("int64_t ", self.names[size]) for size in self.sizes]
-        own = [
+        params = [
             (f"{C_TYPES[p.dtype]} ", names[p.name])
             if isinstance(p, ScalarParam)
             else (f"{'' if p.written else 'const '}{C_TYPES[p.dtype]} *", names[p.name])
             for p in self.signature.params
         ]
-        return sizes + own
+        return sizes + params
 
     @cached_property
     def sizes(self) -> list[str]:
         """Shape variables, extents without a name and strides that the caller passes, in order."""
-        given = {p.name for p in self.signature.params if isinstance(p, ScalarParam) and p.is_index}
-        wanted: dict[str, None] = {}
+        scalars = {p.name for p in self.signature.params if isinstance(p, ScalarParam) and p.is_index}
+        required: dict[str, None] = {}
         for p in self.signature.params:
             if isinstance(p, BufferParam):
                 for number, dim in enumerate(p.dims):
-                    wanted |= dict.fromkeys(dim.symbols if dim.text != "?" else [extent_name(p, number)])
+                    required |= dict.fromkeys(dim.symbols if dim.text != "?" else [extent_name(p, number)])
                 for number, stride in enumerate(p.strides or ()):
-                    wanted |= {stride_name(p, number): None} if stride is None else {}
+                    required |= {stride_name(p, number): None} if stride is None else {}
         for promise in self.signature.promises:
-            wanted |= dict.fromkeys(promise.value.symbols)
-        return [size for size in wanted if size not in given]
+            required |= dict.fromkeys(promise.value.symbols)
+        return [size for size in required if size not in scalars]
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Sizes and parameters -> their C names, which differ."""
-        found: dict[str, str] = {}
+        c_names: dict[str, str] = {}
         for name in (*self.sizes, *(p.name for p in self.signature.params)):
-            made = identifier(name)
-            while made in found.values():
-                made += "_"
-            found[name] = made
-        return found
+            c_name = identifier(name)
+            while c_name in c_names.values():
+                c_name += "_"
+            c_names[name] = c_name
+        return c_names
 
     @property
     def prototype(self) -> str:
@@ -103,15 +103,15 @@ class CEntry:
 
 def size_values(entry: CEntry, values: Sequence[Any]) -> list[int]:
     """The sizes that a caller passes with these arguments of the program: arrays and numbers."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for param, value in zip(entry.signature.params, values, strict=True):
         if isinstance(param, BufferParam):
             for number, (dim, extent) in enumerate(zip(param.dims, value.shape, strict=True)):
-                found[extent_name(param, number)] = extent
-                found |= {dim.text: extent} if dim.symbols == (dim.text,) else {}
+                sizes[extent_name(param, number)] = extent
+                sizes |= {dim.text: extent} if dim.symbols == (dim.text,) else {}
             for number, stride in enumerate(value.strides):
-                found[stride_name(param, number)] = stride // value.itemsize
-    return [found[size] for size in entry.sizes]
+                sizes[stride_name(param, number)] = stride // value.itemsize
+    return [sizes[size] for size in entry.sizes]
 
 
 def extent_name(param: BufferParam, number: int) -> str:
@@ -132,13 +132,13 @@ def entries(
         raise BuildError(
             f"name={short_repr(name)}: name= is for a library with one function; this one has {len(signatures)}"
         )
-    made = []
+    c_entries = []
     for s in signatures:
-        own = symbols.get(s.name, "main") if s.name == "main" else s.name
-        made.append(CEntry(s, name or (_of_file(stem) if own == "main" else own)))
-    for entry in made:
-        _check_name(entry, [e.name for e in made])
-    return made
+        symbol = symbols.get(s.name, "main") if s.name == "main" else s.name
+        c_entries.append(CEntry(s, name or (_of_file(stem) if symbol == "main" else symbol)))
+    for entry in c_entries:
+        _check_name(entry, [e.name for e in c_entries])
+    return c_entries
 
 
 def _of_file(stem: str) -> str:
@@ -146,17 +146,17 @@ def _of_file(stem: str) -> str:
 
 
 def _check_name(entry: CEntry, names: Sequence[str]) -> None:
-    said = f"the C function of {entry.signature.name} would be called {entry.name!r}"
+    problem = f"the C function of {entry.signature.name} would be called {entry.name!r}"
     fix = "fix: export(path, name=...)" if len(names) == 1 else "fix: rename the function"
     if not _IDENTIFIER.fullmatch(entry.name) or entry.name in _KEYWORDS or entry.name == "main":
-        raise BuildError(f"{said}, which is not a name of a C function; {fix}")
+        raise BuildError(f"{problem}, which is not a name of a C function; {fix}")
     if names.count(entry.name) > 1 or entry.error in names:
-        raise BuildError(f"{said}, as another one of the library; {fix}")
+        raise BuildError(f"{problem}, as another one of the library; {fix}")
     if shared_libraries.in_c_library(entry.name):
-        raise BuildError(f"{said}, which is a function of the C library, and programs would call this one; {fix}")
+        raise BuildError(f"{problem}, which is a function of the C library, and programs would call this one; {fix}")
 
 
-def add_entries(module: ir.Module, made: Sequence[CEntry], sites: Sequence[CheckedSite] | None) -> list[str]:
+def add_entries(module: ir.Module, c_entries: Sequence[CEntry], sites: Sequence[CheckedSite] | None) -> list[str]:
     """Add the C functions to a module in the llvm dialect, where all else becomes internal. Returns their names.
 
     llvm.func @_mlir_ciface_f(...) {...}   -->   llvm.func internal @_mlir_ciface_f(...) {...}
@@ -164,24 +164,24 @@ def add_entries(module: ir.Module, made: Sequence[CEntry], sites: Sequence[Check
                                                  llvm.func @f_error() -> !llvm.ptr {...}
     Raises BuildError for a name that the code itself calls.
     """
-    own = [name for entry in made for name in entry.functions(sites)]
+    names = [name for entry in c_entries for name in entry.functions(sites)]
     for op in list(module.body.operations):
         if "sym_name" not in op.attributes:
             continue
         symbol = ir.StringAttr(op.attributes["sym_name"]).value
-        if symbol in own:
+        if symbol in names:
             raise BuildError(f"the code calls a function {symbol!r} of its own; fix: export(path, name=...)")
         if op.operation.name == "llvm.mlir.global" or len(op.operation.regions[0].blocks):
             op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
     declared = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations if _is_symbol(op)}
-    for entry in made:
+    for entry in c_entries:
         text = EntryCode(entry.signature, entry.name, entry.sizes, sites).text()
         added = ir.Module.parse(text)
         for op in list(added.body.operations):
             if ir.StringAttr(op.attributes["sym_name"]).value not in declared:
                 op.operation.detach_from_parent()
                 module.body.append(op)
-    return own
+    return names
 
 
 def _is_symbol(op: Any) -> bool:
@@ -189,7 +189,7 @@ def _is_symbol(op: Any) -> bool:
 
 
 def header(
-    made: Sequence[CEntry], stem: str, sites: Sequence[CheckedSite] | None, functions: Collection[str] = ()
+    c_entries: Sequence[CEntry], stem: str, sites: Sequence[CheckedSite] | None, functions: Collection[str] = ()
 ) -> str:
     """The C header of exported functions, with more `functions` in C. sites: what checked code checks."""
     guard = f"TIR_{identifier(stem).upper()}_H"
@@ -199,16 +199,16 @@ def header(
         "/* Arrays are row-major, and distinct. A function returns 0; or -1 for arguments that it is not for, and\n"
         "   writes nothing. NAME_error tells why, in the thread that it happened in. */\n"
     )
-    parts += [_declared(entry, sites) for entry in made]
+    parts += [_declared(entry, sites) for entry in c_entries]
     parts += [_checked(sites)] if sites else []
     parts += [*functions, "#ifdef __cplusplus\n}\n#endif\n#endif\n"]
     return "\n".join(parts)
 
 
 def _declared(entry: CEntry, sites: Sequence[CheckedSite] | None) -> str:
-    said = str(entry.signature).replace("*/", "* /")
+    comment = str(entry.signature).replace("*/", "* /")
     outside = f"const int64_t *{entry.name}_outside(void);\n" if sites else ""
-    return f"/* {said} */\n{entry.prototype};\nconst char *{entry.error}(void);\n{outside}"
+    return f"/* {comment} */\n{entry.prototype};\nconst char *{entry.error}(void);\n{outside}"
 
 
 def _checked(sites: Sequence[CheckedSite]) -> str:

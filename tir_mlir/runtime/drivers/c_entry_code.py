@@ -21,25 +21,25 @@ class Number:
     def __init__(self, code: EntryCode, name: str):
         self.code, self.name = code, name
 
-    def _made(self, op: str, other: Any, swapped: bool = False) -> Number:
-        pair = (self.code.number(other), self) if swapped else (self, self.code.number(other))
+    def _made(self, op: str, operand: Any, swapped: bool = False) -> Number:
+        pair = (self.code.number(operand), self) if swapped else (self, self.code.number(operand))
         return self.code.op(f"llvm.{op} {pair[0].name}, {pair[1].name} : i64")
 
-    def __add__(self, other: Any) -> Number:
-        return self._made("add", other)
+    def __add__(self, rhs: Any) -> Number:
+        return self._made("add", rhs)
 
-    def __mul__(self, other: Any) -> Number:
-        return self._made("mul", other)
+    def __mul__(self, rhs: Any) -> Number:
+        return self._made("mul", rhs)
 
-    def __sub__(self, other: Any) -> Number:
-        return self._made("sub", other)
+    def __sub__(self, rhs: Any) -> Number:
+        return self._made("sub", rhs)
 
-    def __mod__(self, other: Any) -> Number:
+    def __mod__(self, rhs: Any) -> Number:
         """Rounded as in Python, for a positive divisor: ((x rem y) + y) rem y."""
-        return (self._made("srem", other) + other)._made("srem", other)
+        return (self._made("srem", rhs) + rhs)._made("srem", rhs)
 
-    def __floordiv__(self, other: Any) -> Number:
-        return (self - self % other)._made("sdiv", other)
+    def __floordiv__(self, rhs: Any) -> Number:
+        return (self - self % rhs)._made("sdiv", rhs)
 
     def __neg__(self) -> Number:
         return self._made("sub", 0, swapped=True)
@@ -140,14 +140,14 @@ class EntryCode:
             f"^next{number}:",
         ]
 
-    def _compared(self, how: str, left: Any, right: Any) -> str:
-        return self.op(f'llvm.icmp "{how}" {self.number(left).name}, {self.number(right).name} : i64').name
+    def _compared(self, how: str, lhs: Any, rhs: Any) -> str:
+        return self.op(f'llvm.icmp "{how}" {self.number(lhs).name}, {self.number(rhs).name} : i64').name
 
     def _both(self, *conditions: str) -> str:
-        found = conditions[0]
-        for one in conditions[1:]:
-            found = self.op(f"llvm.and {found}, {one} : i1").name
-        return found
+        conjunction = conditions[0]
+        for condition in conditions[1:]:
+            conjunction = self.op(f"llvm.and {conjunction}, {condition} : i1").name
+        return conjunction
 
     def _checks(self) -> None:
         for name, value in self.known.items():
@@ -177,13 +177,16 @@ class EntryCode:
                 if p.written or q.written:
                     self._check_distinct(addresses[n], p, addresses[m], q)
 
-    def _check_distinct(self, start: Number, p: BufferParam, other: Number, q: BufferParam) -> None:
+    def _check_distinct(self, start_p: Number, p: BufferParam, start_q: Number, q: BufferParam) -> None:
         """Refuse arrays that overlap: each starts before the other's end."""
         bytes_p, bytes_q = (self.num_elements(x) * item_bytes(x.dtype) for x in (p, q))
-        inside = [self._compared("ult", start, other + bytes_q), self._compared("ult", other, start + bytes_p)]
-        inside += [self._compared("sgt", size, 0) for size in (bytes_p, bytes_q) if isinstance(size, Number)]
+        conditions = [
+            self._compared("ult", start_p, start_q + bytes_q),
+            self._compared("ult", start_q, start_p + bytes_p),
+        ]
+        conditions += [self._compared("sgt", size, 0) for size in (bytes_p, bytes_q) if isinstance(size, Number)]
         if not any(size == 0 for size in (bytes_p, bytes_q)):
-            self._refuse_if(self._both(*inside), f"{p.name} and {q.name} overlap")
+            self._refuse_if(self._both(*conditions), f"{p.name} and {q.name} overlap")
 
     # --- the call -----------------------------------------------------------------------------------------------------
 
@@ -200,12 +203,12 @@ class EntryCode:
         rank = len(param.dims)
         arrays = f", array<{rank} x i64>, array<{rank} x i64>" if rank else ""
         kind = f"!llvm.struct<(ptr, ptr, i64{arrays})>"
-        one = self.op("llvm.mlir.constant(1 : i32) : i32").name
-        place = self.op(f"llvm.alloca {one} x {kind} : (i32) -> !llvm.ptr").name
+        count = self.op("llvm.mlir.constant(1 : i32) : i32").name
+        descriptor = self.op(f"llvm.alloca {count} x {kind} : (i32) -> !llvm.ptr").name
 
-        def store(value: str, type_: str, *at: int) -> None:
+        def store(value: str, type_: str, *indices: int) -> None:
             field = self.op(
-                f"llvm.getelementptr {place}[0, {', '.join(map(str, at))}] : (!llvm.ptr) -> !llvm.ptr, {kind}"
+                f"llvm.getelementptr {descriptor}[0, {', '.join(map(str, indices))}] : (!llvm.ptr) -> !llvm.ptr, {kind}"
             )
             self.lines.append(f"llvm.store {value}, {field.name} : {type_}, !llvm.ptr")
 
@@ -215,7 +218,7 @@ class EntryCode:
         for n, stride in enumerate(self.strides(param)):
             store(self.number(self.extent(param, n)).name, "i64", 3, n)
             store(self.number(stride).name, "i64", 4, n)
-        return place
+        return descriptor
 
     def _record_length(self) -> int:
         return 1 + 2 * max(s.rank for s in self.sites or ())
@@ -231,16 +234,16 @@ class EntryCode:
         """Before the call: no access was outside. Returns the place; "" for code without checks."""
         if not self.sites:
             return ""
-        place = self.op(f"llvm.mlir.addressof @{RECORD} : !llvm.ptr").name
-        self.lines.append(f"llvm.store {self.number(0).name}, {place} : i64, !llvm.ptr")
-        return place
+        record = self.op(f"llvm.mlir.addressof @{RECORD} : !llvm.ptr").name
+        self.lines.append(f"llvm.store {self.number(0).name}, {record} : i64, !llvm.ptr")
+        return record
 
-    def _look_at_record(self, place: str) -> None:
+    def _look_at_record(self, record: str) -> None:
         """After the call: the first access that was outside is told."""
-        found = self.op(f"llvm.load {place} : !llvm.ptr -> i64")
+        loaded = self.op(f"llvm.load {record} : !llvm.ptr -> i64")
         for number, site in enumerate(self.sites or ()):
             why = f"an access is outside its buffer: {site.text}, {site.place}"
-            self._refuse_if(self._compared("eq", found, number + 1), why)
+            self._refuse_if(self._compared("eq", loaded, number + 1), why)
 
 
 def item_bytes(dtype: str) -> int:

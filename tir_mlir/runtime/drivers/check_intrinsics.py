@@ -26,16 +26,16 @@ code.compile_text(sys.stdin.read(), wanted=code.LLVMTarget(*(a.encode() for a in
 """
 
 
-def check_intrinsics(module: ir.Module, wanted: object_code.LLVMTarget | None) -> None:
+def check_intrinsics(module: ir.Module, target: object_code.LLVMTarget | None) -> None:
     """Raise BuildError for a call of an unknown intrinsic, with other types than its own, or that the CPU lacks.
 
-    wanted: the target; None: this machine. Each call is compiled alone, in a child process if its result is not known.
+    target: None: this machine. Each call is compiled alone, in a child process if its result is not known.
     """
     calls = [op for op in walk.ops(module.operation) if op.name == llvm_intrinsics.CALL]
     if not calls or llvm() is None:
         return
     for op in calls:
-        why = _fault(_alone(op), wanted or object_code.target())
+        why = _fault(_alone(op), target or object_code.target())
         if why:
             raise BuildError(f'{_place(op)}the intrinsic "{llvm_intrinsics.name_of(op)}": {why}')
 
@@ -47,11 +47,11 @@ def _place(op: ir.Operation) -> str:
 
 def _alone(op: ir.Operation) -> str:
     """A module with one function, which makes the call; constants are kept, as an instruction may have them in it."""
-    given, body, names = [], [], []
+    parameters, body, names = [], [], []
     for number, value in enumerate(op.operands):
         constant = value.owner
         if isinstance(constant, ir.Block) or constant.name != "arith.constant":
-            given.append(f"%v{number}: {value.type}")
+            parameters.append(f"%v{number}: {value.type}")
         else:
             body.append(f"  %v{number} = llvm.mlir.constant({constant.attributes['value']}) : {value.type}")
         names.append(f"%v{number}")
@@ -59,47 +59,47 @@ def _alone(op: ir.Operation) -> str:
     types = ", ".join(str(v.type) for v in op.operands)
     name = llvm_intrinsics.name_of(op)
     body.append(f'  %r = llvm.call_intrinsic "{name}"({", ".join(names)}) : ({types}) -> {type_}')
-    lines = [f"llvm.func @call({', '.join(given)}) -> {type_} {{", *body, f"  llvm.return %r : {type_}", "}"]
+    lines = [f"llvm.func @call({', '.join(parameters)}) -> {type_} {{", *body, f"  llvm.return %r : {type_}", "}"]
     return "\n".join(lines)
 
 
 @functools.cache
-def _fault(text: str, wanted: object_code.LLVMTarget) -> str:
+def _fault(text: str, target: object_code.LLVMTarget) -> str:
     """What is wrong with a call for a target; "" if nothing is."""
-    kept = store.digest("intrinsic", text, *(getattr(wanted, k) for k in ("triple", "cpu", "features")), installation())
-    if store.load(_KIND, kept) is not None:
+    key = store.digest("intrinsic", text, *(getattr(target, k) for k in ("triple", "cpu", "features")), installation())
+    if store.load(_KIND, key) is not None:
         return ""
     code, complaints = _translated(text)
     if complaints or not code:
         part = "an argument that is a part of the instruction must be a constant"
         return complaints or f"LLVM does not accept this call (the reason is on stderr); {part}"
-    why = _compiled(code, wanted)
+    why = _compiled(code, target)
     if not why:
-        store.save(_KIND, kept, b"")
+        store.save(_KIND, key, b"")
     return why
 
 
 def _translated(text: str) -> tuple[str, str]:
     """LLVM IR, or what is wrong with it."""
-    said: list[str] = []
+    messages: list[str] = []
     module = ir.Module.parse(text)
-    handler: Any = module.context.attach_diagnostic_handler(lambda d: said.append(d.message) or True)
+    handler: Any = module.context.attach_diagnostic_handler(lambda d: messages.append(d.message) or True)
     try:
-        with object_code.context() as inside:
-            made = _translate()(address_of(module.operation), inside)
-            code = message(llvm().LLVMPrintModuleToString(made)) if made else ""
+        with object_code.context() as context:
+            llvm_module = _translate()(address_of(module.operation), context)
+            code = message(llvm().LLVMPrintModuleToString(llvm_module)) if llvm_module else ""
     finally:
         handler.detach()
-    said = [s for s in said if not s.startswith("LLVM Translation failed")]
-    return code, "; ".join(_worded(s) for s in said)
+    messages = [s for s in messages if not s.startswith("LLVM Translation failed")]
+    return code, "; ".join(_worded(s) for s in messages)
 
 
 @functools.cache
 def _translate() -> Any:
     """The translation, holding the lock of Python, which the handler of diagnostics needs."""
     address = ctypes.cast(llvm().mlirTranslateModuleToLLVMIR, ctypes.c_void_p).value
-    made: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-    return made(address)
+    prototype: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return prototype(address)
 
 
 def _worded(text: str) -> str:
@@ -108,11 +108,11 @@ def _worded(text: str) -> str:
     return text
 
 
-def _compiled(code: str, wanted: object_code.LLVMTarget) -> str:
+def _compiled(code: str, target: object_code.LLVMTarget) -> str:
     """Compile LLVM IR in a child process: a missing instruction ends the process."""
-    triple, cpu, features = (part.decode() for part in (wanted.triple, wanted.cpu, wanted.features))
+    triple, cpu, features = (part.decode() for part in (target.triple, target.cpu, target.features))
     none = f"the CPU {cpu} ({triple}) has no instruction for it; build for a target that has it, or use arithmetic"
-    if not object_code.has_generator(wanted.triple):
+    if not object_code.has_generator(target.triple):
         try:
             clang_codegen.compile_ir(code, triple, cpu, features)
         except BuildError as error:

@@ -50,7 +50,7 @@ def create_llvm(
     Raises BuildError with clang's messages.
     """
     if not isinstance(source, str):
-        if not isinstance(source, (list, tuple)) or not all(isinstance(one, str) for one in source):
+        if not isinstance(source, (list, tuple)) or not all(isinstance(part, str) for part in source):
             raise BuildError(f"create_llvm takes source text or the path of a file, not {type(source).__name__}")
         if len(source) != 1:
             raise BuildError(f"create_llvm: {len(source)} sources were given; pass one source text")
@@ -69,9 +69,9 @@ def create_llvm(
 def _for_target(cpu: Target) -> list[str]:
     """Options for another CPU. The parts of a triple that the compiler knows: `aarch64-linux-gnu`."""
     arch, *system = cpu.triple.split("-")
-    known = "-".join(["freestanding"] if cpu.arch == "wasm32" else system[1:])
+    os_part = "-".join(["freestanding"] if cpu.arch == "wasm32" else system[1:])
     features = cpu.llvm_features.split(",") if cpu.features else []
-    return ["-target", f"{arch}-{known}", *(word for f in features for word in (*_FEATURE, f))]
+    return ["-target", f"{arch}-{os_part}", *(word for f in features for word in (*_FEATURE, f))]
 
 
 _FEATURE = ("-Xclang", "-target-feature", "-Xclang")

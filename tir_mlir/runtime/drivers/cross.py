@@ -82,8 +82,8 @@ class CrossObject:
             )
         results = [path, path.with_suffix(".js")]
         script = wasm.loader(self._signatures, path.name, self._sites)
-        made = wasm.link(self._data, self._signatures, bool(self._sites)), script.encode()
-        files.write_whole(dict(zip(results, made, strict=True)))
+        contents = wasm.link(self._data, self._signatures, bool(self._sites)), script.encode()
+        files.write_whole(dict(zip(results, contents, strict=True)))
         return results
 
 

@@ -51,13 +51,13 @@ class Exporter:
             )
         with entered():
             program = self.program()
-            made = c_entry.entries(self.signatures, self.symbols, path.stem, name)
+            c_entries = c_entry.entries(self.signatures, self.symbols, path.stem, name)
             header = path.with_suffix(".h")
             tests = [] if self.cpu is None else [vector_length.c_function(self.cpu, c_entry.identifier(path.stem))]
-            text = c_entry.header(made, path.stem, program.sites, [test for test in tests if test])
+            text = c_entry.header(c_entries, path.stem, program.sites, [test for test in tests if test])
             contents = {header: text.encode()}
             if path.suffix != ".h":
-                contents = self._code(path, program, made) | contents
+                contents = self._code(path, program, c_entries) | contents
         files.write_whole(contents)
         return list(contents)
 
@@ -69,10 +69,10 @@ class Exporter:
     def _libraries(self, program: LoweredProgram) -> list[str]:
         return jit.needed_libraries(program.module, self.libs, program.kernels)
 
-    def _code(self, path: Path, program: LoweredProgram, made: Sequence[c_entry.CEntry]) -> dict[Path, bytes]:
+    def _code(self, path: Path, program: LoweredProgram, c_entries: Sequence[c_entry.CEntry]) -> dict[Path, bytes]:
         """The contents of the files of code."""
         module = clone_module(program.module)
-        names = c_entry.add_entries(module, made, program.sites)
+        names = c_entry.add_entries(module, c_entries, program.sites)
         data = self._object(module, program, names)
         if path.suffix == ".o":
             return {path: data}

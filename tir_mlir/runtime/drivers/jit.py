@@ -72,7 +72,7 @@ def compile_program(
     names: Sequence[str],
     libs: Sequence[str],
     clock: Callable[[str], Any],
-    wanted: object_code.LLVMTarget | None = None,
+    llvm_target: object_code.LLVMTarget | None = None,
     passes: bytes = object_code.OPTIMIZE,
 ) -> Compiled:
     """Compile a program to object files. `libs`: all shared libraries that it needs."""
@@ -81,24 +81,24 @@ def compile_program(
     if shared_libraries.needs_support(lowered, program.low_precision):
         extra += "\n" + _support("support.ll")
 
-    def link(made: int, context: int) -> None:
+    def link(llvm_module: int, context: int) -> None:
         if program.low_precision:  # also with F16C, which converts from and to float32 only
-            object_code.add(made, context, _support("half.ll"))
-        link_kernels(made, context, program.kernels)
-        keep_single(made, context, PREFIX, names)
+            object_code.add(llvm_module, context, _support("half.ll"))
+        link_kernels(llvm_module, context, program.kernels)
+        keep_single(llvm_module, context, PREFIX, names)
 
-    made = object_code.compile_module(lowered, extra, clock, wanted, passes, link, parts=True)
-    sizes, needs = [len(part) for part in made], [list(each) for each in program.needs]
+    objects = object_code.compile_module(lowered, extra, clock, llvm_target, passes, link, parts=True)
+    sizes, needs = [len(part) for part in objects], [list(need) for need in program.needs]
     sites = None if program.sites is None else [astuple(site) for site in program.sites]
     warned = list(program.warned)
-    return Compiled(b"".join(made), sizes, list(libs), program.calls_out, warned, program.scratch, sites, needs)
+    return Compiled(b"".join(objects), sizes, list(libs), program.calls_out, warned, program.scratch, sites, needs)
 
 
 def compile_for_c(
     lowered: ir.Module,
     names: Sequence[str],
     clock: Callable[[str], Any],
-    wanted: object_code.LLVMTarget | None = None,
+    llvm_target: object_code.LLVMTarget | None = None,
     low_precision: bool | None = False,
     kernels: Sequence[tuple[str, list[str]]] = (),
 ) -> bytes:
@@ -107,16 +107,16 @@ def compile_for_c(
     needs_support = low_precision is not None and shared_libraries.needs_support(lowered, low_precision)
     extra = _support("support.ll") if needs_support else ""
 
-    def link(made: int, context: int) -> None:
+    def link(llvm_module: int, context: int) -> None:
         libcalls = {*shared_libraries.SUPPORT}
         if low_precision:
             half = _support("half.ll")
             libcalls |= set(re.findall(r"^define .*?@(\w+)\(", half, re.MULTILINE))
-            object_code.add(made, context, half)
-        link_kernels(made, context, kernels)
-        show_only(made, names, libcalls)
+            object_code.add(llvm_module, context, half)
+        link_kernels(llvm_module, context, kernels)
+        show_only(llvm_module, names, libcalls)
 
-    (data,) = object_code.compile_module(lowered, extra, clock, wanted, link=link)
+    (data,) = object_code.compile_module(lowered, extra, clock, llvm_target, link=link)
     return data
 
 
@@ -130,11 +130,11 @@ def needed_libraries(
     """The given shared libraries, and the OpenMP runtime if it is called. BuildError for an undefined symbol."""
     provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names)}
     missing = [name for name in shared_libraries.undefined(lowered) if name not in provided]
-    found = [*libs, *shared_libraries.openmp_for(lowered)]
-    shared_libraries.require(missing, found)
-    for lib in found:
+    libraries = [*libs, *shared_libraries.openmp_for(lowered)]
+    shared_libraries.require(missing, libraries)
+    for lib in libraries:
         shared_libraries.load(lib)
-    return found
+    return libraries
 
 
 class Jit:

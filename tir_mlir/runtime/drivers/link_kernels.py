@@ -111,7 +111,7 @@ def _misnamed(symbol: str, defined: Sequence[str]) -> str:
 
 def defined_names(imported: Sequence[ir.Module | LlvmText]) -> list[str]:
     """The functions that modules in the llvm dialect, or texts of LLVM IR, define."""
-    return [name for one in imported for name in (one.functions if isinstance(one, LlvmText) else _defined(one))]
+    return [name for part in imported for name in (part.functions if isinstance(part, LlvmText) else _defined(part))]
 
 
 def _linked_name(declaration: ir.OpView) -> str:
@@ -125,34 +125,34 @@ def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
     for kernel in kernels.values():
         if isinstance(kernel.module, LlvmText):
             continue
-        taken = {_name(op): op for op in lowered.body.operations if "sym_name" in op.attributes}
+        symbols = {_name(op): op for op in lowered.body.operations if "sym_name" in op.attributes}
         definition = _find(kernel.module, kernel.symbol)
-        if definition is None or kernel.symbol not in taken:
+        if definition is None or kernel.symbol not in symbols:
             continue  # moved with another kernel of its module, or not called
-        if _has_body(taken[kernel.symbol]):
+        if _has_body(symbols[kernel.symbol]):
             continue
-        taken.pop(kernel.symbol).operation.erase()
+        symbols.pop(kernel.symbol).operation.erase()
         for op in list(kernel.module.body.operations):
-            _move(op, lowered, taken)
+            _move(op, lowered, symbols)
 
 
 def in_llvm(kernels: dict[str, Kernel]) -> list[tuple[str, list[str]]]:
     """The kernels that LLVM links: texts of LLVM IR, each with the functions that are called in it."""
-    found: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
     for kernel in kernels.values():
         if isinstance(kernel.module, LlvmText):
-            found.setdefault(kernel.module.text, []).append(kernel.symbol)
-    return list(found.items())
+            by_text.setdefault(kernel.module.text, []).append(kernel.symbol)
+    return list(by_text.items())
 
 
 def import_llvm(text: str, small_pointers: bool = False) -> ir.Module | LlvmText:
     """Import LLVM IR (text, or the path of a .ll file) into the llvm dialect; without mlir-translate, return the LLVM
     IR itself. Raises BuildError."""
     if "\n" not in text.strip():
-        found = files.text_of(text.strip())
-        if found is None:
+        content = files.text_of(text.strip())
+        if content is None:
             raise BuildError(f"{PRAGMA}: {text[:80]!r} is neither LLVM IR text nor a .ll file that exists")
-        text = found
+        text = content
     layout = _LAYOUT.search(text)
     if small_pointers and layout is not None and "-p:32:" not in layout[1]:
         raise BuildError(
@@ -177,19 +177,19 @@ def _translate(text: str) -> str:
 
 
 def _take_annotations(module: ir.Module) -> list[str]:
-    found: dict[str, None] = {}
+    pragmas: dict[str, None] = {}
 
     def look(op: ir.Operation) -> ir.WalkResult:
         if attrs.ANNOTATIONS in op.attributes:
             annotations = op.attributes[attrs.ANNOTATIONS]
             if isinstance(annotations, ir.DictAttr) and PRAGMA in annotations:
-                found[attrs.from_attr(annotations[PRAGMA])] = None
-                rest = {named.name: named.attr for named in annotations if named.name != PRAGMA}
-                op.attributes[attrs.ANNOTATIONS] = ir.DictAttr.get(rest)
+                pragmas[attrs.from_attr(annotations[PRAGMA])] = None
+                remaining = {named.name: named.attr for named in annotations if named.name != PRAGMA}
+                op.attributes[attrs.ANNOTATIONS] = ir.DictAttr.get(remaining)
         return ir.WalkResult.ADVANCE
 
     visit(module.operation, look)
-    return list(found)
+    return list(pragmas)
 
 
 def _declarations(module: ir.Module) -> list[ir.OpView]:
@@ -225,8 +225,8 @@ def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kerne
         )
     module = _built(builder, symbol)
     if _find(module, symbol) is None:
-        made = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
-        raise BuildError(f"the kernel registered for {symbol!r} defines no llvm.func of that name; it made: {made}")
+        defined = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
+        raise BuildError(f"the kernel registered for {symbol!r} defines no llvm.func of that name; it made: {defined}")
     return Kernel(symbol, module, _REGISTERED)
 
 
@@ -247,14 +247,14 @@ def _built(builder: Builder, symbol: str) -> ir.Module:
 
 
 def _check_signature(declaration: ir.OpView, kernel: Kernel) -> None:
-    wanted = _function_type(declaration)
-    given = kernel.type
-    results = [str(t) for t in wanted.results] or ["void"]
-    expected = f"!llvm.func<{results[0]} ({', '.join(_llvm_name(t) for t in wanted.inputs)})>"
-    if given != expected:
+    called_type = _function_type(declaration)
+    kernel_type = kernel.type
+    results = [str(t) for t in called_type.results] or ["void"]
+    expected = f"!llvm.func<{results[0]} ({', '.join(_llvm_name(t) for t in called_type.inputs)})>"
+    if kernel_type != expected:
         raise BuildError(
             f"kernel {kernel.symbol!r} has another signature than the program's calls:\n"
-            f"  called as    {expected}\n  {kernel.origin} is {given}\n"
+            f"  called as    {expected}\n  {kernel.origin} is {kernel_type}\n"
             "Change the arguments of the call_extern or those of the kernel."
         )
 
@@ -279,23 +279,23 @@ def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module | LlvmText])
     return "\n".join(lines)
 
 
-def _move(op: ir.OpView, lowered: ir.Module, taken: dict[str, ir.OpView]) -> None:
+def _move(op: ir.OpView, lowered: ir.Module, symbols: dict[str, ir.OpView]) -> None:
     """Move an op of a kernel's module into `lowered`: definitions become internal, known declarations are dropped."""
     if op.operation.name == "llvm.mlir.global_ctors" and len(ir.ArrayAttr(op.attributes["ctors"])):
         raise BuildError(f"{PRAGMA}: the C++ kernel has static constructors, which are not run; use constants")
     if "sym_name" not in op.attributes or op.operation.name == "llvm.comdat":
         return  # module flags, idents, comdats: not needed for internal symbols
-    name, declared = _name(op), taken.get(_name(op))
+    name, declared = _name(op), symbols.get(_name(op))
     if declared is not None:
         if not _has_body(op) and op.operation.name == "llvm.func":
             return
         if declared.operation.name == "llvm.func" and not _has_body(declared):
             declared.operation.erase()
         else:
-            _rename(op, taken)
+            _rename(op, symbols)
     op.operation.detach_from_parent()
     lowered.body.append(op)
-    taken[_name(op)] = op
+    symbols[_name(op)] = op
     if op.operation.name == "llvm.func" and _has_body(op):
         _make_local(op)
         if name == _name(op) and not _never_inlined(op):
@@ -313,10 +313,10 @@ def _make_local(op: ir.OpView) -> None:
         op.attributes["visibility_"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
 
 
-def _rename(op: ir.OpView, taken: dict[str, ir.OpView]) -> None:
+def _rename(op: ir.OpView, symbols: dict[str, ir.OpView]) -> None:
     """Rename private symbols that clash: two kernels may both define `.str` or a static helper."""
     name = _name(op)
-    fresh = next(f"{name}.{i}" for i in range(1, len(taken) + 2) if f"{name}.{i}" not in taken)
+    fresh = next(f"{name}.{i}" for i in range(1, len(symbols) + 2) if f"{name}.{i}" not in symbols)
     root = op.operation.parent
     assert root is not None
     ir.SymbolTable.replace_all_symbol_uses(name, fresh, root)

@@ -39,7 +39,7 @@ def _imported_files(source: str) -> list[str]:
 
 def _kernels(module: ir.Module) -> list[str]:
     """The registered kernels of the functions that a program declares, with what they need."""
-    found = []
+    descriptions = []
     for op in module.body.operations:
         if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
             symbol = ir.StringAttr(op.attributes["sym_name"]).value
@@ -47,8 +47,8 @@ def _kernels(module: ir.Module) -> list[str]:
             if builder is not None:
                 text = _own(builder) or link_kernels.kernel_text(builder, symbol)
                 warned = "stands in" if stands_in(symbol) else ""  # the warning is repeated with the code
-                found.append(f"{symbol} {warned} {' '.join(needed_by(symbol))} {text}")
-    return found
+                descriptions.append(f"{symbol} {warned} {' '.join(needed_by(symbol))} {text}")
+    return descriptions
 
 
 def _own(builder: Callable[[], None]) -> str | None:

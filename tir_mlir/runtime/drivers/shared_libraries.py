@@ -89,9 +89,9 @@ def openmp() -> str:
     """libiomp5 of the intel-openmp package, wherever that is on sys.path (TIR_OPENMP overrides)."""
     override = os.environ.get("TIR_OPENMP")
     places = [Path(override)] if override else _openmp_places()
-    for place in places:
-        if place.is_file():
-            return str(place)
+    for path in places:
+        if path.is_file():
+            return str(path)
     packages = [] if override else [str(d.locate_file("")) for d in metadata.distributions(name=_OPENMP_PACKAGE)]
     without = "; `pip install --target` leaves libraries out, `pip install --prefix` and `--user` do not"
     raise BuildError(

@@ -53,8 +53,8 @@ def guard(lowered: ir.Module, target: Target) -> None:
         return
     facts = {"name": _CHECK, "read": _READ[target.arch], "bytes": target.vector_bits // 8}
     exported = [op for op in _defined(lowered) if _name(op).startswith(PREFIX)]
-    made = ir.Module.parse(_FUNCTION.format(**facts))  # held: its ops do not hold it
-    check = made.body.operations[0]
+    parsed = ir.Module.parse(_FUNCTION.format(**facts))  # held: its ops do not hold it
+    check = parsed.body.operations[0]
     check.operation.detach_from_parent()
     lowered.body.append(check)
     for op in exported:
@@ -74,8 +74,8 @@ def c_function(target: Target, stem: str) -> str:
 
 
 def _defined(lowered: ir.Module) -> list[ir.OpView]:
-    found = [op for op in lowered.body.operations if op.operation.name == "llvm.func"]
-    return [op for op in found if len(op.operation.regions[0].blocks)]
+    functions = [op for op in lowered.body.operations if op.operation.name == "llvm.func"]
+    return [op for op in functions if len(op.operation.regions[0].blocks)]
 
 
 def _name(op: ir.OpView) -> str:

@@ -30,8 +30,8 @@ def link(data: bytes, signatures: Sequence[CallSignature], is_checked: bool) -> 
     with files.folder() as folder:
         names = ("module.o", "support.o", "imports.txt", "module.wasm")
         module, support, imports, result = (str(Path(folder, name)) for name in names)
-        wanted = "\n".join(name + width for name in _MATH for width in ("", "f"))
-        files.write_whole({Path(module): data, Path(imports): wanted.encode()})
+        math_names = "\n".join(name + width for name in _MATH for width in ("", "f"))
+        files.write_whole({Path(module): data, Path(imports): math_names.encode()})
         toolchain.run("zig", ["cc", *_SUPPORT_FLAGS, str(_HERE / "wasm_support.c"), "-o", support])
         options = ["--no-entry", f"--allow-undefined-file={imports}", "-z", f"stack-size={_STACK}", "--stack-first"]
         options += [f"--export={name}" for name in exported]
@@ -127,23 +127,23 @@ class _Expression:
     def __str__(self) -> str:
         return self._text
 
-    def __add__(self, other: object) -> _Expression:
-        return _Expression(f"({self} + {other})")
+    def __add__(self, rhs: object) -> _Expression:
+        return _Expression(f"({self} + {rhs})")
 
-    def __mul__(self, other: object) -> _Expression:
-        return _Expression(f"({self} * {other})")
+    def __mul__(self, rhs: object) -> _Expression:
+        return _Expression(f"({self} * {rhs})")
 
-    def __floordiv__(self, other: object) -> _Expression:
-        return _Expression(f"Math.floor({self} / {other})")
+    def __floordiv__(self, rhs: object) -> _Expression:
+        return _Expression(f"Math.floor({self} / {rhs})")
 
-    def __mod__(self, other: object) -> _Expression:
-        return _Expression(f"({self} - Math.floor({self} / {other}) * {other})")
+    def __mod__(self, rhs: object) -> _Expression:
+        return _Expression(f"({self} - Math.floor({self} / {rhs}) * {rhs})")
 
     def __neg__(self) -> _Expression:
         return _Expression(f"(-{self})")
 
-    def __radd__(self, other: object) -> _Expression:
-        return _Expression(f"({other} + {self})")
+    def __radd__(self, lhs: object) -> _Expression:
+        return _Expression(f"({lhs} + {self})")
 
-    def __rmul__(self, other: object) -> _Expression:
-        return _Expression(f"({other} * {self})")
+    def __rmul__(self, lhs: object) -> _Expression:
+        return _Expression(f"({lhs} * {self})")

@@ -69,10 +69,10 @@ def outer_product(name: str, m: int, n: int, k: int, host: Host) -> str:
     with e.loop(m, tile.rows) as (row, _), e.loop(n, tile.columns * tile.lanes) as (column, _):
         a = [e.address(rows_of_a, e.mul(e.add(row, e.const(r)), strides["a"])) for r in range(tile.rows)]
         c = [e.add(e.mul(e.add(row, e.const(r)), strides["c"]), column) for r in range(tile.rows)]
-        c = [e.address("%c", e.add(at, e.const(v * tile.lanes))) for at in c for v in range(tile.columns)]
-        sums = _products(e, a, e.address(bt, column), [e.load(at, tile.lanes) for at in c], n, k, tile)
-        for at, value in zip(c, sums, strict=True):
-            e.store(value, at, tile.lanes)
+        c = [e.address("%c", e.add(position, e.const(v * tile.lanes))) for position in c for v in range(tile.columns)]
+        sums = _products(e, a, e.address(bt, column), [e.load(position, tile.lanes) for position in c], n, k, tile)
+        for position, value in zip(c, sums, strict=True):
+            e.store(value, position, tile.lanes)
     e.lines.append(f"llvm.return {e.op('llvm.mlir.constant(0 : i32) : i32')} : i32")
     return "\n".join([*e.lines, "}"])
 
@@ -83,14 +83,14 @@ def _products(e: _Emitter, a: Sequence[str], bt: str, sums: Sequence[str], n: in
     with e.loop(k, step, sums, tile.lanes) as (start, sums):
         sums = list(sums)
         for i in range(step):
-            at = e.add(start, e.const(i))
-            base = e.mul(at, e.const(n))
+            k_index = e.add(start, e.const(i))
+            base = e.mul(k_index, e.const(n))
             b = [
                 e.load(e.address(bt, e.add(base, e.const(v * tile.lanes))), tile.lanes, aligned=True)
                 for v in range(tile.columns)
             ]
             for r in range(tile.rows):
-                x = e.broadcast(e.address(a[r], at), tile.lanes)
+                x = e.broadcast(e.address(a[r], k_index), tile.lanes)
                 for v in range(tile.columns):
                     sums[r * tile.columns + v] = e.fma(x, b[v], sums[r * tile.columns + v], tile.lanes)
         e.results = sums
@@ -168,15 +168,15 @@ class _Emitter:
         """The same pointer, but LLVM does not know to what: memory is accessed through it as written."""
         return self.op(f'llvm.inline_asm "", "=r,0" {pointer} : (!llvm.ptr) -> !llvm.ptr')
 
-    def load(self, at: str, lanes: int, aligned: bool = False) -> str:
+    def load(self, pointer: str, lanes: int, aligned: bool = False) -> str:
         alignment = 4 * lanes if aligned else 4
-        return self.op(f"llvm.load {at} {{alignment = {alignment} : i64}} : !llvm.ptr -> vector<{lanes}xf32>")
+        return self.op(f"llvm.load {pointer} {{alignment = {alignment} : i64}} : !llvm.ptr -> vector<{lanes}xf32>")
 
-    def store(self, value: str, at: str, lanes: int) -> None:
-        self.lines.append(f"llvm.store {value}, {at} {{alignment = 4 : i64}} : vector<{lanes}xf32>, !llvm.ptr")
+    def store(self, value: str, pointer: str, lanes: int) -> None:
+        self.lines.append(f"llvm.store {value}, {pointer} {{alignment = 4 : i64}} : vector<{lanes}xf32>, !llvm.ptr")
 
-    def broadcast(self, at: str, lanes: int) -> str:
-        x = self.load(at, 1)
+    def broadcast(self, pointer: str, lanes: int) -> str:
+        x = self.load(pointer, 1)
         return self._shuffle(x, x, 1, [0] * lanes)
 
     def fma(self, x: str, y: str, z: str, lanes: int) -> str:
@@ -217,22 +217,22 @@ class _Emitter:
             return
         body, done = self.fresh("^body"), self.fresh("^done")
         variable = self.fresh()
-        inside = [self.fresh() for _ in carried]
-        after = [self.fresh() for _ in carried]
+        body_args = [self.fresh() for _ in carried]
+        done_args = [self.fresh() for _ in carried]
         vector = f"vector<{lanes}xf32>"
         types = ", ".join(["i64"] + [vector] * len(carried))
         self.lines.append(f"llvm.br {body}({', '.join([self.const(0), *carried])} : {types})")
-        self.lines.append(f"{body}({', '.join([f'{variable}: i64', *(f'{x}: {vector}' for x in inside)])}):")
-        yield variable, inside
+        self.lines.append(f"{body}({', '.join([f'{variable}: i64', *(f'{x}: {vector}' for x in body_args)])}):")
+        yield variable, body_args
         results = self.results if carried else []
         next_one = self.add(variable, self.const(step))
-        more = self.op(f'llvm.icmp "slt" {next_one}, {self.const(end)} : i64')
+        condition = self.op(f'llvm.icmp "slt" {next_one}, {self.const(end)} : i64')
         exits = f"({', '.join(results)} : {', '.join([vector] * len(results))})" if results else ""
-        again = f"{body}({', '.join([next_one, *results])} : {types})"
-        self.lines.append(f"llvm.cond_br {more}, {again}, {done}{exits} {_ROLLED}")
-        head = f"({', '.join(f'{x}: {vector}' for x in after)})" if after else ""
+        back_edge = f"{body}({', '.join([next_one, *results])} : {types})"
+        self.lines.append(f"llvm.cond_br {condition}, {back_edge}, {done}{exits} {_ROLLED}")
+        head = f"({', '.join(f'{x}: {vector}' for x in done_args)})" if done_args else ""
         self.lines.append(f"{done}{head}:")
-        self.results = after
+        self.results = done_args
 
 
 register_kernel("tmm16", lambda: emit(outer_product("tmm16", 16, 16, 16, host())), stands_in=True)

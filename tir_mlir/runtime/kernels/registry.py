@@ -55,17 +55,17 @@ def built_in_kernel(symbol: str) -> Iterator[None]:
 def replaced_kernels(builders: dict[str, Builder]) -> Iterator[None]:
     """Context in which other kernels are registered for some symbols."""
     tables = _kernels, _needs
-    before, own = [dict(table) for table in tables], set(_stand_ins)
+    backups, stand_ins = [dict(table) for table in tables], set(_stand_ins)
     for symbol, builder in builders.items():
         register_kernel(symbol, builder, override=True)
     try:
         yield
     finally:
-        for table, old in zip(tables, before, strict=True):
+        for table, old in zip(tables, backups, strict=True):
             table.clear()
             table.update(old)  # type: ignore[arg-type]
         _stand_ins.clear()
-        _stand_ins.update(own)
+        _stand_ins.update(stand_ins)
 
 
 def needed_by(symbol: str) -> tuple[str, ...]:

@@ -143,10 +143,10 @@ def _initialize(library: ctypes.CDLL, architecture: str) -> None:
 
 def set_up(architecture: str) -> None:
     """Initialize LLVM's target for an architecture, if it is built in. Requires `llvm()`."""
-    known = _ARCHITECTURES.get(architecture.lower())
-    if known and known != _ARCHITECTURES.get(platform.machine().lower()):
+    llvm_name = _ARCHITECTURES.get(architecture.lower())
+    if llvm_name and llvm_name != _ARCHITECTURES.get(platform.machine().lower()):
         try:
-            _initialize(ctypes.CDLL(_bindings()), known)
+            _initialize(ctypes.CDLL(_bindings()), llvm_name)
         except AttributeError:
             pass  # not built in: the target lookup of its triple will fail
 
@@ -169,12 +169,12 @@ def identity() -> str:
     beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # location in the wheels
     numbers = [c_uint() for _ in range(3)]
     llvm().LLVMGetVersion(*map(ctypes.byref, numbers))
-    found = [str(n.value) for n in numbers]
+    parts = [str(n.value) for n in numbers]
     for path in (bindings, beside):
         if os.path.exists(path):
             stat = os.stat(path)
-            found.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
-    return " ".join(found)
+            parts.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
+    return " ".join(parts)
 
 
 def address_of(op: ir.Operation) -> int:
@@ -229,11 +229,11 @@ def turn_off_slp(library: ctypes.CDLL) -> None:
     """Disable the SLP vectorizer in one LLVM. AttributeError if the library does not export its option parser."""
     parse = library.LLVMParseCommandLineOptions
     parse.restype = None
-    place = ctypes.cast(parse, ctypes.c_void_p).value
+    address = ctypes.cast(parse, ctypes.c_void_p).value
     with _lock:
-        if place not in _without:
+        if address not in _without:
             parse(2, (ctypes.c_char_p * 2)(b"tir_mlir", NO_SLP.encode()), None)
-            _without.add(place)
+            _without.add(address)
 
 
 def loaded_libraries() -> list[str]:
@@ -270,9 +270,9 @@ def raised_after(function: Callable[..., Any]) -> Iterator[None]:
         raise caught[0]
 
 
-def _keep(found: Any) -> None:
-    caught = _held.get(id(found.object))
+def _keep(unraisable: Any) -> None:
+    caught = _held.get(id(unraisable.object))
     if caught is None:
-        _before(found)
+        _before(unraisable)
     else:
-        caught.append(found.exc_value)
+        caught.append(unraisable.exc_value)

@@ -32,31 +32,31 @@ class LlvmText:
     def functions(self) -> dict[str, str]:
         """Name -> type (`!llvm.func<i32 (ptr, f32)>`) of the functions that the text defines. Raises BuildError."""
         _survive(self.text)
-        found: dict[str, str] = {}
+        types: dict[str, str] = {}
         with object_code.context() as context:
             for function in _defined(object_code.parse(context, self.text)):
                 kind = llvm().LLVMPrintTypeToString(llvm().LLVMGlobalGetValueType(function))
-                found[_name(function)] = _mlir_type(message(kind))
-        return found
+                types[_name(function)] = _mlir_type(message(kind))
+        return types
 
 
-def link_kernels(made: Any, context: int, kernels: Collection[tuple[str, Collection[str]]]) -> None:
+def link_kernels(module: Any, context: int, kernels: Collection[tuple[str, Collection[str]]]) -> None:
     """Link texts of LLVM IR into an LLVM module, each with the functions that the module calls from it.
 
     These become internal and are always inlined; everything else in a text is local to it. Raises BuildError.
     """
-    for text, wanted in kernels:
+    for text, callees in kernels:
         kernel = object_code.parse(context, text)
         if llvm().LLVMGetNamedGlobal(kernel, b"llvm.global_ctors"):
             raise BuildError("the C++ kernel has static constructors, which are not run; use constants")
         for function in _defined(kernel):
-            if _name(function) not in wanted:
+            if _name(function) not in callees:
                 llvm().LLVMSetLinkage(function, INTERNAL)
         _make_globals_local(kernel)
-        if llvm().LLVMLinkModules2(made, kernel):
-            raise BuildError(f"the LLVM IR of {', '.join(wanted)} cannot be linked to the program")
-        for name in wanted:
-            _inline(llvm().LLVMGetNamedFunction(made, name.encode()), context)
+        if llvm().LLVMLinkModules2(module, kernel):
+            raise BuildError(f"the LLVM IR of {', '.join(callees)} cannot be linked to the program")
+        for name in callees:
+            _inline(llvm().LLVMGetNamedFunction(module, name.encode()), context)
 
 
 def _survive(text: str) -> None:
@@ -70,12 +70,12 @@ def _survive(text: str) -> None:
 
 
 def _defined(module: Any) -> list[int]:
-    found, function = [], llvm().LLVMGetFirstFunction(module)
+    functions, function = [], llvm().LLVMGetFirstFunction(module)
     while function:
         if not llvm().LLVMIsDeclaration(function):
-            found.append(function)
+            functions.append(function)
         function = llvm().LLVMGetNextFunction(function)
-    return found
+    return functions
 
 
 def _make_globals_local(module: Any) -> None:
@@ -88,8 +88,8 @@ def _make_globals_local(module: Any) -> None:
 
 def _inline(function: int, context: int) -> None:
     llvm().LLVMSetLinkage(function, INTERNAL)
-    for kept in _KEPT:
-        kind = llvm().LLVMGetEnumAttributeKindForName(kept.encode(), len(kept))
+    for attribute in _KEPT:
+        kind = llvm().LLVMGetEnumAttributeKindForName(attribute.encode(), len(attribute))
         if llvm().LLVMGetEnumAttributeAtIndex(function, _FUNCTION_INDEX, kind):
             return
     add_attribute(function, context, "alwaysinline")

@@ -28,19 +28,19 @@ class Code:
         self._free = weakref.finalize(self, llvm().LLVMOrcDisposeLLJIT, jit)
         self._free.atexit = False  # not at exit: OpenMP threads may still be running in it
         llvm().LLVMOrcExecutionSessionSetErrorReporter(llvm().LLVMOrcLLJITGetExecutionSession(jit), _report, None)
-        place = llvm().LLVMOrcLLJITGetMainJITDylib(jit)
+        dylib = llvm().LLVMOrcLLJITGetMainJITDylib(jit)
         prefix = llvm().LLVMOrcLLJITGetGlobalPrefix(jit)
         generator = ctypes.c_void_p()
         for lib in libs:
             make = llvm().LLVMOrcCreateDynamicLibrarySearchGeneratorForPath
             _check(make(ctypes.byref(generator), lib.encode(), prefix, None, None))
-            llvm().LLVMOrcJITDylibAddGenerator(place, generator)
+            llvm().LLVMOrcJITDylibAddGenerator(dylib, generator)
         make = llvm().LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess
         _check(make(ctypes.byref(generator), prefix, None, None))
-        llvm().LLVMOrcJITDylibAddGenerator(place, generator)
+        llvm().LLVMOrcJITDylibAddGenerator(dylib, generator)
         for data in objects:
             buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
-            _check(llvm().LLVMOrcLLJITAddObjectFile(jit, place, buffer))
+            _check(llvm().LLVMOrcLLJITAddObjectFile(jit, dylib, buffer))
 
     def keep(self) -> Code:
         """Never free the code."""
@@ -49,9 +49,9 @@ class Code:
 
     def address(self, symbol: str) -> int:
         """The address of a function. Raises BuildError if it or a function that it calls is undefined."""
-        found = ctypes.c_uint64()
-        _check(llvm().LLVMOrcLLJITLookup(self._jit, ctypes.byref(found), symbol.encode()))
-        return found.value
+        pointer = ctypes.c_uint64()
+        _check(llvm().LLVMOrcLLJITLookup(self._jit, ctypes.byref(pointer), symbol.encode()))
+        return pointer.value
 
 
 def _check(why: int | None) -> None:

@@ -22,39 +22,39 @@ EXTERNAL, _AVAILABLE_EXTERNALLY, INTERNAL, _PRIVATE = 0, 1, 8, 9  # LLVMLinkage
 _LOCAL = (INTERNAL, _PRIVATE)
 
 
-def count(made: int | ctypes.c_void_p) -> int:
+def count(module: int | ctypes.c_void_p) -> int:
     """In how many parts to compile a module: 1 unless it has many functions of nests, and can be divided."""
-    nests = sum(map(_is_nest, _defined(made, "Function")))
+    nests = sum(map(_is_nest, _defined(module, "Function")))
     parts = min(cores(), nests // LEAST, MOST)
-    return parts if parts > 1 and _is_divisible(made) else 1
+    return parts if parts > 1 and _is_divisible(module) else 1
 
 
-def _is_divisible(made: int | ctypes.c_void_p) -> bool:
+def _is_divisible(module: int | ctypes.c_void_p) -> bool:
     """Whether parts of a module can share what it defines. A variable with a name that others see is defined by one
     part; a local one would be a different variable in each."""
     api, length = llvm(), ctypes.c_size_t()
-    if api.LLVMGetFirstGlobalAlias(made) or api.LLVMGetFirstGlobalIFunc(made):
+    if api.LLVMGetFirstGlobalAlias(module) or api.LLVMGetFirstGlobalIFunc(module):
         return False
-    api.LLVMGetModuleInlineAsm(made, ctypes.byref(length))
+    api.LLVMGetModuleInlineAsm(module, ctypes.byref(length))
     if length.value:
         return False
-    known = (EXTERNAL, *_LOCAL)
-    if any(api.LLVMGetLinkage(f) not in known for f in _defined(made, "Function")):
+    linkages = (EXTERNAL, *_LOCAL)
+    if any(api.LLVMGetLinkage(f) not in linkages for f in _defined(module, "Function")):
         return False
     return all(
-        api.LLVMGetLinkage(v) in known
+        api.LLVMGetLinkage(v) in linkages
         and not api.LLVMIsThreadLocal(v)
         and (api.LLVMIsGlobalConstant(v) or api.LLVMGetLinkage(v) == EXTERNAL)
-        for v in _defined(made, "Global")
+        for v in _defined(module, "Global")
     )
 
 
-def bitcode(made: int | ctypes.c_void_p) -> bytes:
+def bitcode(module: int | ctypes.c_void_p) -> bytes:
     """The bitcode of a module whose functions of nests are visible to other parts."""
-    for function in _defined(made, "Function"):
+    for function in _defined(module, "Function"):
         if _is_nest(function):
             llvm().LLVMSetLinkage(function, EXTERNAL)
-    buffer = llvm().LLVMWriteBitcodeToMemoryBuffer(made)
+    buffer = llvm().LLVMWriteBitcodeToMemoryBuffer(module)
     try:
         return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
     finally:
@@ -64,25 +64,25 @@ def bitcode(made: int | ctypes.c_void_p) -> bytes:
 def read(context: int, data: bytes) -> ctypes.c_void_p:
     """Bitcode -> a module of the context."""
     buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
-    made = ctypes.c_void_p()
-    failed = llvm().LLVMParseBitcodeInContext2(context, buffer, ctypes.byref(made))
+    module = ctypes.c_void_p()
+    failed = llvm().LLVMParseBitcodeInContext2(context, buffer, ctypes.byref(module))
     llvm().LLVMDisposeMemoryBuffer(buffer)
     if failed:
         raise BuildError("the bitcode of the lowered module cannot be read back")
-    return made
+    return module
 
 
-def keep_part(made: ctypes.c_void_p, number: int, parts: int) -> None:
+def keep_part(module: ctypes.c_void_p, number: int, parts: int) -> None:
     """Make declarations, once AFTER ran, of what other parts define. The first part defines all that is no nest."""
-    place = 0
-    for function in _defined(made, "Function"):
+    nest = 0
+    for function in _defined(module, "Function"):
         owner = 0
         if _is_nest(function):
-            owner, place = place % parts, place + 1
+            owner, nest = nest % parts, nest + 1
         if owner != number:
             _declare(function)
     if number:
-        for variable in _defined(made, "Global"):
+        for variable in _defined(module, "Global"):
             _declare(variable)
 
 
@@ -100,9 +100,9 @@ def name_of(value: int) -> str:
     return llvm().LLVMGetValueName2(value, ctypes.byref(ctypes.c_size_t())).decode()
 
 
-def _defined(made: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
+def _defined(module: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
     """The functions ("Function") or variables ("Global") that a module defines."""
-    value = getattr(llvm(), f"LLVMGetFirst{kind}")(made)
+    value = getattr(llvm(), f"LLVMGetFirst{kind}")(module)
     while value:
         if not llvm().LLVMIsDeclaration(value):
             yield value

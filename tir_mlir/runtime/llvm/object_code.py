@@ -45,58 +45,58 @@ def compile_module(
     module: ir.Module,
     extra: str,
     clock: Callable[[str], Any],
-    wanted: LLVMTarget | None = None,
+    llvm_target: LLVMTarget | None = None,
     passes: bytes = OPTIMIZE,
-    link: Callable[[int, int], None] = lambda made, context: None,
+    link: Callable[[int, int], None] = lambda llvm_module, context: None,
     parts: bool = False,
 ) -> list[bytes]:
-    """Compile a module in the llvm dialect, with `extra` LLVM IR linked in, to an object file for `wanted`, default
-    this machine; with `parts`, a large module to several. `passes`: the LLVM pass pipeline; NO_PASSES for code that
-    runs once. `link` links more into the LLVM module, given the module and its context. Raises BuildError."""
-    with context() as inside:
+    """Compile a module in the llvm dialect, with `extra` LLVM IR linked in, to an object file for `llvm_target`,
+    default this machine; with `parts`, a large module to several. `passes`: the LLVM pass pipeline; NO_PASSES for code
+    that runs once. `link` links more into the LLVM module, given the module and its context. Raises BuildError."""
+    with context() as llvm_context:
         with clock("translate"):
-            made = _translated(module, extra, link, inside)
+            llvm_module = _translated(module, extra, link, llvm_context)
         with clock("compile"):
-            number = module_parts.count(made) if parts and passes == OPTIMIZE else 1
+            number = module_parts.count(llvm_module) if parts and passes == OPTIMIZE else 1
             if number > 1:
-                return _compile_parts(made, wanted or target(), number)
-            return [_compile(made, passes, wanted or target(), _AGGRESSIVE if passes else _NONE)]
+                return _compile_parts(llvm_module, llvm_target or target(), number)
+            return [_compile(llvm_module, passes, llvm_target or target(), _AGGRESSIVE if passes else _NONE)]
 
 
 def llvm_ir(module: ir.Module, link: Callable[[int, int], None]) -> str:
     """The LLVM IR of a module in the llvm dialect, with what `link` links into it. Raises BuildError."""
-    with context() as inside:
-        return message(llvm().LLVMPrintModuleToString(_translated(module, "", link, inside)))
+    with context() as llvm_context:
+        return message(llvm().LLVMPrintModuleToString(_translated(module, "", link, llvm_context)))
 
 
-def _translated(module: ir.Module, extra: str, link: Callable[[int, int], None], inside: int) -> int:
-    made = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), inside)
-    if not made:
+def _translated(module: ir.Module, extra: str, link: Callable[[int, int], None], llvm_context: int) -> int:
+    llvm_module = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), llvm_context)
+    if not llvm_module:
         raise BuildError("the lowered module cannot be translated to LLVM IR (the reason is on stderr)")
-    add(made, inside, extra)
-    link(made, inside)
-    return made
+    add(llvm_module, llvm_context, extra)
+    link(llvm_module, llvm_context)
+    return llvm_module
 
 
-def add(made: int, inside: int, text: str) -> None:
+def add(llvm_module: int, llvm_context: int, text: str) -> None:
     """Link LLVM IR into a module of the context. Raises BuildError."""
-    if llvm().LLVMLinkModules2(made, parse(inside, text)):
+    if llvm().LLVMLinkModules2(llvm_module, parse(llvm_context, text)):
         raise BuildError("a support function cannot be linked to the lowered module")
 
 
-def _compile_parts(made: int, wanted: LLVMTarget, number: int) -> list[bytes]:
+def _compile_parts(llvm_module: int, llvm_target: LLVMTarget, number: int) -> list[bytes]:
     """Compile a module in parts, each by a thread with a context of its own."""
     from concurrent.futures import ThreadPoolExecutor  # few builds need it
 
-    with _prepared(made, wanted, _AGGRESSIVE) as machine:
-        _optimize(made, module_parts.BEFORE, machine)
-    data = module_parts.bitcode(made)
+    with _prepared(llvm_module, llvm_target, _AGGRESSIVE) as machine:
+        _optimize(llvm_module, module_parts.BEFORE, machine)
+    data = module_parts.bitcode(llvm_module)
 
     def part(n: int) -> bytes:
-        with context() as inside:
-            mine = module_parts.read(inside, data)
+        with context() as llvm_context:
+            mine = module_parts.read(llvm_context, data)
             module_parts.keep_part(mine, n, number)
-            return _compile(mine, module_parts.AFTER, wanted)
+            return _compile(mine, module_parts.AFTER, llvm_target)
 
     with ThreadPoolExecutor(number) as pool:
         return list(pool.map(part, range(number)))
@@ -104,8 +104,8 @@ def _compile_parts(made: int, wanted: LLVMTarget, number: int) -> list[bytes]:
 
 def compile_text(text: str, passes: bytes = NO_PASSES, wanted: LLVMTarget | None = None) -> bytes:
     """Compile LLVM IR text to an object file for `wanted`, default this machine."""
-    with context() as inside:
-        return _compile(parse(inside, text), passes, wanted or target())
+    with context() as llvm_context:
+        return _compile(parse(llvm_context, text), passes, wanted or target())
 
 
 @contextmanager
@@ -118,13 +118,13 @@ def context() -> Iterator[int]:
             complaints.append(message(llvm().LLVMGetDiagInfoDescription(info)))
 
     handler = _Handler(hear)
-    made = llvm().LLVMContextCreate()
+    llvm_context = llvm().LLVMContextCreate()
     try:
-        llvm().LLVMContextSetDiagnosticHandler(made, handler, None)
+        llvm().LLVMContextSetDiagnosticHandler(llvm_context, handler, None)
         with raised_after(hear):
-            yield made
+            yield llvm_context
     finally:
-        llvm().LLVMContextDispose(made)  # and all of its modules
+        llvm().LLVMContextDispose(llvm_context)  # and all of its modules
     if complaints:
         raise BuildError("the lowered module cannot be compiled: " + "; ".join(complaints))
 
@@ -133,54 +133,58 @@ def parse(context: int, text: str) -> ctypes.c_void_p:
     """LLVM IR -> a module of the context. Raises BuildError."""
     data = text.encode()
     buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
-    made, why = ctypes.c_void_p(), ctypes.c_void_p()
-    if llvm().LLVMParseIRInContext(context, buffer, ctypes.byref(made), ctypes.byref(why)):
+    llvm_module, why = ctypes.c_void_p(), ctypes.c_void_p()
+    if llvm().LLVMParseIRInContext(context, buffer, ctypes.byref(llvm_module), ctypes.byref(why)):
         raise BuildError(f"LLVM IR cannot be read: {message(why.value)}")
-    return made
+    return llvm_module
 
 
 @contextmanager
-def _prepared(made: int | ctypes.c_void_p, wanted: LLVMTarget, level: int) -> Iterator[int]:
+def _prepared(llvm_module: int | ctypes.c_void_p, llvm_target: LLVMTarget, level: int) -> Iterator[int]:
     """The code generator for a valid module, which gets its target."""
-    machine = _machine(wanted, level)
-    with ExitStack() as after:
-        after.callback(llvm().LLVMDisposeTargetMachine, machine)
+    machine = _machine(llvm_target, level)
+    with ExitStack() as cleanup:
+        cleanup.callback(llvm().LLVMDisposeTargetMachine, machine)
         layout = llvm().LLVMCreateTargetDataLayout(machine)
-        after.callback(llvm().LLVMDisposeTargetData, layout)
-        llvm().LLVMSetTarget(made, wanted.triple)
-        llvm().LLVMSetModuleDataLayout(made, layout)
+        cleanup.callback(llvm().LLVMDisposeTargetData, layout)
+        llvm().LLVMSetTarget(llvm_module, llvm_target.triple)
+        llvm().LLVMSetModuleDataLayout(llvm_module, layout)
         why = ctypes.c_void_p()
-        if llvm().LLVMVerifyModule(made, _RETURN_STATUS, ctypes.byref(why)):
+        if llvm().LLVMVerifyModule(llvm_module, _RETURN_STATUS, ctypes.byref(why)):
             raise BuildError(f"the lowered module is not valid LLVM IR: {message(why.value)}")
         message(why.value)
         yield machine
 
 
-def _compile(made: int | ctypes.c_void_p, passes: bytes, wanted: LLVMTarget, level: int = _AGGRESSIVE) -> bytes:
-    with _prepared(made, wanted, level) as machine, ExitStack() as after:
+def _compile(
+    llvm_module: int | ctypes.c_void_p, passes: bytes, llvm_target: LLVMTarget, level: int = _AGGRESSIVE
+) -> bytes:
+    with _prepared(llvm_module, llvm_target, level) as machine, ExitStack() as cleanup:
         if passes:
-            _optimize(made, passes, machine)
-            _check_defined(made)
+            _optimize(llvm_module, passes, machine)
+            _check_defined(llvm_module)
         buffer, why = ctypes.c_void_p(), ctypes.c_void_p()
-        if llvm().LLVMTargetMachineEmitToMemoryBuffer(machine, made, _OBJECT, ctypes.byref(why), ctypes.byref(buffer)):
+        if llvm().LLVMTargetMachineEmitToMemoryBuffer(
+            machine, llvm_module, _OBJECT, ctypes.byref(why), ctypes.byref(buffer)
+        ):
             raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
-        after.callback(llvm().LLVMDisposeMemoryBuffer, buffer)
+        cleanup.callback(llvm().LLVMDisposeMemoryBuffer, buffer)
         return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
 
 
-def _optimize(made: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
+def _optimize(llvm_module: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
     options = llvm().LLVMCreatePassBuilderOptions()
     for name in ("LoopVectorization", "LoopInterleaving", "LoopUnrolling"):
         getattr(llvm(), f"LLVMPassBuilderOptionsSet{name}")(options, 1)
-    failed = error(llvm().LLVMRunPasses(made, passes, machine, options))
+    failed = error(llvm().LLVMRunPasses(llvm_module, passes, machine, options))
     llvm().LLVMDisposePassBuilderOptions(options)
     if failed:
         raise BuildError(f"LLVM's passes failed: {failed}")
 
 
-def _check_defined(made: int | ctypes.c_void_p) -> None:
+def _check_defined(llvm_module: int | ctypes.c_void_p) -> None:
     """Raise BuildError for a function that was optimized to nothing (ORC aborts on a symbol without code)."""
-    function = llvm().LLVMGetFirstFunction(made)
+    function = llvm().LLVMGetFirstFunction(llvm_module)
     while function:
         name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
         public = llvm().LLVMGetLinkage(function) == module_parts.EXTERNAL or attrs.NEST_MARK in name
@@ -197,18 +201,18 @@ def _check_defined(made: int | ctypes.c_void_p) -> None:
 
 def has_generator(triple: bytes) -> bool:
     """Whether the LLVM of this process has a code generator for a triple."""
-    found, why = ctypes.c_void_p(), ctypes.c_void_p()
+    generator, why = ctypes.c_void_p(), ctypes.c_void_p()
     set_up(triple.decode().split("-")[0])
-    failed = llvm().LLVMGetTargetFromTriple(triple, ctypes.byref(found), ctypes.byref(why))
+    failed = llvm().LLVMGetTargetFromTriple(triple, ctypes.byref(generator), ctypes.byref(why))
     message(why.value)
     return not failed
 
 
-def _machine(wanted: LLVMTarget, level: int) -> int:
-    found, why = ctypes.c_void_p(), ctypes.c_void_p()
-    set_up(wanted.triple.decode().split("-")[0])
-    if llvm().LLVMGetTargetFromTriple(wanted.triple, ctypes.byref(found), ctypes.byref(why)):
-        raise BuildError(f"LLVM has no code generator for {wanted.triple.decode()}: {message(why.value)}")
+def _machine(llvm_target: LLVMTarget, level: int) -> int:
+    generator, why = ctypes.c_void_p(), ctypes.c_void_p()
+    set_up(llvm_target.triple.decode().split("-")[0])
+    if llvm().LLVMGetTargetFromTriple(llvm_target.triple, ctypes.byref(generator), ctypes.byref(why)):
+        raise BuildError(f"LLVM has no code generator for {llvm_target.triple.decode()}: {message(why.value)}")
     return llvm().LLVMCreateTargetMachine(
-        found, wanted.triple, wanted.cpu, wanted.features, level, _PIC, _DEFAULT_MODEL
+        generator, llvm_target.triple, llvm_target.cpu, llvm_target.features, level, _PIC, _DEFAULT_MODEL
     )

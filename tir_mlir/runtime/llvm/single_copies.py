@@ -12,14 +12,14 @@ from tir_mlir.runtime.llvm.module_parts import INTERNAL
 _FUNCTION_INDEX = 0xFFFFFFFF
 
 
-def keep_single(made: int | ctypes.c_void_p, context: int, prefix: str, names: Iterable[str]) -> None:
+def keep_single(module: int | ctypes.c_void_p, context: int, prefix: str, names: Iterable[str]) -> None:
     """Let LLVM inline each function only into its C interface, the function `prefix` + name.
 
     The function becomes internal. LLVM would otherwise copy it into the C interface and into the entries that call
     this, and optimize each copy.
     """
     for name in names:
-        body, entry = (llvm().LLVMGetNamedFunction(made, n.encode()) for n in (body_symbol(name), prefix + name))
+        body, entry = (llvm().LLVMGetNamedFunction(module, n.encode()) for n in (body_symbol(name), prefix + name))
         if body and entry and not llvm().LLVMIsDeclaration(body):
             llvm().LLVMSetLinkage(body, INTERNAL)
             add_attribute(entry, context, "noinline")

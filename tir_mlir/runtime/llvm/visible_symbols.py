@@ -11,10 +11,10 @@ from tir_mlir.runtime.llvm.module_parts import INTERNAL
 _WEAK_ODR, _HIDDEN = 6, 1  # LLVMLinkage, LLVMVisibility
 
 
-def show_only(made: int | ctypes.c_void_p, names: Collection[str], libcalls: Collection[str]) -> None:
+def show_only(module: int | ctypes.c_void_p, names: Collection[str], libcalls: Collection[str]) -> None:
     """Make all that a module defines internal but `names`. What code generation itself may call, `libcalls`, stays
     hidden and weak: several objects that have it are linked."""
-    for value in _defined(made):
+    for value in _defined(module):
         name = llvm().LLVMGetValueName2(value, ctypes.byref(ctypes.c_size_t())).decode()
         if name in libcalls:
             llvm().LLVMSetLinkage(value, _WEAK_ODR)
@@ -23,9 +23,9 @@ def show_only(made: int | ctypes.c_void_p, names: Collection[str], libcalls: Col
             llvm().LLVMSetLinkage(value, INTERNAL)
 
 
-def _defined(made: int | ctypes.c_void_p) -> Iterator[int]:
+def _defined(module: int | ctypes.c_void_p) -> Iterator[int]:
     for kind in ("Function", "Global"):
-        value = getattr(llvm(), f"LLVMGetFirst{kind}")(made)
+        value = getattr(llvm(), f"LLVMGetFirst{kind}")(module)
         while value:
             if not llvm().LLVMIsDeclaration(value):
                 yield value

@@ -26,8 +26,8 @@ def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OB
     with files.folder() as folder:
         source, result = Path(folder, "module.ll"), Path(folder, "module.out")
         files.write_whole({source: text.encode()})
-        given = [*_FLAGS, output, "-triple", triple, "-target-cpu", cpu, *words, *abi, str(source), "-o", str(result)]
-        done = toolchain.attempt("zig", ["clang", *given])
+        argv = [*_FLAGS, output, "-triple", triple, "-target-cpu", cpu, *words, *abi, str(source), "-o", str(result)]
+        done = toolchain.attempt("zig", ["clang", *argv])
         llc_targets.reject_unknown(done.stderr, triple)
         if done.returncode or not result.exists():
             raise BuildError(f"clang makes no code for the CPU {cpu!r} of {triple}: {_reason(done.stderr, folder)}")

@@ -50,9 +50,9 @@ def _run(text: str, pipeline: str, debug_info: bool) -> str | None:
 
 
 def _write(diagnostic: ir.Diagnostic, indent: str = "") -> bool:
-    place = str(diagnostic.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    location = str(diagnostic.location).removeprefix("loc(").removesuffix(")").replace('"', "")
     severity = str(diagnostic.severity).rpartition(".")[2].lower()
-    print(f"{place if place != 'unknown' else '<unknown>:0'}: {severity}: {diagnostic.message}", file=sys.stderr)
+    print(f"{location if location != 'unknown' else '<unknown>:0'}: {severity}: {diagnostic.message}", file=sys.stderr)
     for note in diagnostic.notes:
         _write(note)
     return True

@@ -140,16 +140,16 @@ def _wheel_folder(module: str) -> Path | None:
 
 def versions() -> dict[str, str]:
     """Map each part of the toolchain to "version (origin)", or to the reason why it cannot be used."""
-    found = {"python": f"{sys.version.split()[0]} ({sys.executable})", "mlir": _bindings()}
+    by_part = {"python": f"{sys.version.split()[0]} ({sys.executable})", "mlir": _bindings()}
     for name in TOOLS:
         try:
             tool = find(name)
-            found[name] = f"{tool.version()} ({tool.origin}: {tool.path})"
+            by_part[name] = f"{tool.version()} ({tool.origin}: {tool.path})"
         except MissingTool:
-            found[name] = f"missing: {TOOLS[name].install}"
+            by_part[name] = f"missing: {TOOLS[name].install}"
         except ToolError as error:
-            found[name] = str(error)
-    return found
+            by_part[name] = str(error)
+    return by_part
 
 
 def _bindings() -> str:
@@ -244,13 +244,13 @@ def cache_folder() -> Path:
 
 @functools.cache
 def _writable(places: tuple[str, ...]) -> Path:
-    for place in filter(None, places):
+    for candidate in filter(None, places):
         try:
-            os.makedirs(place, exist_ok=True)
+            os.makedirs(candidate, exist_ok=True)
         except OSError:
             continue
-        if os.access(place, os.W_OK):
-            return Path(place)
+        if os.access(candidate, os.W_OK):
+            return Path(candidate)
     folder = files.folder()
     atexit.register(folder.cleanup)
     return Path(folder.name)

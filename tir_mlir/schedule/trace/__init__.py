@@ -91,16 +91,16 @@ class Trace:
 
     def simplified(self, remove_postproc: bool = False) -> Trace:
         """A copy without the lookups and sampling steps whose results are unused."""
-        used: set[int] = set()
-        kept: list[Instruction] = []
+        used_serials: set[int] = set()
+        insts: list[Instruction] = []
         for inst in reversed(self._kept(remove_postproc)):
-            given = {h.serial for h in inst.outputs if h is not None}
-            if inst.kind.is_pure and not given & used:
+            serials = {h.serial for h in inst.outputs if h is not None}
+            if inst.kind.is_pure and not serials & used_serials:
                 continue
-            kept.append(inst)
-            used |= {h.serial for h in inst.handles()}
-        kept.reverse()
-        return Trace._of(kept, {i: self.decisions[i] for i in kept if i in self.decisions})
+            insts.append(inst)
+            used_serials |= {h.serial for h in inst.handles()}
+        insts.reverse()
+        return Trace._of(insts, {i: self.decisions[i] for i in insts if i in self.decisions})
 
     def _kept(self, remove_postproc: bool) -> list[Instruction]:
         """The steps; with `remove_postproc`, those before `enter_postproc`."""

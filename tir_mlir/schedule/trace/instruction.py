@@ -47,10 +47,10 @@ class InstructionKind:
     @staticmethod
     def get(name: str) -> InstructionKind:
         """Look up a kind by its name, old (`GetBlock`) or new (`GetSBlock`). Errors: TraceError if it is unknown."""
-        found = kind_named(name) if isinstance(name, str) else None
-        if found is None:
+        kind = kind_named(name) if isinstance(name, str) else None
+        if kind is None:
             raise TraceError(f"unknown instruction kind {name!r}")
-        return found
+        return kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +82,13 @@ class Instruction:
         return self._flattened(self.kind.attrs)
 
     def _flattened(self, keys: tuple[str, ...]) -> list[Any]:
-        found: list[Any] = []
+        flat: list[Any] = []
         for key in keys:
             if key.startswith("*"):
-                found += self.arguments[key[1:]]
+                flat += self.arguments[key[1:]]
             elif key != NAME or self.arguments[key] is not None:
-                found.append(self.arguments[key])
-        return found
+                flat.append(self.arguments[key])
+        return flat
 
     def handles(self) -> Iterator[Handle]:
         """The handles among the arguments."""
@@ -99,8 +99,8 @@ class Instruction:
         return python_text.alone(self)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())
-        return f"{self.name}({shown})"
+        args_text = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())
+        return f"{self.name}({args_text})"
 
 
 def check_step(step: Any, number: int) -> None:
@@ -150,13 +150,13 @@ def kind_named(name: str) -> InstructionKind | None:
 def _kind(primitive: Primitive) -> InstructionKind:
     parameters = primitive.signature.parameters
     many = variadic(primitive)
-    shown = [k for k, p in parameters.items() if p.annotation is not Choices and k != DECISION]
-    held = [k for k in shown if parameters[k].annotation is not Func and handle_types(parameters[k].annotation)]
-    inputs = _INPUTS.get(primitive.name, tuple(f"*{k}" if k == many else k for k in held))
-    known = {k.lstrip("*") for k in inputs}
-    if not known <= set(shown):  # parameters differ from those of TVM: use the order of the primitive
-        inputs = tuple(f"*{k}" if k == many else k for k in held)
-        known = set(held)
+    keys = [k for k, p in parameters.items() if p.annotation is not Choices and k != DECISION]
+    handle_keys = [k for k in keys if parameters[k].annotation is not Func and handle_types(parameters[k].annotation)]
+    inputs = _INPUTS.get(primitive.name, tuple(f"*{k}" if k == many else k for k in handle_keys))
+    input_keys = {k.lstrip("*") for k in inputs}
+    if not input_keys <= set(keys):  # parameters differ from those of TVM: use the order of the primitive
+        inputs = tuple(f"*{k}" if k == many else k for k in handle_keys)
+        input_keys = set(handle_keys)
     name = _KINDS.get(primitive.name) or "".join(w.capitalize() for w in primitive.name.split("_"))
-    attrs = tuple(k for k in shown if k not in known)
+    attrs = tuple(k for k in keys if k not in input_keys)
     return InstructionKind(name, primitive.name, inputs, attrs, primitive.pure and primitive.name != "enter_postproc")

@@ -44,8 +44,8 @@ def encoded(steps: Sequence[Instruction], decisions: Mapping[Instruction, Any]) 
         inputs = [_written(v, names, True) for v in step.inputs]
         attrs = [_written(v, names, False) for v in step.attrs]
         listed.append([step.kind.name, inputs, attrs, names.give(step.outputs)])
-    made = [[n, _written(decisions[s], names, False)] for n, s in enumerate(steps) if s in decisions]
-    return [listed, made]
+    sampled = [[n, _written(decisions[s], names, False)] for n, s in enumerate(steps) if s in decisions]
+    return [listed, sampled]
 
 
 def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
@@ -141,8 +141,8 @@ class _Reader:
         parameters = primitive.signature.parameters
         later = [parameters[k].default for k in kind.attrs[len(attrs) :] if not k.startswith("*")]
         attrs = attrs if Parameter.empty in later else [*attrs, *later]
-        found = self.arranged(kind.inputs, inputs, "inputs") | self.arranged(kind.attrs, attrs, "attrs")
-        return {k: self.typed(primitive, k, found[k]) for k in parameters if k in found}
+        by_key = self.arranged(kind.inputs, inputs, "inputs") | self.arranged(kind.attrs, attrs, "attrs")
+        return {k: self.typed(primitive, k, by_key[k]) for k in parameters if k in by_key}
 
     def arranged(self, keys: Sequence[str], values: list[Any], what: str) -> dict[str, Any]:
         """Assign values to parameters; `*name` takes the rest."""
@@ -150,8 +150,8 @@ class _Reader:
         least = len(keys) - many
         if len(values) < least or not many and len(values) > least:
             self.fail(f"it has {len(values)} {what}, expected {least}{' or more' if many else ''} ({', '.join(keys)})")
-        found = dict(zip(keys[:least], values, strict=False))
-        return found | {keys[-1][1:]: values[least:]} if many else found
+        by_key = dict(zip(keys[:least], values, strict=False))
+        return by_key | {keys[-1][1:]: values[least:]} if many else by_key
 
     def decision(self, entry: Any, steps: list[Instruction]) -> tuple[Instruction, Any]:
         if not _is_list(entry, 2) or isinstance(entry[0], bool) or not isinstance(entry[0], int):
@@ -201,9 +201,9 @@ class _Reader:
     def handle(self, name: Any) -> Any:
         """The result of an earlier step, or a formula over such results."""
         try:
-            found = parse_formula(name, self.known) if isinstance(name, str) else None
-            if any(True for _ in handles_in(found)):
-                return found
+            formula = parse_formula(name, self.known) if isinstance(name, str) else None
+            if any(True for _ in handles_in(formula)):
+                return formula
         except (KeyError, ValueError):
             pass
         self.fail(f"{name!r} is not a result of an earlier step; string values in inputs must be quoted twice")
@@ -232,7 +232,7 @@ class _Reader:
             if getattr(handle, "letter", _INFERRED if handle is None else "") not in (*letters,):
                 words = " or ".join(_HANDLES[x].word for x in letters if x != _INFERRED) or "nothing"
                 self.fail(f"its output {number} is {short_repr(handle)}; fix: the handle of a {words}")
-            if handle is not None and any(handle is other for other in handles[:number]):
+            if handle is not None and any(handle is earlier for earlier in handles[:number]):
                 self.fail(f"its output {number} is that of an earlier one; fix: a handle of its own")
 
     def letters(self, primitive: Primitive, count: int) -> str:
@@ -245,20 +245,20 @@ class _Reader:
     def outputs(self, primitive: Primitive, names: list[Any]) -> tuple[Handle | None, ...]:
         """Create handles for the results of a step; their names must match its result types."""
         letters = self.letters(primitive, len(names))
-        found: list[Handle | None] = []
+        handles: list[Handle | None] = []
         for name in names:
             if name == _INFERRED and _INFERRED in letters:
-                found.append(None)
+                handles.append(None)
                 continue
             if not isinstance(name, str) or not _NAME.fullmatch(name) or name[0] not in letters:
-                wanted = " or ".join(f"{x}N" if x != _INFERRED else x for x in letters) or "nothing"
-                self.fail(f"invalid output name {name!r}, expected {wanted}")
+                expected = " or ".join(f"{x}N" if x != _INFERRED else x for x in letters) or "nothing"
+                self.fail(f"invalid output name {name!r}, expected {expected}")
             if name in self.known:
                 self.fail(f"duplicate output name {name}")
             serial = new_serial()
             self.known[name] = _HANDLES[name[0]](serial, -1, serial)
-            found.append(self.known[name])
-        return tuple(found)
+            handles.append(self.known[name])
+        return tuple(handles)
 
 
 def _is_list(value: Any, length: int | None = None) -> bool:
@@ -276,8 +276,8 @@ def _results(primitive: Primitive) -> tuple[str, int | None]:
         return "blv", None
     inner = [p for a in get_args(returns) for p in types.alternatives(a)] if _gives_list(primitive) else []
     parts = inner or list(types.alternatives(returns))
-    held = {h for p in parts for h in types.handle_types(p)}
+    classes = {h for p in parts for h in types.handle_types(p)}
     if primitive.samples and int in parts:
-        held.add(ExprHandle)
-    letters = "".join(sorted(h.letter for h in held)) + (_INFERRED if inner and type(None) in parts else "")
+        classes.add(ExprHandle)
+    letters = "".join(sorted(h.letter for h in classes)) + (_INFERRED if inner and type(None) in parts else "")
     return letters, None if inner else int(bool(letters))

@@ -39,27 +39,27 @@ def run(
     provider: DecisionProvider | None,
 ) -> None:
     """Replay steps on a schedule. An error leaves the schedule unchanged."""
-    known = HandleMap()
+    handle_map = HandleMap()
 
     def each() -> None:
         for number, step in enumerate(steps):
             where = f"step {number + 1} of the trace, {step.name}"
             if step.name not in PRIMITIVES:
                 raise TraceError(f"{where}: unknown primitive")
-            arguments = {k: known.of(v, where) for k, v in step.arguments.items()}
+            arguments = {k: handle_map.of(v, where) for k, v in step.arguments.items()}
             if PRIMITIVES[step.name].samples:
                 arguments[DECISION] = _decision(step, arguments, decisions.get(step), provider)
             positional = arguments.pop(step.variadic) if step.variadic else ()
-            known.learn(step, target.apply(step.name, *positional, **arguments), where)
+            handle_map.learn(step, target.apply(step.name, *positional, **arguments), where)
 
     target.all_or_nothing(each)
 
 
-def _decision(step: Instruction, arguments: dict[str, Any], made: Any, provider: DecisionProvider | None) -> Any:
+def _decision(step: Instruction, arguments: dict[str, Any], recorded: Any, provider: DecisionProvider | None) -> Any:
     if provider is None:
-        return made
-    here = Instruction(step.name, arguments, step.outputs)
-    return provider(step, here.inputs, here.attrs, made)
+        return recorded
+    replayed = Instruction(step.name, arguments, step.outputs)
+    return provider(step, replayed.inputs, replayed.attrs, recorded)
 
 
 class HandleMap:

@@ -68,14 +68,14 @@ class Conv2d:
     ):
         self.epilogue = epilogue
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
-        whole = (what.extents[what.deep] or LARGE) % plan.depth == 0
-        self.sums = (what.sums,) if what.as_one and whole else tuple((a,) for a in what.sums)
+        full_passes = (what.extents[what.deep] or LARGE) % plan.depth == 0
+        self.sums = (what.sums,) if what.as_one and full_passes else tuple((a,) for a in what.sums)
 
     def run(self, padding: Sequence[Pad]) -> None:
         """Schedule the block. The first step reorders its iters to outer, row, column, reductions."""
         sch, plan, what = self.sch, self.plan, self.what
         sch.transform_block_layout(self.block, lambda *iters: self._product_iters(*iters))
-        kept, packed = ([], None) if 0 < what.panel <= plan.nr else self._packed()
+        panel_iters, packed = ([], None) if 0 < what.panel <= plan.nr else self._packed()
         for pad in padding:
             join_rows(sch, pad)
         parts, write_back, passes = self._passes()
@@ -86,10 +86,10 @@ class Conv2d:
         row, column = loops[len(outer) : len(outer) + 2]
         i_0, i_1 = sch.split(row, [None, plan.mr])
         j_0, j_1, j_2 = sch.split(column, [None, plan.panels, plan.nr])
-        first = [x for n, x in enumerate(outer) if n in kept]
+        first = [x for n, x in enumerate(outer) if n in panel_iters]
         sch.reorder(*first, j_0, *passes, *[x for x in outer if x not in first], i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
-        copies = [self._pack(packed, passes[0] if passes else j_0, kept)] if packed else []
+        copies = [self._pack(packed, passes[0] if passes else j_0, panel_iters)] if packed else []
         self._unroll(sums)
         sch.unroll(i_1)
         sch.vectorize(j_2)
@@ -122,15 +122,15 @@ class Conv2d:
     def _product_iters(self, *iters: Any) -> tuple:
         """The index map of the iters: outer, one fused row, one fused column, fused reductions (in row-major order)."""
         what = self.what
-        at = dict(zip(what.extents, iters, strict=True))
-        row, column = (self._fused(axes, at) for axes in (what.rows, what.columns))
-        return (*(at[a] for a in what.outer), row, column, *(self._fused(group, at) for group in self.sums))
+        by_axis = dict(zip(what.extents, iters, strict=True))
+        row, column = (self._fused(axes, by_axis) for axes in (what.rows, what.columns))
+        return (*(by_axis[a] for a in what.outer), row, column, *(self._fused(group, by_axis) for group in self.sums))
 
-    def _fused(self, axes: Sequence[str], at: dict[str, Any]) -> Any:
-        first, *rest = axes
-        value = at[first]
-        for axis in rest:
-            value = value * self.what.extents[axis] + at[axis]
+    def _fused(self, axes: Sequence[str], by_axis: dict[str, Any]) -> Any:
+        first, *inner = axes
+        value = by_axis[first]
+        for axis in inner:
+            value = value * self.what.extents[axis] + by_axis[axis]
         return value
 
     def _passes(self) -> tuple[Any, Any, list]:
@@ -139,17 +139,17 @@ class Conv2d:
         loops = sch.get_loops(self.block)
         sums = loops[-len(self.sums) :]
         if self.plan.depth < (what.extents[what.deep] or LARGE):
-            place = next(n for n, group in enumerate(self.sums) if what.deep in group)
-            deep, (_, *inner) = sums[place], self.sums[place]
+            position = next(n for n, group in enumerate(self.sums) if what.deep in group)
+            deep, (_, *inner) = sums[position], self.sums[position]
             k_0, _ = sch.split(deep, [None, self.plan.depth * (what.size(inner) or 1)])
             sch.reorder(k_0, *[s for s in sums if s is not deep])
             parts = sch.rfactor(k_0, 0)
             self._join_axes(parts)
             return parts, self.block, [sch.get_loops(parts)[len(loops) - len(sums)]]
         info = block_info(sch, self.block)
-        used = {a for axis in info.writes[0].axes for a in axis}
-        kept = [n for n, (name, _) in enumerate(info.iters) if name in used]
-        write_back = sch.reindex_cache_write(self.block, 0, "local", lambda *i: tuple(i[n] for n in kept))
+        out_iters = {a for axis in info.writes[0].axes for a in axis}
+        iter_numbers = [n for n, (name, _) in enumerate(info.iters) if name in out_iters]
+        write_back = sch.reindex_cache_write(self.block, 0, "local", lambda *i: tuple(i[n] for n in iter_numbers))
         return self.block, write_back, []
 
     def _join_axes(self, parts: Any) -> None:
@@ -160,8 +160,8 @@ class Conv2d:
         inner = {a for g in joined.values() for a in g[1:]}
 
         def layout(*index: Any) -> tuple:
-            at = dict(zip(dims, index, strict=True))
-            return tuple(self._fused(joined.get(a, (a,)), at) for a in dims if a not in inner)
+            by_axis = dict(zip(dims, index, strict=True))
+            return tuple(self._fused(joined.get(a, (a,)), by_axis) for a in dims if a not in inner)
 
         if joined:
             self.sch.transform_layout(parts, ("write", 0), layout)
@@ -174,16 +174,16 @@ class Conv2d:
         sch, what, nr = self.sch, self.what, self.plan.nr
         info = block_info(sch, self.block)
         region = next(r for r in info.reads if str(r) == what.right)
-        used = {name for axis in region.axes for name in axis}
+        read_iters = {name for axis in region.axes for name in axis}
         column = len(what.outer) + 1
-        kept = [n for n, (name, _) in enumerate(info.iters) if name in used or n == column]
-        before, after = [n for n in kept if n < column], [n for n in kept if n > column]
+        panel_iters = [n for n, (name, _) in enumerate(info.iters) if name in read_iters or n == column]
+        outer, inner = [n for n in panel_iters if n < column], [n for n in panel_iters if n > column]
 
         def panels(*i: Any) -> tuple:
-            return (*(i[n] for n in before), i[column] // nr, *(i[n] for n in after), i[column] % nr)
+            return (*(i[n] for n in outer), i[column] // nr, *(i[n] for n in inner), i[column] % nr)
 
         try:
-            return kept, sch.reindex_cache_read(self.block, what.right, "global", panels)
+            return panel_iters, sch.reindex_cache_read(self.block, what.right, "global", panels)
         except ScheduleError as error:
             why = str(error).splitlines()[0]
             raise ScheduleError(
@@ -191,17 +191,17 @@ class Conv2d:
                 f" to a separate producer: {why}"
             ) from error
 
-    def _pack(self, packed: Any, at: Any, kept: Sequence[int]) -> Any:
+    def _pack(self, packed: Any, pass_loop: Any, dims: Sequence[int]) -> Any:
         """Compute the panels of a pass at its start, and return the outermost loop of the copy.
 
-        `kept`: indices of the iters that the copy depends on. The outermost loops are the reduction for channels, as in
+        `dims`: indices of the iters that the copy depends on. The outermost loops are the reduction for channels, as in
         memory, and the panels for pixels, for simpler boundary masks.
         """
-        sch, column = self.sch, sum(n < len(self.what.outer) for n in kept)
-        sch.compute_at(packed, at, preserve_unit_loops=True)
+        sch, column = self.sch, sum(n < len(self.what.outer) for n in dims)
+        sch.compute_at(packed, pass_loop, preserve_unit_loops=True)
         loops = sch.get_loops(packed)[-len(block_info(sch, packed).iters) :]
         panel, lanes = sch.split(loops[column], [None, self.plan.nr])
-        groups = [self.sums[n - len(self.what.outer) - 2] for n in kept if n > len(self.what.outer) + 1]
+        groups = [self.sums[n - len(self.what.outer) - 2] for n in dims if n > len(self.what.outer) + 1]
         steps = []
         for loop, (_, *inner) in zip(loops[column + 1 :], groups, strict=True):
             steps += sch.split(loop, [None, *(self.what.extents[a] for a in inner)]) if inner else [loop]

@@ -68,5 +68,5 @@ def _even_tile(extent: int | None, most: int, workers: int = 1) -> int:
 
 def _dividing_tile(extent: int | None, most: int) -> int:
     """The largest divisor up to `most`, unless it is less than half of that; else a size of nearly equal tiles."""
-    whole = [step for step in range(1, most + 1) if extent is not None and extent % step == 0]
-    return whole[-1] if whole and 2 * whole[-1] > min(most, extent or most) else _even_tile(extent, most)
+    divisors = [step for step in range(1, most + 1) if extent is not None and extent % step == 0]
+    return divisors[-1] if divisors and 2 * divisors[-1] > min(most, extent or most) else _even_tile(extent, most)

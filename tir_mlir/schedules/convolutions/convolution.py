@@ -57,10 +57,10 @@ class Convolution:
 def convolution(sch: Schedule, block: Any) -> Convolution:
     """Match a block with a convolution, with any order of axes. Raises ScheduleError if it is not one."""
     info = block_info(sch, block)
-    (out, *more), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
+    (out, *extra_writes), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
     kinds = {i.name: i.kind for i in info.iter_vars}
     sums = [n for n, kind in kinds.items() if kind == "R"]
-    if more or len(inputs) != 2 or not sums:
+    if extra_writes or len(inputs) != 2 or not sums:
         raise _not_a_convolution(info, "it must have one output, two inputs and a reduction iter")
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     result = [a[0] for a in out.axes if len(a) == 1]
@@ -68,12 +68,12 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
         raise _not_a_convolution(info, f"each dimension of {out} must be indexed by one iter")
     if not result:
         raise _not_a_convolution(info, f"{out} is a single number")
-    used = [{name for a in r.axes for name in a} for r in inputs]
-    single = [a for a in result if sum(a in u for u in used) == 1]
-    right = 0 if single and single[-1] in used[0] else 1
+    input_iters = [{name for a in r.axes for name in a} for r in inputs]
+    single = [a for a in result if sum(a in u for u in input_iters) == 1]
+    right = 0 if single and single[-1] in input_iters[0] else 1
     left_axes = _axes(inputs[1 - right])
-    columns = _adjacent(result, [a for a in single if a in used[right]], extents, last=True)
-    rows = _adjacent(result, [a for a in single if a in used[1 - right]], extents)
+    columns = _adjacent(result, [a for a in single if a in input_iters[right]], extents, last=True)
+    rows = _adjacent(result, [a for a in single if a in input_iters[1 - right]], extents)
     sums = [a for a in sums if extents[a] != 1] or sums[:1]
     sums.sort(key=lambda a: left_axes.index(a) if a in left_axes else -1)
     outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
@@ -98,16 +98,16 @@ def _adjacent(
     if not chosen or (last and _non_unit_axes(result, extents)[-1:] != [chosen[-1]]):
         return ()
     end = result.index(chosen[-1])
-    before = result[end - 1] if end else None
-    if before in chosen and extents[result[end]] is not None:
+    previous = result[end - 1] if end else None
+    if previous in chosen and extents[result[end]] is not None:
         return (result[end - 1], result[end])
     return (result[end],)
 
 
-def _is_fusible(left: RegionInfo, sums: list[str], extents: dict[str, int | None]) -> bool:
+def _is_fusible(lhs: RegionInfo, sums: list[str], extents: dict[str, int | None]) -> bool:
     """Whether the reductions can be fused: the left operand has them adjacent, the longest first."""
-    places = [n for n, axis in enumerate(left.axes) if any(a in axis for a in sums)]
-    alone = [left.axes[n] for n in places] == [(a,) for a in sums]
+    places = [n for n, axis in enumerate(lhs.axes) if any(a in axis for a in sums)]
+    alone = [lhs.axes[n] for n in places] == [(a,) for a in sums]
     beside = alone and places[-1] - places[0] + 1 == len(places)
     return beside and None not in [extents[a] for a in sums[1:]] and sums[0] == _longest(sums, extents)
 

@@ -52,15 +52,15 @@ def depthwise(
     outer = [by_name[a] for a in what.result if a != wide[-1]]
     lane_0, lane_1 = sch.split(lane, [None, target.lanes(what.bits) * free.choice("vectors", (1, 2, 4), 1)])
     if pixels > 1:
-        at, pixel = sch.split(by_name[wide[-2]], [None, pixels])
+        tile_loop, pixel = sch.split(by_name[wide[-2]], [None, pixels])
         first = [x for x in outer if x is not by_name[wide[-2]]]
-        sch.reorder(*first, lane_0, at, *sums, pixel, lane_1)
+        sch.reorder(*first, lane_0, tile_loop, *sums, pixel, lane_1)
     else:
-        at, pixel = lane_0, None
+        tile_loop, pixel = lane_0, None
         sch.reorder(*outer, lane_0, *sums, lane_1)
     write_back = sch.cache_write(block, 0, "local")
     merge_epilogue(sch, write_back, epilogue)
-    sch.reverse_compute_at(write_back, at, preserve_unit_loops=True)
+    sch.reverse_compute_at(write_back, tile_loop, preserve_unit_loops=True)
     sch.vectorize(lane_1)
     if pixel is not None:
         _unroll(sch, [pixel, *sums[1:]])

@@ -56,8 +56,8 @@ def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
         parts = [pad.block]
     else:
         parts = [sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0]), pad.block]
-    for one in parts:
-        loops = sch.get_loops(one)
+    for part in parts:
+        loops = sch.get_loops(part)
         wide = [x for x in loops if extent_of(sch, x) != 1]
         sch.vectorize(loops[-1] if extent_of(sch, loops[-1]) is not None else sch.split(loops[-1], [None, lanes])[1])
         if threads > 1 and len(wide) > 1:
@@ -67,6 +67,6 @@ def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
 def has_whole_rows(sch: Schedule, block: Any, lanes: int) -> bool:
     """Whether the rows of a padded image are those of the image, of a vector or more."""
     info = block_info(sch, block)
-    (read, *more), (written, *_) = info.reads, info.writes
-    same = not more and read.axes[-1] == written.axes[-1] and read.buffer.shape[-1] == written.buffer.shape[-1]
+    (read, *extra_reads), (written, *_) = info.reads, info.writes
+    same = not extra_reads and read.axes[-1] == written.axes[-1] and read.buffer.shape[-1] == written.buffer.shape[-1]
     return same and (written.buffer.shape[-1] or 0) >= lanes

@@ -101,18 +101,18 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     if len(single) != 2:
         raise _not_a_product(info, "each operand must be indexed by the reduction and one of two iters of the result")
     m, n = single
-    left, right = operands if m in operands[0].axes else operands[::-1]
-    if m not in left.axes or n not in right.axes or n in left.axes:
+    lhs, rhs = operands if m in operands[0].axes else operands[::-1]
+    if m not in lhs.axes or n not in rhs.axes or n in lhs.axes:
         raise _not_a_product(info, "one operand must be indexed by the rows of the result, the other by the columns")
     out = info.writes[0].buffer
     with entered():
         view = block_view(sch, block)
-        casts = [reads_only_as(view, x.name, out.dtype) for x in (left, right)]
-        plain = is_product(view, (left.name, right.name), out.name, out.dtype)
-    left, right = (
-        replace(x, copy_dtype=out.dtype if cast else x.dtype) for x, cast in zip((left, right), casts, strict=True)
+        casts = [reads_only_as(view, x.name, out.dtype) for x in (lhs, rhs)]
+        plain = is_product(view, (lhs.name, rhs.name), out.name, out.dtype)
+    lhs, rhs = (
+        replace(x, copy_dtype=out.dtype if cast else x.dtype) for x, cast in zip((lhs, rhs), casts, strict=True)
     )
-    return Contraction(tuple(batch), m, n, k, extents, left, right, out.name, out.dtype, plain)
+    return Contraction(tuple(batch), m, n, k, extents, lhs, rhs, out.name, out.dtype, plain)
 
 
 def _rows_and_columns(axes: list[str], extents: dict[str, int | None]) -> list[str]:
@@ -129,16 +129,16 @@ def matrix_vector(sch: Schedule, block: Any) -> MatVec:
     """
     info, extents, k, operands = _product(sch, block, several=True)
     result = [a for a in _axes(info.writes[0], info) if a]
-    around = [a for a in result if all(a in x.axes for x in operands) or extents[a] == 1]
-    along = [a for a in result if a not in around] or around[-1:]
+    batch = [a for a in result if all(a in x.axes for x in operands) or extents[a] == 1]
+    along = [a for a in result if a not in batch] or batch[-1:]
     matrix = [x for x in operands if along and along[0] in x.axes]
     if along and not matrix and extents[along[0]] == 1:
         matrix = operands  # an axis of extent 1 that no index has
     if len(along) != 1 or not matrix:
         raise _not_a_product(info, "the result must have one axis with an extent other than 1", "matrix-vector")
-    around = tuple(a for a in result if a != along[0])
+    batch = tuple(a for a in result if a != along[0])
     largest = max(matrix, key=lambda x: num_elements(info.reads[x.place].buffer))
-    return MatVec(around, along[0], k, extents, largest, bits(info.writes[0].buffer.dtype))
+    return MatVec(batch, along[0], k, extents, largest, bits(info.writes[0].buffer.dtype))
 
 
 def num_elements(buffer: BufferInfo) -> int:
@@ -158,25 +158,25 @@ def _product(
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     sums = [i.name for i in info.iter_vars if i.kind == "R"]
     inputs = [(n, r) for n, r in enumerate(info.reads) if str(r) not in map(str, info.writes)]
-    more = several and len(inputs) > 2
+    extra_inputs = several and len(inputs) > 2
     if len(info.writes) != 1 or len(inputs) < 2 or (len(inputs) > 2 and not several) or len(sums) != 1:
         raise _not_a_product(info, "it must have one output, two inputs and one reduction iter")
-    operands = [_operand(r, n, _axes(r, info, more)) for n, r in inputs]
-    if more:
+    operands = [_operand(r, n, _axes(r, info, extra_inputs)) for n, r in inputs]
+    if extra_inputs:
         operands = [x for x in operands if sums[0] in x.axes]
     if len(operands) < 2 or not all(sums[0] in x.axes for x in operands):
         raise _not_a_product(info, "each operand must be indexed by the reduction iter")
     return info, extents, sums[0], operands
 
 
-def _operand(region: RegionInfo, place: int, axes: tuple[str, ...]) -> Operand:
+def _operand(region: RegionInfo, position: int, axes: tuple[str, ...]) -> Operand:
     """An operand, with the width of its panels, and of the groups in them, if it has any."""
     shape, panel, group = region.buffer.shape, 0, 0
     if len(axes) == 4 and axes[:2] == axes[2:] and axes[0] != axes[1]:
         panel, group = shape[2] or 0, shape[3] or 0
     elif axes.count(axes[-1]) == 2:
         panel = shape[-1] or 0
-    return Operand(str(region), axes, region.buffer.dtype, place, panel=panel, group=group)
+    return Operand(str(region), axes, region.buffer.dtype, position, panel=panel, group=group)
 
 
 def _axes(region: RegionInfo, info: BlockInfo, constant: bool = False) -> tuple[str, ...]:

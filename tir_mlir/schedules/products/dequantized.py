@@ -39,8 +39,8 @@ def dequantizer(sch: Schedule, block: Any, operand: Operand) -> Any:
     producer = _producer(sch, block, operand.name)
     if producer is None or not _widens(sch, producer):
         return None
-    while (again := next((p for p in sch.get_producers(producer) if _inlinable(sch, p)), None)) is not None:
-        if not inline(sch, again):
+    while (upstream := next((p for p in sch.get_producers(producer) if _inlinable(sch, p)), None)) is not None:
+        if not inline(sch, upstream):
             break
     return producer
 
@@ -56,10 +56,10 @@ def mark_dequantized(sch: Schedule, block: Any, what: Contraction) -> tuple[Cont
 
     Only those that can be inlined, and thus computed while they are packed.
     """
-    found = {x.name: dequantizer(sch, block, x) for x in (what.left, what.right)}
-    blocks = {name: p for name, p in found.items() if p is not None and sch.can_compute_inline(p)}
-    left, right = (replace(x, dequantized=x.name in blocks) for x in (what.left, what.right))
-    return replace(what, left=left, right=right), list(blocks.values())
+    dequantizers = {x.name: dequantizer(sch, block, x) for x in (what.left, what.right)}
+    blocks = {name: p for name, p in dequantizers.items() if p is not None and sch.can_compute_inline(p)}
+    lhs, rhs = (replace(x, dequantized=x.name in blocks) for x in (what.left, what.right))
+    return replace(what, left=lhs, right=rhs), list(blocks.values())
 
 
 def is_along(sch: Schedule, producer: Any, operand: Operand, axis: str) -> bool:
@@ -78,10 +78,10 @@ def vectorize_dequantizer(sch: Schedule, producer: Any, lanes: int, threads: int
     packed = source(info)
     along = packed.axes[-1]
     loops = sch.get_loops(producer)
-    at = next((n for n, (name, _) in enumerate(info.iters) if (name,) == along), len(loops) - 1)
+    position = next((n for n, (name, _) in enumerate(info.iters) if (name,) == along), len(loops) - 1)
     plan = lane_split(packed, lanes)
-    outer = [x for n, x in enumerate(loops) if n != at]
-    steps = sch.split(loops[at], plan.factors)
+    outer = [x for n, x in enumerate(loops) if n != position]
+    steps = sch.split(loops[position], plan.factors)
     inner = [] if plan.shared is None else [steps[plan.shared]]
     middle = [x for n, x in enumerate(steps) if n not in (plan.lanes, plan.shared)]
     sch.reorder(*outer, *middle, *inner, steps[plan.lanes])
@@ -142,13 +142,13 @@ def _widens(sch: Schedule, block: Any) -> bool:
 
 def _sources(sch: Schedule, block: Any) -> list[RegionInfo]:
     """The arrays that a block reads, itself or through elementwise producers."""
-    found = {str(r): r for r in block_info(sch, block).reads}
-    for name in list(found):
+    regions = {str(r): r for r in block_info(sch, block).reads}
+    for name in list(regions):
         producer = _producer(sch, block, name)
         if producer is not None and _inlinable(sch, producer):
-            del found[name]
-            found |= {str(r): r for r in _sources(sch, producer)}
-    return list(found.values())
+            del regions[name]
+            regions |= {str(r): r for r in _sources(sch, producer)}
+    return list(regions.values())
 
 
 def _num_bits(regions: Sequence[RegionInfo]) -> int:

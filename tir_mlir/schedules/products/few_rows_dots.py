@@ -83,8 +83,8 @@ class FewRowsDots:
 
     def run(self) -> None:
         sch, what, dot = self.sch, self.what, self.dot
-        at = list(what.extents).index
-        rows, columns, steps = at(what.m), at(what.n), at(what.k)
+        position_of = list(what.extents).index
+        rows, columns, steps = position_of(what.m), position_of(what.n), position_of(what.k)
         sch.transform_block_layout(self.block, lambda *x: (x[rows], x[columns], *self.order.split(x[steps])))
         parts = sch.rfactor(sch.get_loops(self.block)[-2], 2)
         self._left_copy(parts)
@@ -110,8 +110,8 @@ class FewRowsDots:
         sch, what, order, (rows, _) = self.sch, self.what, self.order, self.tile
         copy = sch.cache_read(parts, what.left.name, "global")
         store_as(sch, copy, self.dot.dtype)
-        at = what.left.axes.index
-        of_row, of_step = at(what.m), at(what.k)
+        position_of = what.left.axes.index
+        of_row, of_step = position_of(what.m), position_of(what.k)
 
         def tiles(*x: Any) -> tuple:
             vector, h, group, term = order.split(x[of_step])

@@ -251,11 +251,11 @@ class Gemm:
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
-        right = free_packing(self.free, "pack_right", packs_right(what, plan, self.target), must_pack(what))
-        left = free_packing(self.free, "pack_left", packs_left(what, plan, self.target), must_copy(what.left))
-        if what.right.name != self.packed and right:
+        packs_rhs = free_packing(self.free, "pack_right", packs_right(what, plan, self.target), must_pack(what))
+        packs_lhs = free_packing(self.free, "pack_left", packs_left(what, plan, self.target), must_copy(what.left))
+        if what.right.name != self.packed and packs_rhs:
             pack_right(sch, what, plan, parts, k_0 or j_0, self.threads)
-        if what.left.name != self.packed and left:
+        if what.left.name != self.packed and packs_lhs:
             pack_left(sch, what, plan, parts, i_0, self.target.lanes(what.left.bits))
         sch.unroll(i_2)
         sch.vectorize(j_2)

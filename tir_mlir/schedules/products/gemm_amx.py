@@ -58,7 +58,7 @@ class TileGemm:
 
     def run(self) -> None:
         sch, what, unit = self.sch, self.what, self.unit
-        right, left = copy_operand(sch, self.block, what.right), self._left_copy()
+        rhs, lhs = copy_operand(sch, self.block, what.right), self._left_copy()
         stored = str(block_info(sch, self.block).writes[0])
         self._group_terms()
         sums = sch.cache_write(self.block, 0, SCOPE)
@@ -67,15 +67,15 @@ class TileGemm:
         if stored != what.out:
             sch.reverse_compute_at(sch.get_consumers(sums)[0], j_p, preserve_unit_loops=True)
         if batch:
-            sch.compute_at(right, batch[-1], preserve_unit_loops=True)
-        pack_groups(sch, right, what, self.width, unit.group, self.threads)
-        if left is not None:
-            sch.compute_at(left, i_0, preserve_unit_loops=True)
-            pack_rows(sch, left, what, unit.group)
-        tiles_of_a, tiles_of_b = (sch.cache_read(self.block, n, SCOPE) for n in self._operands(left, right))
+            sch.compute_at(rhs, batch[-1], preserve_unit_loops=True)
+        pack_groups(sch, rhs, what, self.width, unit.group, self.threads)
+        if lhs is not None:
+            sch.compute_at(lhs, i_0, preserve_unit_loops=True)
+            pack_rows(sch, lhs, what, unit.group)
+        tiles_of_a, tiles_of_b = (sch.cache_read(self.block, n, SCOPE) for n in self._operands(lhs, rhs))
         for tiles in (tiles_of_a, tiles_of_b):
             sch.compute_at(tiles, k_0, preserve_unit_loops=True)
-        self._lay_out_tiles(tiles_of_a, tiles_of_b, left is not None)
+        self._lay_out_tiles(tiles_of_a, tiles_of_b, lhs is not None)
         zeros = sch.decompose_reduction(self.block, k_0)
         sch.tensorize(tile, unit.name)
         self._tensorize_copies(zeros, tiles_of_a, tiles_of_b, sums)
@@ -92,11 +92,11 @@ class TileGemm:
     def _group_terms(self) -> None:
         """Split the reduction iter into groups: k -> (k // group, k % group), the innermost two."""
         what, group = self.what, self.unit.group
-        at = list(what.extents).index
-        order = [at(a) for a in (*what.batch, what.m, what.n)]
+        position_of = list(what.extents).index
+        order = [position_of(a) for a in (*what.batch, what.m, what.n)]
 
         def grouped(*index: Any) -> tuple:
-            k = index[at(what.k)]
+            k = index[position_of(what.k)]
             return (*(index[a] for a in order), k // group, k % group)
 
         self.sch.transform_block_layout(self.block, grouped)
@@ -113,17 +113,17 @@ class TileGemm:
         sch.unroll(j_1)
         return batch, i_0, j_0, j_p, k_0, i_2
 
-    def _operands(self, left: Any, right: Any) -> tuple[str, str]:
+    def _operands(self, lhs: Any, rhs: Any) -> tuple[str, str]:
         """The names of the buffers from which tiles are loaded."""
-        copies = [None if c is None else block_info(self.sch, c).writes[0].buffer.name for c in (left, right)]
+        copies = [None if c is None else block_info(self.sch, c).writes[0].buffer.name for c in (lhs, rhs)]
         return copies[0] or self.what.left.name, str(copies[1])
 
     def _lay_out_tiles(self, a: Any, b: Any, packed: bool) -> None:
         """Make each tile contiguous."""
         sch, what, n, depth = self.sch, self.what, self.batch, self.unit.depth
 
-        def of_rows(at: Any) -> tuple:
-            i, k = at(what.m), at(what.k)
+        def of_rows(index_of: Any) -> tuple:
+            i, k = index_of(what.m), index_of(what.k)
             return i // SIDE, k // depth, i % SIDE, k % depth
 
         def of_packed_rows(*index: Any) -> tuple:

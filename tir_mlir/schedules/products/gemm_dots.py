@@ -67,11 +67,11 @@ def _pad(sch: Schedule, block: Any, what: Contraction, units: dict[str, int]) ->
     return True
 
 
-def _compute_at(sch: Schedule, producers: Sequence[Any], at: Sequence[Any]) -> None:
+def _compute_at(sch: Schedule, producers: Sequence[Any], loops: Sequence[Any]) -> None:
     """Compute producers at the innermost of some loops, if there is one."""
-    for producer in producers if at else []:
+    for producer in producers if loops else []:
         if producer is not None:
-            sch.compute_at(producer, at[-1], preserve_unit_loops=True)
+            sch.compute_at(producer, loops[-1], preserve_unit_loops=True)
 
 
 def dot_gemm(
@@ -98,26 +98,26 @@ def dot_gemm(
     if what.right.group:
         if not _is_packed(what, dot) or plan.vectors * dot.lanes != what.right.panel:
             return False
-        right = None
+        rhs = None
     else:
         if not _pad(sch, block, what, {what.n: plan.vectors * dot.lanes, what.k: dot.group}):
             return False
-        right = copy_operand(sch, block, what.right)
-    left, sums = _left_copy(sch, block, what, dot)
+        rhs = copy_operand(sch, block, what.right)
+    lhs, sums = _left_copy(sch, block, what, dot)
     write_back = write_back_of(sch, block, what)
     in_place = epilogue is None or merge_epilogue(sch, write_back, epilogue)
     batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
-    for packed, dtype in ((left, dot.left_dtype), (right, dot.dtype)):
+    for packed, dtype in ((lhs, dot.left_dtype), (rhs, dot.dtype)):
         if packed is not None:
             store_as(sch, packed, dtype)
     rows, columns = (batch[-1:], [j_0]) if plan.by_columns else ([i_0], batch[-1:])
-    _compute_at(sch, [left], rows)
-    _compute_at(sch, [right] if sums is None else [sums, right], columns)
+    _compute_at(sch, [lhs], rows)
+    _compute_at(sch, [rhs] if sums is None else [sums, rhs], columns)
     sharing = 1 if plan.by_columns else threads
-    pack_rows(sch, left, what, dot.group, threads if plan.by_columns else 1)
-    if right is not None:
-        pack_groups(sch, right, what, plan.vectors * dot.lanes, dot.group, sharing, filled=True)
+    pack_rows(sch, lhs, what, dot.group, threads if plan.by_columns else 1)
+    if rhs is not None:
+        pack_groups(sch, rhs, what, plan.vectors * dot.lanes, dot.group, sharing, filled=True)
     if sums is not None:
         _sum_columns(sch, sums, plan, dot, sharing)
     sch.unroll(i_2)
@@ -202,10 +202,10 @@ def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[
         return copy_operand(sch, block, what.left), None
     read = block_info(sch, block).reads[what.left.place].buffer.name
     padding = [p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes)]
-    left, sums = sch.shift_operand(block, read)
+    lhs, sums = sch.shift_operand(block, read)
     for producer in padding:
         sch.compute_inline(producer)
-    return left, sums
+    return lhs, sums
 
 
 def _sum_columns(sch: Schedule, sums: Any, plan: Tile, dot: Dot, threads: int) -> None:

@@ -155,28 +155,30 @@ class PanelGemm:
         if self.plan.block:
             i_0, i_1, i_2 = self.sch.split(i, [None, self.plan.block, self.plan.mr])
             return [i_0], i_1, i_2
-        known = self.what.extent(self.what.m) is not None
-        i_0, i_1, i_2 = self.sch.split(i, [self.threads, None, self.plan.mr] if known else [None, SHARE, self.plan.mr])
+        is_static = self.what.extent(self.what.m) is not None
+        i_0, i_1, i_2 = self.sch.split(
+            i, [self.threads, None, self.plan.mr] if is_static else [None, SHARE, self.plan.mr]
+        )
         return [i_0], i_1, i_2
 
     def _pack(self, block: Any, batch: list, panel: Any) -> None:
         """Pack the right operand panel by panel, or as a whole if threads share the rows; the left one if it is not
         in rows, narrower or dequantised."""
         sch, what, plan = self.sch, self.what, self.plan
-        whole = batch[-1] if batch else None
+        batch_loop = batch[-1] if batch else None
         if plan.packed and what.right.name != self.packed:
-            at, threads = (whole, self.threads) if self.shares_rows else (panel, 1)
-            pack(sch, what, what.right, what.n, plan.nr, block, at, threads)
+            loop, threads = (batch_loop, self.threads) if self.shares_rows else (panel, 1)
+            pack(sch, what, what.right, what.n, plan.nr, block, loop, threads)
         if what.left.name == self.packed:
             return
         if what.left.axes[-1] != what.k:
-            pack(sch, what, what.left, what.m, plan.mr, block, whole, self.threads)
+            pack(sch, what, what.left, what.m, plan.mr, block, batch_loop, self.threads)
         elif what.left.widened or what.left.dequantized:
-            self._widen(what.left, block, whole)
+            self._widen(what.left, block, batch_loop)
 
-    def _widen(self, operand: Operand, block: Any, at: Any) -> None:
+    def _widen(self, operand: Operand, block: Any, loop: Any) -> None:
         sch = self.sch
-        packed = copy_in(sch, operand, block, at)
+        packed = copy_in(sch, operand, block, loop)
         *_, rows, columns = sch.get_loops(packed)
         sch.vectorize(sch.split(columns, [None, self.target.lanes(operand.bits)])[1])
         if self.threads > 1:

@@ -28,7 +28,7 @@ def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:
 
 def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads: int = 1) -> None:
     """Lay out the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
-    lay_out(sch, packed, what.left, what, lambda at: (at(what.m), at(what.k)))
+    lay_out(sch, packed, what.left, what, lambda pos: (pos(what.m), pos(what.k)))
     loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
     rows = loops[what.m]
     if what.left.axes[-1] != what.k:
@@ -51,7 +51,7 @@ def pack_groups(
     """
     n, k = what.n, what.k
     lay_out(
-        sch, packed, what.right, what, lambda at: (at(n) // width, at(k) // group, at(n) % width, at(k) % group)
+        sch, packed, what.right, what, lambda pos: (pos(n) // width, pos(k) // group, pos(n) % width, pos(k) % group)
     )  # fmt: skip
     depth = len(what.right.axes)
     first = sch.get_loops(packed)[-depth]
@@ -85,10 +85,10 @@ def _is_full(what: Contraction, axis: str, width: int) -> bool:
 
 def lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, order: Any) -> None:
     """Transform the layout of a copy: batch axes first, then the indices that `order` returns."""
-    at = operand.axes.index
+    position_of = operand.axes.index
 
     def layout(*index: Any) -> tuple:
-        return (*(index[at(a)] for a in what.batch), *order(lambda axis: index[at(axis)]))
+        return (*(index[position_of(a)] for a in what.batch), *order(lambda axis: index[position_of(axis)]))
 
     sch.transform_layout(packed, ("write", 0), layout, assume_injective_transform=True)
 

@@ -74,8 +74,8 @@ def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> Operand
 
 def _layout(operand: Operand, what: Contraction, along: str, width: int) -> Any:
     n, k = operand.axes.index(along), operand.axes.index(what.k)
-    rest = [d for d in range(len(operand.axes)) if d not in (n, k)]
-    return lambda *index: (*(index[d] for d in rest), index[n] // width, index[k], index[n] % width)
+    outer_dims = [d for d in range(len(operand.axes)) if d not in (n, k)]
+    return lambda *index: (*(index[d] for d in outer_dims), index[n] // width, index[k], index[n] % width)
 
 
 def _program(
@@ -83,14 +83,14 @@ def _program(
 ) -> tuple[PrimFunc, tuple[int, ...]]:
     """The function that packs an array, and the shape of its result."""
     n, k = operand.axes.index(along), operand.axes.index(what.k)
-    rest = [d for d in range(len(shape)) if d not in (n, k)]
-    packed_shape = (*(shape[d] for d in rest), -(-shape[n] // width), shape[k], width)
+    outer_dims = [d for d in range(len(shape)) if d not in (n, k)]
+    packed_shape = (*(shape[d] for d in outer_dims), -(-shape[n] // width), shape[k], width)
     source = te.placeholder(shape, operand.dtype, name=operand.name)
 
     def element(*index: Any) -> Any:
         *outer, panel, step, lane = index
         column = panel * width + lane
-        by_axis = {**dict(zip(rest, outer, strict=True)), n: column, k: step}
+        by_axis = {**dict(zip(outer_dims, outer, strict=True)), n: column, k: step}
         value = source[tuple(by_axis[d] for d in range(len(shape)))]
         full = shape[n] % width == 0
         return value if full else te.if_then_else(column < shape[n], value, 0.0 if "float" in operand.dtype else 0)

@@ -47,35 +47,35 @@ def exceeds_l2(what: Contraction, target: Target) -> bool:
     return _size(what, what.m) * _size(what, what.n) * what.bits // 8 > target.l2
 
 
-def pack_right(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any, threads: int) -> None:
+def pack_right(sch: Schedule, what: Contraction, plan: Tiles, block: Any, loop: Any, threads: int) -> None:
     """Pack the right operand into panels of nr columns."""
-    pack(sch, what, what.right, what.n, plan.nr, block, at, threads)
+    pack(sch, what, what.right, what.n, plan.nr, block, loop, threads)
 
 
-def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, at: Any, lanes: int) -> None:
+def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, loop: Any, lanes: int) -> None:
     """Pack the left operand: contiguous rows, or panels of mr rows if it is transposed."""
     if what.left.axes[-1] != what.k:
-        pack(sch, what, what.left, what.m, plan.mr, block, at, 1)
+        pack(sch, what, what.left, what.m, plan.mr, block, loop, 1)
     else:
-        packed = copy_in(sch, what.left, block, at)
+        packed = copy_in(sch, what.left, block, loop)
         _, inner = sch.split(sch.get_loops(packed)[-1], [None, lanes])
         sch.vectorize(inner)
 
 
 def pack(
-    sch: Schedule, what: Contraction, operand: Operand, along: str, width: int, block: Any, at: Any, threads: int
+    sch: Schedule, what: Contraction, operand: Operand, along: str, width: int, block: Any, loop: Any, threads: int
 ) -> None:
     """Pack an operand into panels of `width` along one axis; within a panel, reduction-major.
 
-    at: the loop where it is packed; None: as a whole, first.
+    loop: the one where it is packed; None: as a whole, first.
     """
-    packed = copy_in(sch, operand, block, at)
+    packed = copy_in(sch, operand, block, loop)
     axes = operand.axes
     k, n = axes.index(what.k), axes.index(along)
-    rest = [a for a in range(len(axes)) if a not in (k, n)]
+    outer_dims = [a for a in range(len(axes)) if a not in (k, n)]
 
     def panels(*index: Any) -> tuple:
-        return (*(index[a] for a in rest), index[n] // width, index[k], index[n] % width)
+        return (*(index[a] for a in outer_dims), index[n] // width, index[k], index[n] % width)
 
     sch.transform_layout(packed, ("write", 0), panels, assume_injective_transform=True)
     loops = sch.get_loops(packed)[-len(axes) :]
@@ -91,13 +91,13 @@ def pack(
         sch.unroll(k_1)
 
 
-def copy_in(sch: Schedule, operand: Operand, block: Any, at: Any) -> Any:
+def copy_in(sch: Schedule, operand: Operand, block: Any, loop: Any) -> Any:
     """Cache the part of an operand read at a loop (None: all of it), in its `copy_dtype`. Returns the copy."""
     packed = sch.cache_read(block, operand.name, "global")
     if operand.widened:
         store_as(sch, packed, operand.copy_dtype)
-    if at is not None:
-        sch.compute_at(packed, at, preserve_unit_loops=True)
+    if loop is not None:
+        sch.compute_at(packed, loop, preserve_unit_loops=True)
     return packed
 
 

@@ -57,9 +57,11 @@ def store_as(sch: Schedule, copy: BlockHandle, dtype: str) -> None:
         A_packed[..] = A[..]                     ->    A_packed[..] = T.Cast("int32", A[..])
         .. T.Cast("int32", A_packed[..]) ..            .. A_packed[..] ..
     """
-    own = block_info(sch, copy).writes[0].buffer.dtype
-    if not dtypes.represents(dtype, own):
-        raise ScheduleError(f"{dtype} does not represent every value of {own}, so a copy cannot be stored in it")
+    stored_dtype = block_info(sch, copy).writes[0].buffer.dtype
+    if not dtypes.represents(dtype, stored_dtype):
+        raise ScheduleError(
+            f"{dtype} does not represent every value of {stored_dtype}, so a copy cannot be stored in it"
+        )
     sch.unsafe_set_dtype(copy, 0, dtype)
 
 

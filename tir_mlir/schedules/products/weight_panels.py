@@ -52,21 +52,21 @@ class WeightPanels:
 
         Raises ArgumentError for another shape or another size of elements.
         """
-        given = np.asarray(array)
+        weight = np.asarray(array)
         packed = empty(self.shape, self.dtype)
-        if given.shape != self.source or given.itemsize != packed.itemsize:
-            told = f"{given.dtype} of shape {given.shape}"
-            raise ArgumentError(f"panels of {self.name}: expected {self.dtype} of shape {self.source}, got {told}")
+        if weight.shape != self.source or weight.itemsize != packed.itemsize:
+            actual = f"{weight.dtype} of shape {weight.shape}"
+            raise ArgumentError(f"panels of {self.name}: expected {self.dtype} of shape {self.source}, got {actual}")
         if self.group > 1:
             panels, groups, width, group = self.shape
-            matrix = given.view(packed.dtype) if self.along == 0 else given.view(packed.dtype).T
+            matrix = weight.view(packed.dtype) if self.along == 0 else weight.view(packed.dtype).T
             packed[:] = matrix.reshape(panels, width, groups, group).transpose(0, 2, 1, 3)
             return packed
-        rows = np.moveaxis(given.view(packed.dtype), (*self.inner, self.along), range(given.ndim))
-        whole = given.shape[self.along] // self.width
+        rows = np.moveaxis(weight.view(packed.dtype), (*self.inner, self.along), range(weight.ndim))
+        full_panels = weight.shape[self.along] // self.width
         for panel in range(packed.shape[0]):
             part = rows[..., panel * self.width : (panel + 1) * self.width]
             packed[panel, ..., : part.shape[-1]] = part
-            if panel == whole:
+            if panel == full_panels:
                 packed[panel, ..., part.shape[-1] :] = 0
         return packed

@@ -158,9 +158,9 @@ class AttentionSchedule:
     def __init__(self, sch: Schedule, what: Attention, target: Target, threads: int, free: Free):
         self.sch, self.what, self.target, self.threads, self.free = sch, what, target, threads, free
         self.last = what.members[-1]
-        known = extents(self.last.info)
-        self.queries = known[what.rows] or LARGE
-        self.heads = prod(known[a] or LARGE for a in what.batch)
+        axis_extents = extents(self.last.info)
+        self.queries = axis_extents[what.rows] or LARGE
+        self.heads = prod(axis_extents[a] or LARGE for a in what.batch)
         self.tile = self._rows_of_tile()
 
     def _rows_of_tile(self) -> int:
@@ -174,17 +174,17 @@ class AttentionSchedule:
     def _inner(self, member: Member) -> dict[str, int | None]:
         """The extents of the results of a member for one row."""
         outer = member.own([*self.what.batch, self.what.rows]) or []
-        known = extents(member.info)
-        return {n: known[n] for n in iters(member.info, "S") if n not in outer}
+        axis_extents = extents(member.info)
+        return {n: axis_extents[n] for n in iters(member.info, "S") if n not in outer}
 
     def run(self, reciprocal: bool) -> None:
         sch, what = self.sch, self.what
         self._inline()
         what = self.what
         loops = loops_by_iter(sch, self.last.block)
-        rows, inside = sch.split(loops[what.rows], [None, self.tile])
+        rows, tile_row = sch.split(loops[what.rows], [None, self.tile])
         outer = [*(loops[a] for a in what.batch), rows]
-        mine = {n: inside if n == what.rows else x for n, x in loops.items() if n not in what.batch}
+        mine = {n: tile_row if n == what.rows else x for n, x in loops.items() if n not in what.batch}
         sch.reorder(*outer, *mine.values())
         nests = {self.last.info.name: mine}
         for member in reversed(what.members[:-1]):
@@ -212,7 +212,7 @@ class AttentionSchedule:
         """Compute a producer at the tile; returns its loops there, by iter."""
         loops_by_iter(self.sch, member.block)  # refuses a block whose loops were split
         self.sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
-        loops = loops_by_iter(self.sch, member.block, inside=len(outer))
+        loops = loops_by_iter(self.sch, member.block, skipped=len(outer))
         batch = member.own(self.what.batch) or []
         return {n: x for n, x in loops.items() if n not in batch}
 
@@ -227,7 +227,7 @@ class AttentionSchedule:
             sch.reorder(nest[what.m], nest[what.n], nest[what.k])
             sch.vectorize(nest[what.k])
             return
-        mr, vectors = register_tile(self.tile, what.extent(what.n), lanes, self.target, fewest_loads=True, whole=True)
+        mr, vectors = register_tile(self.tile, what.extent(what.n), lanes, self.target, fewest_loads=True, exact=True)
         mr, vectors = self._free_tile(member.info.name, mr, vectors)
         nr = vectors * lanes
         if what.right.axes[-1] != what.n:

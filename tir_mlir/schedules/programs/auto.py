@@ -53,10 +53,10 @@ def auto(
     Returns the name of the function for each block of the program, None for those left as they are.
     """
     target = chosen(target)
-    found: dict[str, str | None] = {}
+    picked: dict[str, str | None] = {}
     for name in _functions(sch):
-        found |= AutoSchedule(sch, name, target, threads, reciprocal, free, leave).run()
-    return found
+        picked |= AutoSchedule(sch, name, target, threads, reciprocal, free, leave).run()
+    return picked
 
 
 def _functions(sch: Schedule) -> list[str]:
@@ -96,9 +96,9 @@ class AutoSchedule:
         if anchor is None:
             self._schedule(name)
             return
-        before, block = set(self._nests()), self.blocks[name]
+        old_nests, block = set(self._nests()), self.blocks[name]
         inline_producers(self.sch, block, self._light(name))
-        merged = before - set(self._nests())
+        merged = old_nests - set(self._nests())
         self.picked |= dict.fromkeys(merged)
         self._schedule(anchor, block)
         if name not in self.picked:
@@ -113,12 +113,14 @@ class AutoSchedule:
         block = self.blocks[name]
         group = {m.info.name for m in with_producers(self.sch, block, self._light(name))}
         read = {n for n in self.blocks if n not in self.picked and n not in group and self._readers(n) & group}
-        found = [n for n in self.blocks if n in read and self.kinds[n] in HEAVY and self._readers(n) <= group]
+        anchors = [n for n in self.blocks if n in read and self.kinds[n] in HEAVY and self._readers(n) <= group]
         if attention_of(self.sch, block, self._fixed(name, frozenset())):
-            return found[0] if read == set(found) and len(found) == 1 and self._ends_attention(found[0]) else None
+            return (
+                anchors[0] if read == set(anchors) and len(anchors) == 1 and self._ends_attention(anchors[0]) else None
+            )
         if row_group(self.sch, block, self._fixed(name, HEAVY)):
             return None
-        return found[-1] if found else None
+        return anchors[-1] if anchors else None
 
     def _ends_attention(self, name: str) -> bool:
         return attention_of(self.sch, self.blocks[name], self._fixed(name, frozenset())) is not None
@@ -138,7 +140,7 @@ class AutoSchedule:
         if self.kinds[name] in (Kind.ELEMENTWISE, Kind.REDUCTION) and self.leave(self.blocks[name]):
             self.picked[name] = None
             return
-        before, why = self._nests(), "no function of tir_mlir.schedules fits it"
+        old_nests, why = self._nests(), "no function of tir_mlir.schedules fits it"
         for function, attempt in self._attempts(name, epilogue):
             try:
                 self.sch.executor.all_or_nothing(attempt)
@@ -147,8 +149,8 @@ class AutoSchedule:
             except ScheduleError as error:
                 why = str(error).splitlines()[0]
                 continue
-            after = self._nests()
-            changed = {n for n in before if n not in self.picked and before[n] != after.get(n)}
+            new_nests = self._nests()
+            changed = {n for n in old_nests if n not in self.picked and old_nests[n] != new_nests.get(n)}
             self.picked |= dict.fromkeys({name, *changed}, function)
             return
         self.picked[name] = None

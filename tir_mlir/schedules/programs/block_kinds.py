@@ -35,13 +35,13 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
     loops = [sch.get(loop) for loop in sch.get_loops(block)]
     if not loops or any(str(loop.kind) != "serial" for loop in loops):
         return Kind.SCHEDULED
-    inside = [o.name for o in ops(block_view(sch, block).op)[1:] if not _is_value(o)]
+    op_names = [o.name for o in ops(block_view(sch, block).op)[1:] if not _is_value(o)]
     kinds = {it.kind for it in info.iter_vars}
-    if not info.writes or "O" in kinds or _is_opaque(inside, init="R" in kinds):
+    if not info.writes or "O" in kinds or _is_opaque(op_names, init="R" in kinds):
         return Kind.OPAQUE
     if "R" not in kinds:
         return Kind.ELEMENTWISE
-    if _multiplies(inside) and _sums_all_inputs(info):
+    if _multiplies(op_names) and _sums_all_inputs(info):
         if _matches(contraction, sch, block) or _matches(matrix_vector, sch, block):
             return Kind.PRODUCT
         if _matches(convolution, sch, block):
@@ -54,15 +54,15 @@ def _is_value(op: ir.Operation) -> bool:
     return op.name in IFS and len(op.results) > 0
 
 
-def _is_opaque(inside: list[str], init: bool) -> bool:
+def _is_opaque(op_names: list[str], init: bool) -> bool:
     """Whether a body is more than straight-line code; a reduction has one branch, its init."""
-    branches = sum(name == "affine.if" for name in inside)
-    more = [n for n in inside if n in AFFINE_LOOPS or n == "func.call" or n.startswith("scf.")]
-    return branches > init or any(name != "scf.yield" for name in more)
+    branches = sum(name == "affine.if" for name in op_names)
+    control_ops = [n for n in op_names if n in AFFINE_LOOPS or n == "func.call" or n.startswith("scf.")]
+    return branches > init or any(name != "scf.yield" for name in control_ops)
 
 
-def _multiplies(inside: list[str]) -> bool:
-    return any(name in PRODUCTS for name in inside) and any(name in SUMS for name in inside)
+def _multiplies(op_names: list[str]) -> bool:
+    return any(name in PRODUCTS for name in op_names) and any(name in SUMS for name in op_names)
 
 
 def _sums_all_inputs(info: BlockInfo) -> bool:

@@ -55,25 +55,30 @@ def prepack(
     target = chosen(target)
     root = sch.get_block("root", function)
     blocks = sch.get_child_blocks(root)
-    given = {p.name for p in sch.mod[function].func.params}
-    found: dict[str, WeightPanels] = {}
+    parameters = {p.name for p in sch.mod[function].func.params}
+    by_name: dict[str, WeightPanels] = {}
     for name in weights:
-        if name not in given:
-            raise ScheduleError(f'prepack: "{name}" is no parameter of {function}; it has {", ".join(sorted(given))}')
+        if name not in parameters:
+            raise ScheduleError(
+                f'prepack: "{name}" is no parameter of {function}; it has {", ".join(sorted(parameters))}'
+            )
         readers = [b for b in blocks if name in map(str, block_info(sch, b).reads)]
         if len(readers) != 1 or any(name in map(str, block_info(sch, b).writes) for b in blocks):
             continue
-        made = _panels(sch, readers[0], name, target, threads or target.cores)
+        weight_panels = _panels(sch, readers[0], name, target, threads or target.cores)
         relaid = _relaid
-        if made is None:
-            made, relaid = _widened(sch, blocks, readers[0], name, target, threads or target.cores), _widened_relaid
-        if made is not None and attempt(sch, lambda b=readers[0], m=made, f=relaid: f(sch, b, m)):
-            found[name] = made
-    return found
+        if weight_panels is None:
+            weight_panels, relaid = (
+                _widened(sch, blocks, readers[0], name, target, threads or target.cores),
+                _widened_relaid,
+            )
+        if weight_panels is not None and attempt(sch, lambda b=readers[0], m=weight_panels, f=relaid: f(sch, b, m)):
+            by_name[name] = weight_panels
+    return by_name
 
 
-def _relaid(sch: Schedule, block: Any, made: WeightPanels) -> bool:
-    sch.transform_layout(block, made.name, made.layout, assume_injective_transform=True)
+def _relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+    sch.transform_layout(block, weight_panels.name, weight_panels.layout, assume_injective_transform=True)
     return True
 
 
@@ -91,16 +96,16 @@ def _widened(
         return None
     if kind_of(sch, readers[0]) is not Kind.CONVOLUTION:  # products widen weights in registers, or while packing
         return None
-    made = _panels(sch, readers[0], wide, target, threads)
-    if made is None or made.source[made.along] % made.width:
+    weight_panels = _panels(sch, readers[0], wide, target, threads)
+    if weight_panels is None or weight_panels.source[weight_panels.along] % weight_panels.width:
         return None
-    return replace(made, name=name, dtype=info.reads[0].buffer.dtype)
+    return replace(weight_panels, name=name, dtype=info.reads[0].buffer.dtype)
 
 
-def _widened_relaid(sch: Schedule, block: Any, made: WeightPanels) -> bool:
-    sch.transform_layout(block, ("write", 0), made.layout, assume_injective_transform=True)
-    sch.transform_block_layout(block, made.layout)
-    return _relaid(sch, block, made)
+def _widened_relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+    sch.transform_layout(block, ("write", 0), weight_panels.layout, assume_injective_transform=True)
+    sch.transform_block_layout(block, weight_panels.layout)
+    return _relaid(sch, block, weight_panels)
 
 
 def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:
@@ -150,11 +155,11 @@ def _place(axis: str, sums: Sequence[str]) -> int:
 def _of_product(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> tuple[str, Sequence[str], int]:
     """The columns of a product, its sum, and the width of panels of its right operand; 0 if they are of no use."""
     what = contraction(sch, block)
-    known = name == what.right.name and not what.right.panel and what.right.dtype == what.dtype
+    is_weight = name == what.right.name and not what.right.panel and what.right.dtype == what.dtype
     shared = all(a not in what.right.axes for a in what.batch if what.extent(a) != 1)
     lanes = target.lanes(what.bits)
     few = (what.extent(what.m) or LARGE) < FEWEST_ROWS and (what.extent(what.n) or LARGE) < FEWEST_VECTORS * lanes
-    if not known or not shared or few or what.extent(what.n) == 1:
+    if not is_weight or not shared or few or what.extent(what.n) == 1:
         return what.n, [what.k], 0
     if target.registers >= MANY_REGISTERS:
         return what.n, [what.k], panels(what, target, threads).nr

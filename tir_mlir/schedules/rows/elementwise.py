@@ -117,32 +117,32 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
     Each buffer indexed by all of their axes must have them in this order. If a buffer is indexed by some of them, or
     its elements are not contiguous, as in a crop, its accesses become gathers, and one vector of iterations is enough.
     """
-    known, count, times = extents(info), 1, extents(info)[order[-1]]
+    axis_extents, count, times = extents(info), 1, extents(info)[order[-1]]
     while count < len(order) and times is not None:
         axes = order[-count - 1 :]
         regions = [(r, [a[0] for a in r.axes if len(a) == 1]) for r in (*info.reads, *info.writes)]
-        whole = [(r, used) for r, used in regions if all(a in used for a in axes)]
-        if any(used[-count - 1 :] != axes or len(used) < len(r.axes) for r, used in whole):
+        covering = [(r, region_axes) for r, region_axes in regions if all(a in region_axes for a in axes)]
+        if any(region_axes[-count - 1 :] != axes or len(region_axes) < len(r.axes) for r, region_axes in covering):
             break
-        part = any(a in used for r, used in regions if (r, used) not in whole for a in axes)
-        part = part or not all(is_contiguous(r, known, axes) for r, _ in whole)
-        more = known[order[-count - 1]]
-        inside = count + 1 < len(order)
-        if (more is None and inside) or times >= lanes * (1 if part else VECTORS):
+        part = any(a in region_axes for r, region_axes in regions if (r, region_axes) not in covering for a in axes)
+        part = part or not all(is_contiguous(r, axis_extents, axes) for r, _ in covering)
+        next_extent = axis_extents[order[-count - 1]]
+        has_outer = count + 1 < len(order)
+        if (next_extent is None and has_outer) or times >= lanes * (1 if part else VECTORS):
             break
-        count, times = count + 1, None if more is None else times * more
+        count, times = count + 1, None if next_extent is None else times * next_extent
     return count
 
 
 def inline_producers(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
     """Inline the producers of a block, nearest first."""
-    kept = set(fixed)
+    visited = set(fixed)
     while True:
         for producer in sch.get_producers(block):
             info = block_info(sch, producer)
-            if info.name not in kept:
+            if info.name not in visited:
                 if iters(info, "R") or not inline(sch, producer):
-                    kept.add(info.name)
+                    visited.add(info.name)
                 break
         else:
             return

@@ -19,14 +19,14 @@ def pays(info: BlockInfo, axes: list[str], lanes: int) -> bool:
 
     axes: iters of a block, outer to inner. (100, 3): yes; (20, 24): yes; (20, 32): no, for 16 lanes.
     """
-    known = extents(info)
-    inner = known[axes[-1]]
+    axis_extents = extents(info)
+    inner = axis_extents[axes[-1]]
     if inner is None or inner % lanes == 0 or inner >= VECTORS * lanes:
         return False
     row = set(axes)
     regions = [r for r in (*info.reads, *info.writes) if any(row.intersection(a) for a in r.axes)]
     return all([list(a) for a in r.axes[-len(axes) :]] == [[a] for a in axes] for r in regions) and all(
-        is_contiguous(r, known, axes) for r in regions
+        is_contiguous(r, axis_extents, axes) for r in regions
     )
 
 

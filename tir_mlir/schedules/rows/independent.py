@@ -44,9 +44,9 @@ def independent(
         raise ScheduleError(f'block "{info.name}" has no leading spatial iter, so its instances are not independent')
     outer = [loops[n] for n in leading]
     for member in reversed(with_producers(sch, block)[:-1]):
-        own = member.own(leading)
-        if member.readers == 1 and own is not None and _passes_once(member):
-            _compute_with_row(sch, member, own, outer)
+        row_iters = member.own(leading)
+        if member.readers == 1 and row_iters is not None and _passes_once(member):
+            _compute_with_row(sch, member, row_iters, outer)
     parallelize(sch, outer, threads)
 
 
@@ -57,11 +57,13 @@ def _passes_once(member: Member) -> bool:
     return len(info.writes) == 1 and num_instances(info) < 2 * max(sizes, default=0)
 
 
-def _compute_with_row(sch: Schedule, member: Member, own: list[str], outer: list[Any]) -> None:
+def _compute_with_row(sch: Schedule, member: Member, row_iters: list[str], outer: list[Any]) -> None:
     """Compute a producer at the loops over rows, and vectorize it, as far as that is legal."""
     try:
         loops = sch.executor.all_or_nothing(lambda: _moved(sch, member.block, outer))
-        sch.executor.all_or_nothing(lambda: _vectorize(sch, member, {n: x for n, x in loops.items() if n not in own}))
+        sch.executor.all_or_nothing(
+            lambda: _vectorize(sch, member, {n: x for n, x in loops.items() if n not in row_iters})
+        )
     except ScheduleError:
         return
 
@@ -70,7 +72,7 @@ def _moved(sch: Schedule, block: Any, outer: list[Any]) -> dict[str, Any]:
     """Compute a block at the innermost of some loops. Returns its loops below them, by iter."""
     loops_by_iter(sch, block)  # refuses a block whose loops were split
     sch.compute_at(block, outer[-1], preserve_unit_loops=True)
-    return loops_by_iter(sch, block, inside=len(outer))
+    return loops_by_iter(sch, block, skipped=len(outer))
 
 
 def _vectorize(sch: Schedule, member: Member, loops: dict[str, Any]) -> None:

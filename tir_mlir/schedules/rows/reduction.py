@@ -90,16 +90,16 @@ def _over_sum(
     """Vectorize over the reduction."""
     if len(loops) > 1:
         sch.reorder(*(loops[n] for n in (*rows, *sums)))
-    known = extents(info)
+    axis_extents = extents(info)
     results = 1
     for n in rows:
-        results *= known[n] or LARGE
-    first = known[sums[0]]
+        results *= axis_extents[n] or LARGE
+    first = axis_extents[sums[0]]
     if threads > 1 and results < CHUNKS_PER_THREAD * threads and first is not None and first > 1:
         part, _ = sch.split(loops[sums[0]], [min(threads, first), None])
-        place = [x.id for x in sch.get_loops(block)].index(part.id)
+        position = [x.id for x in sch.get_loops(block)].index(part.id)
         inner = sch.get_loops(sch.rfactor(part, 0))
-        lead = inner.pop(place)
+        lead = inner.pop(position)
         sch.reorder(lead, *inner)
         sch.vectorize(inner[-1])
         sch.parallel(lead)

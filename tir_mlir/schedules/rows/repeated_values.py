@@ -35,22 +35,22 @@ def is_repeated(sch: Schedule, block: Any, row: str, lanes: list[str], reciproca
     Costly are divisions and functions; `reciprocal`: a division costs that of 1 by the divisor.
     """
     iters = costly_values(block_view(sch, block), reciprocal)
-    return any(row not in used and not used.isdisjoint(lanes) for used in iters)
+    return any(row not in depends and not depends.isdisjoint(lanes) for depends in iters)
 
 
 def costly_values(block: Block, reciprocal: bool) -> list[set[str]]:
     """The iters that each costly value of a block depends on."""
-    used: dict[ir.Value, set[str]] = {it.var: {it.name} for it in block.iters}
+    iters_of: dict[ir.Value, set[str]] = {it.var: {it.name} for it in block.iters}
     every = {it.name for it in block.iters}
-    found = []
+    costly = []
     for op in ops(block.op)[1:]:
         if len(op.regions):
-            used |= dict.fromkeys(op.results, every)
+            iters_of |= dict.fromkeys(op.results, every)
             continue
-        depends = set().union(*(used.get(v, set()) for v in op.operands))
-        used |= dict.fromkeys(op.results, depends)
-        if op.name == "arith.divf" and reciprocal and used.get(op.operands[1]):
-            found.append(used[op.operands[1]])
+        depends = set().union(*(iters_of.get(v, set()) for v in op.operands))
+        iters_of |= dict.fromkeys(op.results, depends)
+        if op.name == "arith.divf" and reciprocal and iters_of.get(op.operands[1]):
+            costly.append(iters_of[op.operands[1]])
         elif op.name in _COSTLY or (op.name.startswith("math.") and op.name not in CHEAP_FUNCTIONS):
-            found.append(depends)
-    return found
+            costly.append(depends)
+    return costly

@@ -62,8 +62,8 @@ class RowPasses:
     def _along(self, member: Member, loops: list[Any]) -> list[Any]:
         """The innermost loops of a pass that make up a row: of a reduction the sums, of others those inside a row."""
         sums = len(iters(member.info, "R"))
-        inside = sums or len(member.info.iter_vars) - sum(a in self.rows for a in member.along.values())
-        return loops[len(loops) - inside :]
+        row_depth = sums or len(member.info.iter_vars) - sum(a in self.rows for a in member.along.values())
+        return loops[len(loops) - row_depth :]
 
     def run(self) -> None:
         """Join and vectorize the passes."""

@@ -86,8 +86,8 @@ def schedule_rows(
 def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str], free: Free) -> None:
     """Inline elementwise blocks that have a single consumer; if free, any of them, or none."""
     for member in reversed(with_producers(sch, block, fixed)[:-1]):
-        whole = member.own(rows)
-        if member.reduces or not whole or len(whole) == len(member.info.iter_vars):
+        row_iters = member.own(rows)
+        if member.reduces or not row_iters or len(row_iters) == len(member.info.iter_vars):
             continue
         if free.flag(f"inline_{member.info.name}", member.readers == 1):
             inline(sch, member.block)
@@ -135,7 +135,7 @@ class RowwiseSchedule:
         loops = loops_by_iter(sch, member.block)
         if outer and member.own(self.rows) is not None:
             sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
-            loops = loops_by_iter(sch, member.block, inside=len(outer))
+            loops = loops_by_iter(sch, member.block, skipped=len(outer))
         order = list(loops)
         if self.lane is not None and (mine := member.own([self.lane])) is not None:
             order = [*(a for a in order if a != mine[0]), mine[0]]

@@ -52,13 +52,13 @@ def transposition(info: BlockInfo, copy: bool = False) -> Transposition | None:
     if lane is None or iters(info, "R") or len(info.writes) != 1:
         return None
     written = [a[0] for a in info.writes[0].axes if len(a) == 1]
-    found = {n: r.axes[-1][0] for n, r in enumerate(info.reads) if _is_transposed(r, lane, copy)}
-    across = next(iter(found.values()), None)
-    known = extents(info)
-    if across not in written or any((known[a] or LARGE) < SQUARE for a in (across, lane)):
+    inner_axes = {n: r.axes[-1][0] for n, r in enumerate(info.reads) if _is_transposed(r, lane, copy)}
+    across = next(iter(inner_axes.values()), None)
+    axis_extents = extents(info)
+    if across not in written or any((axis_extents[a] or LARGE) < SQUARE for a in (across, lane)):
         return None
-    rest = tuple(a for a in known if a not in (across, lane))
-    return Transposition(across, lane, rest, tuple(n for n, a in found.items() if a == across))
+    outer = tuple(a for a in axis_extents if a not in (across, lane))
+    return Transposition(across, lane, outer, tuple(n for n, a in inner_axes.items() if a == across))
 
 
 def _is_transposed(read: RegionInfo, lane: str, copy: bool) -> bool:
@@ -115,13 +115,13 @@ def _even(most: int, extent: int | None) -> int:
     return next((size for size in sizes if extent is not None and extent % size == 0), most)
 
 
-def _transpose_inputs(sch: Schedule, block: Any, info: BlockInfo, what: Transposition, at: Any) -> None:
+def _transpose_inputs(sch: Schedule, block: Any, info: BlockInfo, what: Transposition, loop: Any) -> None:
     """Copy the transposed inputs into tiles in the order of the output."""
     for name in dict.fromkeys(str(info.reads[n]) for n in what.inputs):
         read = next(r for r in info.reads if str(r) == name)
         order = sorted(range(len(read.axes)), key=lambda d: _place(read.axes[d], info))
         tile = sch.cache_read(block, name, "global")
-        sch.compute_at(tile, at, preserve_unit_loops=True)
+        sch.compute_at(tile, loop, preserve_unit_loops=True)
         sch.transform_layout(tile, ("write", 0), _permutation(order))
         loops = sch.get_loops(tile)[-len(order) :]
         across, lane = (loops[read.axes.index((a,))] for a in (what.across, what.lane))

@@ -60,24 +60,24 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
     homes = {*call_order.CLASS_NAMES, *(p.home for p in seen.values() if p.home)}
     with entered():
         module = ir.Module.create()
-        own = {name: p for name, p in seen.items() if not p.graph}
-        order = call_order.callees_first({name: p.node for name, p in own.items()}, homes)
-        states = [_parse_one(module, seen[name], own, homes) for name in order]
-        if order != list(own):
-            _rearrange(module, list(own))
+        tir_programs = {name: p for name, p in seen.items() if not p.graph}
+        order = call_order.callees_first({name: p.node for name, p in tir_programs.items()}, homes)
+        states = [_parse_one(module, seen[name], tir_programs, homes) for name in order]
+        if order != list(tir_programs):
+            _rearrange(module, list(tir_programs))
         if states and all(p.check for p in seen.values()):
             verify_source(module, states)
-    made = IRModule(module)
+    built = IRModule(module)
     if graphs := [p for p in seen.values() if p.graph]:
-        on_demand.load("graphs").read_graphs(made, graphs)
-    return made
+        on_demand.load("graphs").read_graphs(built, graphs)
+    return built
 
 
 def _rearrange(module: ir.Module, names: Sequence[str]) -> None:
     """Put the functions in the order of the text."""
-    made = {func.name: func.op for func in funcs(module)}
+    ops = {func.name: func.op for func in funcs(module)}
     for name in names:
-        module.body.append(made[name])
+        module.body.append(ops[name])
 
 
 def _parse_one(
@@ -184,12 +184,12 @@ def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = 
     return programs
 
 
-def _undecorated(member: types.FunctionType | ClassMember, given: Mapping[str, Any]) -> FunctionSource:
+def _undecorated(member: types.FunctionType | ClassMember, outer_names: Mapping[str, Any]) -> FunctionSource:
     """The source of a function without a decorator."""
     if isinstance(member, ClassMember):
         return member.program
     program = _source_of(member, False, True, None)
-    program.names = {**python_scope.namespaces(), **given, **program.names}
+    program.names = {**python_scope.namespaces(), **outer_names, **program.names}
     return program
 
 

@@ -184,8 +184,8 @@ def to_index(item: Any) -> Index | ir.Value:
 
 def index_of(item: Expr) -> ir.Value:
     """An integer as a value of type `index`."""
-    found = to_index(item)
-    return create.apply(found) if isinstance(found, Index) else found
+    index = to_index(item)
+    return create.apply(index) if isinstance(index, Index) else index
 
 
 def cast(item: Any, dtype: str) -> Value:
@@ -213,20 +213,20 @@ def is_wide(item: Any) -> bool:
     return isinstance(item, Index) and any(map(signs.is_wide, item.values))
 
 
-def common_dtype(left: Expr, right: Expr) -> str:
+def common_dtype(lhs: Expr, rhs: Expr) -> str:
     """The type that two operands are promoted to; a scalar is repeated for the lanes of a vector."""
-    lanes = {n for n in (dtypes.lanes(dtype_of(e)) for e in (left, right)) if n > 1}
+    lanes = {n for n in (dtypes.lanes(dtype_of(e)) for e in (lhs, rhs)) if n > 1}
     if len(lanes) > 1:
-        raise ParseError(f"a value of type {dtype_of(left)} and one of type {dtype_of(right)} differ in lanes")
-    return dtypes.with_lanes(_common_element(left, right), max(lanes, default=1))
+        raise ParseError(f"a value of type {dtype_of(lhs)} and one of type {dtype_of(rhs)} differ in lanes")
+    return dtypes.with_lanes(_common_element(lhs, rhs), max(lanes, default=1))
 
 
-def _common_element(left: Expr, right: Expr) -> str:
-    a, b = (dtypes.element(dtype_of(e)) for e in (left, right))
-    if isinstance(left, Const) and left.dtype is None and not isinstance(right, Const):
-        return _adopt(left, b)
-    if isinstance(right, Const) and right.dtype is None and not isinstance(left, Const):
-        return _adopt(right, a)
+def _common_element(lhs: Expr, rhs: Expr) -> str:
+    a, b = (dtypes.element(dtype_of(e)) for e in (lhs, rhs))
+    if isinstance(lhs, Const) and lhs.dtype is None and not isinstance(rhs, Const):
+        return _adopt(lhs, b)
+    if isinstance(rhs, Const) and rhs.dtype is None and not isinstance(lhs, Const):
+        return _adopt(rhs, a)
     if a == b:
         return a
     if dtypes.is_float(a) != dtypes.is_float(b):
@@ -245,29 +245,29 @@ def _adopt(const: Const, dtype: str) -> str:
     return "int32" if dtype == "bool" and not isinstance(const.value, bool) else dtype
 
 
-def binary(op: str, left: Any, right: Any) -> Expr:
-    """`left op right` for + - * / // % ** << >> & | ^ and max, min, truncdiv, truncmod, ceildiv."""
-    left, right = as_expr(left), as_expr(right)
-    if isinstance(left, Const) and isinstance(right, Const):
-        return _fold(op, left, right)
+def binary(op: str, lhs: Any, rhs: Any) -> Expr:
+    """`lhs op rhs` for + - * / // % ** << >> & | ^ and max, min, truncdiv, truncmod, ceildiv."""
+    lhs, rhs = as_expr(lhs), as_expr(rhs)
+    if isinstance(lhs, Const) and isinstance(rhs, Const):
+        return _fold(op, lhs, rhs)
     if op == "**":
-        return power(left, right)
-    if (affine := _affine(op, left, right)) is not None:
+        return power(lhs, rhs)
+    if (affine := _affine(op, lhs, rhs)) is not None:
         return affine
     row = _BINARY.get(op)
-    if op in _ON_INDICES and _is_index(left) and _is_index(right):
-        a, b = index_of(left), index_of(right)
+    if op in _ON_INDICES and _is_index(lhs) and _is_index(rhs):
+        a, b = index_of(lhs), index_of(rhs)
         return Value(_floormod(a, b) if row is None or row.int_op is None else emit(row.int_op, a, b), "int32")
-    dtype = common_dtype(left, right)
+    dtype = common_dtype(lhs, rhs)
     if dtypes.is_float(dtype):
         if row is None or row.float_op is None:
             raise ParseError(f"{op} is for integers; these have type {dtype}")
-        return Value(emit(row.float_op, to_value(left, dtype), to_value(right, dtype)), dtype)
+        return Value(emit(row.float_op, to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
     if op == "/":
         raise ParseError("/ divides floats; for integers write // (rounds down) or T.truncdiv (rounds towards zero)")
     if dtypes.element(dtype) == "bool" and op not in ("&", "|", "^"):
         dtype = dtypes.with_lanes("int32", dtypes.lanes(dtype))
-    a, b = to_value(left, dtype), to_value(right, dtype)
+    a, b = to_value(lhs, dtype), to_value(rhs, dtype)
     if row is None or row.int_op is None:
         return typed(arith.remui(a, b) if dtypes.is_unsigned(dtype) else _floormod(a, b), dtype)
     return typed(emit(signs.op_for(row.int_op, dtype), a, b), dtype)
@@ -286,15 +286,15 @@ def _is_index(item: Expr) -> bool:
 _MOST = 64  # the greatest exponent that becomes products
 
 
-def power(left: Expr, right: Expr) -> Expr:
+def power(lhs: Expr, rhs: Expr) -> Expr:
     """`x ** y`: of floats `math.powf`, its square one product; of an integer and a constant y >= 0 products."""
-    dtype = common_dtype(left, right)
-    exponent = right.value if isinstance(right, Const) else None
+    dtype = common_dtype(lhs, rhs)
+    exponent = rhs.value if isinstance(rhs, Const) else None
     if dtypes.is_float(dtype):
         if exponent == 2:
-            base = cast(left, dtype)
+            base = cast(lhs, dtype)
             return binary("*", base, base)
-        return Value(emit("math.powf", to_value(left, dtype), to_value(right, dtype)), dtype)
+        return Value(emit("math.powf", to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
     if not isinstance(exponent, int) or not 0 <= exponent <= _MOST:
         raise ParseError(
             f'the power of an integer has a constant exponent of 0 to {_MOST}; of floats any: T.Cast("float32", x) ** y'
@@ -303,7 +303,7 @@ def power(left: Expr, right: Expr) -> Expr:
     for digit in f"{exponent:b}":
         result = result if isinstance(result, Const) else binary("*", result, result)
         if digit == "1":
-            result = left if isinstance(result, Const) else binary("*", result, left)
+            result = lhs if isinstance(result, Const) else binary("*", result, lhs)
     return result
 
 
@@ -325,30 +325,30 @@ def _floormod(a: ir.Value, b: ir.Value) -> ir.Value:
     return result
 
 
-def _fold(op: str, left: Const, right: Const) -> Const:
-    dtype = common_dtype(left, right) if left.dtype and right.dtype else left.dtype or right.dtype
+def _fold(op: str, lhs: Const, rhs: Const) -> Const:
+    dtype = common_dtype(lhs, rhs) if lhs.dtype and rhs.dtype else lhs.dtype or rhs.dtype
     if dtype is not None and dtypes.is_float(dtype):
-        found = float_constants.fold(op, left.value, right.value, dtype)
-        if found is None:
+        folded = float_constants.fold(op, lhs.value, rhs.value, dtype)
+        if folded is None:
             raise ParseError(f"{op} is for integers; these have type {dtype}")
-        return Const(found, dtype)
+        return Const(folded, dtype)
     try:
-        value = _FOLD[op](left.value, right.value)
+        value = _FOLD[op](lhs.value, rhs.value)
     except (ZeroDivisionError, OverflowError, TypeError) as error:
-        raise ParseError(f"{left.value} {op} {right.value}: {error}") from None
+        raise ParseError(f"{lhs.value} {op} {rhs.value}: {error}") from None
     return Const(value, dtype)
 
 
-def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
+def _affine(op: str, lhs: Expr, rhs: Expr) -> Expr | None:
     """The affine result of a binary operator, or None."""
-    if isinstance(left, Value) or isinstance(right, Value):
+    if isinstance(lhs, Value) or isinstance(rhs, Value):
         return None  # and a constant beside it may exceed an index
     if op in ("min", "max"):
-        parts = [*_parts(op, left), *_parts(op, right)]
+        parts = [*_parts(op, lhs), *_parts(op, rhs)]
         return AffineExtremum(op, tuple(p for p in parts if p is not None)) if None not in parts else None
-    if isinstance(left, AffineExtremum) or isinstance(right, AffineExtremum):
-        return _of_extremum(op, left, right)
-    a, b = (as_index(_number(side)) for side in (left, right))
+    if isinstance(lhs, AffineExtremum) or isinstance(rhs, AffineExtremum):
+        return _of_extremum(op, lhs, rhs)
+    a, b = (as_index(_number(side)) for side in (lhs, rhs))
     if a is None or b is None:
         return None
     try:
@@ -367,7 +367,7 @@ def _affine(op: str, left: Expr, right: Expr) -> Expr | None:
 _OPPOSITE = {"min": "max", "max": "min"}
 
 
-def _of_extremum(op: str, left: Expr, right: Expr) -> AffineExtremum | None:
+def _of_extremum(op: str, lhs: Expr, rhs: Expr) -> AffineExtremum | None:
     """A minimum (maximum) plus or minus an affine expression, or times or over a constant, as that of the results.
 
         T.min(31, 126 - i * 32) + 1   ->  T.min(32, 127 - i * 32)
@@ -375,16 +375,16 @@ def _of_extremum(op: str, left: Expr, right: Expr) -> AffineExtremum | None:
 
     None for what is not affine or not monotonic.
     """
-    extremum, other = (left, right) if isinstance(left, AffineExtremum) else (right, left)
-    index = as_index(_number(other))
+    extremum, operand = (lhs, rhs) if isinstance(lhs, AffineExtremum) else (rhs, lhs)
+    index = as_index(_number(operand))
     if not isinstance(extremum, AffineExtremum) or index is None:
         return None
     factor = index.as_constant() or 0
-    falls = (op == "-" and extremum is right) or (op == "*" and factor < 0)
-    divided = op in ("//", "ceildiv") and extremum is left and factor > 0
+    falls = (op == "-" and extremum is rhs) or (op == "*" and factor < 0)
+    divided = op in ("//", "ceildiv") and extremum is lhs and factor > 0
     if not (op in ("+", "-") or (op == "*" and factor) or divided):
         return None
-    pairs = [(part, index) if extremum is left else (index, part) for part in extremum.parts]
+    pairs = [(part, index) if extremum is lhs else (index, part) for part in extremum.parts]
     parts = [_affine(op, *pair) for pair in pairs]
     indices = [part.simplified() for part in parts if isinstance(part, Index)]
     kind = _OPPOSITE[extremum.op] if falls else extremum.op
@@ -415,21 +415,21 @@ def negative(item: Any) -> Expr:
 # ---- comparisons and logic
 
 
-def compare(op: str, left: Any, right: Any) -> Expr:
+def compare(op: str, lhs: Any, rhs: Any) -> Expr:
     """A comparison: folded, kept as an affine condition, or computed."""
-    left, right = as_expr(left), as_expr(right)
-    if isinstance(left, Const) and isinstance(right, Const):
-        return Const(_COMPARED[op](_exact(left, right), _exact(right, left)))
-    computed = isinstance(left, Value) or isinstance(right, Value)
-    a, b = (None, None) if computed else (as_index(left), as_index(right))
+    lhs, rhs = as_expr(lhs), as_expr(rhs)
+    if isinstance(lhs, Const) and isinstance(rhs, Const):
+        return Const(_COMPARED[op](_exact(lhs, rhs), _exact(rhs, lhs)))
+    computed = isinstance(lhs, Value) or isinstance(rhs, Value)
+    a, b = (None, None) if computed else (as_index(lhs), as_index(rhs))
     if a is not None and b is not None:
         return AffineCondition(((op, a, b),))
-    dtype = common_dtype(left, right)
+    dtype = common_dtype(lhs, rhs)
     answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
     if dtypes.is_float(dtype):
-        return Value(arith.cmpf(operations.CMPF[op], to_value(left, dtype), to_value(right, dtype)), answer)
+        return Value(arith.cmpf(operations.CMPF[op], to_value(lhs, dtype), to_value(rhs, dtype)), answer)
     predicate = signs.predicate_for(operations.CMPI[op], dtype)
-    return Value(arith.cmpi(predicate, to_value(left, dtype), to_value(right, dtype)), answer)
+    return Value(arith.cmpi(predicate, to_value(lhs, dtype), to_value(rhs, dtype)), answer)
 
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -437,33 +437,33 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-def _exact(const: Const, other: Const) -> bool | int | float:
+def _exact(const: Const, partner: Const) -> bool | int | float:
     """The number that a constant is at run time, beside another one whose type it may take."""
-    dtype = const.dtype or other.dtype
+    dtype = const.dtype or partner.dtype
     floating = dtype is not None and dtypes.is_float(dtype)
     return float_constants.rounded(const.value, dtype) if floating else const.value  # type: ignore[arg-type]
 
 
 def _test_value(test: AffineCondition) -> Value:
     result: ir.Value | None = None
-    for op, left, right in test.terms:
-        term = arith.cmpi(operations.CMPI[op], _index_value(left, "int32"), _index_value(right, "int32"))
+    for op, lhs, rhs in test.terms:
+        term = arith.cmpi(operations.CMPI[op], _index_value(lhs, "int32"), _index_value(rhs, "int32"))
         result = term if result is None else arith.andi(result, term)
     return Value(result, "bool")  # type: ignore[arg-type]
 
 
-def logical(op: str, left: Any, right: Any) -> Expr:
+def logical(op: str, lhs: Any, rhs: Any) -> Expr:
     """`and`, `or` of conditions; a conjunction of affine conditions stays affine."""
-    left, right = as_expr(left, "a condition"), as_expr(right, "a condition")
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, Const):
-            decided = bool(one.value) == (op == "or")
-            return Const(bool(one.value)) if decided else condition(other)
-    if op == "and" and isinstance(left, AffineCondition) and isinstance(right, AffineCondition):
-        return AffineCondition(left.terms + right.terms)
-    left, right = condition(left), condition(right)
-    dtype = common_dtype(left, right)
-    return Value(emit(operations.LOGICAL[op], to_value(left, dtype), to_value(right, dtype)), dtype)
+    lhs, rhs = as_expr(lhs, "a condition"), as_expr(rhs, "a condition")
+    for decider, operand in ((lhs, rhs), (rhs, lhs)):
+        if isinstance(decider, Const):
+            decided = bool(decider.value) == (op == "or")
+            return Const(bool(decider.value)) if decided else condition(operand)
+    if op == "and" and isinstance(lhs, AffineCondition) and isinstance(rhs, AffineCondition):
+        return AffineCondition(lhs.terms + rhs.terms)
+    lhs, rhs = condition(lhs), condition(rhs)
+    dtype = common_dtype(lhs, rhs)
+    return Value(emit(operations.LOGICAL[op], to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
 
 
 def condition(item: Any) -> Expr:
@@ -479,8 +479,8 @@ def negation(item: Any) -> Expr:
     if isinstance(item, Const):
         return Const(not item.value)
     if isinstance(item, AffineCondition) and len(item.terms) == 1:
-        op, left, right = item.terms[0]
-        return AffineCondition(((_NEGATED[op], left, right),))
+        op, lhs, rhs = item.terms[0]
+        return AffineCondition(((_NEGATED[op], lhs, rhs),))
     return Value(arith.xori(to_value(item), to_value(Const(True), dtype_of(item))), dtype_of(item))
 
 
@@ -488,14 +488,14 @@ def convert_for_store(item: Any, dtype: str, what: str) -> ir.Value:
     """The value to store as `dtype`: constants are converted, an integer is cast to a float; any other type mismatch
     raises ParseError."""
     item = as_expr(item)
-    found = dtype_of(item)
-    if dtypes.lanes(found) not in (1, dtypes.lanes(dtype)):
+    source = dtype_of(item)
+    if dtypes.lanes(source) not in (1, dtypes.lanes(dtype)):
         many = "1 element is" if dtypes.lanes(dtype) == 1 else f"{dtypes.lanes(dtype)} elements are"
-        raise ParseError(f"{many} stored to {what}, but the value has the lanes of {found}")
-    if dtypes.lanes(dtype) > 1 == dtypes.lanes(found):
-        found = dtypes.with_lanes(found, dtypes.lanes(dtype))
-    if dtypes.is_float(dtype) and not dtypes.is_float(found) and dtypes.element(found) != "bool":
+        raise ParseError(f"{many} stored to {what}, but the value has the lanes of {source}")
+    if dtypes.lanes(dtype) > 1 == dtypes.lanes(source):
+        source = dtypes.with_lanes(source, dtypes.lanes(dtype))
+    if dtypes.is_float(dtype) and not dtypes.is_float(source) and dtypes.element(source) != "bool":
         return cast(item, dtype).ssa
-    if found != dtype and not isinstance(item, Const):
-        raise ParseError(f'{what} holds {dtype} but the value has type {found}; convert it: T.Cast("{dtype}", ...)')
+    if source != dtype and not isinstance(item, Const):
+        raise ParseError(f'{what} holds {dtype} but the value has type {source}; convert it: T.Cast("{dtype}", ...)')
     return to_value(item, dtype)

@@ -71,11 +71,11 @@ def header_of(evaluate: Evaluator, body: list[ast.stmt]) -> BlockHeader:
 
 
 def _attributes(evaluate: Evaluator, call: ast.Call) -> dict[str, Any]:
-    found = evaluate.python(calls.bind(evaluate(call.func), call)["attributes"], "a block attribute")
-    if not isinstance(found, dict):
-        raise evaluate.state.error(call, f"T.block_attr takes a dictionary, not {found!r}")
-    evaluate.state.source.check_annotations(call, found, annotation_keys.BLOCK)
-    return found
+    annotations = evaluate.python(calls.bind(evaluate(call.func), call)["attributes"], "a block attribute")
+    if not isinstance(annotations, dict):
+        raise evaluate.state.error(call, f"T.block_attr takes a dictionary, not {annotations!r}")
+    evaluate.state.source.check_annotations(call, annotations, annotation_keys.BLOCK)
+    return annotations
 
 
 def _header_construct(evaluate: Evaluator, stmt: ast.stmt, value: Any) -> str | None:
@@ -113,23 +113,23 @@ def _axis_pairs(stmt: ast.Assign) -> list[tuple[ast.expr, ast.Call]]:
 
 def iters_of(evaluate: Evaluator, header: BlockHeader) -> list[tuple[IterSpec, ast.expr, ast.AST]]:
     """One spec per iter, with the target that names it and the node that declares it."""
-    found: list[tuple[IterSpec, ast.expr, ast.AST]] = []
+    iters: list[tuple[IterSpec, ast.expr, ast.AST]] = []
     for target, node in header.axes:
         word = construct_of(evaluate, node)
         try:
             if word == "remap":
-                found += _remap(evaluate, target, node)
+                iters += _remap(evaluate, target, node)
             elif word in AXES:
-                found.append((_axis(evaluate, word, target, node), target, node))
+                iters.append((_axis(evaluate, word, target, node), target, node))
             else:
                 raise ParseError("not an axis of T.axis")
         except ParseError as refused:
             raise evaluate.state.error(node, str(refused)) from None
-    names = [spec.name for spec, _, _ in found]
-    for (spec, _, node), position in zip(found, range(len(names)), strict=True):
+    names = [spec.name for spec, _, _ in iters]
+    for (spec, _, node), position in zip(iters, range(len(names)), strict=True):
         if spec.name in names[:position]:
             raise evaluate.state.error(node, f"iter {spec.name} is declared twice in this block")
-    return found
+    return iters
 
 
 def _target_name(target: ast.expr) -> str:
@@ -198,7 +198,7 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
     if len(kinds) != len(values) or len(targets) != len(values):
         counts = f"{len(kinds)} kinds, {len(values)} loops and {len(targets)} names"
         raise ParseError(f"T.axis.remap has {counts}; it needs as many of each")
-    found = []
+    iters = []
     for letter, value, name in zip(kinds, values, targets, strict=True):
         if letter not in ("S", "R", "O"):
             raise ParseError(f'the kind of an axis in T.axis.remap is "S", "R" or "O", not "{letter}"')
@@ -206,12 +206,12 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
         var = item.is_value() if isinstance(item, Index) else None
         loop = evaluate.state.loops.get(var) if var is not None else None
         if loop is None:
-            shown = ast.unparse(value)
-            raise ParseError(f"T.axis.remap binds loop variables, not {shown}: use T.axis.spatial(extent, value)")
+            expression = ast.unparse(value)
+            raise ParseError(f"T.axis.remap binds loop variables, not {expression}: use T.axis.spatial(extent, value)")
         low, extent = loops.domain_of(loop)
         wide = signs.is_wide(loop.var)
-        found.append((IterSpec(_target_name(name), letter, low, extent, item, wide), name, value))
-    return found
+        iters.append((IterSpec(_target_name(name), letter, low, extent, item, wide), name, value))
+    return iters
 
 
 # ---- the block
@@ -237,13 +237,13 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
         run(header.body)
         return
     with state.source.location(node):
-        places = [state.source.location(at) for _, _, at in specs]
-        place, iters = predicates.place_of(predicate, [s for s, _, _ in specs], emitted, places)
-        with place:
+        places = [state.source.location(axis) for _, _, axis in specs]
+        anchor, iters = predicates.place_of(predicate, [s for s, _, _ in specs], emitted, places)
+        with anchor:
             hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
             block = create.block(name, iters, header.annotations)
             attrs.put(block.op, attrs.HIDDEN, hidden)
-    block_nodes = BlockNodes(call, {s.name: place for s, _, place in specs}, header.reads, header.writes)
+    block_nodes = BlockNodes(call, {s.name: anchor for s, _, anchor in specs}, header.reads, header.writes)
     state.block_nodes[block.id] = block_nodes
     with state.scope.frame(bool(specs)):
         _body(evaluate, block, specs, header, run)

@@ -68,8 +68,8 @@ def arena_view(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     shape = evaluate(args["shape"])
     extents = [_extent(s) for s in _as_tuple(shape)]
     dtype = evaluate.python(args["dtype"], "dtype") if "dtype" in args else "float32"
-    if more := [key for key in args if key not in ("shape", "dtype", "data", "elem_offset", "byte_offset")]:
-        raise ParseError(f"{name} is row-major in the memory of {arena.name}: T.decl_buffer takes no {more[0]} here")
+    if unknown := [key for key in args if key not in ("shape", "dtype", "data", "elem_offset", "byte_offset")]:
+        raise ParseError(f"{name} is row-major in the memory of {arena.name}: T.decl_buffer takes no {unknown[0]} here")
     offset = _byte_offset(evaluate, args, dtype)
     with evaluate.state.source.location(node):
         make = partial(create.arena_view, name, arena.ssa, offset, extents, dtype)
@@ -78,13 +78,13 @@ def arena_view(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
 
 
 def _byte_offset(evaluate: Evaluator, args: dict[str, ast.expr], dtype: str) -> Index:
-    given = [key for key in ("byte_offset", "elem_offset") if key in args]
-    if len(given) == 2:
+    keys = [key for key in ("byte_offset", "elem_offset") if key in args]
+    if len(keys) == 2:
         raise ParseError("a view starts at byte_offset or at elem_offset, not at both")
-    if not given:
+    if not keys:
         return Index.constant(0)
-    index = evaluate.index(args[given[0]], given[0])
-    return index if given[0] == "byte_offset" else index * (max(8, dtypes.bits(dtype)) // 8)
+    index = evaluate.index(args[keys[0]], keys[0])
+    return index if keys[0] == "byte_offset" else index * (max(8, dtypes.bits(dtype)) // 8)
 
 
 def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
@@ -96,8 +96,8 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
     sizes = [e.as_constant() for e in region.extents]
     shape = list(_as_tuple(evaluate(args["shape"]))) if "shape" in args else list(region.extents)
     extents = [Index.wrap(_extent(s)) for s in shape]
-    kept = kept_dims([e.as_constant() for e in extents], sizes)
-    if kept is None:
+    dims = kept_dims([e.as_constant() for e in extents], sizes)
+    if dims is None:
         text = ", ".join(str(s) for s in sizes)
         raise ParseError(f"{name} does not match its region of {source.name}, which is ({text})")
     if None in sizes:
@@ -108,7 +108,7 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         raise ParseError("T.match_buffer of a region must be directly in the body of its block")
 
     def make() -> BufferRef:
-        buffer = _view(name, region, [s for s in sizes if s is not None], extents, kept)
+        buffer = _view(name, region, [s for s in sizes if s is not None], extents, dims)
         _facts(evaluate, buffer, args, strides)
         if "shape" in args and any(map(is_wide, shape)):
             _declare_wide(buffer.ssa)
@@ -144,28 +144,28 @@ def _strides(evaluate: Evaluator, args: dict[str, ast.expr], rank: int) -> list[
     if node is None or isinstance(node, ast.Constant) and node.value is None:
         return []
     elements = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
-    found: list[int | str] = []
+    strides: list[int | str] = []
     for element in elements:
         text = parameters.size_name(evaluate.state, element)
         number = None if text is not None else as_const(evaluate(element))
         if text is None and number is None:
             raise ParseError("a stride is a number or a variable: strides=[sa, 1]")
-        found.append(text if text is not None else number)  # type: ignore[arg-type]
-    if found and len(found) != rank:
-        raise ParseError(f"there are {rank} axes but {len(found)} strides")
-    return found
+        strides.append(text if text is not None else number)  # type: ignore[arg-type]
+    if strides and len(strides) != rank:
+        raise ParseError(f"there are {rank} axes but {len(strides)} strides")
+    return strides
 
 
-def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], kept: list[int]) -> BufferRef:
+def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], dims: list[int]) -> BufferRef:
     """Create the `memref.subview` of a region, with the layout inferred from its source."""
     source = ir.MemRefType(region.buffer.ssa.type)
     strides, offset = source.get_strides_and_offset()
     fixed = [m.as_constant() for m in region.mins]
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-    known = None not in fixed and dynamic not in (*strides, offset)
-    start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if known else dynamic  # type: ignore[operator]
-    layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in kept])
-    result = ir.MemRefType.get([sizes[k] for k in kept], source.element_type, layout, source.memory_space)
+    is_static = None not in fixed and dynamic not in (*strides, offset)
+    start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if is_static else dynamic  # type: ignore[operator]
+    layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in dims])
+    result = ir.MemRefType.get([sizes[k] for k in dims], source.element_type, layout, source.memory_space)
     offsets: list[Any] = [m if m is not None else create.apply(i) for m, i in zip(fixed, region.mins, strict=True)]
     op = memref.subview(region.buffer.ssa, offsets, sizes, [1] * len(sizes), result_type=result)
     op.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
@@ -174,8 +174,8 @@ def _view(name: str, region: RegionRef, sizes: list[int], extents: list[Index], 
 
 def _facts(evaluate: Evaluator, buffer: BufferRef, args: dict[str, ast.expr], strides: list[int | str]) -> None:
     facts = buffer.ssa.owner.attributes
-    known = (("offset_factor", attrs.OFFSET_FACTOR, 0), ("align", attrs.ALIGN, attrs.DEFAULT_ALIGN))
-    for key, attribute, default in known:
+    fields = (("offset_factor", attrs.OFFSET_FACTOR, 0), ("align", attrs.ALIGN, attrs.DEFAULT_ALIGN))
+    for key, attribute, default in fields:
         if key in args and (value := evaluate.python(args[key], key)) and value != default:
             facts[attribute] = attrs.to_attr(value)
     if strides:

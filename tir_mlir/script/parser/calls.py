@@ -205,8 +205,8 @@ def _named(dtype: Any) -> str:
     """The name of a type given as a string or as `T.float32`."""
     dtype = dtype.dtype if isinstance(dtype, DType) else dtype
     if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
-        shown = dtype if isinstance(dtype, str) else describe(dtype)
-        raise ParseError(dtypes.refusal(shown))
+        name = dtype if isinstance(dtype, str) else describe(dtype)
+        raise ParseError(dtypes.refusal(name))
     return dtype
 
 
@@ -233,8 +233,8 @@ def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
     exprs = [arithmetic.as_expr(i) for i in items]
     dtype = dtype_of(exprs[0])
     lanes = dtypes.lanes(dtype)
-    for left, right in zip(exprs, exprs[1:], strict=False):
-        dtype = arithmetic.common_dtype(left, right)
+    for lhs, rhs in zip(exprs, exprs[1:], strict=False):
+        dtype = arithmetic.common_dtype(lhs, rhs)
         lanes = max(lanes, dtypes.lanes(dtype))
     return dtypes.with_lanes(dtype, lanes), exprs
 
@@ -271,11 +271,11 @@ def _q_multiply_shift(word: str, x: Any, y: Any, q: Any, s: Any) -> Expr:
     numbers = [as_const(bits), as_const(shift)]
     if None in numbers or not 0 < (numbers[0] or 0) <= 31 or abs(numbers[1] or 0) > 31:
         raise ParseError(f"T.{word} has a constant q of 1 to 31 and a constant s of -31 to 31")
-    right = (numbers[0] or 0) + max(-(numbers[1] or 0), 0)
+    right_shift = (numbers[0] or 0) + max(-(numbers[1] or 0), 0)
     wide = [arithmetic.cast(e, "int64") for e in exprs]
-    left = arithmetic.binary("<<", wide[0], max(numbers[1] or 0, 0)) if (numbers[1] or 0) > 0 else wide[0]
-    total = arithmetic.binary("+", arithmetic.binary("*", left, wide[1]), 1 << (right - 1))
-    return arithmetic.cast(arithmetic.binary(">>", total, right), "int32")
+    shifted = arithmetic.binary("<<", wide[0], max(numbers[1] or 0, 0)) if (numbers[1] or 0) > 0 else wide[0]
+    total = arithmetic.binary("+", arithmetic.binary("*", shifted, wide[1]), 1 << (right_shift - 1))
+    return arithmetic.cast(arithmetic.binary(">>", total, right_shift), "int32")
 
 
 def _q_multiply_shift_per_axis(
@@ -286,12 +286,12 @@ def _q_multiply_shift_per_axis(
     if dtypes.element(dtype) != "int32":
         raise ParseError(f"T.{word} multiplies int32 values, not {dtype}")
     wide = dtypes.with_lanes("int64", dtypes.lanes(dtype))
-    first, second, left, right = (arithmetic.cast(e, wide) for e in (*exprs, ls, rs))
+    first, second, left_shift, right_shift = (arithmetic.cast(e, wide) for e in (*exprs, ls, rs))
     bits, needs_left = as_const(arithmetic.as_expr(q)), arithmetic.as_expr(is_left)
     if bits is None or not 0 < bits <= 31 or not isinstance(needs_left, Const):
         raise ParseError(f"T.{word} has a constant q of 1 to 31, and a constant is_lshift_required")
-    shifted = arithmetic.binary("<<", first, left) if needs_left.value else first
-    total = arithmetic.binary("+", right, bits)
+    shifted = arithmetic.binary("<<", first, left_shift) if needs_left.value else first
+    total = arithmetic.binary("+", right_shift, bits)
     half = arithmetic.binary("<<", Const(1, wide), arithmetic.binary("-", total, 1))
     product = arithmetic.binary("+", arithmetic.binary("*", shifted, second), half)
     return arithmetic.cast(arithmetic.binary(">>", product, total), dtype)
@@ -329,14 +329,14 @@ def _ldexp(word: str, x: Any, exponent: Any) -> Expr:
     if dtypes.is_float(dtype_of(count)):
         raise ParseError(f"the exponent of T.{word} is an integer, not {dtype_of(count)}")
     wide, integer = _wider(dtype), dtypes.with_lanes("int64", dtypes.lanes(dtype))
-    left, value = convert(arithmetic.cast(count, integer), integer), convert(item, wide)
+    power, value = convert(arithmetic.cast(count, integer), integer), convert(item, wide)
     for _ in range(2 if dtypes.element(dtype) == "float64" else 0):
-        high, low = (arithmetic.compare(test, left, bound) for test, bound in ((">", 1023), ("<", -1022)))
+        high, low = (arithmetic.compare(test, power, bound) for test, bound in ((">", 1023), ("<", -1022)))
         step = _select("Select", high, Const(1023, integer), _select("Select", low, Const(-969, integer), 0))
-        value, left = arithmetic.binary("*", value, _power_of_two(step, wide)), arithmetic.binary("-", left, step)
+        value, power = arithmetic.binary("*", value, _power_of_two(step, wide)), arithmetic.binary("-", power, step)
     least, most = {"float64": (-1022, 1023), "float16": (-60, 60)}.get(dtypes.element(dtype), (-450, 450))
-    left = arithmetic.binary("max", arithmetic.binary("min", left, most), least)
-    return convert(arithmetic.binary("*", value, _power_of_two(left, wide)), dtype)
+    power = arithmetic.binary("max", arithmetic.binary("min", power, most), least)
+    return convert(arithmetic.binary("*", value, _power_of_two(power, wide)), dtype)
 
 
 def _wider(dtype: str) -> str:
@@ -356,12 +356,12 @@ def _nextafter(word: str, x: Any, y: Any) -> Expr:
     dtype, exprs = _floats(word, x, y)
     x, y = (convert(e, dtype) for e in exprs)
     integer = dtypes.with_lanes(f"int{dtypes.bits(dtypes.element(dtype))}", dtypes.lanes(dtype))
-    zero, one = Const(0.0, dtype), Const(1, integer)
+    zero, unit = Const(0.0, dtype), Const(1, integer)
     away = arithmetic.compare("==", arithmetic.compare("<", x, y), arithmetic.compare(">", x, zero))
     bits = arithmetic.binary(
-        "+", vector_expressions.bits_as(x, integer), _select("Select", away, one, Const(-1, integer))
+        "+", vector_expressions.bits_as(x, integer), _select("Select", away, unit, Const(-1, integer))
     )
-    least = _float_function("copysign", vector_expressions.bits_as(one, dtype), y)
+    least = _float_function("copysign", vector_expressions.bits_as(unit, dtype), y)
     near = _select("Select", arithmetic.compare("==", x, zero), least, vector_expressions.bits_as(bits, dtype))
     near = _select("Select", arithmetic.compare("==", x, y), y, near)
     unordered = arithmetic.logical("or", *(_float_predicate("isnan", e) for e in (x, y)))
@@ -378,10 +378,10 @@ def _floats(word: str, *items: Any) -> tuple[str, list[Expr]]:
 
 def _vscale(word: str, target: Any) -> Const:
     try:
-        found = chosen(target)
+        resolved = chosen(target)
     except (TirError, ValueError, TypeError) as error:
         raise ParseError(f"T.{word}: {error}") from None
-    return Const(found.vscale[0] if found.vscale else 1, "int32")
+    return Const(resolved.vscale[0] if resolved.vscale else 1, "int32")
 
 
 def _abs(word: str, item: Any) -> Expr:
@@ -399,14 +399,14 @@ def _sigmoid(word: str, item: Any) -> Expr:
     return arithmetic.binary("/", Const(1.0), arithmetic.binary("+", Const(1.0), value))
 
 
-def _select(word: str, test: Any, then: Any, other: Any) -> Expr:
+def _select(word: str, test: Any, then: Any, otherwise: Any) -> Expr:
     """`arith.select`; folds a constant condition."""
-    test, then, other = arithmetic.condition(test), arithmetic.as_expr(then), arithmetic.as_expr(other)
+    test, then, otherwise = arithmetic.condition(test), arithmetic.as_expr(then), arithmetic.as_expr(otherwise)
     if isinstance(test, Const):
-        return then if test.value else other
-    lanes = dtypes.lanes(arithmetic.common_dtype(test, then)), dtypes.lanes(arithmetic.common_dtype(test, other))
-    dtype = dtypes.with_lanes(arithmetic.common_dtype(then, other), max(lanes))
-    values = [arithmetic.to_value(e, dtype) for e in (then, other)]
+        return then if test.value else otherwise
+    lanes = dtypes.lanes(arithmetic.common_dtype(test, then)), dtypes.lanes(arithmetic.common_dtype(test, otherwise))
+    dtype = dtypes.with_lanes(arithmetic.common_dtype(then, otherwise), max(lanes))
+    values = [arithmetic.to_value(e, dtype) for e in (then, otherwise)]
     chosen = arithmetic.to_value(test, dtypes.with_lanes("bool", max(lanes)))
     return arithmetic.typed(arith.select(chosen, *values), dtype)
 
@@ -423,14 +423,16 @@ def _joined(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
 def _method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -> Any:
     if method.name == "scope":
         return method.buffer.scope
-    found = dict(zip(_ACCESS_PTR, (evaluate(a) for a in node.args), strict=False))
-    found |= {k.arg: evaluate(k.value) for k in node.keywords}
-    if unknown := [str(k) for k in found if k not in _ACCESS_PTR]:
+    passed = dict(zip(_ACCESS_PTR, (evaluate(a) for a in node.args), strict=False))
+    passed |= {k.arg: evaluate(k.value) for k in node.keywords}
+    if unknown := [str(k) for k in passed if k not in _ACCESS_PTR]:
         raise ParseError(f"access_ptr has no argument {unknown[0]}; it has {', '.join(_ACCESS_PTR)}")
-    if pointers.python_value(found.get("content_lanes", 1), "content_lanes") != 1:
+    if pointers.python_value(passed.get("content_lanes", 1), "content_lanes") != 1:
         raise ParseError("an access pointer points to scalars: content_lanes is 1")
     with evaluate.state.source.location(node):
-        return pointers.access_ptr(method.buffer, found.get("access_mask"), found.get("offset", 0), found.get("extent"))
+        return pointers.access_ptr(
+            method.buffer, passed.get("access_mask"), passed.get("offset", 0), passed.get("extent")
+        )
 
 
 def _tvm_access_ptr(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) -> Any:
@@ -444,12 +446,12 @@ def _address_of(evaluate: Evaluator, node: ast.Call, args: dict[str, ast.expr]) 
     """A pointer to one element: the start of the buffer plus the element's linear offset."""
     element = args["element"]
     region = evaluate.region(element)
-    known, _ = ir.MemRefType(region.buffer.ssa.type).get_strides_and_offset()
+    strides, _ = ir.MemRefType(region.buffer.ssa.type).get_strides_and_offset()
     if not isinstance(element, ast.Subscript) or any(e.as_constant() != 1 for e in region.extents):
         raise ParseError("T.address_of takes one element: T.address_of(A[i, j])")
-    if any(s == ir.ShapedType.get_dynamic_stride_or_offset() for s in known):
+    if any(s == ir.ShapedType.get_dynamic_stride_or_offset() for s in strides):
         raise ParseError(f"T.address_of needs constant strides; those of {region.buffer.name} are variables")
-    offset = sum((m * s for m, s in zip(region.mins, known, strict=True)), Index.constant(0))
+    offset = sum((m * s for m, s in zip(region.mins, strides, strict=True)), Index.constant(0))
     with evaluate.state.source.location(node):
         return pointers.access_ptr(region.buffer, "rw", offset)
 

@@ -109,15 +109,15 @@ class Evaluator:
     def _Dict(self, node: ast.Dict) -> Any:
         if None in node.keys:
             return self._python(node)
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         for key_node, value in zip(node.keys, node.values, strict=True):
             assert key_node is not None
             key, item = self(key_node), self(value)
             try:
-                found[key] = item
+                entries[key] = item
             except TypeError:
                 raise ParseError(f"{describe(key)} cannot be a dictionary key; keys are strings") from None
-        return found
+        return entries
 
     def _Attribute(self, node: ast.Attribute) -> Any:
         if isinstance(node.value, ast.Name):
@@ -208,15 +208,15 @@ class Evaluator:
             raise ParseError(f"the operator {type(node.op).__name__} is not supported")
         return self.binary(op, self(node.left), self(node.right), node)
 
-    def binary(self, op: str, left: Any, right: Any, node: ast.AST) -> Any:
-        if is_expr(left) or is_expr(right) or not _are_python(left, right):
-            if isinstance(left, Ramp) or isinstance(right, Ramp):
-                ramp = vector_expressions.moved(op, left, right)
+    def binary(self, op: str, lhs: Any, rhs: Any, node: ast.AST) -> Any:
+        if is_expr(lhs) or is_expr(rhs) or not _are_python(lhs, rhs):
+            if isinstance(lhs, Ramp) or isinstance(rhs, Ramp):
+                ramp = vector_expressions.moved(op, lhs, rhs)
                 if ramp is not None:
                     return ramp
             with self.state.source.location(node):
-                return arithmetic.binary(op, left, right)
-        return _try(_PYTHON[op], left, right)
+                return arithmetic.binary(op, lhs, rhs)
+        return _try(_PYTHON[op], lhs, rhs)
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Any:
         item = self(node.operand)
@@ -234,29 +234,29 @@ class Evaluator:
             return arithmetic.as_expr(item)
 
     def _Compare(self, node: ast.Compare) -> Any:
-        left = self(node.left)
+        lhs = self(node.left)
         result: Any = None
         for op_node, right_node in zip(node.ops, node.comparators, strict=True):
             op = _COMPARE.get(type(op_node))
-            right = self(right_node)
-            if type(op_node) in _IDENTITY or (type(op_node) in _MEMBERSHIP and not is_expr(left)):
-                term = _try({**_IDENTITY, **_MEMBERSHIP}[type(op_node)], left, right)
-                result, left = term if result is None else arithmetic.logical("and", result, term), right
+            rhs = self(right_node)
+            if type(op_node) in _IDENTITY or (type(op_node) in _MEMBERSHIP and not is_expr(lhs)):
+                term = _try({**_IDENTITY, **_MEMBERSHIP}[type(op_node)], lhs, rhs)
+                result, lhs = term if result is None else arithmetic.logical("and", result, term), rhs
                 continue
             if op is None:
                 raise ParseError("unsupported comparison; use ==, !=, <, <=, > or >=")
             with self.state.source.location(node):
-                plain = not (is_expr(left) or is_expr(right)) and _are_python(left, right)
-                term = _try(_PYTHON[op], left, right) if plain else arithmetic.compare(op, left, right)
+                plain = not (is_expr(lhs) or is_expr(rhs)) and _are_python(lhs, rhs)
+                term = _try(_PYTHON[op], lhs, rhs) if plain else arithmetic.compare(op, lhs, rhs)
                 result = term if result is None else arithmetic.logical("and", result, term)
-            left = right
+            lhs = rhs
         return result
 
     def _BoolOp(self, node: ast.BoolOp) -> Any:
         op = "and" if isinstance(node.op, ast.And) else "or"
         result = self(node.values[0])
-        for other in node.values[1:]:
-            item = self(other)
+        for operand in node.values[1:]:
+            item = self(operand)
             with self.state.source.location(node):
                 result = arithmetic.logical(op, result, item)
         return result
@@ -283,8 +283,8 @@ class Evaluator:
                 if is_expr(binding.item) or isinstance(binding.item, BufferRef):
                     raise ParseError(f"{type(node).__name__} runs at parse time; it cannot use {name} of the program")
                 local[name] = binding.item
-        whole = ast.fix_missing_locations(ast.Expression(node))
-        code = _try(compile, whole, self.state.source.filename, "eval")
+        expression = ast.fix_missing_locations(ast.Expression(node))
+        code = _try(compile, expression, self.state.source.filename, "eval")
         return _try(eval, code, dict(self.state.scope.python) | local)  # the user's own program
 
 
@@ -293,9 +293,9 @@ def _native(item: Any) -> Any:
     return item.item() if isinstance(item, np.generic) else item
 
 
-def _are_python(left: Any, right: Any) -> bool:
+def _are_python(lhs: Any, rhs: Any) -> bool:
     odd = (BufferRef, RegionRef, BufferProperty, Slice, Ramp, UnboundVar)
-    return not isinstance(left, odd) and not isinstance(right, odd)
+    return not isinstance(lhs, odd) and not isinstance(rhs, odd)
 
 
 def _try(function: Callable[..., Any], *args: Any) -> Any:
@@ -333,20 +333,20 @@ def make_if(test: Expr, results: list[ir.Type], has_else: bool) -> ir.Operation:
     return op
 
 
-def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, other: ast.expr, node: ast.AST) -> Any:
+def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, otherwise: ast.expr, node: ast.AST) -> Any:
     """`T.if_then_else(test, then, other)`: only the chosen side is evaluated. A constant test folds."""
     decided = arithmetic.condition(evaluate(test))
     if isinstance(decided, Const):
-        return evaluate(then if decided.value else other)
+        return evaluate(then if decided.value else otherwise)
     with evaluate.state.source.location(node):
-        return _choose(decided, lambda: evaluate(then), lambda: evaluate(other))
+        return _choose(decided, lambda: evaluate(then), lambda: evaluate(otherwise))
 
 
-def _choose(test: Expr, then: Callable[[], Any], other: Callable[[], Any]) -> Value:
+def _choose(test: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Value:
     """Build both sides in a provisional op; its result type is known only after both, so they move to a final op."""
     draft = make_if(test, [ir.IndexType.get()], has_else=True)
     sides = []
-    for region, make in zip(draft.regions, (then, other), strict=True):
+    for region, make in zip(draft.regions, (then, otherwise), strict=True):
         with ir.InsertionPoint(region.blocks[0]):
             sides.append(arithmetic.as_expr(make()))
     dtype = arithmetic.common_dtype(*sides)

@@ -174,8 +174,8 @@ class SignatureParser:
         """A buffer spec from the argument nodes of `T.Buffer` or `T.match_buffer`."""
         dims = self.dims(nodes["shape"])
         strides = self.dims(nodes["strides"]) if "strides" in nodes and not _is_none(nodes["strides"]) else []
-        rest = [k for k in nodes if k not in ("shape", "strides", "dtype", "param")]
-        facts = {k: self._fact(nodes[k], k) for k in rest}
+        keys = [k for k in nodes if k not in ("shape", "strides", "dtype", "param")]
+        facts = {k: self._fact(nodes[k], k) for k in keys}
         dtype = self._fact(nodes["dtype"], "dtype") if "dtype" in nodes else "float32"
         return self._spec(name, dims, dtype, {**facts, "strides": strides}, node)
 
@@ -187,8 +187,8 @@ class SignatureParser:
 
     def _spec(self, name: str, dims: list[Any], dtype: Any, facts: dict[str, Any], node: ast.AST) -> BufferSpec:
         if odd := [k for k in facts if k not in _BUFFER_FACTS]:
-            known = ", ".join(_BUFFER_FACTS[:4])
-            raise self.state.error(node, f"a buffer has no {odd[0]}; it has shape, dtype, {known}")
+            accepted = ", ".join(_BUFFER_FACTS[:4])
+            raise self.state.error(node, f"a buffer has no {odd[0]}; it has shape, dtype, {accepted}")
         strides = facts.get("strides") or []
         if strides and len(strides) != len(dims):
             raise self.state.error(node, f"buffer {name} has {len(dims)} axes but {len(strides)} strides")
@@ -268,11 +268,11 @@ class SignatureParser:
 
     def extents(self, names: dict[str, Any]) -> dict[str, list[Index]]:
         """The extents of every buffer parameter, with the variables bound."""
-        found = {}
+        shapes = {}
         for spec in self.specs:
             if isinstance(spec, BufferSpec):
-                found[spec.name] = [self._extent(d, names, spec) for d in spec.dims]
-        return found
+                shapes[spec.name] = [self._extent(d, names, spec) for d in spec.dims]
+        return shapes
 
     def _extent(self, dim: Any, names: dict[str, Any], spec: BufferSpec) -> Index:
         if isinstance(dim, int):
@@ -280,9 +280,9 @@ class SignatureParser:
         item = names[dim] if isinstance(dim, str) else self.evaluate(dim)
         index = as_index(item)
         if index is None:
-            place = dim if isinstance(dim, ast.expr) else spec.node
+            node = dim if isinstance(dim, ast.expr) else spec.node
             message = f"the shape variables of {spec.name} cannot be solved for: use each as an extent by itself once"
-            raise self.state.error(place, message)
+            raise self.state.error(node, message)
         return index
 
 

@@ -116,11 +116,11 @@ class AllocationScope:
         """Run `make` at `point()` and keep its ops in the prologue."""
         point = self.point()
         with point:
-            made = make()
+            emitted = make()
         end = point.ref_operation
         while (op := _behind(self.body, self.last).ref_operation) != end and op is not None:
             self.last = op.operation
-        return made
+        return emitted
 
 
 def _behind(body: ir.Block, op: ir.Operation | None) -> ir.InsertionPoint:
@@ -164,15 +164,15 @@ _LEAVES = (int, str, type(None), ast.Constant, ast.Load, ast.Store, float, bytes
 
 def assigned_names(func: ast.FunctionDef) -> dict[str, int]:
     """Every name that the function's body or parameters define, with the first line."""
-    found: dict[str, int] = {a.arg: a.lineno for a in func.args.args}
+    first_lines: dict[str, int] = {a.arg: a.lineno for a in func.args.args}
     waiting: list[Any] = [func]
     while waiting:  # ast.walk takes longer by half
         node = waiting.pop()
         kind = type(node)
         if kind is ast.Name:
             if type(node.ctx) is ast.Store:
-                found[node.id] = min(found.get(node.id, node.lineno), node.lineno)
+                first_lines[node.id] = min(first_lines.get(node.id, node.lineno), node.lineno)
         else:
             parts = node if kind is list else node.__dict__.values()
             waiting += [part for part in parts if type(part) not in _LEAVES]
-    return found
+    return first_lines

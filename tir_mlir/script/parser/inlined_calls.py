@@ -63,9 +63,9 @@ class InlinedSource(Source):
         return self.caller.location(self.call)
 
     def error(self, node: ast.AST | None, message: str) -> ScriptError:
-        found = self.body.error(getattr(node, "inner", None), message)
-        text = f"{found}\n  in {self.name}, called in line {getattr(self.call, 'lineno', 0)} of {self.caller.filename}"
-        return ScriptError(message, found.filename, found.lineno, text)
+        cause = self.body.error(getattr(node, "inner", None), message)
+        text = f"{cause}\n  in {self.name}, called in line {getattr(self.call, 'lineno', 0)} of {self.caller.filename}"
+        return ScriptError(message, cause.filename, cause.lineno, text)
 
 
 @dataclass(frozen=True)
@@ -109,36 +109,36 @@ def call(evaluate: Evaluator, callee: Any, args: Sequence[Any], keywords: dict[s
 
 def _unwrapped(callee: Any, args: Sequence[Any] = (), keywords: Any = None) -> tuple[Any, list[Any], dict[str, Any]]:
     """The function behind `functools.partial` objects and bound methods, and all its arguments."""
-    given, named = list(args), dict(keywords or {})
+    positional, named = list(args), dict(keywords or {})
     while True:
         if isinstance(callee, functools.partial):
-            given, named = [*callee.args, *given], {**callee.keywords, **named}
+            positional, named = [*callee.args, *positional], {**callee.keywords, **named}
             callee = callee.func
         elif isinstance(callee, types.MethodType):
-            given, callee = [callee.__self__, *given], callee.__func__
+            positional, callee = [callee.__self__, *positional], callee.__func__
         else:
-            return callee, given, named
+            return callee, positional, named
 
 
 def _bound(body: Body, function: Any, args: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
     """The argument of each parameter."""
     signature = _signature(function)
     try:
-        found = signature.bind(*args, **keywords)
+        bound_args = signature.bind(*args, **keywords)
     except TypeError as error:
         raise ParseError(f"{body.name}{signature}: {error}") from None
-    found.apply_defaults()
-    return found.arguments
+    bound_args.apply_defaults()
+    return bound_args.arguments
 
 
 def _signature(function: Any) -> inspect.Signature:
     if not isinstance(function, LocalLambda):
         return inspect.signature(function.func if isinstance(function, Macro) else function)
-    given = function.node.args
-    if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
+    params = function.node.args
+    if params.vararg or params.kwarg or params.defaults or params.kwonlyargs:
         raise ParseError("a lambda in a program has plain parameters only")
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Signature([inspect.Parameter(a.arg, kind) for a in (*given.posonlyargs, *given.args)])
+    return inspect.Signature([inspect.Parameter(a.arg, kind) for a in (*params.posonlyargs, *params.args)])
 
 
 def _named(item: Any, name: str, tree: Function) -> Any:
@@ -150,9 +150,9 @@ def _named(item: Any, name: str, tree: Function) -> Any:
 def named_value(item: Any, name: str) -> Any:
     """Give the op of a computed value a name, unless it has one."""
     if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):
-        made = item.ssa.owner.operation
-        if made.name not in _TRIVIAL and attrs.NAME not in made.attributes and len(made.results) == 1:
-            made.attributes[attrs.NAME] = ir.StringAttr.get(name)
+        op = item.ssa.owner.operation
+        if op.name not in _TRIVIAL and attrs.NAME not in op.attributes and len(op.results) == 1:
+            op.attributes[attrs.NAME] = ir.StringAttr.get(name)
     return item
 
 
@@ -235,8 +235,8 @@ def _first_line(node: Function) -> int:
 
 
 def _code(node: ast.Lambda) -> types.CodeType:
-    made = compile(ast.fix_missing_locations(ast.Expression(copy.deepcopy(node))), "", "eval")
-    return next(c for c in made.co_consts if isinstance(c, types.CodeType))
+    code = compile(ast.fix_missing_locations(ast.Expression(copy.deepcopy(node))), "", "eval")
+    return next(c for c in code.co_consts if isinstance(c, types.CodeType))
 
 
 def _facts(code: types.CodeType) -> tuple[Any, ...]:
@@ -248,10 +248,10 @@ def _facts(code: types.CodeType) -> tuple[Any, ...]:
 def _at_call(tree: Function, call_: ast.AST) -> Function:
     """A copy of a function at the place of a call; `inner` keeps the own place of each node."""
     copied = copy.deepcopy(tree)
-    for node, own in zip(ast.walk(copied), ast.walk(tree), strict=True):
-        node.inner = getattr(own, "inner", own)  # type: ignore[attr-defined]
+    for node, original in zip(ast.walk(copied), ast.walk(tree), strict=True):
+        node.inner = getattr(original, "inner", original)  # type: ignore[attr-defined]
         for key in ("lineno", "end_lineno", "col_offset", "end_col_offset", "file"):
-            if hasattr(call_, key) and (hasattr(own, key) or key == "file"):
+            if hasattr(call_, key) and (hasattr(original, key) or key == "file"):
                 setattr(node, key, getattr(call_, key))
     return copied
 
@@ -313,20 +313,20 @@ class _FunctionBody:
     def _AugAssign(self, stmt: ast.AugAssign) -> None:
         if not isinstance(stmt.target, ast.Name):
             raise ParseError(f"{self.name} cannot store to {ast.unparse(stmt.target)}; use @T.macro for statements")
-        left = ast.copy_location(ast.Name(stmt.target.id, ast.Load()), stmt.target)
-        whole = ast.copy_location(ast.BinOp(left, stmt.op, stmt.value), stmt)
-        whole.inner = getattr(stmt, "inner", None)  # type: ignore[attr-defined]
-        self._bind(stmt.target, self.evaluate(whole))
+        lhs = ast.copy_location(ast.Name(stmt.target.id, ast.Load()), stmt.target)
+        operation = ast.copy_location(ast.BinOp(lhs, stmt.op, stmt.value), stmt)
+        operation.inner = getattr(stmt, "inner", None)  # type: ignore[attr-defined]
+        self._bind(stmt.target, self.evaluate(operation))
 
     def _bind(self, target: ast.expr, item: Any) -> None:
         if isinstance(target, ast.Tuple | ast.List):
             if not isinstance(item, tuple | list) or len(item) != len(target.elts):
                 raise ParseError(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
-            for one, part in zip(target.elts, item, strict=True):
-                self._bind(one, part)
+            for element, part in zip(target.elts, item, strict=True):
+                self._bind(element, part)
         elif isinstance(target, ast.Name):
-            place = Binding(named_value(item, target.id), target.lineno, "name")
-            self.evaluate.state.scope.frames[-1][target.id] = place
+            binding = Binding(named_value(item, target.id), target.lineno, "name")
+            self.evaluate.state.scope.frames[-1][target.id] = binding
         else:
             raise ParseError(f"{self.name} cannot store to {ast.unparse(target)}; use @T.macro for statements")
 

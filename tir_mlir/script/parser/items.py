@@ -54,20 +54,20 @@ class AffineCondition:
 
     def constraints(self) -> list[Constraint] | None:
         """As affine constraints; None if it contains `!=`."""
-        found = []
-        for op, left, right in self.terms:
+        conjuncts = []
+        for op, lhs, rhs in self.terms:
             if op == "!=":
                 return None
-            found.append(_constraint(op, left, right))
-        return found
+            conjuncts.append(_constraint(op, lhs, rhs))
+        return conjuncts
 
 
-def _constraint(op: str, left: Index, right: Index) -> Constraint:
+def _constraint(op: str, lhs: Index, rhs: Index) -> Constraint:
     if op == "==":
-        return Constraint((left - right).simplified(), is_eq=True)
+        return Constraint((lhs - rhs).simplified(), is_eq=True)
     if op in ("<", "<="):
-        left, right, op = right, left, ">" if op == "<" else ">="
-    return Constraint((left - right - (1 if op == ">" else 0)).simplified())
+        lhs, rhs, op = rhs, lhs, ">" if op == "<" else ">="
+    return Constraint((lhs - rhs - (1 if op == ">" else 0)).simplified())
 
 
 @dataclass(frozen=True)
@@ -230,5 +230,5 @@ def mlir_type(dtype: str) -> ir.Type:
 
 def constants(items: Sequence[Any]) -> list[int] | None:
     """All as Python integers, or None."""
-    found = [as_const(i) for i in items]
-    return None if None in found else found  # type: ignore[return-value]
+    numbers = [as_const(i) for i in items]
+    return None if None in numbers else numbers  # type: ignore[return-value]

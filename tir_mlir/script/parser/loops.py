@@ -145,10 +145,10 @@ def _unroll(evaluate: Evaluator, node: ast.For, items: Any, run: Callable[[list[
     assigned = {n.id for stmt in node.body for n in ast.walk(stmt) if isinstance(n, ast.Name) and _is_store(n)}
     scope.unrolled = outer | assigned
     for item in _static_items(evaluate, node, items):
-        before = set(frame)
+        outer_names = set(frame)
         _bind(evaluate, node.target, item)
         run(node.body)
-        for name in [n for n, bound in frame.items() if n not in before and bound.kind == "buffer"]:
+        for name in [n for n, bound in frame.items() if n not in outer_names and bound.kind == "buffer"]:
             scope.ended[name] = frame.pop(name)
     scope.unrolled = outer
 
@@ -165,13 +165,13 @@ def _static_items(evaluate: Evaluator, node: ast.For, items: Any) -> list[Any]:
         text = f"a loop iterates over {_FORMS}, or over a tuple, list or range of Python values; this is {what}"
         raise error(node.iter, text)
     try:
-        found = list(islice(items, _MOST_STATIC + 1))
+        iterations = list(islice(items, _MOST_STATIC + 1))
     except Exception as failure:  # noqa: BLE001  any failure of the user's iterator is an error at its line
         raise error(node.iter, f"{type(failure).__name__} while iterating: {failure}") from None
-    if len(found) > _MOST_STATIC:
+    if len(iterations) > _MOST_STATIC:
         text = f"this static loop has more than {_MOST_STATIC} iterations, each of which is parsed"
         raise error(node.iter, f"{text}; use range(n) or T.serial(n) for a loop that runs with the program")
-    return found
+    return iterations
 
 
 def _bind(evaluate: Evaluator, target: ast.expr, item: Any) -> None:
@@ -188,8 +188,8 @@ def _bind(evaluate: Evaluator, target: ast.expr, item: Any) -> None:
     parts = list(item) if isinstance(item, Iterable) and not isinstance(item, str | bytes) else None
     if parts is None or len(parts) != len(target.elts):
         raise error(target, f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
-    for one, part in zip(target.elts, parts, strict=True):
-        _bind(evaluate, one, part)
+    for element, part in zip(target.elts, parts, strict=True):
+        _bind(evaluate, element, part)
 
 
 def _arguments(evaluate: Evaluator, word: str, callee: Any, call: ast.Call) -> dict[str, ast.expr]:
@@ -266,7 +266,7 @@ def _nest(
     if not parts:
         run(node.body)
         return
-    (target, bounds), rest = parts[0], parts[1:]
+    (target, bounds), inner = parts[0], parts[1:]
     state = evaluate.state
     if not isinstance(target, ast.Name):
         raise state.error(target, "a loop variable is a plain name")
@@ -277,7 +277,7 @@ def _nest(
         body, variable = _loop(evaluate, target.id, bounds, kind, annotations)
     with state.scope.frame(), create.at_end(body):
         state.scope.define(target.id, variable, target, "loop")
-        _nest(evaluate, node, rest, kind, annotations, run)
+        _nest(evaluate, node, inner, kind, annotations, run)
 
 
 def _loop(

@@ -44,14 +44,14 @@ class BufferSpec:
         )
 
     def facts(self) -> dict[str, Any]:
-        found: dict[str, Any] = {attrs.NAME: self.name}
+        attributes: dict[str, Any] = {attrs.NAME: self.name}
         if self.offset_factor:
-            found[attrs.OFFSET_FACTOR] = self.offset_factor
+            attributes[attrs.OFFSET_FACTOR] = self.offset_factor
         if self.align not in (0, attrs.DEFAULT_ALIGN):
-            found[attrs.ALIGN] = self.align
+            attributes[attrs.ALIGN] = self.align
         if any(isinstance(d, Int64) for d in self.dims):
-            found[attrs.EXTENT_DTYPE] = "int64"
-        return found | _declared(self.dtype)
+            attributes[attrs.EXTENT_DTYPE] = "int64"
+        return attributes | _declared(self.dtype)
 
 
 @dataclass
@@ -179,8 +179,8 @@ def finish_shapes(
 
 
 def _name_of(value: ir.Value, names: dict[str, Any]) -> str:
-    own = (n for n, item in names.items() if isinstance(item, Index) and item.is_value() == value)
-    return next(own, None) or symbol_name(value)
+    matches = (n for n, item in names.items() if isinstance(item, Index) and item.is_value() == value)
+    return next(matches, None) or symbol_name(value)
 
 
 def size_name(state: ParserState, node: ast.expr) -> str | None:

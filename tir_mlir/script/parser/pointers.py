@@ -152,13 +152,13 @@ def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0, extent: Any = None
     if as_const(offset) != 0:
         extra = arithmetic.to_index(offset)
         start = arith.addi(start, create.apply(extra) if isinstance(extra, Index) else extra)
-    found = _pointer(base, start, buffer, text)
+    pointer = _pointer(base, start, buffer, text)
     count = as_const(extent)
     if count is not None:
         if count < 0:
             raise ParseError(f"the extent of an access pointer is a number of elements, not {count}")
-        found.ssa.owner.attributes[attrs.COUNT] = attrs.to_attr(count)
-    return found
+        pointer.ssa.owner.attributes[attrs.COUNT] = attrs.to_attr(count)
+    return pointer
 
 
 def _pointer(base: ir.Value, start: ir.Value, buffer: BufferRef, mask: str) -> Pointer:
@@ -177,8 +177,8 @@ def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> Pointer:
     buffer = data.buffer
     if isinstance(offset, BufferProperty):
         if offset.what != "elem_offset" or offset.buffer is not buffer:
-            wanted = f"{buffer.name}.elem_offset"
-            raise ParseError(f"the offset of a pointer to {buffer.name} is {wanted}, not {describe(offset)}")
+            expected = f"{buffer.name}.elem_offset"
+            raise ParseError(f"the offset of a pointer to {buffer.name} is {expected}, not {describe(offset)}")
         return access_ptr(buffer, mask)
     text = ACCESS_MASKS.get(mask) if isinstance(mask, int) else mask
     if not isinstance(text, str) or text not in ACCESS_MASKS.values():
@@ -188,10 +188,10 @@ def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> Pointer:
     return _pointer(base, create.apply(start) if isinstance(start, Index) else start, buffer, text)  # type: ignore[arg-type]
 
 
-def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str, made: bool = False) -> Any:
+def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str, as_op: bool = False) -> Any:
     """Create `func.call @name(args)`. The first call declares the function; later calls must have the same type.
 
-    Returns its result; with `made` the op.
+    Returns its result; with `as_op` the op.
     """
     values = [_argument(a) for a in args]
     results = [] if dtype in ("void", "") else [mlir_type(dtype)]
@@ -199,8 +199,8 @@ def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str, m
     op = ir.Operation.create(
         "func.call", results=results, operands=values, attributes={"callee": ir.FlatSymbolRefAttr.get(name)}
     )
-    if made or not results:
-        return op if made else None
+    if as_op or not results:
+        return op if as_op else None
     return Pointer(op.results[0]) if dtype == "handle" else arithmetic.typed(op.results[0], dtype)
 
 
@@ -214,7 +214,7 @@ def matrix_call(module: ir.Module, name: str, items: dict[str, Any]) -> None:
         items[key] = Pointer(_base(data.buffer, mode))
     if "value" in items:
         items["value"] = arithmetic.cast(items["value"], "float32")
-    call = call_extern(module, name, list(items.values()), "void", made=True)
+    call = call_extern(module, name, list(items.values()), "void", as_op=True)
     if layout is not None:
         call.attributes[attrs.LAYOUT] = ir.StringAttr.get(str(python_value(layout, "the layout")))
 
@@ -243,12 +243,12 @@ def _base(buffer: BufferRef, mode: str = "rw") -> ir.Value:
 
 
 def _declare(module: ir.Module, name: str, args: list[ir.Type], results: list[ir.Type]) -> None:
-    wanted = ir.FunctionType.get(args, results)
+    call_type = ir.FunctionType.get(args, results)
     for op in module.body.operations:
         if op.operation.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name:
-            found = ir.TypeAttr(op.attributes["function_type"]).value
-            if found != wanted:
-                raise ParseError(f"{name} is called as {wanted} here but is {found} in this module")
+            declared = ir.TypeAttr(op.attributes["function_type"]).value
+            if declared != call_type:
+                raise ParseError(f"{name} is called as {call_type} here but is {declared} in this module")
             return
     with ir.InsertionPoint(module.body):
         create.declare(name, args, results)

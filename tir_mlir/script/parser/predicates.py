@@ -32,39 +32,39 @@ class Predicate:
 
 
 def place_of(
-    predicate: Predicate, specs: Sequence[IterSpec], before: Sequence[Any], places: Sequence[ir.Location]
+    predicate: Predicate, specs: Sequence[IterSpec], prior: Sequence[Any], places: Sequence[ir.Location]
 ) -> tuple[ir.InsertionPoint, list[IterSpec]]:
     """The place of a block, and its iters, bound to affine expressions.
 
     An affine predicate is an `affine.if`, a computed one an `scf.if`, a computed binding a search of its domain (see
-    `create.bound_value`). If the ops that compute others (those not in `before`) must not run where the affine one does
+    `create.bound_value`). If the ops that compute others (those not in `prior`) must not run where the affine one does
     not hold, as they load or divide, it is an `if` around these. `places`: where the iters are declared.
     """
-    guard, here = predicate.affine, ir.InsertionPoint.current
+    guard, point = predicate.affine, ir.InsertionPoint.current
     values = [arithmetic.index_of(s.binding) if isinstance(s.binding, Value) else None for s in specs]
     if guard and (predicate.tests or any(v is not None for v in values)):
-        made = [op.operation for op in here.block.operations if op not in before and len(op.results)]
-        if not all(map(_runs_anywhere, made)):
+        computed = [op.operation for op in point.block.operations if op not in prior and len(op.results)]
+        if not all(map(_runs_anywhere, computed)):
             outer = create.guard(guard).regions[0].blocks[0]
-            for op in made:
+            for op in computed:
                 op.move_before(list(outer.operations)[-1])
-            guard, here = [], create.at_end(outer)
-    with here:
+            guard, point = [], create.at_end(outer)
+    with point:
         test = _all(predicate.tests) if predicate.tests else None
-    found = []
-    for spec, value, place in zip(specs, values, places, strict=True):
+    bound_iters = []
+    for spec, value, location in zip(specs, values, places, strict=True):
         if value is not None:
-            with here, place:
+            with point, location:
                 loop, body = create.bound_value(spec.name, spec.min, spec.extent, value)
-            spec, here = replace(spec, binding=Index.of(loop.var)), create.at_end(body)
-        found.append(spec)
-    with here:
+            spec, point = replace(spec, binding=Index.of(loop.var)), create.at_end(body)
+        bound_iters.append(spec)
+    with point:
         if test is not None:
-            here = create.at_end(create.data_where(test).regions[0].blocks[0])
-    with here:
+            point = create.at_end(create.data_where(test).regions[0].blocks[0])
+    with point:
         if guard:
-            here = create.at_end(create.where(guard).regions[0].blocks[0])
-    return here, found
+            point = create.at_end(create.where(guard).regions[0].blocks[0])
+    return point, bound_iters
 
 
 def _runs_anywhere(op: ir.Operation) -> bool:
@@ -85,15 +85,15 @@ def _divides_by_size(op: ir.Operation) -> bool:
 
 
 def _all(tests: Sequence[ir.Value]) -> ir.Value:
-    found = tests[0]
-    for other in tests[1:]:
-        found = arith.andi(found, other)
-    return found
+    conjunction = tests[0]
+    for test in tests[1:]:
+        conjunction = arith.andi(conjunction, test)
+    return conjunction
 
 
 def predicate_of(evaluate: Evaluator, calls: Sequence[ast.Call], specs: Sequence[IterSpec]) -> Predicate:
     """The conjunction of all T.where of a block; iters are replaced by their bindings."""
-    found = Predicate()
+    predicate = Predicate()
     with evaluate.state.scope.frame():
         for call in calls:
             for spec in specs:
@@ -106,10 +106,10 @@ def predicate_of(evaluate: Evaluator, calls: Sequence[ast.Call], specs: Sequence
                 except ParseError as refused:
                     raise evaluate.state.error(call, str(refused)) from None
                 if isinstance(condition, ir.Value):
-                    found.tests.append(condition)
+                    predicate.tests.append(condition)
                 else:
-                    found.affine += condition
-    return found
+                    predicate.affine += condition
+    return predicate
 
 
 def _conjuncts(node: ast.expr) -> list[ast.expr]:
@@ -125,18 +125,18 @@ def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Cons
         sides = [evaluate(value) for value in node.values]
         parts = [_constraints(side) for side in sides]
         if [len(part or ()) for part in parts] == [1, 1]:
-            here = intervals.within(ir.InsertionPoint.current.block.owner.operation)
+            box = intervals.within(ir.InsertionPoint.current.block.owner.operation)
             first, second = (p for part in parts for p in part or ())
-            if (both := either(first, second, here)) is not None:
+            if (both := either(first, second, box)) is not None:
                 return [both]
         test = arithmetic.logical("or", *sides)
     else:
         test = arithmetic.condition(evaluate(node))
     if test == Const(True):
         return []
-    found = _constraints(test)
-    if found is not None:
-        return found
+    affine = _constraints(test)
+    if affine is not None:
+        return affine
     with evaluate.state.source.location(call):
         return arithmetic.to_value(test, "bool")
 

@@ -26,13 +26,13 @@ def of_function(func: types.FunctionType, frame: types.FrameType | None) -> Mapp
 
 
 def _closure(func: types.FunctionType) -> dict[str, Any]:
-    found = {}
+    variables = {}
     for name, cell in zip(func.__code__.co_freevars, func.__closure__ or (), strict=True):
         try:
-            found[name] = cell.cell_contents
+            variables[name] = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-    return found
+    return variables
 
 
 def set_namespaces(tir: Any, ir: Any) -> None:

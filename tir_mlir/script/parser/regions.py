@@ -20,16 +20,16 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
         return
     block = Block(block.op)
     opaque = _calls_out(block.op)
-    for key, call, known in zip((attrs.READS, attrs.WRITES), (reads, writes), computed(block), strict=True):
+    for key, call, inferred in zip((attrs.READS, attrs.WRITES), (reads, writes), computed(block), strict=True):
         if call is None:
             continue
-        wanted = _evaluated(evaluate, region_nodes(call))
-        if not opaque and _same(wanted, known):
+        listed = _evaluated(evaluate, region_nodes(call))
+        if not opaque and _same(listed, inferred):
             continue
-        wanted = [_relaxed(region, block) for region in wanted]
+        listed = [_relaxed(region, block) for region in listed]
         try:
-            _need_symbols(Block(block.op), wanted)  # a fresh view: views cache symbols, and T.reads may have added some
-            declare(Block(block.op), key, wanted)
+            _need_symbols(Block(block.op), listed)  # a fresh view: views cache symbols, and T.reads may have added some
+            declare(Block(block.op), key, listed)
         except KeyError:
             raise evaluate.state.error(
                 call,
@@ -39,28 +39,28 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
 
 def _relaxed(region: Region, block: Block) -> Region:
     """A region without the loops around its block: its hull over their iterations, in each axis that uses one."""
-    own = {i.var for i in block.iters}.union(outer_iters(block))
+    iter_vars = {i.var for i in block.iters}.union(outer_iters(block))
     box = intervals.around(block.op)
     mins, extents = list(region.mins), list(region.extents)
     for axis, (low, extent) in enumerate(zip(region.mins, region.extents, strict=True)):
-        if all(v in own or is_symbol(v) for v in (*low.values, *extent.values)):
+        if all(v in iter_vars or is_symbol(v) for v in (*low.values, *extent.values)):
             continue
         first, end = intervals.interval(low, box)[0], intervals.interval(low + extent, box)[1]
-        known = first is not None and end is not None
-        mins[axis] = Index.constant(first if known and first is not None else 0)
-        extents[axis] = Index.constant(end - first) if known else region.buffer.dims[axis]  # type: ignore[operator]
+        bounded = first is not None and end is not None
+        mins[axis] = Index.constant(first if bounded and first is not None else 0)
+        extents[axis] = Index.constant(end - first) if bounded else region.buffer.dims[axis]  # type: ignore[operator]
     return Region(region.buffer, tuple(mins), tuple(extents))
 
 
 def _evaluated(evaluate: Evaluator, nodes: list[ast.expr]) -> list[Region]:
     """The regions; what computes an index that is not affine (`A[I[vi]]`) is not kept: the region is the whole axis."""
-    here = ir.InsertionPoint.current.block
-    before = set(here.operations)
-    found = [_as_region(evaluate.region(node, widen=True)) for node in nodes]
-    for op in reversed([op for op in here.operations if op not in before]):
+    enclosing = ir.InsertionPoint.current.block
+    earlier = set(enclosing.operations)
+    regions = [_as_region(evaluate.region(node, widen=True)) for node in nodes]
+    for op in reversed([op for op in enclosing.operations if op not in earlier]):
         if not any(True for result in op.results for _ in result.uses):
             op.operation.erase()
-    return found
+    return regions
 
 
 def region_nodes(call: ast.Call) -> list[ast.expr]:
@@ -74,8 +74,8 @@ def _as_region(ref: RegionRef) -> Region:
     return resolved(Region(Buffer(ref.buffer.ssa), tuple(ref.mins), tuple(ref.extents)))
 
 
-def _same(wanted: list[Region], known: list[Region]) -> bool:
-    return len(wanted) == len(known) and all(w.same(k) for w, k in zip(wanted, known, strict=True))
+def _same(listed: list[Region], inferred: list[Region]) -> bool:
+    return len(listed) == len(inferred) and all(w.same(k) for w, k in zip(listed, inferred, strict=True))
 
 
 def _calls_out(op: ir.Operation) -> bool:
@@ -90,11 +90,11 @@ def _calls_out(op: ir.Operation) -> bool:
     return found
 
 
-def _need_symbols(block: Block, wanted: list[Region]) -> None:
+def _need_symbols(block: Block, regions: list[Region]) -> None:
     """Add shape variables used only in regions to `tir.syms`, and extend the domain maps by as many symbols."""
     symbols = block.symbols
-    used = {v for r in wanted for i in (*r.mins, *r.extents) for v in i.values}
-    extra = [v for v in used if v not in symbols and is_size(v)]
+    variables = {v for r in regions for i in (*r.mins, *r.extents) for v in i.values}
+    extra = [v for v in variables if v not in symbols and is_size(v)]
     if not extra:
         return
     facts = block.op.attributes

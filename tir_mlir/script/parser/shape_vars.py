@@ -30,29 +30,29 @@ def solve(evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], n
 
 def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | None:
     """The only unbound variable of an extent, or None."""
-    used = {n.id for n in ast.walk(dim) if isinstance(n, ast.Name)} - set(names)
-    bindings = {n: evaluate.state.scope.find(n) for n in used}
-    found = [n for n, b in bindings.items() if b is not None and isinstance(b.item, UnboundVar)]
-    return found[0] if len(found) == 1 else None
+    variables = {n.id for n in ast.walk(dim) if isinstance(n, ast.Name)} - set(names)
+    bindings = {n: evaluate.state.scope.find(n) for n in variables}
+    unbound = [n for n, b in bindings.items() if b is not None and isinstance(b.item, UnboundVar)]
+    return unbound[0] if len(unbound) == 1 else None
 
 
 def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: dict[str, Any]) -> None:
     extent = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
     with evaluate.state.scope.frame():
-        for known, item in {**names, name: Index.of(extent)}.items():
-            evaluate.state.scope.define(known, item, dim, "size")
+        for symbol, item in {**names, name: Index.of(extent)}.items():
+            evaluate.state.scope.define(symbol, item, dim, "size")
         try:
             index = as_index(evaluate(dim))
         except ParseError:
             index = None
-    found = None if index is None else dim_factors(index.expr)
-    factor = 0 if found is None or index is None else found[0].get(index.values.index(extent), 0)
+    factors = None if index is None else dim_factors(index.expr)
+    factor = 0 if factors is None or index is None else factors[0].get(index.values.index(extent), 0)
     if index is None or factor <= 0:
         if not any(True for _ in extent.uses):  # if it has uses, the shape is rejected and the module dropped
             extent.owner.erase()
         return
-    rest = (Index.of(extent) - (index - Index.of(extent) * factor)).simplified()
+    remainder = (Index.of(extent) - (index - Index.of(extent) * factor)).simplified()
     divisor = arith.constant(ir.IndexType.get(), factor)
-    value = arith.floordivsi(create.apply(rest), divisor)
+    value = arith.floordivsi(create.apply(remainder), divisor)
     value.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
     names[name] = Index.of(value)

@@ -59,16 +59,16 @@ class Source:
                 f"the source text of {func.__qualname__} cannot be found ({code.co_filename}); for a function made by "
                 "exec, register the text with linecache, or parse the text with tir_mlir.script.parse"
             )
-        rest = lines[start - 1 :]
-        indent = _indent(rest[0])
-        for end in islice(_ends(rest), _MOST_ENDS):
-            source = Source(code.co_filename, rest[:end], start, indent)
+        tail = lines[start - 1 :]
+        indent = _indent(tail[0])
+        for end in islice(_ends(tail), _MOST_ENDS):
+            source = Source(code.co_filename, tail[:end], start, indent)
             try:
                 source._tree = source._parsed()
             except (SyntaxError, RecursionError, MemoryError, ValueError):
                 continue  # as in the middle of a string
             return source
-        return Source(code.co_filename, inspect.getblock(rest), start, indent)
+        return Source(code.co_filename, inspect.getblock(tail), start, indent)
 
     def _parsed(self) -> ast.Module:
         text = "".join(self.lines)
@@ -106,35 +106,35 @@ class Source:
             width = end - column
         return self._error(message, line, column, width)
 
-    def check_annotations(self, node: ast.AST, keys: Iterable[object], place: str) -> None:
+    def check_annotations(self, node: ast.AST, keys: Iterable[object], construct: str) -> None:
         """Warn about the annotations of a loop, block or function that nothing reads."""
-        self.check_annotations_at(getattr(node, "lineno", self.first_line), keys, place)
+        self.check_annotations_at(getattr(node, "lineno", self.first_line), keys, construct)
 
-    def check_annotations_at(self, line: int, keys: Iterable[object], place: str) -> None:
+    def check_annotations_at(self, line: int, keys: Iterable[object], construct: str) -> None:
         """The same at a line; 0: at the first one."""
         line = line or self.first_line
         for key in keys:
-            if doubt := annotation_keys.doubt(str(key), place):
+            if doubt := annotation_keys.doubt(str(key), construct):
                 warnings.warn_explicit(doubt, ScriptWarning, self.filename, line)
 
     def error_at(self, line: int, column: int, message: str) -> ScriptError:
         """A ScriptError at a 1-based line and column; underlines the identifier or access there."""
         row = line - self.first_line
-        rest = self.lines[row][column - 1 :] if 0 <= row < len(self.lines) else ""
-        found = _WORD.match(rest)
-        return self._error(message, line, column - 1, len(found.group()) if found else 1)
+        tail = self.lines[row][column - 1 :] if 0 <= row < len(self.lines) else ""
+        word = _WORD.match(tail)
+        return self._error(message, line, column - 1, len(word.group()) if word else 1)
 
     def _error(self, message: str, line: int, column: int, width: int) -> ScriptError:
         row = line - self.first_line
         text = f"{message}\n  {self.filename}:{line}"
         if 0 <= row < len(self.lines):
-            shown = self.lines[row].rstrip("\n").encode(errors="replace").decode()  # halves of a character as ?
-            if not shown.isascii():  # Python counts columns in bytes
-                start = len(shown.encode()[:column].decode(errors="ignore"))
-                width = len(shown.encode()[column : column + width].decode(errors="ignore"))
+            quoted = self.lines[row].rstrip("\n").encode(errors="replace").decode()  # halves of a character as ?
+            if not quoted.isascii():  # Python counts columns in bytes
+                start = len(quoted.encode()[:column].decode(errors="ignore"))
+                width = len(quoted.encode()[column : column + width].decode(errors="ignore"))
                 column = start
-            width = max(1, min(width, len(shown) - column))
-            text += f"\n    {shown.strip()}\n    {' ' * (column - (len(shown) - len(shown.lstrip())))}{'^' * width}"
+            width = max(1, min(width, len(quoted) - column))
+            text += f"\n    {quoted.strip()}\n    {' ' * (column - (len(quoted) - len(quoted.lstrip())))}{'^' * width}"
         return ScriptError(message, self.filename, line, text)
 
 

@@ -133,12 +133,12 @@ class FunctionParser:
 
     def _func_attr(self, node: ast.Call) -> None:
         args = calls.bind(self.evaluate(node.func), node)
-        found = self.evaluate.python(args["attributes"], "a function attribute")
-        if not isinstance(found, dict) or self.state.func is None:
-            raise ParseError(f"T.func_attr takes a dictionary, not {found!r}")
-        found = {re.sub(r"^tirx\.", "tir.", str(key)): value for key, value in found.items()}  # newer TVM's spelling
-        self.state.source.check_annotations(node, found, annotation_keys.FUNC)
-        attrs.put(self.state.func.op, attrs.ATTRS, {**self.state.func.attributes, **found})
+        facts = self.evaluate.python(args["attributes"], "a function attribute")
+        if not isinstance(facts, dict) or self.state.func is None:
+            raise ParseError(f"T.func_attr takes a dictionary, not {facts!r}")
+        facts = {re.sub(r"^tirx\.", "tir.", str(key)): value for key, value in facts.items()}  # newer TVM's spelling
+        self.state.source.check_annotations(node, facts, annotation_keys.FUNC)
+        attrs.put(self.state.func.op, attrs.ATTRS, {**self.state.func.attributes, **facts})
 
     def _assume(self, node: ast.Call) -> None:
         """`T.assume`: a condition on shape variables at the top of the function, or on data inside a block."""
@@ -152,13 +152,13 @@ class FunctionParser:
         test = self.evaluate(calls.bind(self.evaluate(node.func), node)["condition"])
         if test is True:
             return
-        found = test.constraints() if isinstance(test, AffineCondition) else None
-        if found is None or not all(speaks_of_sizes(c) for c in found):
+        constraints = test.constraints() if isinstance(test, AffineCondition) else None
+        if constraints is None or not all(speaks_of_sizes(c) for c in constraints):
             raise ParseError(
                 "T.assume takes a conjunction of affine comparisons of shape variables, such as n % 16 == 0 and m >= 1,"
                 f" not {describe(test)}"
             )
-        assume(func.op, found)
+        assume(func.op, constraints)
         if allowed(func.op).set.is_empty():
             raise ParseError("this assumption contradicts the ones before it: no sizes satisfy all of them")
 
@@ -199,11 +199,11 @@ class FunctionParser:
         elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             if len(target.elts) != len(value.elts):
                 raise ParseError(f"{len(value.elts)} values for {len(target.elts)} names")
-            if any(isinstance(one, ast.Subscript) for one in target.elts):
+            if any(isinstance(element, ast.Subscript) for element in target.elts):
                 self._assign_at_once(target.elts, value.elts)
                 return
-            for one, part in zip(target.elts, value.elts, strict=True):
-                self._assign(one, part, stmt)
+            for element, part in zip(target.elts, value.elts, strict=True):
+                self._assign(element, part, stmt)
         elif isinstance(target, ast.Tuple) and _is_axis(value):
             raise ParseError("axes must be declared directly in a block, before its other statements")
         elif isinstance(target, ast.Tuple | ast.List):
@@ -221,19 +221,19 @@ class FunctionParser:
     def _assign_at_once(self, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> None:
         """`A[i], B[i] = B[i], A[i]`: all values are computed before the first store, as in Python."""
         items = [self.evaluate(value) for value in values]
-        for one, item in zip(targets, items, strict=True):
-            if isinstance(one, ast.Subscript):
-                self._store(one, item)
+        for target, item in zip(targets, items, strict=True):
+            if isinstance(target, ast.Subscript):
+                self._store(target, item)
             else:
-                self._define(one, item)
+                self._define(target, item)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
         item = self.evaluate(value)
         elements = target.elts
         if not isinstance(item, tuple | list) or len(item) != len(elements):
             raise ParseError(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
-        for one, part in zip(elements, item, strict=True):
-            self._define(one, part)
+        for element, part in zip(elements, item, strict=True):
+            self._define(element, part)
 
     def _bind(self, target: ast.Name, value: ast.expr) -> None:
         word = blocks.construct_of(self.evaluate, value) if not _is_method(value) else None
@@ -267,9 +267,9 @@ class FunctionParser:
         if isinstance(item, UnboundVar):
             item = UnboundVar(target.id)
         if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):
-            made = item.ssa.owner
-            if attrs.NAME not in made.attributes:
-                made.attributes[attrs.NAME] = ir.StringAttr.get(target.id)
+            op = item.ssa.owner
+            if attrs.NAME not in op.attributes:
+                op.attributes[attrs.NAME] = ir.StringAttr.get(target.id)
         kind = "value" if is_expr(item) else "Python value"
         self.state.scope.define(target.id, item, target, kind)
 
@@ -290,9 +290,9 @@ class FunctionParser:
                 binding = state.scope.frames[0].get(key)
                 if binding is not None and binding.kind in ("size", "parameter"):
                     del state.scope.frames[0][key]
-                place = next((a for a in node.args.args if a.arg == key), node)
+                param = next((a for a in node.args.args if a.arg == key), node)
                 kind = "buffer" if isinstance(item, BufferRef) else "parameter"
-                state.scope.define(key, item, place, kind)
+                state.scope.define(key, item, param, kind)
             assert state.func is not None
             with create.at_end(state.func.body):  # an extent that is not affine emits ops
                 extents = signature.extents(names)

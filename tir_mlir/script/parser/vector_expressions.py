@@ -58,14 +58,14 @@ class Lanes:
         if self.stride != 1 or self.axis != self.buffer.rank - 1:
             return None
         type_ = ir.MemRefType(self.buffer.ssa.type)
-        known, _ = type_.get_strides_and_offset()
-        if known[-1] != 1:
+        strides, _ = type_.get_strides_and_offset()
+        if strides[-1] != 1:
             return None
         sizes = [s.as_constant() for s in self.buffer.shape]
         shape = vectors.box(sizes, self.indices, self.count)
         if shape is None:
             raise ParseError(f"{self.count} elements of {self.buffer.name} from here are part of several rows")
-        if len(shape) > 1 and not _are_dense(known[-len(shape) :], shape) and not self._is_window():
+        if len(shape) > 1 and not _are_dense(strides[-len(shape) :], shape) and not self._is_window():
             raise ParseError(
                 f"{self.count} elements of {self.buffer.name} are several rows, which its strides hold apart; "
                 "load one row at a time"
@@ -85,16 +85,16 @@ def _are_dense(strides: Sequence[int], shape: Sequence[int]) -> bool:
 
 def lanes_of(buffer: BufferRef, items: Sequence[Any]) -> Lanes | None:
     """The elements that subscripts with a slice or ramp select; None without one."""
-    held = [n for n, item in enumerate(items) if isinstance(item, Slice | Ramp)]
-    if not held:
+    sliced = [n for n, item in enumerate(items) if isinstance(item, Slice | Ramp)]
+    if not sliced:
         return None
     if len(items) != buffer.rank:
         raise ParseError(f"buffer {buffer.name} has {buffer.rank} axes but {len(items)} indices are given")
-    if len(held) > 1:
-        raise ParseError(f"a value has the lanes of one axis; {buffer.name} is sliced along {len(held)}: use a loop")
-    axis, item = held[0], items[held[0]]
+    if len(sliced) > 1:
+        raise ParseError(f"a value has the lanes of one axis; {buffer.name} is sliced along {len(sliced)}: use a loop")
+    axis, item = sliced[0], items[sliced[0]]
     ramp = item if isinstance(item, Ramp) else _ramp(buffer, axis, item)
-    indices = [_affine(buffer, ramp.base if n == axis else other) for n, other in enumerate(items)]
+    indices = [_affine(buffer, ramp.base if n == axis else index) for n, index in enumerate(items)]
     return Lanes(buffer, indices, axis, ramp.stride, ramp.lanes)
 
 
@@ -126,24 +126,22 @@ def ramp(base: Any, stride: Any, lanes: Any) -> Ramp:
     if step is None:
         raise ParseError(f"the stride of a ramp is a constant integer, not {describe(stride)}")
     if count is None or not 1 <= count <= dtypes.MOST_LANES:
-        shown = describe(lanes) if count is None else count
-        raise ParseError(f"a vector value has 2 to {dtypes.MOST_LANES} lanes, not {shown}")
+        text = describe(lanes) if count is None else count
+        raise ParseError(f"a vector value has 2 to {dtypes.MOST_LANES} lanes, not {text}")
     return Ramp(base, step, count)
 
 
-def moved(op: str, left: Any, right: Any) -> Ramp | None:
+def moved(op: str, lhs: Any, rhs: Any) -> Ramp | None:
     """`T.ramp(0, 1, 4) + i * 4`, `i * 4 - T.ramp(...)`, `T.ramp(...) * 2` as a ramp; None for anything else."""
-    ramp, other = (left, right) if isinstance(left, Ramp) else (right, left)
-    index, base = as_index(other), as_index(ramp.base)
+    ramp, scalar = (lhs, rhs) if isinstance(lhs, Ramp) else (rhs, lhs)
+    index, base = as_index(scalar), as_index(ramp.base)
     if index is None or base is None:
         return None
     if op == "+":
         return Ramp(base + index, ramp.stride, ramp.lanes)
     if op == "-":
         return (
-            Ramp(base - index, ramp.stride, ramp.lanes)
-            if ramp is left
-            else Ramp(index - base, -ramp.stride, ramp.lanes)
+            Ramp(base - index, ramp.stride, ramp.lanes) if ramp is lhs else Ramp(index - base, -ramp.stride, ramp.lanes)
         )
     factor = index.as_constant()
     return Ramp(base * factor, ramp.stride * factor, ramp.lanes) if op == "*" and factor is not None else None
@@ -203,11 +201,11 @@ def _broadcast(word: str, value: Any, lanes: Any) -> Expr:
     return Value(arithmetic.to_value(item, dtype), dtype) if count > 1 else item
 
 
-def _shuffle(word: str, given: Any, indices: Any) -> Value:
+def _shuffle(word: str, sources: Any, indices: Any) -> Value:
     """The lanes of vectors, one after another, that the indices select; one index gives a scalar."""
-    if not isinstance(given, list | tuple) or not isinstance(indices, list | tuple) or not given or not indices:
+    if not isinstance(sources, list | tuple) or not isinstance(indices, list | tuple) or not sources or not indices:
         raise ParseError(f"T.{word} takes lists: T.{word}([a, b], [0, 1])")
-    exprs = [arithmetic.as_expr(i) for i in given]
+    exprs = [arithmetic.as_expr(i) for i in sources]
     dtype = dtypes.element(dtype_of(exprs[0]))
     if any(dtypes.element(dtype_of(e)) != dtype for e in exprs):
         raise ParseError(f"T.{word} takes values of one type")
@@ -216,8 +214,8 @@ def _shuffle(word: str, given: Any, indices: Any) -> Value:
     if any(n is None or not 0 <= n < len(lanes) for n in numbers):
         raise ParseError(f"the indices of T.{word} are constants of 0 to {len(lanes) - 1}, the lanes of its values")
     picked = [_lane(*lanes[n or 0]) for n in numbers]
-    made = picked[0] if len(picked) == 1 else vectors.from_elements(picked)
-    return arithmetic.typed(made, dtypes.with_lanes(dtype, len(picked)))
+    shuffled = picked[0] if len(picked) == 1 else vectors.from_elements(picked)
+    return arithmetic.typed(shuffled, dtypes.with_lanes(dtype, len(picked)))
 
 
 def _half(word: str, dtype: Any, vec: Any) -> Value:
@@ -274,12 +272,12 @@ def bits_as(item: Expr, dtype: str) -> Value:
     sizes = [dtypes.bits(d) * dtypes.lanes(d) for d in (source, dtype)]
     if sizes[0] != sizes[1] or "bool" in (dtypes.element(source), dtypes.element(dtype)):
         raise ParseError(f"T.reinterpret is a bitcast: {source} and {dtype} differ in width")
-    value, wanted = arithmetic.to_value(item, source), dtypes.to_mlir(dtype)
+    value, type_ = arithmetic.to_value(item, source), dtypes.to_mlir(dtype)
     same = dtypes.lanes(source) == dtypes.lanes(dtype)
-    made = arith.bitcast(wanted, value) if same else vectors.bitcast(value, wanted)
+    bits = arith.bitcast(type_, value) if same else vectors.bitcast(value, type_)
     if dtypes.is_unsigned(dtype) or dtypes.is_unsigned(source):
-        made.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
-    return Value(made, dtype)
+        bits.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
+    return Value(bits, dtype)
 
 
 # ---- LLVM's intrinsics

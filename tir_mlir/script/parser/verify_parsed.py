@@ -71,5 +71,5 @@ def error_at_location(message: str, location: object, sources: Sequence[Source] 
 
 def file_position(location: object) -> tuple[str, int, int]:
     """File, line and column of an MLIR location; ("", 0, 0) if unknown."""
-    found = re.search(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)', str(location))
-    return (found.group(1), int(found.group(2)), int(found.group(3))) if found else ("", 0, 0)
+    match = re.search(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)', str(location))
+    return (match.group(1), int(match.group(2)), int(match.group(3))) if match else ("", 0, 0)

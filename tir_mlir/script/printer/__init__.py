@@ -45,22 +45,22 @@ def render(module: ir.Module, options: Options) -> str:
     writer = Writer(options.mark)
     metadata = Metadata()
     with entered():
-        found = _printed(module)
-        options = replace(options, functions=function_names([f.name for f in found]))
-        for line in header(options, any(isinstance(f, TensorFunc) for f in found)):
+        functions = _printed(module)
+        options = replace(options, functions=function_names([f.name for f in functions]))
+        for line in header(options, any(isinstance(f, TensorFunc) for f in functions)):
             writer.line(line)
         writer.line("")
         writer.line("@I.ir_module")
         writer.line("class Module:")
         with writer.indented():
-            for number, func in enumerate(found):
+            for number, func in enumerate(functions):
                 if number:
                     writer.line("")
                 if isinstance(func, Func):
                     FunctionPrinter(func, writer, options).write()
                 else:
                     GraphPrinter(func, writer, options, metadata).write()
-            if not found:
+            if not functions:
                 writer.line("pass")
         if options.show_meta:
             metadata.write(writer)

@@ -83,9 +83,9 @@ class BufferPrinter:
         """`("sa", 1)`: a stride variable by its name, a known stride by its value; None when row-major."""
         if not names and (buffer.is_view or not _is_strided(buffer)):
             return None
-        known, _ = buffer.type.get_strides_and_offset()
+        strides, _ = buffer.type.get_strides_and_offset()
         words = []
-        for axis, stride in enumerate(known):
+        for axis, stride in enumerate(strides):
             if stride != ir.ShapedType.get_dynamic_stride_or_offset() and not (names and names[axis]):
                 words.append(str(stride))
             else:
@@ -97,9 +97,9 @@ class BufferPrinter:
         """The name of a stride variable; without names the size that it is, or its number."""
         if not self._anonymous:
             return name
-        known = symbols_by_name(func_of(owner_op(buffer.value)).op).get(name)
-        shown = None if known is None else self.values.names.get(known)
-        return shown or f"s{self._strides_seen.setdefault(name, len(self._strides_seen))}"
+        symbol = symbols_by_name(func_of(owner_op(buffer.value)).op).get(name)
+        printed = None if symbol is None else self.values.names.get(symbol)
+        return printed or f"s{self._strides_seen.setdefault(name, len(self._strides_seen))}"
 
 
 def _has_wide_shape(buffer: Buffer) -> bool:
@@ -142,9 +142,9 @@ def window(op: ir.Operation) -> tuple[list[Index], list[Index]]:
     dynamic = ir.ShapedType.get_dynamic_size()
     parts: list[list[Index]] = []
     for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2])):
-        given, operands = iter(operands[:count]), operands[count:]
+        values, operands = iter(operands[:count]), operands[count:]
         static = ir.DenseI64ArrayAttr(op.attributes[key])
-        parts.append([_index(next(given)) if n == dynamic else Index.constant(n) for n in static])
+        parts.append([_index(next(values)) if n == dynamic else Index.constant(n) for n in static])
     return parts[0], parts[1]
 
 

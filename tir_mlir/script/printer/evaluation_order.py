@@ -34,15 +34,15 @@ def reads_to_bind(body: Sequence[ir.Operation]) -> set[ir.Operation]:
     """Loads and calls of a body whose value is used after a statement that may change what they read."""
     effects = [(i, op) for i, op in enumerate(body) if is_statement(op) and op.name not in BUFFER_OPS]
     readers = [(i, op) for i, op in enumerate(body) if _reads(op)]
-    found: set[ir.Operation] = set()
-    for place, op in readers:
-        after = [(i, e) for i, e in effects if i > place]
-        if not after or (len(after) == 1 and not len(after[0][1].regions)):
+    to_bind: set[ir.Operation] = set()
+    for position, op in readers:
+        later = [(i, e) for i, e in effects if i > position]
+        if not later or (len(later) == 1 and not len(later[0][1].regions)):
             continue
         last = _last_use(op, body)
-        if any((i < last or (i == last and len(e.regions))) and _may_change(e, op) for i, e in after):
-            found.add(op)
-    return found
+        if any((i < last or (i == last and len(e.regions))) and _may_change(e, op) for i, e in later):
+            to_bind.add(op)
+    return to_bind
 
 
 def _is_used(value: ir.Value) -> bool:

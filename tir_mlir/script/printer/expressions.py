@@ -67,10 +67,10 @@ class ValuePrinter:
         name = self.names.get(value)
         if name is not None:
             return ExprText(name)
-        known = self._known.get(value)
-        if known is None:
-            known = self._known[value] = self._make(value, None)
-        return known
+        cached = self._known.get(value)
+        if cached is None:
+            cached = self._known[value] = self._make(value, None)
+        return cached
 
     def alias(self, variable: ir.Value, value: ir.Value) -> None:
         """Print a variable as the expression of a value."""
@@ -81,11 +81,11 @@ class ValuePrinter:
         takes the type."""
         if dtype is None or not signs.is_integer(value.type):
             return self.text(value)
-        own = signs.dtype_of(value)
+        value_dtype = signs.dtype_of(value)
         dtype = dtypes.with_lanes(dtype, dtypes.lanes(dtypes.to_name(value.type)))
-        if own == dtype or (own is None and not dtypes.is_unsigned(dtype)):
+        if value_dtype == dtype or (value_dtype is None and not dtypes.is_unsigned(dtype)):
             return self.text(value)
-        return self._make(value, dtype) if own is None else call("T.Cast", quote(dtype), self.text(value))
+        return self._make(value, dtype) if value_dtype is None else call("T.Cast", quote(dtype), self.text(value))
 
     def index(self, index: Index) -> ExprText:
         """An affine index expression."""
@@ -133,10 +133,10 @@ class ValuePrinter:
     def _part(self, condition: Constraint, op: ir.Operation) -> ExprText:
         """One condition of a conjunction; one built by `either` prints as a disjunction."""
         box = around(op)
-        if has_division(condition.index.expr) and (found := sides(condition, box)) is not None:
-            again = either(*found, box)  # as the parser reads it
-            if again is not None and again.index.same(condition.index):
-                return binary(self.indices.constraint(found[0]), "or", self.indices.constraint(found[1]), OR)
+        if has_division(condition.index.expr) and (disjuncts := sides(condition, box)) is not None:
+            rebuilt = either(*disjuncts, box)  # as the parser reads it
+            if rebuilt is not None and rebuilt.index.same(condition.index):
+                return binary(self.indices.constraint(disjuncts[0]), "or", self.indices.constraint(disjuncts[1]), OR)
         return self.indices.constraint(condition)
 
     def _make(self, value: ir.Value, dtype: str | None) -> ExprText:
@@ -152,28 +152,28 @@ class ValuePrinter:
             return constant(op.attributes["value"], value.type, dtype)
         if name in self._handlers:
             return self._handlers[name](op, value)
-        operands, given = list(op.operands), signs.operand_dtype(op) or dtype
+        operands, operand_dtype = list(op.operands), signs.operand_dtype(op) or dtype
         if name in IFS:
             return self._if_then_else(op, value, signs.dtype_of(value) or dtype)
         if "tir.op" in op.attributes and attrs.get(op, attrs.OP) == "floormod":
-            left, right = self._sides([operands[0], self._divisor(op)], given)
-            return binary(left, "%", right, MUL)
+            lhs, rhs = self._sides([operands[0], self._divisor(op)], operand_dtype)
+            return binary(lhs, "%", rhs, MUL)
         if name in LOGICAL:
-            return self._logical(op, given)
+            return self._logical(op, operand_dtype)
         if name in OPERATORS:
             symbol, precedence = OPERATORS[name]
-            left, right = self._sides(operands, given)
-            return binary(left, symbol, right, precedence)
+            lhs, rhs = self._sides(operands, operand_dtype)
+            return binary(lhs, symbol, rhs, precedence)
         if name in CALLS:
-            return call(CALLS[name], *self._sides(operands, given))
+            return call(CALLS[name], *self._sides(operands, operand_dtype))
         if name in CASTS:
-            return self._cast(value, operands[0], given)
+            return self._cast(value, operands[0], operand_dtype)
         raise TirError(f"{name} has no TVMScript form ({op.location}); print this module as MLIR (`.text()`)")
 
-    def _cast(self, value: ir.Value, operand: ir.Value, given: str | None) -> ExprText:
-        if (known := _constant_cast(operand, _dtype_name(value))) is not None:
-            return known
-        return call("T.Cast", _dtype(value), _explicit_int32(operand, _dtype_name(value)) or self.typed(operand, given))
+    def _cast(self, value: ir.Value, operand: ir.Value, dtype: str | None) -> ExprText:
+        if (literal := _constant_cast(operand, _dtype_name(value))) is not None:
+            return literal
+        return call("T.Cast", _dtype(value), _explicit_int32(operand, _dtype_name(value)) or self.typed(operand, dtype))
 
     def _bitcast(self, op: ir.Operation, value: ir.Value) -> ExprText:
         """Between floats and integers of one width; between a signed and an unsigned integer it is a cast."""
@@ -211,28 +211,28 @@ class ValuePrinter:
 
     def _compare_ints(self, op: ir.Operation) -> ExprText:
         predicate, _ = signs.signed_predicate(ir.IntegerAttr(op.attributes["predicate"]).value)
-        left, right = self._sides(list(op.operands), signs.operand_dtype(op))
-        return binary(left, _CMPI[predicate], right, COMPARE)
+        lhs, rhs = self._sides(list(op.operands), signs.operand_dtype(op))
+        return binary(lhs, _CMPI[predicate], rhs, COMPARE)
 
     def _compare_floats(self, op: ir.Operation) -> ExprText:
         predicate = ir.IntegerAttr(op.attributes["predicate"]).value
-        left, right = (self.text(v) for v in op.operands)
+        lhs, rhs = (self.text(v) for v in op.operands)
         if predicate in _CMPF:
-            return binary(left, _CMPF[predicate], right, COMPARE)
+            return binary(lhs, _CMPF[predicate], rhs, COMPARE)
         if predicate in _UNORDERED:
-            return _not(binary(left, _UNORDERED[predicate], right, COMPARE))
+            return _not(binary(lhs, _UNORDERED[predicate], rhs, COMPARE))
         if predicate == 14 and op.operands[0] == op.operands[1]:
-            return call("T.isnan", left)
+            return call("T.isnan", lhs)
         raise TirError(f"this float comparison has no TVMScript form ({op.location})")
 
     def _logical(self, op: ir.Operation, dtype: str | None) -> ExprText:
         word, precedence, function = LOGICAL[op.name]
-        left, right = op.operands
+        lhs, rhs = op.operands
         if dtypes.element(_dtype_name(op.results[0])) != "bool":
-            return call(function, self.typed(left, dtype), self.typed(right, dtype))
-        if op.name == "arith.xori" and _is_true(right):
-            return _not(self.text(left))
-        return binary(self.text(left), word, self.text(right), precedence)
+            return call(function, self.typed(lhs, dtype), self.typed(rhs, dtype))
+        if op.name == "arith.xori" and _is_true(rhs):
+            return _not(self.text(lhs))
+        return binary(self.text(lhs), word, self.text(rhs), precedence)
 
     def _if_then_else(self, op: ir.Operation, value: ir.Value, dtype: str | None) -> ExprText:
         sides = [list(region.blocks[0].operations)[-1].operands[_number(value)] for region in op.regions]

@@ -67,10 +67,12 @@ class FunctionPrinter:
         return f"{self.names.get(arg)}: T.Buffer({self.statements.buffers.parameter(buffer)})"
 
     def _attributes(self) -> None:
-        shown = self.options.symbols
-        found = {k: v for k, v in self.func.attributes.items() if k != "global_symbol" or shown and v != self.func.name}
-        if found:
-            self.writer.line(f"T.func_attr({self.options.annotation(found)})")
+        symbols = self.options.symbols
+        attributes = {
+            k: v for k, v in self.func.attributes.items() if k != "global_symbol" or symbols and v != self.func.name
+        }
+        if attributes:
+            self.writer.line(f"T.func_attr({self.options.annotation(attributes)})")
 
     def _sizes(self, ops: list[ir.Operation]) -> None:
         """Shape variables: `n = T.int32()`."""
@@ -82,14 +84,14 @@ class FunctionPrinter:
     def _root(self, ops: list[ir.Operation]) -> None:
         """The body; the function is its own root block, printed as a comment."""
         allocs = [o for o in ops if o.name == "memref.alloc"]
-        rest = [o for o in ops if o.name != "memref.alloc"]
+        body = [o for o in ops if o.name != "memref.alloc"]
         facts = self.func.annotations
-        written = self.options.spelling == "sblock" and _are_bare_nests(rest)  # TVM makes no root for these
-        if not facts and not written and not self._has_root(rest, bool(allocs)):
+        written = self.options.spelling == "sblock" and _are_bare_nests(body)  # TVM makes no root for these
+        if not facts and not written and not self._has_root(body, bool(allocs)):
             self.statements.body(ops)
         elif self.options.syntax_sugar and not facts and not written:
             self.writer.line(f'# with {self.options.block}("root"):')
-            self._contents(allocs, rest)
+            self._contents(allocs, body)
         else:
             self.writer.line(f'with {self.options.block}("root"):')
             with self.writer.indented():
@@ -97,12 +99,12 @@ class FunctionPrinter:
                 self.writer.line("T.writes()")
                 if facts:
                     self.writer.line(f"{self.options.block_attr}({self.options.annotation(facts)})")
-                self._contents(allocs, rest)
+                self._contents(allocs, body)
 
-    def _contents(self, allocs: list[ir.Operation], rest: list[ir.Operation]) -> None:
+    def _contents(self, allocs: list[ir.Operation], body: list[ir.Operation]) -> None:
         for op in allocs:
             self.statements.alloc(op)
-        self.statements.body(rest)
+        self.statements.body(body)
 
     def _has_root(self, ops: list[ir.Operation], allocates: bool) -> bool:
         """A root block is implied by allocations, by a block with iters, and by blocks under other statements."""

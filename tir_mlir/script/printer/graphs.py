@@ -96,16 +96,16 @@ class GraphPrinter:
 
     def _attributes(self) -> None:
         func = self.func
-        found = {k: v for k, v in func.attributes.items() if k != "global_symbol" or self.options.symbols}
+        attributes = {k: v for k, v in func.attributes.items() if k != "global_symbol" or self.options.symbols}
         owner = attrs.get(func.op, encoding.OF)
         if owner is not None:  # it computes the weights of another graph
-            found |= {encoding.OF: owner, encoding.DERIVES: attrs.get(func.op, encoding.DERIVES)}
+            attributes |= {encoding.OF: owner, encoding.DERIVES: attrs.get(func.op, encoding.DERIVES)}
         named = [func.weight(n) if owner is None else func.input_name(n) for n in range(len(func.inputs))]
         weights = {self.names.get(v): w for v, w in zip(func.inputs, named, strict=True) if w is not None}
         if weights:
-            found[WEIGHTS] = weights
-        if found:
-            self.writer.line(f"R.func_attr({annotation(found, typed_bools=False)})")
+            attributes[WEIGHTS] = weights
+        if attributes:
+            self.writer.line(f"R.func_attr({annotation(attributes, typed_bools=False)})")
 
     def _body(self) -> None:
         nodes = self.func.nodes
@@ -119,8 +119,8 @@ class GraphPrinter:
             with self.writer.indented():
                 for node in nodes:
                     self._node(node)
-                made = [v for v in outputs if not isinstance(v, ir.BlockArgument) and v not in self.constants]
-                self.writer.line(f"R.output({', '.join(dict.fromkeys(map(self._name, made)))})")
+                computed = [v for v in outputs if not isinstance(v, ir.BlockArgument) and v not in self.constants]
+                self.writer.line(f"R.output({', '.join(dict.fromkeys(map(self._name, computed)))})")
         results = list(map(self._name, outputs))
         self.writer.line(f"return {sequence(results) if self.func.returns_tuple else results[0]}")
 
@@ -133,18 +133,18 @@ class GraphPrinter:
             name = self.names.bind(node.results[0], node.names[0], "lv")
             self.writer.line(f"{name}: {tensor(types[0])} = {text}")
             return
-        whole = self.names.fresh(f"{node.names[0]}_tuple", "lv")
-        self.writer.line(f"{whole}: R.Tuple({', '.join(map(tensor, types))}) = {text}")
+        tuple_name = self.names.fresh(f"{node.names[0]}_tuple", "lv")
+        self.writer.line(f"{tuple_name}: R.Tuple({', '.join(map(tensor, types))}) = {text}")
         for number, (value, name, type_) in enumerate(zip(node.results, node.names, types, strict=True)):
             bound = self.names.bind(value, name, "lv")
-            self.writer.line(f"{bound}: {tensor(type_)} = {whole}[{number}]")
+            self.writer.line(f"{bound}: {tensor(type_)} = {tuple_name}[{number}]")
 
     def _expression(self, node: Node) -> str:
         inputs = [self._name(v) for v in node.inputs]
         if node.kind == encoding.OPERATOR:
-            given = [f"{k}={_attribute(v)}" for k, v in node.attributes.items()]
+            keywords = [f"{k}={_attribute(v)}" for k, v in node.attributes.items()]
             operands = [sequence(inputs)] if on_demand.load("operators").takes_tuple(node.operator) else inputs
-            return f"R.{node.operator}({', '.join([*operands, *given])})"
+            return f"R.{node.operator}({', '.join([*operands, *keywords])})"
         callee = node.callee
         assert callee is not None
         if callee.is_graph:
@@ -199,7 +199,7 @@ def _attribute(value: Any) -> str:
 def _size_names(func: TensorFunc) -> list[str]:
     """The named sizes of a graph, in order."""
     types = [func.input_type(n) for n in range(len(func.inputs))] + [t for node in func.nodes for t in node.types]
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for size in (s for t in types for s in t.shape if isinstance(s, str)):
-        found.update((n.id, None) for n in ast.walk(ast.parse(size, mode="eval")) if isinstance(n, ast.Name))
-    return list(found)
+        names.update((n.id, None) for n in ast.walk(ast.parse(size, mode="eval")) if isinstance(n, ast.Name))
+    return list(names)

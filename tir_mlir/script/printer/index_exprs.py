@@ -97,11 +97,11 @@ class IndexPrinter:
             constant = -constant
             for term in terms:
                 term.factor = -term.factor
-        left = [t for t in terms if t.factor > 0]
-        right = [t for t in terms if t.factor < 0]
-        for term in right:
+        lhs = [t for t in terms if t.factor > 0]
+        rhs = [t for t in terms if t.factor < 0]
+        for term in rhs:
             term.factor = -term.factor
-        return binary(self._sum(left, 0), "==", self._sum(right, -constant), COMPARE)
+        return binary(self._sum(lhs, 0), "==", self._sum(rhs, -constant), COMPARE)
 
     def _sum(self, terms: list[SumTerm], constant: int) -> ExprText:
         if not terms:
@@ -125,24 +125,24 @@ class IndexPrinter:
         return result
 
     def _terms(self, expr: ir.AffineExpr, values: Values) -> tuple[list[SumTerm], int]:
-        found: dict[str, SumTerm] = {}
-        constant = self._collect(expr, values, 1, found)
-        return self._with_remainders(found, constant)
+        sum_terms: dict[str, SumTerm] = {}
+        constant = self._collect(expr, values, 1, sum_terms)
+        return self._with_remainders(sum_terms, constant)
 
-    def _with_remainders(self, found: dict[str, SumTerm], constant: int) -> tuple[list[SumTerm], int]:
+    def _with_remainders(self, sum_terms: dict[str, SumTerm], constant: int) -> tuple[list[SumTerm], int]:
         """Rewrite `x - x // c * c` as `x % c`, complete remainders first, to a fixed point."""
         changed = True
         while changed:
             changed = False
-            quotients = [(t.quotient, t) for t in found.values() if t.quotient is not None and t.factor]
+            quotients = [(t.quotient, t) for t in sum_terms.values() if t.quotient is not None and t.factor]
             for _, term in sorted(quotients, key=lambda pair: (pair[1].factor % pair[0].divisor != 0, pair[1].key)):
-                if (shift := self._remainder(term, found)) is not None:
+                if (shift := self._remainder(term, sum_terms)) is not None:
                     constant += shift
                     changed = True
                     break
-        return [t for t in found.values() if t.factor], constant
+        return [t for t in sum_terms.values() if t.factor], constant
 
-    def _remainder(self, term: SumTerm, found: dict[str, SumTerm]) -> int | None:
+    def _remainder(self, term: SumTerm, sum_terms: dict[str, SumTerm]) -> int | None:
         """`x * 4 - x // 4 * 15` -> `x % 4 * 4 + x // 4`, if that makes the factors smaller.
 
         `%` is expanded first (here and by MLIR's simplifier), so that equal expressions print the same.
@@ -150,64 +150,68 @@ class IndexPrinter:
         """
         inner = term.quotient
         assert inner is not None
-        held = [found[n.text.text].factor if n.text.text in found else 0 for n in inner.terms]
-        times = -term.factor // inner.divisor if term.factor % inner.divisor == 0 else held[0] // inner.terms[0].factor
-        left = [h - times * n.factor for h, n in zip(held, inner.terms, strict=True)]
-        if times == 0 or any(abs(new) >= abs(old) for new, old in zip(left, held, strict=True)):
+        factors = [sum_terms[n.text.text].factor if n.text.text in sum_terms else 0 for n in inner.terms]
+        times = (
+            -term.factor // inner.divisor if term.factor % inner.divisor == 0 else factors[0] // inner.terms[0].factor
+        )
+        reduced = [h - times * n.factor for h, n in zip(factors, inner.terms, strict=True)]
+        if times == 0 or any(abs(new) >= abs(old) for new, old in zip(reduced, factors, strict=True)):
             return None
         if abs(term.factor + times * inner.divisor) >= abs(term.factor):
             return None
-        for part, new in zip(inner.terms, left, strict=True):
-            found[part.text.text].factor = new
+        for part, new in zip(inner.terms, reduced, strict=True):
+            sum_terms[part.text.text].factor = new
         term.factor += times * inner.divisor
         text = binary(self._sum(inner.terms, inner.constant), "%", self._integer(inner.divisor), MUL)
-        _add(found, _compound(text, inner.terms), times)
+        _add(sum_terms, _compound(text, inner.terms), times)
         return -times * inner.constant
 
-    def _collect(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, SumTerm]) -> int:
+    def _collect(self, expr: ir.AffineExpr, values: Values, factor: int, sum_terms: dict[str, SumTerm]) -> int:
         """Add `expr * factor` to the terms; returns the constant part."""
         terms, constant = linear_terms(expr)
         constant *= factor
-        for term, own in terms.items():
-            constant += self._collect_term(term, values, own * factor, found)
+        for term, coefficient in terms.items():
+            constant += self._collect_term(term, values, coefficient * factor, sum_terms)
         return constant
 
-    def _collect_term(self, expr: ir.AffineExpr, values: Values, factor: int, found: dict[str, SumTerm]) -> int:
+    def _collect_term(self, expr: ir.AffineExpr, values: Values, factor: int, sum_terms: dict[str, SumTerm]) -> int:
         """Add a term that is not a sum; divisions and remainders are expanded."""
         if isinstance(expr, (ir.AffineFloorDivExpr, ir.AffineModExpr)):
             divisor = expr.rhs.maybe_downcast()
             if isinstance(divisor, ir.AffineConstantExpr):
                 if isinstance(expr, ir.AffineModExpr):
-                    return self._modulo(expr.lhs, values, divisor.value, factor, found)
+                    return self._modulo(expr.lhs, values, divisor.value, factor, sum_terms)
                 terms, constant = self._terms(expr.lhs, values)
-                return self._quotient(terms, constant, divisor.value, factor, found)
-        _add(found, self._leaf(expr, values), factor)
+                return self._quotient(terms, constant, divisor.value, factor, sum_terms)
+        _add(sum_terms, self._leaf(expr, values), factor)
         return 0
 
     def _quotient(
-        self, terms: list[SumTerm], constant: int, divisor: int, factor: int, found: dict[str, SumTerm]
+        self, terms: list[SumTerm], constant: int, divisor: int, factor: int, sum_terms: dict[str, SumTerm]
     ) -> int:
         """Add `(terms + constant) // divisor * factor`: `(i * 16 + j) // 16` is `i + j // 16`.
 
         Returns the constant part.
         """
-        rest = [t for t in terms if t.factor % divisor]
+        indivisible = [t for t in terms if t.factor % divisor]
         for term in terms:
             if term.factor % divisor == 0:
-                _add(found, term, term.factor // divisor * factor)
-        if not rest or constant % divisor == 0:
+                _add(sum_terms, term, term.factor // divisor * factor)
+        if not indivisible or constant % divisor == 0:
             outside, constant = constant // divisor * factor, 0
         else:
             outside = 0
-        if rest:
-            common = math.gcd(divisor, constant, *[t.factor for t in rest])
-            rest = [replace(t, factor=t.factor // common) for t in rest]
+        if indivisible:
+            common = math.gcd(divisor, constant, *[t.factor for t in indivisible])
+            indivisible = [replace(t, factor=t.factor // common) for t in indivisible]
             constant, divisor = constant // common, divisor // common
-            text = binary(self._sum(rest, constant), "//", self._integer(divisor), MUL)
-            _add(found, _compound(text, rest, Quotient(rest, constant, divisor)), factor)
+            text = binary(self._sum(indivisible, constant), "//", self._integer(divisor), MUL)
+            _add(sum_terms, _compound(text, indivisible, Quotient(indivisible, constant, divisor)), factor)
         return outside
 
-    def _modulo(self, expr: ir.AffineExpr, values: Values, divisor: int, factor: int, found: dict[str, SumTerm]) -> int:
+    def _modulo(
+        self, expr: ir.AffineExpr, values: Values, divisor: int, factor: int, sum_terms: dict[str, SumTerm]
+    ) -> int:
         """Add `expr % divisor * factor`, expanded to x - x // divisor * divisor; returns the constant part."""
         inner: dict[str, SumTerm] = {}
         constant = self._collect(expr, values, 1, inner)
@@ -215,33 +219,33 @@ class IndexPrinter:
         inner = {text: term for text, term in inner.items() if term.factor % divisor}
         terms, constant = self._with_remainders(inner, constant)
         for term in terms:
-            _add(found, term, term.factor * factor)
-        return constant * factor + self._quotient(terms, constant, divisor, -divisor * factor, found)
+            _add(sum_terms, term, term.factor * factor)
+        return constant * factor + self._quotient(terms, constant, divisor, -divisor * factor, sum_terms)
 
     def _leaf(self, expr: ir.AffineExpr, values: Values) -> SumTerm:
         """A term for a variable, a ceildiv, or a product, quotient or remainder by a variable."""
         if isinstance(expr, ir.AffineDimExpr):
             text = self._value_text(values[expr.position])
             return SumTerm(text, 1, self._rank(text.text), _is_size(values[expr.position]))
-        left, right = expr.lhs, expr.rhs.maybe_downcast()  # type: ignore[attr-defined]
-        terms, constant = self._terms(left, values)
+        lhs, rhs = expr.lhs, expr.rhs.maybe_downcast()  # type: ignore[attr-defined]
+        terms, constant = self._terms(lhs, values)
         sum_ = self._sum(terms, constant)
-        if isinstance(right, ir.AffineConstantExpr):
-            rounded = self._sum(terms, constant + right.value - 1)  # a ceildiv
-            return _compound(binary(rounded, "//", self._integer(right.value), MUL), terms)
-        other = self._sum(*self._terms(right, values))
+        if isinstance(rhs, ir.AffineConstantExpr):
+            rounded = self._sum(terms, constant + rhs.value - 1)  # a ceildiv
+            return _compound(binary(rounded, "//", self._integer(rhs.value), MUL), terms)
+        operand = self._sum(*self._terms(rhs, values))
         for kind, symbol in ((ir.AffineMulExpr, "*"), (ir.AffineModExpr, "%"), (ir.AffineFloorDivExpr, "//")):
             if isinstance(expr, kind):
-                return _compound(binary(sum_, symbol, other, MUL), terms)
-        return _compound(call("T.ceildiv", sum_, other), terms)
+                return _compound(binary(sum_, symbol, operand, MUL), terms)
+        return _compound(call("T.ceildiv", sum_, operand), terms)
 
 
-def _add(found: dict[str, SumTerm], term: SumTerm, factor: int) -> None:
+def _add(sum_terms: dict[str, SumTerm], term: SumTerm, factor: int) -> None:
     """Add `term * factor` to a sum."""
-    if term.text.text in found:
-        found[term.text.text].factor += factor
+    if term.text.text in sum_terms:
+        sum_terms[term.text.text].factor += factor
     else:
-        found[term.text.text] = replace(term, factor=factor)
+        sum_terms[term.text.text] = replace(term, factor=factor)
 
 
 def _compound(text: ExprText, terms: list[SumTerm], quotient: Quotient | None = None) -> SumTerm:

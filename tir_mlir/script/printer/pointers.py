@@ -28,17 +28,17 @@ def access_ptr(values: ValuePrinter, op: ir.Operation) -> ExprText:
     """
     if (base := base_of(op)) is not None:
         return ExprText(f"{values.text(base).text}.data")
-    found = address(op)
-    if found is None:
+    target = address(op)
+    if target is None:
         raise TirError(f"a pointer that is not base + start * bytes of a buffer has no TVMScript form ({op.location})")
-    buffer, start = found
+    buffer, start = target
     name = values.text(buffer.value).text
     access = attrs.get(op, attrs.ACCESS, "rw")
     extra, count = extra_offset(start, buffer), declared_count(op)
     if extra is not None or count is not None:
-        more = [] if extra is None else [f"offset={values.text(extra).text}"]
-        more += [] if count is None else [f"extent={count}"]
-        return call(f"{name}.access_ptr", quote(access), *more)
+        keywords = [] if extra is None else [f"offset={values.text(extra).text}"]
+        keywords += [] if count is None else [f"extent={count}"]
+        return call(f"{name}.access_ptr", quote(access), *keywords)
     kind, size = call("T.type_annotation", quote(buffer.dtype)), _extent(values, buffer)
     return call("T.tvm_access_ptr", kind, f"{name}.data", values.text(start), size, str(_MASKS[access]))
 

@@ -20,10 +20,10 @@ class ExprText(NamedTuple):
         return self.text if self.precedence >= precedence else f"({self.text})"
 
 
-def binary(left: ExprText, operator: str, right: ExprText, precedence: int) -> ExprText:
-    """`left operator right`, parenthesised to parse to this tree."""
+def binary(lhs: ExprText, operator: str, rhs: ExprText, precedence: int) -> ExprText:
+    """`lhs operator rhs`, parenthesised to parse to this tree."""
     low = precedence + 1 if precedence == COMPARE else precedence  # Python chains comparisons
-    return ExprText(f"{left.within(low)} {operator} {right.within(precedence + 1)}", precedence)
+    return ExprText(f"{lhs.within(low)} {operator} {rhs.within(precedence + 1)}", precedence)
 
 
 def call(name: str, *args: ExprText | str) -> ExprText:

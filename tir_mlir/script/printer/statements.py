@@ -66,16 +66,16 @@ class StatementPrinter:
 
     def body(self, ops: Sequence[ir.Operation]) -> None:
         """The statements of a body; `T.evaluate(0)` for an empty one."""
-        before = len(self.writer.lines)
+        line_count = len(self.writer.lines)
         late = reads_to_bind(ops)
         grouped: set[ir.Operation] = set()
-        for place, op in enumerate(statements := [o for o in ops if o in late or is_let(o) or is_statement(o)]):
+        for position, op in enumerate(statements := [o for o in ops if o in late or is_let(o) or is_statement(o)]):
             if op in late or is_let(op):
                 self._let(op)
             elif op not in grouped:
-                grouped |= set(lanes := vector_values.scattered(statements, place))
+                grouped |= set(lanes := vector_values.scattered(statements, position))
                 self.writer.line(vector_values.scatter(self.values, lanes)) if lanes else self.statement(op)
-        if len(self.writer.lines) == before:
+        if len(self.writer.lines) == line_count:
             self.writer.line("T.evaluate(0)")
 
     def nested(self, ops: Sequence[ir.Operation]) -> None:
@@ -132,23 +132,23 @@ class StatementPrinter:
         self.writer.line(f"{name}: T.let[T.{signs.dtype_of(value) or dtypes.to_name(value.type)}] = {text.text}")
 
     def _store(self, op: ir.Operation) -> None:
-        given = op.operands[0]
+        stored = op.operands[0]
         if op.name == AFFINE_STORE:
             target = self.values.affine_access(op)
         elif op.name == "affine.vector_store":
-            target, given = vector_values.target(self.values, op)
+            target, stored = vector_values.target(self.values, op)
         else:
             target = self.values.access(op.operands[1], list(op.operands)[2:])
-        dtype = dtypes.with_lanes(Buffer(op.operands[1]).dtype, dtypes.lanes(dtypes.to_name(given.type)))
-        value = self.values.typed(given, dtype)
+        dtype = dtypes.with_lanes(Buffer(op.operands[1]).dtype, dtypes.lanes(dtypes.to_name(stored.type)))
+        value = self.values.typed(stored, dtype)
         self.writer.line(f"{target.text} = {value.text}", self._id(op))
 
     def _if(self, op: ir.Operation) -> None:
         bodies = [_body_ops(region.blocks[0]) for region in op.regions if len(region.blocks)]
         if is_data_where(op):
             inner = bodies[0][0]
-            held = _body_ops(inner.regions[0].blocks[0])[0] if is_where(inner) else inner
-            self._block(Block(held), [op] if held == inner else [op, inner])
+            block_op = _body_ops(inner.regions[0].blocks[0])[0] if is_where(inner) else inner
+            self._block(Block(block_op), [op] if block_op == inner else [op, inner])
             return
         if is_where(op) and len(inner := [o for o in bodies[0] if is_statement(o)]) == 1 and is_block(inner[0]):
             self._block(Block(inner[0]), [op])
@@ -190,18 +190,18 @@ class StatementPrinter:
             self.nested(_body_ops(body))
 
     def _while(self, op: ir.Operation) -> None:
-        before, after = (region.blocks[0] for region in op.regions)
-        ops = [o.operation for o in before.operations]
+        condition, body = (region.blocks[0] for region in op.regions)
+        ops = [o.operation for o in condition.operations]
         if len(op.results) or any(is_statement(o) for o in ops[:-1]):
             raise TirError(f"a while loop with values or stores in its condition has no TVMScript form ({op.location})")
         self.writer.line(f"while {self.values.text(ops[-1].operands[0]).text}:", self._id(op))
-        self.nested(_body_ops(after))
+        self.nested(_body_ops(body))
 
     def _bound_block(self, op: ir.Operation) -> tuple[Block, list[ir.Operation]] | None:
         """The block under loops that find its bindings, which print as the values, and its guards."""
         values, guards = {}, []
-        while (found := bound_value(op)) is not None:
-            values[Loop(op).var], branch = found
+        while (search := bound_value(op)) is not None:
+            values[Loop(op).var], branch = search
             inner = _body_ops(branch.regions[0].blocks[0])
             if len(inner) != 1:
                 return None
@@ -293,16 +293,16 @@ class StatementPrinter:
             if init is not None:
                 self.writer.line("with T.init():")
                 self.nested(_body_ops(init.regions[0].blocks[0]))
-            taken = {*owned, *views}
-            self.body([o for o in ops if o not in taken and not is_init(o)])
+            declared = {*owned, *views}
+            self.body([o for o in ops if o not in declared and not is_init(o)])
 
     def _facts(self, block: Block) -> dict[str, Any]:
         """The annotations, and unless anonymous the hidden regions, without which the text would not verify."""
         hidden = None if self.options.anonymous else attrs.get(block.op, attrs.HIDDEN)
         return block.annotations if hidden is None else {**block.annotations, attrs.HIDDEN: hidden}
 
-    def _regions(self, function: str, found: Sequence[Region]) -> None:
-        self.writer.line(f"{function}({', '.join(self.buffers.region(r) for r in found)})")
+    def _regions(self, function: str, regions: Sequence[Region]) -> None:
+        self.writer.line(f"{function}({', '.join(self.buffers.region(r) for r in regions)})")
 
     def _iters(self, block: Block) -> None:
         """The axes; consecutive iters that equal a loop variable over its whole range are printed as one `remap`."""

@@ -12,9 +12,9 @@ from mlir import ir
 _RESERVED = frozenset({"T", "I", "range", "float", "int", "bool"})
 
 
-def identifier(wanted: str, default: str = "v") -> str:
+def identifier(text: str, default: str = "v") -> str:
     """The nearest Python identifier: `A_global.A_reg` -> `A_global_A_reg`, `for` -> `for_`."""
-    name = re.sub(r"[^0-9A-Za-z_]", "_", wanted) or default
+    name = re.sub(r"[^0-9A-Za-z_]", "_", text) or default
     if name[0].isdigit():
         name = f"{default}_{name}"
     return f"{name}_" if keyword.iskeyword(name) or name in _RESERVED else name
@@ -22,20 +22,20 @@ def identifier(wanted: str, default: str = "v") -> str:
 
 def function_names(names: Sequence[str]) -> dict[str, str]:
     """Names of functions that are no identifiers -> what is printed: `a.b` -> `a_b`, or `a_b_1` beside an `a_b`."""
-    found: dict[str, str] = {}
-    taken = set(names)
+    printed: dict[str, str] = {}
+    reserved = set(names)
     for name in names:
         base = name if name.isidentifier() else identifier(name, "f")
         base = f"{base}_" if keyword.iskeyword(base) else base
         if base == name:
             continue
-        made, number = base, 0
-        while made in taken:
+        unique, number = base, 0
+        while unique in reserved:
             number += 1
-            made = f"{base}_{number}"
-        taken.add(made)
-        found[name] = made
-    return found
+            unique = f"{base}_{number}"
+        reserved.add(unique)
+        printed[name] = unique
+    return printed
 
 
 class Names:
@@ -49,15 +49,15 @@ class Names:
         self._of: dict[ir.Value, str] = {}
         self._order: dict[str, int] = {}
 
-    def bind(self, value: ir.Value, wanted: str, default: str = "v") -> str:
-        """Bind a value to a name unique in scope: `wanted`, or with the first free suffix `_1`, `_2`, ..."""
-        name = self.fresh(wanted, default)
+    def bind(self, value: ir.Value, hint: str, default: str = "v") -> str:
+        """Bind a value to a name unique in scope: `hint`, or with the first free suffix `_1`, `_2`, ..."""
+        name = self.fresh(hint, default)
         self._of[value] = name
         return name
 
-    def fresh(self, wanted: str, default: str = "v") -> str:
+    def fresh(self, hint: str, default: str = "v") -> str:
         """A new name, unique in scope."""
-        base = "v" if self._anonymous else identifier(wanted, default)
+        base = "v" if self._anonymous else identifier(hint, default)
         base = f"{base}_" if base in self._reserved else base
         name, number = base, 0
         while name in self._used:

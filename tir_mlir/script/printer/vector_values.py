@@ -41,16 +41,16 @@ def target(values: ValuePrinter, op: ir.Operation) -> tuple[ExprText, ir.Value]:
     return _slice(values, op, shape), value
 
 
-def scattered(ops: Sequence[ir.Operation], place: int) -> list[ir.Operation]:
+def scattered(ops: Sequence[ir.Operation], position: int) -> list[ir.Operation]:
     """The stores from a place on that write the lanes of one vector, in order, at a constant step; else none."""
-    first = ops[place]
+    first = ops[position]
     vector = _lane_of(first, 0)
     if vector is None:
         return []
-    found = list(ops[place : place + vectors.shape_of(vector)[0]])
-    if any(_lane_of(op, n) != vector for n, op in enumerate(found)) or len(found) != vectors.shape_of(vector)[0]:
+    stores = list(ops[position : position + vectors.shape_of(vector)[0]])
+    if any(_lane_of(op, n) != vector for n, op in enumerate(stores)) or len(stores) != vectors.shape_of(vector)[0]:
         return []
-    return found if _steps(found) is not None else []
+    return stores if _steps(stores) is not None else []
 
 
 def scatter(values: ValuePrinter, stores: Sequence[ir.Operation]) -> str:
@@ -63,14 +63,14 @@ def _lane_of(op: ir.Operation, lane: int) -> ir.Value | None:
     """The vector of whose lane a store writes the value."""
     if op.name != _STORE or isinstance(op.operands[0].owner, ir.Block):
         return None
-    made = op.operands[0].owner.operation
+    extract = op.operands[0].owner.operation
     if (
-        made.name != "vector.extract"
-        or attrs.integers(made, "static_position") != [lane]
-        or attrs.NAME in made.attributes
+        extract.name != "vector.extract"
+        or attrs.integers(extract, "static_position") != [lane]
+        or attrs.NAME in extract.attributes
     ):
         return None
-    return made.operands[0]
+    return extract.operands[0]
 
 
 def _slice(values: ValuePrinter, op: ir.Operation, shape: Sequence[int]) -> ExprText:
@@ -98,9 +98,9 @@ def _range(values: ValuePrinter, low: Index, stride: int, lanes: int) -> str:
 
 
 def _strided(values: ValuePrinter, ops: Sequence[ir.Operation]) -> ExprText:
-    found = _steps(ops)
-    assert found is not None
-    return _access(values, ops[0], found[0], found[1], len(ops))
+    steps = _steps(ops)
+    assert steps is not None
+    return _access(values, ops[0], steps[0], steps[1], len(ops))
 
 
 def _steps(ops: Sequence[ir.Operation]) -> tuple[int, int] | None:
@@ -142,10 +142,10 @@ def _element(value: ir.Value) -> str | None:
 
 def dense(attribute: ir.Attribute, type_: ir.VectorType, dtype: str | None) -> ExprText:
     """A constant vector of equal lanes."""
-    found = ir.DenseElementsAttr(attribute)
-    if not found.is_splat or len(type_.shape) != 1:
+    elements = ir.DenseElementsAttr(attribute)
+    if not elements.is_splat or len(type_.shape) != 1:
         raise TirError("a constant vector of different lanes has no TVMScript form")
-    scalar = constant(found.get_splat_value(), type_.element_type, dtype and dtypes.element(dtype))
+    scalar = constant(elements.get_splat_value(), type_.element_type, dtype and dtypes.element(dtype))
     return splat(scalar, type_.shape[0])
 
 
@@ -155,32 +155,32 @@ def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
     if len(loads) == len(makers) and _steps(loads) is not None and not any(map(values.names.get, op.operands)):
         return _strided(values, loads)
     lanes = [_lane(v) for v in op.operands]
-    given: list[ir.Value] = []
+    sources: list[ir.Value] = []
     for vector, _ in lanes:
-        if vector not in given:
-            given.append(vector)
+        if vector not in sources:
+            sources.append(vector)
     starts: list[int] = []
-    for number, vector in enumerate(given):
-        before = given[number - 1].type if number else None
-        size = before.shape[0] if isinstance(before, ir.VectorType) else 1
+    for number, vector in enumerate(sources):
+        previous = sources[number - 1].type if number else None
+        size = previous.shape[0] if isinstance(previous, ir.VectorType) else 1
         starts.append(starts[-1] + size if number else 0)
-    picked = [starts[given.index(vector)] + lane for vector, lane in lanes]
+    picked = [starts[sources.index(vector)] + lane for vector, lane in lanes]
     dtype = _element(op.results[0])
-    return _shuffled([values.typed(v, dtype) for v in given], picked)
+    return _shuffled([values.typed(v, dtype) for v in sources], picked)
 
 
 def _lane(value: ir.Value) -> tuple[ir.Value, int]:
     """The vector and lane that a scalar is, or the scalar."""
     owner = value.owner
     if not isinstance(owner, ir.Block) and owner.name == "vector.extract" and attrs.NAME not in owner.attributes:
-        place = attrs.integers(owner.operation, "static_position")
-        if not _is_bits(owner.operation) and len(place) == 1:
-            return owner.operands[0], place[0]
+        position = attrs.integers(owner.operation, "static_position")
+        if not _is_bits(owner.operation) and len(position) == 1:
+            return owner.operands[0], position[0]
     return value, 0
 
 
-def _shuffled(given: Sequence[ExprText], picked: Sequence[int]) -> ExprText:
-    return call("T.Shuffle", f"[{', '.join(g.text for g in given)}]", f"[{', '.join(map(str, picked))}]")
+def _shuffled(sources: Sequence[ExprText], picked: Sequence[int]) -> ExprText:
+    return call("T.Shuffle", f"[{', '.join(g.text for g in sources)}]", f"[{', '.join(map(str, picked))}]")
 
 
 def _is_bits(op: ir.Operation) -> bool:
@@ -192,10 +192,10 @@ def _extract(values: ValuePrinter, op: ir.Operation) -> ExprText:
     if _is_bits(op):
         source = op.operands[0].owner.operands[0]
         return call("T.reinterpret", quote(_name(op.results[0])), values.text(source))
-    place = attrs.integers(op, "static_position")
-    if len(place) != 1 or len(op.operands) > 1:
+    position = attrs.integers(op, "static_position")
+    if len(position) != 1 or len(op.operands) > 1:
         raise TirError(f"this vector.extract has no TVMScript form ({op.location})")
-    return _shuffled([values.text(op.operands[0])], place)
+    return _shuffled([values.text(op.operands[0])], position)
 
 
 def _bits(values: ValuePrinter, op: ir.Operation, value: ir.Value) -> ExprText:

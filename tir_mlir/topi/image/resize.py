@@ -63,10 +63,10 @@ def _linear(x: te.Tensor, shape: Any, places: dict[int, _Place]) -> te.Tensor:
             return as_type(x(*index), x.dtype, wide)
 
         (y0, y1, fy), (z0, z1, fz) = high.between(i[h], wide), broad.between(i[w], wide)
-        one = constant(1, wide)
-        above = at(y0, z0) * (one - fz) + at(y0, z1) * fz
-        below = at(y1, z0) * (one - fz) + at(y1, z1) * fz
-        return as_type(above * (one - fy) + below * fy, wide, x.dtype)
+        unit = constant(1, wide)
+        above = at(y0, z0) * (unit - fz) + at(y0, z1) * fz
+        below = at(y1, z0) * (unit - fz) + at(y1, z1) * fz
+        return as_type(above * (unit - fy) + below * fy, wide, x.dtype)
 
     return te.compute(shape, element, name="T_resize")
 
@@ -92,16 +92,16 @@ class _Place:
     def nearest(self, i: Any, rounding: str) -> Any:
         top, bottom = self._top(i), self.bottom
         if rounding == "floor" or (rounding == "round" and self.repeats):
-            at = top // bottom
+            source_index = top // bottom
         elif rounding == "round_prefer_floor":
-            at = (top * 2 + bottom - 1) // (2 * bottom)
+            source_index = (top * 2 + bottom - 1) // (2 * bottom)
         elif rounding == "ceil":
-            at = (top + bottom - 1) // bottom
+            source_index = (top + bottom - 1) // bottom
         elif rounding == "round_prefer_ceil" or not self._has_ties():
-            at = (top * 2 + bottom) // (2 * bottom)
+            source_index = (top * 2 + bottom) // (2 * bottom)
         else:  # to even: halves, one of them down and one up
-            at = (top * 2 + bottom) // (4 * bottom) + (top * 2 + 3 * bottom - 1) // (4 * bottom)
-        return te.max(te.min(at, self.n - 1), 0)
+            source_index = (top * 2 + bottom) // (4 * bottom) + (top * 2 + 3 * bottom - 1) // (4 * bottom)
+        return te.max(te.min(source_index, self.n - 1), 0)
 
     def _has_ties(self) -> bool:
         """Whether some place is in the middle of two elements."""
@@ -110,9 +110,9 @@ class _Place:
     def between(self, i: Any, dtype: str) -> tuple[Any, Any, Any]:
         """The elements before and after, and how far it is from the first one."""
         top = self._top(i)
-        at = top // self.bottom
+        source_index = top // self.bottom
         far = constant(top % self.bottom, dtype) * constant(1 / self.bottom, dtype)
-        return te.max(te.min(at, self.n - 1), 0), te.max(te.min(at + 1, self.n - 1), 0), far
+        return te.max(te.min(source_index, self.n - 1), 0), te.max(te.min(source_index + 1, self.n - 1), 0), far
 
 
 def upsampling(

@@ -32,8 +32,8 @@ Number = Callable[[float], Any]
 
 def relu(x: Any) -> te.Tensor:
     """max(x, 0)."""
-    given = tensor("nn.relu", "x", x)
-    return te.compute(given.shape, lambda *i: te.max(given(*i), constant(0, given.dtype)), name="T_relu")
+    operand = tensor("nn.relu", "x", x)
+    return te.compute(operand.shape, lambda *i: te.max(operand(*i), constant(0, operand.dtype)), name="T_relu")
 
 
 def relu6(x: Any) -> te.Tensor:
@@ -43,14 +43,14 @@ def relu6(x: Any) -> te.Tensor:
 
 def _activation(name: str, x: Any, function: Callable[[Any, Number], Any]) -> te.Tensor:
     """`function(value, number)` of floats, in the wide type; `number` makes a constant of it."""
-    given = floats(f"nn.{name}", "x", x)
-    wide = wide_type(given.dtype)
+    operand = floats(f"nn.{name}", "x", x)
+    wide = wide_type(operand.dtype)
     number = lambda v: constant(v, wide)  # noqa: E731
 
     def element(v: Any) -> Any:
-        return as_type(function(as_type(v, given.dtype, wide), number), wide, given.dtype)
+        return as_type(function(as_type(v, operand.dtype, wide), number), wide, operand.dtype)
 
-    return mapped(name, given, element)
+    return mapped(name, operand, element)
 
 
 def leaky_relu(x: Any, alpha: float = 0.01) -> te.Tensor:
@@ -133,21 +133,21 @@ def mish(x: Any) -> te.Tensor:
 
 def prelu(x: Any, slope: Any, axis: int = 1) -> te.Tensor:
     """x above 0, slope * x below, with a slope for each position of one axis, or one for all."""
-    given, slopes = floats("nn.prelu", "x", x), ranked("nn.prelu", "slope", slope, 1)
-    one_type("nn.prelu", x=given, slope=slopes)
+    operand, slopes = floats("nn.prelu", "x", x), ranked("nn.prelu", "slope", slope, 1)
+    one_type("nn.prelu", x=operand, slope=slopes)
     if is_one(slopes.shape[0]):
-        at = None
+        dim = None
     else:
-        at = axis_of("nn.prelu", axis, given.ndim)
-        if not same(given.shape[at], slopes.shape[0]):
-            told = f"{described('slope', slopes)} at axis {at} of {described('x', given)}"
-            raise refuse("nn.prelu", told, f"pass a slope of {given.shape[at]} elements, or of one")
+        dim = axis_of("nn.prelu", axis, operand.ndim)
+        if not same(operand.shape[dim], slopes.shape[0]):
+            problem = f"{described('slope', slopes)} at axis {dim} of {described('x', operand)}"
+            raise refuse("nn.prelu", problem, f"pass a slope of {operand.shape[dim]} elements, or of one")
 
     def element(*i: Any) -> Any:
-        v, zero = given(*i), constant(0, given.dtype)
-        return te.Select(v > zero, v, v * slopes(0 if at is None else i[at]))
+        v, zero = operand(*i), constant(0, operand.dtype)
+        return te.Select(v > zero, v, v * slopes(0 if dim is None else i[dim]))
 
-    return te.compute(given.shape, element, name="T_prelu")
+    return te.compute(operand.shape, element, name="T_prelu")
 
 
 def dropout(x: Any, rate: float = 0.5) -> te.Tensor:

@@ -75,25 +75,25 @@ class _Attention:
         return (a, c, b, d) if self.swap else (a, b, c, d)
 
     def _check(self) -> None:
-        told = ", ".join(described(n, x) for n, x in (("query", self.q), ("key", self.k), ("value", self.v)))
-        wanted = (self.batch, self.keys, self.groups, self.depth)
-        if not all(map(same, self.turned(self.k.shape), wanted)) or not same(self.v.shape[0], self.batch):
-            raise refuse(OP, told, f"pass a key of shape {shown(self.turned(wanted))}")
+        operands_text = ", ".join(described(n, x) for n, x in (("query", self.q), ("key", self.k), ("value", self.v)))
+        key_shape = (self.batch, self.keys, self.groups, self.depth)
+        if not all(map(same, self.turned(self.k.shape), key_shape)) or not same(self.v.shape[0], self.batch):
+            raise refuse(OP, operands_text, f"pass a key of shape {shown(self.turned(key_shape))}")
         if exact_quotient([self.heads], [self.groups]) is None:
-            problem = f"{told}: {self.heads} heads of queries for {self.groups} of keys"
+            problem = f"{operands_text}: {self.heads} heads of queries for {self.groups} of keys"
             raise refuse(OP, problem, "use a number of key heads that divides the heads of the query")
         if not isinstance(self.depth, int):
-            raise refuse(OP, f"{told}: the last axis is symbolic", "use a number, and pass scale")
+            raise refuse(OP, f"{operands_text}: the last axis is symbolic", "use a number, and pass scale")
 
     def _checked_bias(self, bias: Any) -> te.Tensor:
-        given = tensor(OP, "bias", bias)
-        wanted = (self.batch, self.heads, self.queries, self.keys)
-        if given.dtype not in ("bool", self.dtype, self.wide):
-            raise refuse(OP, f"{described('bias', given)} for {self.dtype}", f'cast it: astype(bias, "{self.dtype}")')
-        if given.ndim > 4 or not all(map(same, broadcast_shape(OP, given.shape, wanted), wanted)):
-            problem = f"{described('bias', given)} does not broadcast to (b, h, sq, sk) = {shown(wanted)}"
+        operand = tensor(OP, "bias", bias)
+        score_shape = (self.batch, self.heads, self.queries, self.keys)
+        if operand.dtype not in ("bool", self.dtype, self.wide):
+            raise refuse(OP, f"{described('bias', operand)} for {self.dtype}", f'cast it: astype(bias, "{self.dtype}")')
+        if operand.ndim > 4 or not all(map(same, broadcast_shape(OP, operand.shape, score_shape), score_shape)):
+            problem = f"{described('bias', operand)} does not broadcast to (b, h, sq, sk) = {shown(score_shape)}"
             raise refuse(OP, problem, "expand or reshape it")
-        return given
+        return operand
 
     def result(self) -> te.Tensor:
         """The blocks: scores, scaled and masked scores, their maxima, exponentials and sums, the result."""
@@ -124,10 +124,10 @@ class _Attention:
         """The queries by batch, key head and row."""
         if self.share == 1:
             return lambda b, g, r, d: self._element(self.q, b, r, g, d)
-        head, at = self._head_and_query()
+        head, query = self._head_and_query()
         shape = (self.batch, self.groups, self.rows, self.depth)
         return te.compute(
-            shape, lambda b, g, r, d: self._element(self.q, b, at(r), head(g, r), d), name="T_attention_query"
+            shape, lambda b, g, r, d: self._element(self.q, b, query(r), head(g, r), d), name="T_attention_query"
         )
 
     def _head_and_query(self) -> tuple[Any, Any]:
@@ -137,16 +137,16 @@ class _Attention:
         return (lambda g, r: g * self.share + r // self.queries), (lambda r: r % self.queries)
 
     def _masked(self, score: Any, b: Any, g: Any, r: Any, j: Any) -> Any:
-        head, at = self._head_and_query()
+        head, query = self._head_and_query()
         value, least = score * self.scale, te.min_value(self.wide)
         if self.bias is not None:
             shape = (self.batch, self.heads, self.queries, self.keys)
-            bias = read(self.bias, (b, head(g, r), at(r), j), shape)
+            bias = read(self.bias, (b, head(g, r), query(r), j), shape)
             seen = self.bias.dtype == "bool"
             value = te.if_then_else(bias, value, least) if seen else value + as_type(bias, self.bias.dtype, self.wide)
         if self.mask is not None:
             ahead = simple(self.keys - self.queries) if self.mask == "BottomRight" else 0
-            value = te.if_then_else(j <= at(r) + ahead, value, least)
+            value = te.if_then_else(j <= query(r) + ahead, value, least)
         return value
 
     def _ordered(self, product: te.Tensor, total: te.Tensor) -> te.Tensor:
@@ -179,19 +179,19 @@ def rotary_embedding(x: Any, cos: Any, sin: Any, interleaved: bool = False) -> t
     x with d / 2 elements in the last axis: for x (b, s, h, d), (s, 1, d / 2).
     """
     name = "nn.rotary_embedding"
-    given = floats(name, "x", x)
+    operand = floats(name, "x", x)
     angles = [tensor(name, "cos", cos), tensor(name, "sin", sin)]
-    one_type(name, x=given, cos=angles[0], sin=angles[1])
-    size = given.shape[-1] if given.ndim else None
+    one_type(name, x=operand, cos=angles[0], sin=angles[1])
+    size = operand.shape[-1] if operand.ndim else None
     if not isinstance(size, int) or size % 2:
-        raise refuse(name, described("x", given), "the last axis has an even number of elements")
-    half, wide = size // 2, wide_type(given.dtype)
-    shape = (*given.shape[:-1], half)
+        raise refuse(name, described("x", operand), "the last axis has an even number of elements")
+    half, wide = size // 2, wide_type(operand.dtype)
+    shape = (*operand.shape[:-1], half)
     for what, t in zip(("cos", "sin"), angles, strict=True):
-        if t.ndim > given.ndim or not all(map(same, broadcast_shape(name, t.shape, shape), shape)):
+        if t.ndim > operand.ndim or not all(map(same, broadcast_shape(name, t.shape, shape), shape)):
             raise refuse(
                 name,
-                f"{described(what, t)} for {described('x', given)}",
+                f"{described(what, t)} for {described('x', operand)}",
                 f"pass it so as to broadcast to {shown(shape)}",
             )
 
@@ -199,10 +199,10 @@ def rotary_embedding(x: Any, cos: Any, sin: Any, interleaved: bool = False) -> t
         outer, j = i[:-1], i[-1]
         pair = j // 2 if interleaved else j % half
         first = j % 2 < 1 if interleaved else j < half
-        other = j - j % 2 * 2 + 1 if interleaved else (j + half) % size
+        partner = j - j % 2 * 2 + 1 if interleaved else (j + half) % size
         c, s = (as_type(read(t, (*outer, pair), shape), t.dtype, wide) for t in angles)
-        mine, its = (as_type(given(*outer, v), given.dtype, wide) for v in (j, other))
+        mine, its = (as_type(operand(*outer, v), operand.dtype, wide) for v in (j, partner))
         value = te.Select(first, mine * c - its * s, mine * c + its * s)
-        return as_type(value, wide, given.dtype)
+        return as_type(value, wide, operand.dtype)
 
-    return te.compute(given.shape, element, name="T_rotary_embedding")
+    return te.compute(operand.shape, element, name="T_rotary_embedding")

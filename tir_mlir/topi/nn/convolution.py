@@ -35,14 +35,14 @@ class Window:
 
     def result(self, op: str, sizes: Sequence[Size], kernel: Sequence[Size]) -> list[Size]:
         """The sizes of the result. Raises GraphError if the window does not fit."""
-        found = []
+        out_sizes = []
         for size, k, s, (p, q), d in zip(sizes, kernel, self.strides, self.padding, self.dilation, strict=True):
-            left = simple(size + p + q - d * (k - 1) - 1)
-            if isinstance(left, int) and left < 0:
+            last_start = simple(size + p + q - d * (k - 1) - 1)
+            if isinstance(last_start, int) and last_start < 0:
                 problem = f"a window of {simple(d * (k - 1) + 1)} does not fit in {simple(size + p + q)} with padding"
                 raise refuse(op, problem, "use a larger input, more padding, or a smaller window")
-            found.append(simple(floor_quotient(left, s) + 1))
-        return found
+            out_sizes.append(simple(floor_quotient(last_start, s) + 1))
+        return out_sizes
 
 
 def convolve(
@@ -63,25 +63,27 @@ def convolve(
     x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
     dtype = one_type(op, data=x, kernel=w)
     source, weights, target = layouts
-    sizes, known = source.sizes(op, "data", x), weights.sizes(op, "kernel", w)
-    _check_channels(op, x, w, sizes["C"], known, groups)
-    outs = window.result(op, [sizes[a] for a in spatial], [known[a] for a in spatial])
+    sizes, kernel_sizes = source.sizes(op, "data", x), weights.sizes(op, "kernel", w)
+    _check_channels(op, x, w, sizes["C"], kernel_sizes, groups)
+    outs = window.result(op, [sizes[a] for a in spatial], [kernel_sizes[a] for a in spatial])
     sides = dict(zip(source.places(spatial), window.padding, strict=True))
     plain = f"{'group_' * (groups > 1)}{op.removeprefix('nn.')}_{target.text.lower()}"
     pad_name, name = names or ("pad_temp", plain)
     image = padded(x, sides, 0, pad_name)
-    channels = _Channels(sizes["C"], known, groups, source.factors.get("C") if groups == 1 else None)
-    taps = [te.reduce_axis((0, known[a]), name=f"r{a.lower()}") for a in spatial]
+    channels = _Channels(sizes["C"], kernel_sizes, groups, source.factors.get("C") if groups == 1 else None)
+    taps = [te.reduce_axis((0, kernel_sizes[a]), name=f"r{a.lower()}") for a in spatial]
     added = sum_type(dtype, out_dtype)
 
     def element(*i: Any) -> Any:
-        at = target.positions(i)
-        here = {a: at[a] * s + t * d for a, s, d, t in zip(spatial, window.strides, window.dilation, taps, strict=True)}
-        value = image(*source.index({"N": at["N"], "C": channels.read(at["C"]), **here}))
-        weight = w(*weights.index({"O": at["C"], "I": channels.inner(), **dict(zip(spatial, taps, strict=True))}))
+        pos = target.positions(i)
+        read_pos = {
+            a: pos[a] * s + t * d for a, s, d, t in zip(spatial, window.strides, window.dilation, taps, strict=True)
+        }
+        value = image(*source.index({"N": pos["N"], "C": channels.read(pos["C"]), **read_pos}))
+        weight = w(*weights.index({"O": pos["C"], "I": channels.inner(), **dict(zip(spatial, taps, strict=True))}))
         return te.sum(as_type(value, dtype, added) * as_type(weight, dtype, added), axis=[*channels.axes, *taps])
 
-    shape = target.shape(op, {"N": sizes["N"], "C": known["O"], **dict(zip(spatial, outs, strict=True))})
+    shape = target.shape(op, {"N": sizes["N"], "C": kernel_sizes["O"], **dict(zip(spatial, outs, strict=True))})
     return narrow(te.compute(shape, element, name=name), out_dtype or dtype)
 
 
@@ -112,19 +114,21 @@ class _Channels:
             return self.inner()
         if self.depthwise and self.results == self.groups:
             return result
-        one = result.whole() if isinstance(result, Blocked) else result
-        group = one // (self.results // self.groups)
+        channel = result.whole() if isinstance(result, Blocked) else result
+        group = channel // (self.results // self.groups)
         return group if self.depthwise else group * self.each + self.axes[0]
 
 
 def _check_channels(op: str, x: te.Tensor, w: te.Tensor, total: Size, kernel: dict[str, Size], groups: int) -> None:
-    told = f"{described('data', x)} and {described('kernel', w)}"
+    operands_text = f"{described('data', x)} and {described('kernel', w)}"
     if not same(total, kernel["I"] * groups):
-        more = f" in {groups} groups" if groups > 1 else ""
-        problem = f"{told}: {total} channels, but the kernel reads {kernel['I']}{more}"
+        grouping = f" in {groups} groups" if groups > 1 else ""
+        problem = f"{operands_text}: {total} channels, but the kernel reads {kernel['I']}{grouping}"
         raise refuse(op, problem, "pass a kernel for channels / groups, and the right layouts")
     if groups > 1 and ((results := number(kernel["O"])) is None or results % groups):
-        raise refuse(op, f"{told}: {kernel['O']} results in {groups} groups", "use groups that divide the results")
+        raise refuse(
+            op, f"{operands_text}: {kernel['O']} results in {groups} groups", "use groups that divide the results"
+        )
 
 
 def _plain(op: str, letters: str, kernel_text: str) -> Any:

@@ -149,13 +149,13 @@ def _depthwise(
 
 def _one_filter_each(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
     """Weights of c channels with m filters each, as those of c * m channels with one."""
-    at, inner = channels
+    outer, inner = channels
     several = w.shape[inner]
-    shape = tuple(simple(n * several) if a == at else 1 if a == inner else n for a, n in enumerate(w.shape))
+    shape = tuple(simple(n * several) if a == outer else 1 if a == inner else n for a, n in enumerate(w.shape))
 
     def element(*i: Any) -> Any:
         index = list(i)
-        index[at], index[inner] = i[at] // several, i[at] % several + i[inner]
+        index[outer], index[inner] = i[outer] // several, i[outer] % several + i[inner]
         return w(*index)
 
     return te.compute(shape, element, name="T_kernel")

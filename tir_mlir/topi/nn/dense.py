@@ -46,8 +46,8 @@ def bias_add(data: Any, bias: Any, axis: int = -1) -> te.Tensor:
     """data + bias along one axis: the bias is a vector as long as that axis."""
     x, b = ranked("nn.bias_add", "data", data, 1, 99), ranked("nn.bias_add", "bias", bias, 1)
     one_type("nn.bias_add", data=numbers("nn.bias_add", "data", x), bias=b)
-    at = axis_of("nn.bias_add", axis, x.ndim)
-    if not same(x.shape[at], b.shape[0]):
-        told = f"{described('bias', b)} at axis {at} of {described('data', x)}"
-        raise refuse("nn.bias_add", told, f"pass a bias of {x.shape[at]} elements, or another axis")
-    return te.compute(x.shape, lambda *i: x(*i) + b(i[at]), name="T_add")
+    dim = axis_of("nn.bias_add", axis, x.ndim)
+    if not same(x.shape[dim], b.shape[0]):
+        problem = f"{described('bias', b)} at axis {dim} of {described('data', x)}"
+        raise refuse("nn.bias_add", problem, f"pass a bias of {x.shape[dim]} elements, or another axis")
+    return te.compute(x.shape, lambda *i: x(*i) + b(i[dim]), name="T_add")

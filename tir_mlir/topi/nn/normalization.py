@@ -81,33 +81,33 @@ def instance_norm(data: Any, gamma: Any, beta: Any = None, axis: Any = None, eps
     return _normal(_Rows(x, axes), epsilon, parameters, lambda i: (i[1],), "T_instance_norm")
 
 
-def _normal(rows: _Rows, epsilon: float, parameters: Sequence[Any], at: Any, name: str) -> te.Tensor:
-    """The normalized elements; `at(index)`: the index of the parameters of an element."""
+def _normal(rows: _Rows, epsilon: float, parameters: Sequence[Any], parameter_index: Any, name: str) -> te.Tensor:
+    """The normalized elements; `parameter_index(index)`: the index of the parameters of an element."""
     x, dtype, (gamma, beta) = rows.x, rows.dtype, parameters
     middle, spread = rows.mean_and_squares(name)
     small = constant(epsilon, dtype)
 
     def element(*i: Any) -> Any:
         value = (rows.value(*i) - middle(*rows.row(i))) * te.rsqrt(spread(*rows.row(i)) / rows.count + small)
-        value = value if gamma is None else value * as_type(gamma(*at(i)), x.dtype, dtype)
-        value = value if beta is None else value + as_type(beta(*at(i)), x.dtype, dtype)
+        value = value if gamma is None else value * as_type(gamma(*parameter_index(i)), x.dtype, dtype)
+        value = value if beta is None else value + as_type(beta(*parameter_index(i)), x.dtype, dtype)
         return as_type(value, dtype, x.dtype)
 
     return te.compute(x.shape, element, name=name)
 
 
-def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **given: Any) -> list[te.Tensor | None]:
+def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **parameters: Any) -> list[te.Tensor | None]:
     """The parameters, each None or of the shape and the type of the data."""
-    for what, value in given.items():
+    for what, value in parameters.items():
         if value is None:
             continue
-        known = tensor(name, what, value)
-        if known.ndim != len(shape) or not all(map(same, known.shape, shape)):
-            problem = f"{described(what, known)} of {described('data', x)}"
-            wanted = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
-            raise refuse(name, problem, f"pass {what} of the shape ({wanted})")
-        one_type(name, data=x, **{what: known})
-    return list(given.values())
+        parameter = tensor(name, what, value)
+        if parameter.ndim != len(shape) or not all(map(same, parameter.shape, shape)):
+            problem = f"{described(what, parameter)} of {described('data', x)}"
+            shape_text = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
+            raise refuse(name, problem, f"pass {what} of the shape ({shape_text})")
+        one_type(name, data=x, **{what: parameter})
+    return list(parameters.values())
 
 
 def rms_norm(data: Any, weight: Any, axis: Any = -1, epsilon: float = 1e-5) -> te.Tensor:
@@ -139,21 +139,21 @@ def group_norm(
     x, groups = floats(name, "data", data), integer(name, "num_groups", num_groups, 1)
     c = axis_of(name, channel_axis, x.ndim, "channel_axis")
     inner = tuple(range(c + 1, x.ndim)) if axes is None else tuple(sorted(axes_of(name, axes, x.ndim, "axes")))
-    each = exact_quotient([x.shape[c]], [groups])
-    if each is None:
+    group_size = exact_quotient([x.shape[c]], [groups])
+    if group_size is None:
         problem = f"{x.shape[c]} channels of {described('data', x)} in {groups} groups"
         raise refuse(name, problem, "use a number of groups that divides the channels")
     gamma, beta = _parameters(name, x, [x.shape[c]], gamma=gamma, beta=beta)
-    parts = (*x.shape[:c], groups, each, *x.shape[c + 1 :])
-    split = te.compute(parts, lambda *i: x(*i[:c], i[c] * each + i[c + 1], *i[c + 2 :]), name="T_group_split")
+    parts = (*x.shape[:c], groups, group_size, *x.shape[c + 1 :])
+    split = te.compute(parts, lambda *i: x(*i[:c], i[c] * group_size + i[c + 1], *i[c + 2 :]), name="T_group_split")
     rows = _Rows(split, (c + 1, *(a + 1 for a in inner)))
     middle, spread = rows.mean_and_squares("T_group_norm")
     small = constant(epsilon, rows.dtype)
 
     def element(*i: Any) -> Any:
-        at = rows.row((*i[:c], i[c] // each, i[c] % each, *i[c + 1 :]))
-        value = as_type(x(*i), x.dtype, rows.dtype) - middle(*at)
-        value = value * te.rsqrt(spread(*at) / rows.count + small)
+        row = rows.row((*i[:c], i[c] // group_size, i[c] % group_size, *i[c + 1 :]))
+        value = as_type(x(*i), x.dtype, rows.dtype) - middle(*row)
+        value = value * te.rsqrt(spread(*row) / rows.count + small)
         value = value if gamma is None else value * as_type(gamma(i[c]), x.dtype, rows.dtype)
         value = value if beta is None else value + as_type(beta(i[c]), x.dtype, rows.dtype)
         return as_type(value, rows.dtype, x.dtype)
@@ -182,14 +182,14 @@ def batch_norm(
     x = floats(name, "data", data)
     if training:
         raise refuse(name, "training=True", "call the model in inference mode (model.eval())")
-    at, wide = axis_of(name, axis, x.ndim), wide_type(x.dtype)
-    given = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
-    _parameters(name, x, [x.shape[at]], **given)
+    dim, wide = axis_of(name, axis, x.ndim), wide_type(x.dtype)
+    parameters = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
+    _parameters(name, x, [x.shape[dim]], **parameters)
     small = constant(epsilon, wide)
 
     def element(*i: Any) -> Any:
         def of(t: te.Tensor) -> Any:
-            return as_type(t(i[at]), x.dtype, wide)
+            return as_type(t(i[dim]), x.dtype, wide)
 
         value = (as_type(x(*i), x.dtype, wide) - of(moving_mean)) * te.rsqrt(of(moving_var) + small)
         value = value * of(gamma) if scale and gamma is not None else value

@@ -15,11 +15,11 @@ __all__ = ["pad"]
 
 def window_padding(op: str, padding: Any, count: int) -> list[tuple[int, int]]:
     """Padding before and after each of `count` axes: one number, one for each, or all before, then all after."""
-    given = padding if isinstance(padding, (tuple, list)) else (padding,)
-    if len(given) not in (1, count, 2 * count):
-        problem = f"padding={short_repr(padding)} has {len(given)} numbers"
+    amounts = padding if isinstance(padding, (tuple, list)) else (padding,)
+    if len(amounts) not in (1, count, 2 * count):
+        problem = f"padding={short_repr(padding)} has {len(amounts)} numbers"
         raise refuse(op, problem, f"pass one, {count} (both sides alike), or {2 * count} (before.., after..)")
-    values = [integer(op, "padding", p, 0) for p in given]
+    values = [integer(op, "padding", p, 0) for p in amounts]
     values = values * count if len(values) == 1 else values
     return list(zip(values[:count], values[-count:], strict=True))
 
@@ -32,9 +32,9 @@ def padded(x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: Any, name:
     shape = tuple(simple(n + sum(wide.get(a, (0, 0)))) for a, n in enumerate(x.shape))
 
     def element(*i: Any) -> Any:
-        inside = [t for a, (p, _) in wide.items() for t in (i[a] >= p, i[a] < x.shape[a] + p)]
+        tests = [t for a, (p, _) in wide.items() for t in (i[a] >= p, i[a] < x.shape[a] + p)]
         source = x(*(v - wide[a][0] if a in wide else v for a, v in enumerate(i)))
-        return te.if_then_else(te.all(*inside), source, constant(value, x.dtype))
+        return te.if_then_else(te.all(*tests), source, constant(value, x.dtype))
 
     return te.compute(shape, element, name=name)
 
@@ -55,18 +55,18 @@ def pad(
     """
     x = tensor("nn.pad", "data", data)
     one_of("nn.pad", "pad_mode", pad_mode, ["constant", "reflect", "edge", "replicate"])
-    before = integers("nn.pad", "pad_before", pad_before, x.ndim)
-    after = before if pad_after is None else integers("nn.pad", "pad_after", pad_after, x.ndim)
+    lows = integers("nn.pad", "pad_before", pad_before, x.ndim)
+    highs = lows if pad_after is None else integers("nn.pad", "pad_after", pad_after, x.ndim)
     if pad_mode == "constant":
-        cut = _cut(x, before, after)
-        sides = {a: (max(b, 0), max(e, 0)) for a, (b, e) in enumerate(zip(before, after, strict=True))}
+        cut = _cut(x, lows, highs)
+        sides = {a: (max(b, 0), max(e, 0)) for a, (b, e) in enumerate(zip(lows, highs, strict=True))}
         result = padded(cut, sides, pad_value, name)
         return result if result is not x else te.compute(x.shape, lambda *i: x(*i), name=name)
-    return _mirrored(x, before, after, pad_mode == "reflect", name)
+    return _mirrored(x, lows, highs, pad_mode == "reflect", name)
 
 
-def _cut(x: te.Tensor, before: Sequence[int], after: Sequence[int]) -> te.Tensor:
-    starts, ends = ([max(-v, 0) for v in side] for side in (before, after))
+def _cut(x: te.Tensor, lows: Sequence[int], highs: Sequence[int]) -> te.Tensor:
+    starts, ends = ([max(-v, 0) for v in side] for side in (lows, highs))
     if not any(starts) and not any(ends):
         return x
     shape = tuple(simple(n - s - e) for n, s, e in zip(x.shape, starts, ends, strict=True))
@@ -75,21 +75,21 @@ def _cut(x: te.Tensor, before: Sequence[int], after: Sequence[int]) -> te.Tensor
     return te.compute(shape, lambda *i: x(*(v + s for v, s in zip(i, starts, strict=True))), name="T_cut")
 
 
-def _mirrored(x: te.Tensor, before: Sequence[int], after: Sequence[int], reflect: bool, name: str) -> te.Tensor:
+def _mirrored(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], reflect: bool, name: str) -> te.Tensor:
     for a, n in enumerate(x.shape):
-        most = max(before[a], after[a])
-        if min(before[a], after[a]) < 0 or (reflect and (size := number(n)) is not None and most >= max(size, 1)):
-            problem = f"padding {before[a]}, {after[a]} of axis {a} of {described('data', x)}"
+        most = max(lows[a], highs[a])
+        if min(lows[a], highs[a]) < 0 or (reflect and (size := number(n)) is not None and most >= max(size, 1)):
+            problem = f"padding {lows[a]}, {highs[a]} of axis {a} of {described('data', x)}"
             raise refuse("nn.pad", problem, "reflect less than the axis has, and do not cut off")
-    shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, before, after, strict=True))
+    shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, lows, highs, strict=True))
 
     def source(a: int, v: Any) -> Any:
-        if before[a] == after[a] == 0:
+        if lows[a] == highs[a] == 0:
             return v
-        at, last = v - before[a], x.shape[a] - 1
+        mirrored, last = v - lows[a], x.shape[a] - 1
         if reflect:
-            at = te.Select(at < 0, 0 - at, at)
-            at = te.Select(at > last, last * 2 - at, at)
-        return te.max(te.min(at, last), 0)
+            mirrored = te.Select(mirrored < 0, 0 - mirrored, mirrored)
+            mirrored = te.Select(mirrored > last, last * 2 - mirrored, mirrored)
+        return te.max(te.min(mirrored, last), 0)
 
     return te.compute(shape, lambda *i: x(*(source(a, v) for a, v in enumerate(i))), name=name)

@@ -47,17 +47,17 @@ class _Pool:
 
     def _extra(self) -> list[int]:
         """The padding after each axis that makes the last window whole; a window that begins in it is left out."""
-        found = []
+        extras = []
         rows = zip(self.sizes, self.kernel, self.window.strides, self.window.padding, self.window.dilation, strict=True)
         for size, k, s, (p, q), d in rows:
-            left = number(size + p + q - d * (k - 1) - 1)
-            if left is None:
+            last_start = number(size + p + q - d * (k - 1) - 1)
+            if last_start is None:
                 problem = f"ceil_mode for {described('data', self.x)}, whose sizes are symbolic"
                 raise refuse(self.op, problem, "pad the data so that the windows fit")
-            more = -left % s
-            begins = left + more  # of the last window, from the padding before
-            found.append(0 if more and begins >= number(size) + p else more)  # type: ignore[operator]
-        return found
+            extra = -last_start % s
+            begins = last_start + extra  # of the last window, from the padding before
+            extras.append(0 if extra and begins >= number(size) + p else extra)  # type: ignore[operator]
+        return extras
 
     def padded(self, value: Any) -> te.Tensor:
         return padded(self.x, dict(zip(self.places, self.outer.padding, strict=True)), value)
@@ -67,10 +67,10 @@ class _Pool:
 
     def at(self, index: Sequence[Any], taps: Sequence[Any]) -> tuple[Any, ...]:
         """The index of an element of a window in the padded data."""
-        found = list(index)
+        source_index = list(index)
         for a, s, d, t in zip(self.places, self.window.strides, self.window.dilation, taps, strict=True):
-            found[a] = index[a] * s + t * d
-        return tuple(found)
+            source_index[a] = index[a] * s + t * d
+        return tuple(source_index)
 
     def count(self, index: Sequence[Any], count_include_pad: bool) -> Any:
         """The number of elements that a window takes the mean of: without what ceil_mode adds, and, if so asked,
@@ -122,48 +122,52 @@ def max_pool_with_indices(
     def candidate(*i: Any) -> Any:
         """Padding has the last index, so that no element equal to it yields to it."""
         places = [v - p for v, (p, _) in zip(pool.at(i, taps)[2:], pool.window.padding, strict=True)]
-        inside = [t for v, n in zip(places, pool.sizes, strict=True) for t in (v >= 0, v < n)]
-        at = te.if_then_else(te.all(*inside), _row_major(places, pool.sizes), te.max_value("int32"))
-        return reducer((at, source(*pool.at(i, taps))), axis=taps)
+        tests = [t for v, n in zip(places, pool.sizes, strict=True) for t in (v >= 0, v < n)]
+        flat_index = te.if_then_else(te.all(*tests), _row_major(places, pool.sizes), te.max_value("int32"))
+        return reducer((flat_index, source(*pool.at(i, taps))), axis=taps)
 
     where, greatest = te.compute(pool.shape, candidate, name="pool_argmax")
 
     def index(*i: Any) -> Any:
-        at, image = where(*i), total(pool.sizes)
+        flat_index, image = where(*i), total(pool.sizes)
         if columns:
-            at = _row_major(*zip(*reversed([*zip(_digits(at, pool.sizes), pool.sizes, strict=True)]), strict=True))
+            flat_index = _row_major(
+                *zip(*reversed([*zip(_digits(flat_index, pool.sizes), pool.sizes, strict=True)]), strict=True)
+            )
         return (
-            at.astype("int64") if of_image else (i[0] * x.shape[1] + i[1]).astype("int64") * image + at.astype("int64")
+            flat_index.astype("int64")
+            if of_image
+            else (i[0] * x.shape[1] + i[1]).astype("int64") * image + flat_index.astype("int64")
         )
 
     return greatest, te.compute(pool.shape, index, name="pool_index")
 
 
 def _row_major(places: Sequence[Any], sizes: Sequence[Size]) -> Any:
-    at = places[0]
+    flat_index = places[0]
     for v, n in zip(places[1:], sizes[1:], strict=True):
-        at = at * n + v
-    return at
+        flat_index = flat_index * n + v
+    return flat_index
 
 
-def _digits(at: Any, sizes: Sequence[Size]) -> list[Any]:
+def _digits(flat_index: Any, sizes: Sequence[Size]) -> list[Any]:
     """The index of each axis of the element with a row-major index."""
     digits: list[Any] = []
     for n in reversed(sizes[1:]):
-        digits, at = [at % n, *digits], at // n
-    return [at, *digits]
+        digits, flat_index = [flat_index % n, *digits], flat_index // n
+    return [flat_index, *digits]
 
 
 def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
-    own = pool.x.dtype
-    wide = wide_type(own)
+    dtype = pool.x.dtype
+    wide = wide_type(dtype)
     x, taps = pool.padded(0), pool.taps()
     added = te.compute(
-        pool.shape, lambda *i: te.sum(as_type(x(*pool.at(i, taps)), own, wide), axis=taps), name="pool_sum"
+        pool.shape, lambda *i: te.sum(as_type(x(*pool.at(i, taps)), dtype, wide), axis=taps), name="pool_sum"
     )
 
     def element(*i: Any) -> Any:
-        return as_type(added(*i) / constant(pool.count(i, count_include_pad), wide), wide, own)
+        return as_type(added(*i) / constant(pool.count(i, count_include_pad), wide), wide, dtype)
 
     return te.compute(pool.shape, element, name="pool_avg")
 
@@ -187,7 +191,7 @@ def _pool_of(op: str, default: str) -> Any:
         kind: str,
         ceil_mode: bool,
         text: str,
-        inside: bool,
+        count_include_pad: bool,
     ) -> te.Tensor:
         x, order = _image(op, data, text, default)
         kernel = integers(op, "pool_size", size, len(letters), 1)
@@ -199,7 +203,7 @@ def _pool_of(op: str, default: str) -> Any:
         if kind == "avg":
             floats(op, "data", x)
         pool = _Pool(op, x, order, kernel, window, ceil_mode)
-        return _maximum(pool) if kind == "max" else _mean(pool, inside)
+        return _maximum(pool) if kind == "max" else _mean(pool, count_include_pad)
 
     return made
 
@@ -308,13 +312,14 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
     (floats if kind == "avg" else numbers)(op, "data", x)
     letters = [a for a in order.axes if a in "DHW"]
     places = [order.axes.index(a) for a in letters]
-    given = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * len(letters)
-    if len(given) != len(letters):
-        raise refuse(op, f"output_size={output_size} has {len(given)} numbers", f"pass one, or {len(letters)}")
-    wanted = [
-        x.shape[p] if v is None else integers(op, "output_size", v, 1, 1)[0] for p, v in zip(places, given, strict=True)
+    entries = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * len(letters)
+    if len(entries) != len(letters):
+        raise refuse(op, f"output_size={output_size} has {len(entries)} numbers", f"pass one, or {len(letters)}")
+    out_sizes = [
+        x.shape[p] if v is None else integers(op, "output_size", v, 1, 1)[0]
+        for p, v in zip(places, entries, strict=True)
     ]
-    spans = {p: _Span(op, x, p, n) for p, n in zip(places, wanted, strict=True)}
+    spans = {p: _Span(op, x, p, n) for p, n in zip(places, out_sizes, strict=True)}
     wide = wide_type(x.dtype) if kind == "avg" else x.dtype
     empty = constant(0, wide) if kind == "avg" else MAX.identity([wide])[0]
     taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
@@ -327,9 +332,9 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
 
     shape = tuple(spans[a].windows if a in spans else n for a, n in enumerate(x.shape))
     name = "adaptive_pool_sum" if kind == "avg" else "adaptive_pool_max"
-    found = te.compute(shape, element, name=name)
+    pooled = te.compute(shape, element, name=name)
     if kind == "max":
-        return found
+        return pooled
     even = simple(total([span.most for span in spans.values()]))
 
     def mean(*i: Any) -> Any:
@@ -338,7 +343,7 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
             count = 1
             for a, span in spans.items():
                 count = span.count(i[a]) * count
-        return as_type(found(*i) / constant(count, wide), wide, x.dtype)
+        return as_type(pooled(*i) / constant(count, wide), wide, x.dtype)
 
     return te.compute(shape, mean, name="adaptive_pool_avg")
 
@@ -348,12 +353,12 @@ class _Span:
 
     def __init__(self, op: str, x: te.Tensor, axis: int, windows: Size):
         self.size, self.windows = x.shape[axis], windows
-        each = exact_quotient([self.size], [windows])
-        self.even = each is not None
-        if each is None and (number(self.size) is None or number(windows) is None):
+        quotient = exact_quotient([self.size], [windows])
+        self.even = quotient is not None
+        if quotient is None and (number(self.size) is None or number(windows) is None):
             problem = f"{windows} windows along axis {axis} of {described('data', x)}"
             raise refuse(op, problem, "use 1 window, or sizes that are numbers")
-        self.most = each if each is not None else max(self.count(i) for i in range(windows))
+        self.most = quotient if quotient is not None else max(self.count(i) for i in range(windows))
 
     def first(self, i: Any) -> Any:
         return i * self.most if self.even else i * self.size // self.windows

@@ -12,29 +12,29 @@ __all__ = ["log_softmax", "softmax"]
 
 def softmax(x: Any, axis: int = -1) -> te.Tensor:
     """exp(x - max) / sum of it, along one axis."""
-    given = floats("nn.softmax", "x", x)
-    axis, wide = axis_of("nn.softmax", axis, given.ndim), wide_type(given.dtype)
-    top, power, total = _stages(given, axis, wide)
+    operand = floats("nn.softmax", "x", x)
+    axis, wide = axis_of("nn.softmax", axis, operand.ndim), wide_type(operand.dtype)
+    top, power, total = _stages(operand, axis, wide)
     del top
 
     def element(*i: Any) -> Any:
-        return as_type(power(*i) / total(*_row(i, axis)), wide, given.dtype)
+        return as_type(power(*i) / total(*_row(i, axis)), wide, operand.dtype)
 
-    return te.compute(given.shape, element, name="T_softmax_norm")
+    return te.compute(operand.shape, element, name="T_softmax_norm")
 
 
 def log_softmax(x: Any, axis: int = -1) -> te.Tensor:
     """x - max - log(sum(exp(x - max))), along one axis."""
-    given = floats("nn.log_softmax", "x", x)
-    axis, wide = axis_of("nn.log_softmax", axis, given.ndim), wide_type(given.dtype)
-    top, _, total = _stages(given, axis, wide)
+    operand = floats("nn.log_softmax", "x", x)
+    axis, wide = axis_of("nn.log_softmax", axis, operand.ndim), wide_type(operand.dtype)
+    top, _, total = _stages(operand, axis, wide)
     logs = te.compute(total.shape, lambda *i: te.log(total(*i)), name="T_log_sum")
 
     def element(*i: Any) -> Any:
-        value = as_type(given(*i), given.dtype, wide) - top(*_row(i, axis)) - logs(*_row(i, axis))
-        return as_type(value, wide, given.dtype)
+        value = as_type(operand(*i), operand.dtype, wide) - top(*_row(i, axis)) - logs(*_row(i, axis))
+        return as_type(value, wide, operand.dtype)
 
-    return te.compute(given.shape, element, name="T_log_softmax")
+    return te.compute(operand.shape, element, name="T_log_softmax")
 
 
 def _row(index: Any, axis: int) -> tuple[Any, ...]:

@@ -33,10 +33,10 @@ def _plain(op: str, letters: str) -> Any:
         source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
         weights = layout(op, "kernel_layout", kernel_layout, f"IO{letters}", kernel_text)
         window = Window.of(op, strides, padding, dilation, len(letters))
-        more = integers(op, "output_padding", output_padding, len(letters), 0)
+        out_padding = integers(op, "output_padding", output_padding, len(letters), 0)
         x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
         parts = integer(op, "groups", groups, 1)
-        return _transposed(op, letters, x, w, window, more, parts, (source, weights), out_dtype)
+        return _transposed(op, letters, x, w, window, out_padding, parts, (source, weights), out_dtype)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
     operator.__doc__ = f"""Transposed convolution over the axes {", ".join(letters)}, weights in {kernel_text}.
@@ -53,78 +53,82 @@ def _transposed(
     x: te.Tensor,
     w: te.Tensor,
     window: Window,
-    more: Sequence[int],
+    out_padding: Sequence[int],
     groups: int,
     layouts: tuple[Layout, Layout],
     out_dtype: str | None,
 ) -> te.Tensor:
     """The convolution, with the weights reversed, of the data with zeros between and around its elements."""
-    if any(m >= max(s, d) for m, s, d in zip(more, window.strides, window.dilation, strict=True)):
-        raise refuse(op, f"output_padding={more}, strides={window.strides}", "use less than the stride or the dilation")
+    if any(m >= max(s, d) for m, s, d in zip(out_padding, window.strides, window.dilation, strict=True)):
+        raise refuse(
+            op, f"output_padding={out_padding}, strides={window.strides}", "use less than the stride or the dilation"
+        )
     source, weights = layouts
-    known = weights.sizes(op, "kernel", w)
-    _check(op, x, w, source.sizes(op, "data", x), known, groups)
-    reach = [d * (_tap(op, w, known[a]) - 1) for a, d in zip(letters, window.dilation, strict=True)]
-    around = [(r - p, r - q + m) for r, (p, q), m in zip(reach, window.padding, more, strict=True)]
-    image = _spread_out(x, source, letters, window.strides, around)
-    flipped, order = _flipped(w, weights, letters, known, groups)
+    kernel_sizes = weights.sizes(op, "kernel", w)
+    _check(op, x, w, source.sizes(op, "data", x), kernel_sizes, groups)
+    reach = [d * (_tap(op, w, kernel_sizes[a]) - 1) for a, d in zip(letters, window.dilation, strict=True)]
+    margins = [(r - p, r - q + m) for r, (p, q), m in zip(reach, window.padding, out_padding, strict=True)]
+    image = _spread_out(x, source, letters, window.strides, margins)
+    flipped, order = _flipped(w, weights, letters, kernel_sizes, groups)
     plain = Window((1,) * len(letters), [(0, 0)] * len(letters), window.dilation)
     return convolve(op, image, flipped, plain, groups, (source, order, source), letters, out_dtype)
 
 
-def _check(op: str, x: te.Tensor, w: te.Tensor, sizes: dict[str, Size], known: dict[str, Size], groups: int) -> None:
-    channels, inputs = number(sizes["C"]), number(known["I"])
+def _check(
+    op: str, x: te.Tensor, w: te.Tensor, sizes: dict[str, Size], kernel_sizes: dict[str, Size], groups: int
+) -> None:
+    channels, inputs = number(sizes["C"]), number(kernel_sizes["I"])
     if channels is None or channels != inputs or channels % groups:
         problem = f"{described('data', x)} and {described('kernel', w)}, groups={groups}"
         raise refuse(op, problem, "pass a kernel with as many inputs as channels, which the groups divide")
 
 
 def _tap(op: str, w: te.Tensor, size: Size) -> int:
-    if (found := number(size)) is None:
+    if (taps := number(size)) is None:
         raise refuse(op, f"{described('kernel', w)} has a window of symbolic size", "use a number")
-    return found
+    return taps
 
 
 def _spread_out(
-    x: te.Tensor, source: Layout, letters: str, steps: Sequence[int], around: Sequence[tuple[int, int]]
+    x: te.Tensor, source: Layout, letters: str, steps: Sequence[int], margins: Sequence[tuple[int, int]]
 ) -> te.Tensor:
     """The data with stride - 1 zeros between its elements, and zeros around (or, if negative, that many cut off)."""
-    places = dict(zip(source.places(letters), zip(steps, around, strict=True), strict=True))
+    places = dict(zip(source.places(letters), zip(steps, margins, strict=True), strict=True))
     if all(s == 1 and b == (0, 0) for s, b in places.values()):
         return x
 
     def size(a: int, n: Size) -> Size:
         if a not in places:
             return n
-        step, (before, after) = places[a]
-        return simple((n - 1) * step + 1 + before + after)
+        step, (low, high) = places[a]
+        return simple((n - 1) * step + 1 + low + high)
 
     def element(*i: Any) -> Any:
         tests, index = [], list(i)
-        for a, (step, (before, after)) in places.items():
-            at = i[a] - before
-            tests += [at >= 0] * (before > 0) + [at < (x.shape[a] - 1) * step + 1] * (after > 0)
-            tests += [at % step < 1] * (step > 1)
-            index[a] = at // step if step > 1 else at
+        for a, (step, (low, high)) in places.items():
+            offset = i[a] - low
+            tests += [offset >= 0] * (low > 0) + [offset < (x.shape[a] - 1) * step + 1] * (high > 0)
+            tests += [offset % step < 1] * (step > 1)
+            index[a] = offset // step if step > 1 else offset
         return te.if_then_else(te.all(*tests), x(*index), constant(0, x.dtype)) if tests else x(*index)
 
     return te.compute(tuple(size(a, n) for a, n in enumerate(x.shape)), element, name="data_dilate")
 
 
 def _flipped(
-    w: te.Tensor, weights: Layout, letters: str, known: dict[str, Size], groups: int
+    w: te.Tensor, weights: Layout, letters: str, kernel_sizes: dict[str, Size], groups: int
 ) -> tuple[te.Tensor, Layout]:
     """The weights as those of a convolution: inputs of one group, results of all, windows reversed."""
-    inputs, results = known["I"] // groups, known["O"]
+    inputs, results = kernel_sizes["I"] // groups, kernel_sizes["O"]
     order = layout("nn.conv_transpose", "kernel_layout", f"OI{letters}", f"OI{letters}", "OIHW")
 
-    def element(o: Any, c: Any, *at: Any) -> Any:
-        back = {a: simple(known[a] - 1) - v for a, v in zip(letters, at, strict=True)}
+    def element(o: Any, c: Any, *taps: Any) -> Any:
+        back = {a: simple(kernel_sizes[a] - 1) - v for a, v in zip(letters, taps, strict=True)}
         group = 0 if groups == 1 else o // results
         position = {"I": c if groups == 1 else group * inputs + c, "O": o if groups == 1 else o % results, **back}
         return w(*weights.index(position))
 
-    shape = (simple(results * groups), inputs, *(known[a] for a in letters))
+    shape = (simple(results * groups), inputs, *(kernel_sizes[a] for a in letters))
     return te.compute(shape, element, name="kernel_transform"), order
 
 

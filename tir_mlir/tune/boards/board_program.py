@@ -42,10 +42,10 @@ class Call:
     @property
     def key(self) -> str:
         """A name for the contents of the arrays."""
-        made = hashlib.sha256()
+        digest = hashlib.sha256()
         for array in self.buffers:
-            made.update(array.tobytes())
-        return made.hexdigest()[:16]
+            digest.update(array.tobytes())
+        return digest.hexdigest()[:16]
 
 
 def linux_triple(target: Target) -> str:
@@ -90,10 +90,10 @@ def _object(text: str, triple: str) -> bytes:
 
 def _compiled(text: str, triple: str) -> bytes:
     with files.folder() as folder:
-        given, result = Path(folder, "source.c"), Path(folder, "source.o")
-        files.write_whole({given: text.encode()})
-        toolchain.run("zig", ["cc", "-target", triple, *_COMPILE, str(given), "-o", str(result)])
-        return result.read_bytes()
+        c_file, object_file = Path(folder, "source.c"), Path(folder, "source.o")
+        files.write_whole({c_file: text.encode()})
+        toolchain.run("zig", ["cc", "-target", triple, *_COMPILE, str(c_file), "-o", str(object_file)])
+        return object_file.read_bytes()
 
 
 def _entry(built: Library, call: Call) -> CEntry:
@@ -151,12 +151,12 @@ def _literal(kind: str, value: Any) -> str:
 
 def results(data: bytes, call: Call) -> Sequence[Any]:
     """The arguments after the call, from the bytes of the written buffers."""
-    found, at = [], 0
+    arguments, offset = [], 0
     for param, value in zip(call.signature.params, call.values, strict=True):
         if isinstance(param, BufferParam) and param.written:
-            part = np.frombuffer(data[at : at + value.nbytes], value.dtype).reshape(value.shape)
-            found.append(part)
-            at += value.nbytes
+            part = np.frombuffer(data[offset : offset + value.nbytes], value.dtype).reshape(value.shape)
+            arguments.append(part)
+            offset += value.nbytes
         else:
-            found.append(value)
-    return found
+            arguments.append(value)
+    return arguments

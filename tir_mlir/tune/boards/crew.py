@@ -78,9 +78,9 @@ class Crew:
                 "again with the same work_dir or storage: what was tried is taken up"
             )
         self._turn += 1
-        found = min(self._members, key=lambda member: (member.busy, member.asked))
-        found.asked = self._turn
-        return found
+        board = min(self._members, key=lambda member: (member.busy, member.asked))
+        board.asked = self._turn
+        return board
 
     def _try(self, pool: Runs, job: Job, answer: Future[Outcome], tries: int) -> None:
         try:
@@ -121,6 +121,6 @@ class Crew:
             if member.failures < FAILURES or member not in self._members:
                 return
             self._members.remove(member)
-            left = len(self._members)
-        text = f"{member.runner.lane} is left out after {FAILURES} failures in a row: {reason}; boards left: {left}"
+            count = len(self._members)
+        text = f"{member.runner.lane} is left out after {FAILURES} failures in a row: {reason}; boards left: {count}"
         warnings.warn(text, TuneWarning, stacklevel=2)

@@ -84,30 +84,30 @@ class SshRunner:
 
     def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
         """Time candidates in turns on the board; without those that are wrong or fail."""
-        right = [n for n, each in enumerate(built) if self.measure(each, jobs[n]).status is Status.OK]
-        found: list[list[float]] = [[] for _ in jobs]
+        right = [n for n, library in enumerate(built) if self.measure(library, jobs[n]).status is Status.OK]
+        times: list[list[float]] = [[] for _ in jobs]
         for turn in range(rounds):
-            for at in range(len(right)):
-                n = right[(at + turn) % len(right)]
-                code, out, said = self._run(built[n], jobs[n], "turn")
+            for position in range(len(right)):
+                n = right[(position + turn) % len(right)]
+                code, out, stderr = self._run(built[n], jobs[n], "turn")
                 if code:
-                    raise TuneError(f"the board {self.host} did not run a candidate again: {_reason(code, said)}")
-                found[n] += _times(out)
-        return found
+                    raise TuneError(f"the board {self.host} did not run a candidate again: {_reason(code, stderr)}")
+                times[n] += _times(out)
+        return times
 
     def _trial(self, built: Library, job: Job) -> tuple[Outcome, bytes | None]:
         """How it ran, and the contents of its results; None if it did not."""
-        code, out, said = self._run(built, job, "trial")
-        found = _RESULTS.match(out)
-        if code or found is None:
+        code, out, stderr = self._run(built, job, "trial")
+        header = _RESULTS.match(out)
+        if code or header is None:
             number = code - 128
             kind = Status.OUT_OF_MEMORY if code == NO_MEMORY else _ENDS.get(number, Status.CRASHED)
-            return Outcome(kind, reason=f"on {self.host}: {_reason(code, said)}", machine=self.lane), None
-        end = found.end() + int(found[1])
+            return Outcome(kind, reason=f"on {self.host}: {_reason(code, stderr)}", machine=self.lane), None
+        end = header.end() + int(header[1])
         text = out[end:]
         slow = b"slow" in text
         kind, reason = (Status.SLOW, "more than three times as long as the best") if slow else (Status.OK, "")
-        return Outcome(kind, tuple(_times(text)), reason=reason, machine=self.lane), out[found.end() : end]
+        return Outcome(kind, tuple(_times(text)), reason=reason, machine=self.lane), out[header.end() : end]
 
     def _run(self, built: Library, job: Job, mode: str) -> tuple[int, bytes, str]:
         """Run the program of a candidate once; its arguments are sent first if the board does not have them."""
@@ -116,10 +116,10 @@ class SshRunner:
         wait = math.ceil(PATIENCE * limits.run)
         words = [seconds, wait, limits.memory + sum(a.nbytes for a in call.buffers), mode]
         words += [SHORTEST, FEWEST, MOST, BUDGET, job.best or 0]
-        given = " ".join(shlex.quote(str(word)) for word in words)
+        arguments = " ".join(shlex.quote(str(word)) for word in words)
         command = (
             f'd={FOLDER}/{call.key}; p="$d/p$$"; [ -f "$d/all" ] || exit {NO_DATA}; touch "$d"; cat > "$p" && '
-            f'chmod 700 "$p" && "$p" "$d" {given}; c=$?; rm -f "$p"; exit $c'
+            f'chmod 700 "$p" && "$p" "$d" {arguments}; c=$?; rm -f "$p"; exit $c'
         )
         connection = SshConnection(self.host, self.program)
         answer = connection.run(command, program, wait + SLACK)
@@ -133,10 +133,10 @@ class SshRunner:
         clean = f"find {FOLDER} -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {{}} +"
         connection.run(f"mkdir -p {FOLDER}/{call.key} && {clean}")
         for number, array in enumerate(call.buffers):
-            place = f"{FOLDER}/{call.key}/in{number}"
-            code, _, said = connection.run(f"cat > {place}.$$ && mv {place}.$$ {place}", array.tobytes(), 600.0)
+            path = f"{FOLDER}/{call.key}/in{number}"
+            code, _, stderr = connection.run(f"cat > {path}.$$ && mv {path}.$$ {path}", array.tobytes(), 600.0)
             if code:
-                raise MachineLost(f"the board {self.host} does not take the arguments: {said}; fix: make space there")
+                raise MachineLost(f"the board {self.host} does not take the arguments: {stderr}; fix: make space there")
         connection.run(f"touch {FOLDER}/{call.key}/all")
 
 
@@ -148,13 +148,13 @@ def _times(text: bytes) -> list[float]:
     return [float(line.split()[1]) for line in text.splitlines() if line.startswith(b"run ")]
 
 
-def _reason(code: int, said: str) -> str:
+def _reason(code: int, stderr: str) -> str:
     if code == NO_MEMORY:
         return "its arguments do not fit into the memory"
     if _ENDS.get(code - 128) is Status.TIMED_OUT:
         return "it runs longer than the limit"
     text = f"the run was {status(128 - code)}" if 128 < code < 160 else f"the run ended with {status(code)}"
-    return text + (f": {said.splitlines()[-1]}" if said else "")
+    return text + (f": {stderr.splitlines()[-1]}" if stderr else "")
 
 
 def boards_of(hosts: Sequence[str]) -> list[SshRunner]:
@@ -182,7 +182,7 @@ class SshConnection:
     host: str
     program: tuple[str, ...] = ()
 
-    def run(self, command: str, given: bytes = b"", seconds: float = 60.0) -> tuple[int, bytes, str]:
+    def run(self, command: str, stdin: bytes = b"", seconds: float = 60.0) -> tuple[int, bytes, str]:
         """Run a command of the shell there: its exit code, what it printed, what it printed as errors.
 
         Raises MachineLost if the machine cannot be reached, or does not answer within `seconds`; TuneError without ssh.
@@ -190,24 +190,24 @@ class SshConnection:
         start = [*(self.program or (*PROGRAM, *shared())), self.host, f"sh -c {shlex.quote(command)}"]
         with tempfile.TemporaryFile() as words:  # a pipe would be held open by the process that keeps the connection
             try:
-                done = subprocess.run(start, input=given, stdout=-1, stderr=words, timeout=seconds, check=False)
+                done = subprocess.run(start, input=stdin, stdout=-1, stderr=words, timeout=seconds, check=False)
             except subprocess.TimeoutExpired:
                 raise MachineLost(f"the board {self.host} does not answer within {seconds:g} s") from None
             except OSError as error:
                 raise TuneError(f"{start[0]} does not start: {error}; fix: install an SSH client") from None
             words.seek(0)
-            said = words.read().decode(errors="replace").strip()
+            stderr = words.read().decode(errors="replace").strip()
         if done.returncode == LOST:
-            last = (said.splitlines() or ["no message"])[-1]
+            last = (stderr.splitlines() or ["no message"])[-1]
             raise MachineLost(f"the board {self.host} cannot be reached: {last}; fix: `ssh {self.host} true` works")
-        return done.returncode, done.stdout, said
+        return done.returncode, done.stdout, stderr
 
 
 def shared() -> list[str]:
     """Options by which commands share one connection for a minute: they start in milliseconds. None without a place."""
-    for place in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
-        folder = Path(place) / f"tir-ssh-{os.getuid()}"
-        if len(os.fsencode(folder)) > LONGEST or set(place) & {'"', "\\"}:
+    for root in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
+        folder = Path(root) / f"tir-ssh-{os.getuid()}"
+        if len(os.fsencode(folder)) > LONGEST or set(root) & {'"', "\\"}:
             continue
         with suppress(OSError):
             folder.mkdir(mode=0o700, exist_ok=True)

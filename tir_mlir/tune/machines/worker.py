@@ -71,7 +71,7 @@ class Worker:
     def _open(self, storage: BaseStorage) -> list[tuple[str, Settings]]:
         """The searches with trials left, by the name of their study."""
         optuna = load_optuna()
-        found = []
+        searches = []
         try:
             with quiet():
                 studies = [optuna.load_study(study_name=n, storage=storage) for n in _newest(storage)]
@@ -82,15 +82,15 @@ class Worker:
                         and _left(study, settings)
                         and self._spent.get(study.study_name) != (settings.trials)
                     ):
-                        found.append((study.study_name, settings))
+                        searches.append((study.study_name, settings))
         except Exception as error:
             if not is_of_storage(error):
                 raise
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            place = without_password(self.url)
-            text = f"the storage {place} cannot be reached: {said[0]}; fix: see to it, then start the worker again"
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            url = without_password(self.url)
+            text = f"the storage {url} cannot be reached: {lines[0]}; fix: see to it, then start the worker again"
             raise TuneError(text) from error
-        return found
+        return searches
 
     def _settings(self, study: Study) -> Settings | None:
         try:
@@ -152,10 +152,10 @@ def _left(study: Study, settings: Settings) -> bool:
 def _check(name: str, settings: Settings, tuner: Tuner) -> None:
     """Raise TuneError unless candidates mean the same here as where the search began."""
     if tuner.study_name != name.partition("#")[0]:
-        here, there = tuner.settings.about, settings.about
-        if here == there:
+        local, origin = tuner.settings.about, settings.about
+        if local == origin:
             raise TuneError("its program reads otherwise here; fix: the same version of tir-mlir on all machines")
-        raise TuneError(f"it is for {there}; this machine is {here}; fix: alike machines, or target= in the search")
+        raise TuneError(f"it is for {origin}; this machine is {local}; fix: alike machines, or target= in the search")
     decided = drawn(tuner.program, tuner.space, Defaults())
     if tuple((c.name, c.count) for c in decided.choices) != settings.defaults:
         raise TuneError(

@@ -79,21 +79,21 @@ class BestOfModel:
     @property
     def searched(self) -> list[TunedFunction]:
         """The functions that were searched."""
-        return [one for one in self.functions if one.best is not None]
+        return [function for function in self.functions if function.best is not None]
 
     def plot(self) -> SearchPlots:
         """Draw the searches of the functions, see `Best.plot`."""
-        found = [one.best for one in self.searched if one.best is not None]
-        names = [one.name for one in self.searched]
-        return SearchPlots({n: plots_of(b.trials, b.library_seconds) for n, b in zip(names, found, strict=True)})
+        bests = [function.best for function in self.searched if function.best is not None]
+        names = [function.name for function in self.searched]
+        return SearchPlots({n: plots_of(b.trials, b.library_seconds) for n, b in zip(names, bests, strict=True)})
 
     def __str__(self) -> str:
-        total = sum(one.before for one in self.functions) or 1.0
-        rows: list[tuple[str, ...]] = [HEAD, *(_row(one, total) for one in self.searched)]
-        others = [one for one in self.functions if one.best is None]
+        total = sum(function.before for function in self.functions) or 1.0
+        rows: list[tuple[str, ...]] = [HEAD, *(_row(function, total) for function in self.searched)]
+        others = [function for function in self.functions if function.best is None]
         if others:
-            calls = sum(one.calls for one in others)
-            share = sum(one.before for one in others) / total
+            calls = sum(function.calls for function in others)
+            share = sum(function.before for function in others) / total
             rows.append((f"{len(others)} not searched", str(calls), f"{share:.1%}", *[""] * 6))
         times = duration(self.library_seconds), duration(self.seconds), f"{self.gain:.2f}"
         rows.append(("model", "", "", *times, "", str(self.trials), ""))
@@ -102,9 +102,9 @@ class BestOfModel:
     __repr__ = __str__
 
 
-def _row(one: TunedFunction, total: float) -> tuple[str, ...]:
-    gain = "" if one.gain is None else f"{one.gain:.2f}"
-    times = duration(one.library_seconds), duration(one.seconds), gain
-    inside = f"{one.before / one.after:.2f}" + ("" if one.used else ", not used")
-    checked = str(one.trials), "yes" if one.verified else "no"
-    return one.name, str(one.calls), f"{one.before / total:.1%}", *times, inside, *checked
+def _row(function: TunedFunction, total: float) -> tuple[str, ...]:
+    gain = "" if function.gain is None else f"{function.gain:.2f}"
+    times = duration(function.library_seconds), duration(function.seconds), gain
+    model_gain = f"{function.before / function.after:.2f}" + ("" if function.used else ", not used")
+    checked = str(function.trials), "yes" if function.verified else "no"
+    return function.name, str(function.calls), f"{function.before / total:.1%}", *times, model_gain, *checked

@@ -67,9 +67,9 @@ class ModelSearch:
                 begun.session.close()
         return self._finals()
 
-    def settle(self, found: Mapping[str, Best], slower: Collection[str]) -> None:
+    def settle(self, bests: Mapping[str, Best], slower: Collection[str]) -> None:
         """Keep what was found in the database; of functions that are slower with it, the library's schedule."""
-        for name, best in found.items():
+        for name, best in bests.items():
             tuner = self.begun[name].tuner
             tuner.keep(tuner.library_record(best) if name in slower else best.record)
 
@@ -79,18 +79,18 @@ class ModelSearch:
         """Begin with the functions that an earlier run has searched: their trials count."""
         if not self.options.resume or (self.options.work_dir is None and self.options.storage is None):
             return
-        known = study_names(self.options.work_dir, self.options.storage)
+        studies = study_names(self.options.work_dir, self.options.storage)
         for name in self.tasks:
-            if self._tuner(name).study_name in known:
+            if self._tuner(name).study_name in studies:
                 self._begin(name)
 
     def _has_budget(self) -> bool:
-        left = self._seconds_left()
-        return self.trials < self.options.trials and (left is None or left > 0)
+        seconds = self._seconds_left()
+        return self.trials < self.options.trials and (seconds is None or seconds > 0)
 
     def _seconds_left(self) -> float | None:
-        given = self.options.stop_after
-        return None if given is None else given - (time.monotonic() - self._start)
+        limit = self.options.stop_after
+        return None if limit is None else limit - (time.monotonic() - self._start)
 
     def _round(self, name: str) -> None:
         """Search one function for a round."""
@@ -98,13 +98,13 @@ class ModelSearch:
         begun = self.begun.get(name) or self._begin(name)
         if begun is None:
             return
-        before = len(begun.session.results)
-        asked = min(ROUND, self.options.trials - self.trials)
-        left = self._seconds_left()
+        tried = len(begun.session.results)
+        trials = min(ROUND, self.options.trials - self.trials)
+        seconds = self._seconds_left()
         self._shown(name)
-        begun.tuner.advance(begun.session, asked, None if left is None else max(left, 0.0))
+        begun.tuner.advance(begun.session, trials, None if seconds is None else max(seconds, 0.0))
         standing.seconds.append(self._seconds(name))
-        standing.over = begun.session.proposals.exhausted or len(begun.session.results) == before
+        standing.over = begun.session.proposals.exhausted or len(begun.session.results) == tried
         if begun.session.interrupted:
             raise KeyboardInterrupt
 
@@ -144,18 +144,18 @@ class ModelSearch:
 
     def _finals(self) -> dict[str, Best]:
         """What was found: measured again and verified, function by function, the longest first."""
-        found: dict[str, Best] = {}
+        bests: dict[str, Best] = {}
         skipped = False
         for name in sorted(self.begun, key=lambda n: -self.tasks[n].seconds):
             begun = self.begun[name]
             self._shown(name)
             begun.session.interrupted |= self.interrupted
             try:
-                found[name] = begun.tuner.finish(begun.session, skipped)
-                skipped |= not found[name].finals  # by a second Ctrl-C
+                bests[name] = begun.tuner.finish(begun.session, skipped)
+                skipped |= not bests[name].finals  # by a second Ctrl-C
             except TuneError as reason:
                 self.notes.append(f"{name} keeps the library's schedule: {reason}")
-        return found
+        return bests
 
 
 # --- which function of a model is searched next: where a round is expected to save most time of a run -----------------
@@ -192,11 +192,11 @@ def expected_gain(standing: Standing) -> float:
 
     The second term is a hope that shrinks with the rounds that were spent, and ends at the roof of the machine.
     """
-    now, rounds = standing.now, standing.rounds
-    hope = min(now / (rounds + 1), max(now - standing.least, HEADROOM * now))
+    seconds, rounds = standing.now, standing.rounds
+    hope = min(seconds / (rounds + 1), max(seconds - standing.least, HEADROOM * seconds))
     if not rounds:
         return hope
-    return RECENT * max(0.0, standing.seconds[-2] - now) + (1 - RECENT) * hope
+    return RECENT * max(0.0, standing.seconds[-2] - seconds) + (1 - RECENT) * hope
 
 
 def next_function(standings: Mapping[str, Standing]) -> str | None:

@@ -30,20 +30,20 @@ def interleaved(models: Sequence[Callable[..., Any]], inputs: Sequence[Any], thr
     return best
 
 
-def inside(before: Model, after: Model, tasks: Sequence[Task], inputs: Sequence[Any]) -> dict[str, tuple[float, float]]:
+def inside(base: Model, tuned: Model, tasks: Sequence[Task], inputs: Sequence[Any]) -> dict[str, tuple[float, float]]:
     """Seconds of the calls of each function in a run of two models, by the name of its task: the fastest of rounds in
     which the models take turns."""
     best = {task.name: [float("inf"), float("inf")] for task in tasks}
     home = {name: task.name for task in tasks for name in task.functions}
     for _ in range(PROFILES):
-        for n, model in enumerate((before, after)):
-            taken = dict.fromkeys(best, 0.0)
+        for n, model in enumerate((base, tuned)):
+            totals = dict.fromkeys(best, 0.0)
             for call in model.profile(*inputs, rounds=PROFILED):
                 if call.function in home:
-                    taken[home[call.function]] += call.seconds
-            for name, seconds in taken.items():
+                    totals[home[call.function]] += call.seconds
+            for name, seconds in totals.items():
                 best[name][n] = min(best[name][n], seconds)
-    return {name: (one, other) for name, (one, other) in best.items()}
+    return {name: (base_seconds, tuned_seconds) for name, (base_seconds, tuned_seconds) in best.items()}
 
 
 def _repeats(model: Callable[..., Any], inputs: Sequence[Any]) -> int:

@@ -52,29 +52,29 @@ def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) 
 
     prepared: the graph before its functions are scheduled; model: what it was built to.
     """
-    found: dict[str, _Found] = {}
+    groups: dict[str, _Found] = {}
     sizes = model.sizes_of(inputs)
     for timed, call in zip(model.profile(*inputs, rounds=rounds), model.plan.calls, strict=True):
         if call.packed or _is_done(prepared, call.callee):
             continue
         program = public(prepared.module, call.callee)
-        one = found.setdefault(identity(program).program, _Found(program, {}, []))
-        one.functions[call.callee] = None
-        one.times.append((timed.seconds, call))
-        one.least += timed.fraction * timed.seconds if timed.fraction is not None else 0.0
-    tasks = [_task(one, sizes) for one in found.values()]
+        group = groups.setdefault(identity(program).program, _Found(program, {}, []))
+        group.functions[call.callee] = None
+        group.times.append((timed.seconds, call))
+        group.least += timed.fraction * timed.seconds if timed.fraction is not None else 0.0
+    tasks = [_task(group, sizes) for group in groups.values()]
     return sorted(tasks, key=lambda task: -task.seconds)
 
 
-def _task(found: _Found, sizes: dict[str, int]) -> Task:
-    slowest = max(found.times, key=lambda each: each[0])[1]
+def _task(group: _Found, sizes: dict[str, int]) -> Task:
+    slowest = max(group.times, key=lambda timed_call: timed_call[0])[1]
     return Task(
-        tuple(found.functions),
-        found.program,
-        len(found.times),
-        sum(seconds for seconds, _ in found.times),
-        found.least,
-        variables(found.program, [size_shape(p.type.shape, sizes) for p in (*slowest.inputs, *slowest.outputs)]),
+        tuple(group.functions),
+        group.program,
+        len(group.times),
+        sum(seconds for seconds, _ in group.times),
+        group.least,
+        variables(group.program, [size_shape(p.type.shape, sizes) for p in (*slowest.inputs, *slowest.outputs)]),
     )
 
 
@@ -102,9 +102,9 @@ def variables(program: IRModule, shapes: Sequence[tuple[int, ...]]) -> dict[str,
     """The shape variables of a program whose arguments have these shapes."""
     with entered():
         (signature,) = signatures(program.mlir).values()
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for param, shape in zip(signature.params, shapes, strict=True):
         for dim, extent in zip(param.dims if isinstance(param, BufferParam) else (), shape, strict=True):
             if dim.text in dim.symbols:
-                found.setdefault(dim.text, extent)
-    return found
+                positions.setdefault(dim.text, extent)
+    return positions

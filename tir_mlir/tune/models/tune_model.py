@@ -114,34 +114,34 @@ def searched(
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tir-tune-")))
             options = replace(options, work_dir=folder)
         stack.enter_context(built_as_given())
-        before = model_of(schedule_functions(prepared, goal, options.threads), goal)
-        given = model_inputs(before, inputs, sizes)
-        tasks = tasks_of(prepared, before, given, ROUNDS)
+        base = model_of(schedule_functions(prepared, goal, options.threads), goal)
+        arrays = model_inputs(base, inputs, sizes)
+        tasks = tasks_of(prepared, base, arrays, ROUNDS)
         cores = options.threads or chosen(options.target).cores
         listener = stack.enter_context(listener_of(progress, SilentModel, ModelProgress))
         pool = stack.enter_context(Pool(builders_of(options.builders, ())))
         search = ModelSearch(tasks, options, cores, listener, pool)
-        found = search.run()
+        bests = search.run()
         listener.phase("the model")
-        found_records = [best.record for best in found.values() if not best.is_library]
+        records = [best.record for best in bests.values() if not best.is_library]
         times = {t.name: (t.seconds, t.seconds) for t in tasks}
-        if found_records:
-            times = inside(before, _trial(prepared, goal, options, found_records), tasks, given)
-        slower = {name for name in found if times[name][1] > SLOWER * times[name][0]}
-        search.settle(found, slower)
-        used = [name for name, best in found.items() if not best.is_library and name not in slower]
-        after = _built(prepared, goal, options.work_dir, options.threads) if used else before
-        library_seconds, *others = interleaved([before, after] if used else [before], given, cores)
+        if records:
+            times = inside(base, _trial(prepared, goal, options, records), tasks, arrays)
+        slower = {name for name in bests if times[name][1] > SLOWER * times[name][0]}
+        search.settle(bests, slower)
+        adopted = [name for name, best in bests.items() if not best.is_library and name not in slower]
+        tuned = _built(prepared, goal, options.work_dir, options.threads) if adopted else base
+        library_seconds, *others = interleaved([base, tuned] if adopted else [base], arrays, cores)
         seconds = others[0] if others else library_seconds
-    functions = [TunedFunction(t.name, t.calls, *times[t.name], found.get(t.name), t.name not in slower) for t in tasks]
-    return BestOfModel(after, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
+    functions = [TunedFunction(t.name, t.calls, *times[t.name], bests.get(t.name), t.name not in slower) for t in tasks]
+    return BestOfModel(tuned, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
 
 
 def _model(value: Any, inputs: Sequence[Any] | None) -> tuple[Graph, Sequence[Any] | None]:
     """The graph to tune, and its inputs. Raises TuneError for a value that has no graph."""
-    found = given_model(value if inputs is None else (value, inputs))
-    if found is not None:
-        return found
+    graph_inputs = given_model(value if inputs is None else (value, inputs))
+    if graph_inputs is not None:
+        return graph_inputs
     what = "a module of programs" if isinstance(value, IRModule) else type(value).__name__
     raise TuneError(f"tune_model takes a graph, not {what}; fix: tune.tune searches for schedules of programs")
 
@@ -175,28 +175,28 @@ def _built(prepared: Graph, goal: Target | str, folder: Any, threads: int | None
 # --- inputs that a model is measured on -------------------------------------------------------------------------------
 
 
-def model_inputs(model: Model, given: Sequence[Any] | None, sizes: Mapping[str, int]) -> list[Any]:
+def model_inputs(model: Model, inputs: Sequence[Any] | None, sizes: Mapping[str, int]) -> list[Any]:
     """The inputs as given, else random ones: floats of a normal distribution, integers 0, which index anything.
 
     Raises TuneError for inputs of another number, a named size without a value, or one that is none.
     """
     names = [name for name, _ in model.plan.inputs]
-    if given is not None:
-        if isinstance(given, (str, np.ndarray)) or not isinstance(given, Sequence):
+    if inputs is not None:
+        if isinstance(inputs, (str, np.ndarray)) or not isinstance(inputs, Sequence):
             raise TuneError(
-                f"inputs is a list of arrays, one for each of {', '.join(names)}, not {type(given).__name__}"
+                f"inputs is a list of arrays, one for each of {', '.join(names)}, not {type(inputs).__name__}"
             )
-        if len(given) != len(names):
-            raise TuneError(f"the model takes {', '.join(names) or 'no inputs'}; inputs has {len(given)}")
-        return list(given)
-    known = model.plan.symbols
+        if len(inputs) != len(names):
+            raise TuneError(f"the model takes {', '.join(names) or 'no inputs'}; inputs has {len(inputs)}")
+        return list(inputs)
+    dims = model.plan.symbols
     for name, value in sizes.items():
-        if name not in known:
-            raise TuneError(f"sizes has {short_repr(name)}; the sizes of the graph are {', '.join(known) or 'numbers'}")
+        if name not in dims:
+            raise TuneError(f"sizes has {short_repr(name)}; the sizes of the graph are {', '.join(dims) or 'numbers'}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise TuneError(f"the size {name} is a number >= 1, not {short_repr(value)}")
-    if missing := [name for name in known if name not in sizes]:
-        values = ", ".join(f"{name!r}: ..." for name in known)
+    if missing := [name for name in dims if name not in sizes]:
+        values = ", ".join(f"{name!r}: ..." for name in dims)
         raise TuneError(
             f"a model is measured at sizes, and {', '.join(missing)} has none; fix: inputs=[...], or sizes={{{values}}}"
         )

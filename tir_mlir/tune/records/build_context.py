@@ -38,21 +38,21 @@ class BuildContext:
             raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {program!r}")
         if isinstance(program, Schedule):
             return ScheduledProgram(module, AS_GIVEN)
-        found = self._recorded(module, target, threads)
-        if found is None and len(names := list(IRModule(module).prim_funcs)) > 1 and not _calls_own(module):
+        scheduled = self._recorded(module, target, threads)
+        if scheduled is None and len(names := list(IRModule(module).prim_funcs)) > 1 and not _calls_own(module):
             return self._by_function(module, names, target, threads)
-        return found or self._by_library(module, target, threads)
+        return scheduled or self._by_library(module, target, threads)
 
     def _by_function(
         self, module: ir.Module, names: Sequence[str], target: Target | str, threads: int | None
     ) -> ScheduledProgram:
         """Each function by its own record, or the library's schedule."""
-        whole, parts, origins = IRModule(module), {}, []
+        program, parts, origins = IRModule(module), {}, []
         for name in names:
-            alone = whole[name].alone.mlir
-            found = self._recorded(alone, target, threads) or self._by_library(alone, target, threads)
-            parts[name] = IRModule(found.module)[name]
-            origins.append(f"{name}: {found.origin}")
+            alone = program[name].alone.mlir
+            scheduled = self._recorded(alone, target, threads) or self._by_library(alone, target, threads)
+            parts[name] = IRModule(scheduled.module)[name]
+            origins.append(f"{name}: {scheduled.origin}")
         return ScheduledProgram(IRModule(parts).mlir, "; ".join(origins))
 
     def _recorded(self, module: ir.Module, target: Target | str, threads: int | None) -> ScheduledProgram | None:
@@ -61,11 +61,11 @@ class BuildContext:
         for database in self.databases:
             for record in database.candidates(about, target, threads):
                 try:
-                    made = recorded_program(record, module)
+                    scheduled = recorded_program(record, module)
                 except TuneError as error:
                     warnings.warn(f"{record} in {database.path} is passed over: {error}", TuneWarning, stacklevel=5)
                     continue
-                return ScheduledProgram(made, f"{record}, in {database.path}")
+                return ScheduledProgram(scheduled, f"{record}, in {database.path}")
         return None
 
     def _by_library(self, module: ir.Module, target: Target | str, threads: int | None) -> ScheduledProgram:
@@ -88,8 +88,8 @@ class BuildContext:
 def enter(database: Database) -> None:
     """Make `build` ask a database before those entered already."""
     outer = FINDER.get()
-    known = outer.databases if isinstance(outer, BuildContext) else ()
-    FINDER.set(BuildContext((database, *known), outer))
+    databases = outer.databases if isinstance(outer, BuildContext) else ()
+    FINDER.set(BuildContext((database, *databases), outer))
 
 
 def leave() -> None:

@@ -94,9 +94,9 @@ class Database:
         """The usable records for a target and this version, best first; read one by one."""
         key = target_key(target, threads or self.threads)
         ending = f".{_short(key)}.{_short_versions(versions())}."
-        here = _short(machine())
+        machine_key = _short(machine())
         names = [n for n in self._names(self._folder(about.shape_class, about.program)) if ending in n]
-        names.sort(key=lambda name: (name[0], name.split(".")[3] != here, name))
+        names.sort(key=lambda name: (name[0], name.split(".")[3] != machine_key, name))
         for name in names:
             if name[0] != _FAILED:
                 record = self._read(self._folder(about.shape_class, about.program) / name)
@@ -114,9 +114,9 @@ class Database:
         else:
             about = identity(program)
             folders = [self._folder(about.shape_class, about.program)]
-        found = [record for folder in folders for record in self._in(folder)]
+        matching = [record for folder in folders for record in self._in(folder)]
         key = None if target is None else target_key(target, self.threads)
-        return sorted((r for r in found if key in (None, r.target)), key=by_merit)
+        return sorted((r for r in matching if key in (None, r.target)), key=by_merit)
 
     def nearest(
         self,
@@ -165,16 +165,16 @@ class Database:
 
     def _names(self, folder: Path, warn: bool = False) -> list[str]:
         """The files of records in a folder, best first. warn: also of what a process left unfinished."""
-        found = self._listed(folder)
-        for name in found if warn else ():
+        entries = self._listed(folder)
+        for name in entries if warn else ():
             if name.startswith(_UNFINISHED) and _age(folder / name) > _ABANDONED:
                 text = f"{folder / name}: a process ended while it wrote this record, which is lost; remove the file"
                 warnings.warn(text, TuneWarning, stacklevel=2)
-        return sorted(name for name in found if name.endswith(".json") and name.count(".") == 5)
+        return sorted(name for name in entries if name.endswith(".json") and name.count(".") == 5)
 
     def _subfolders(self, folder: Path, depth: int) -> list[Path]:
         below = [folder / name for name in sorted(self._listed(folder))]
-        return below if depth == 1 else [inner for each in below for inner in self._subfolders(each, depth - 1)]
+        return below if depth == 1 else [inner for parent in below for inner in self._subfolders(parent, depth - 1)]
 
     def _listed(self, folder: Path) -> list[str]:
         try:
@@ -230,8 +230,8 @@ def _short(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]
 
 
-def _short_versions(found: dict[str, str]) -> str:
-    return _short(" ".join(".".join(found.get(name, "").split(".")[:2]) for name in ("tir_mlir", "llvm")))
+def _short_versions(packages: dict[str, str]) -> str:
+    return _short(" ".join(".".join(packages.get(name, "").split(".")[:2]) for name in ("tir_mlir", "llvm")))
 
 
 def _age(path: Path) -> float:
@@ -263,14 +263,14 @@ def chosen(sizes: Sequence[int], programs: Iterable[Iterator[Record]], count: in
 
     Only what is needed is read of each program.
     """
-    heads = [(distance(sizes, first.sizes), first, rest) for rest in programs if (first := next(rest, None))]
-    rows = [chain([first], rest) for _, first, rest in sorted(heads, key=lambda head: head[0])]
-    kept: list[Record] = []
-    while rows and len(kept) < count:
+    heads = [(distance(sizes, first.sizes), first, tail) for tail in programs if (first := next(tail, None))]
+    rows = [chain([first], tail) for _, first, tail in sorted(heads, key=lambda head: head[0])]
+    records: list[Record] = []
+    while rows and len(records) < count:
         for row in list(rows):
-            fresh = next((r for r in row if all(r.decisions != other.decisions for other in kept)), None)
+            fresh = next((r for r in row if all(r.decisions != record.decisions for record in records)), None)
             if fresh is None:
                 rows.remove(row)
-            elif len(kept) < count:
-                kept.append(fresh)
-    return kept
+            elif len(records) < count:
+                records.append(fresh)
+    return records

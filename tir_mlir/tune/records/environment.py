@@ -40,8 +40,8 @@ def _key(target: Target, threads: int | None) -> str:
 
 def target_of(target: Target | str | None = None, threads: int | None = None) -> Target:
     """The target with this number of cores, as schedules take it."""
-    found = chosen(target)
-    return found if threads is None else replace(found, cores=threads)
+    resolved = chosen(target)
+    return resolved if threads is None else replace(resolved, cores=threads)
 
 
 def versions() -> dict[str, str]:
@@ -56,9 +56,9 @@ def _versions() -> tuple[tuple[str, str], ...]:
     return ("tir_mlir", __version__), ("llvm", ".".join(str(n.value) for n in numbers))
 
 
-def same_code(one: dict[str, str], other: dict[str, str]) -> bool:
+def same_code(lhs: dict[str, str], rhs: dict[str, str]) -> bool:
     """Whether scheduled programs of one version mean the same in another: equal up to the patch levels."""
-    return all(_minor(one.get(name, "")) == _minor(other.get(name, "")) for name in ("tir_mlir", "llvm"))
+    return all(_minor(lhs.get(name, "")) == _minor(rhs.get(name, "")) for name in ("tir_mlir", "llvm"))
 
 
 def _minor(version: str) -> tuple[str, ...]:

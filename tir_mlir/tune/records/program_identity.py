@@ -47,7 +47,7 @@ def identity(program: Any) -> ProgramIdentity:
             f"a program is an IRModule, a PrimFunc, a Schedule or an MLIR module, not {type(program).__name__}"
         )
     text = _without_names(module)
-    sizes = tuple(int(n) for found in _LOOP.findall(text) for n in _EXTENT.findall(found.partition("annotations")[0]))
+    sizes = tuple(int(n) for loop in _LOOP.findall(text) for n in _EXTENT.findall(loop.partition("annotations")[0]))
     return ProgramIdentity(_digest(text), _digest(_NUMBER.sub("#", text)), sizes)
 
 
@@ -61,7 +61,7 @@ def _without_names(module: ir.Module) -> str:
     if called.intersection(names):
         return text
     numbers = {name: f"{number}" for number, name in enumerate(names)}
-    return _DEFINITION.sub(lambda found: f"    def {numbers.get(found[1], found[1])}(", text)
+    return _DEFINITION.sub(lambda definition: f"    def {numbers.get(definition[1], definition[1])}(", text)
 
 
 def _digest(text: str) -> str:

@@ -74,12 +74,12 @@ class Subject:
     versions: dict[str, str]
     machine: str
 
-    def record(self, *, space: str, decisions: dict[str, int], **found: Any) -> Record:
-        """A record about this subject; `found`: the other fields of Record."""
+    def record(self, *, space: str, decisions: dict[str, int], **fields: Any) -> Record:
+        """A record about this subject; `fields`: the other fields of Record."""
         about = self.identity
         return Record(
             about.program, about.shape_class, about.sizes, self.target, self.versions, self.machine, space, decisions,
-            **found,
+            **fields,
         )  # fmt: skip
 
 
@@ -142,12 +142,12 @@ def _is_time(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
-def _is_list(each: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(map(each, value))
+def _is_list(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(check, value))
 
 
-def _is_map(each: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, dict) and all(map(each, value.values()))
+def _is_map(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(check, value.values()))
 
 
 _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {

@@ -46,9 +46,9 @@ def recorded_program(record: Record, program: ir.Module) -> ir.Module:
 
 def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
     """Raise TuneError for code that the program, if any, does not have and no registered kernel provides."""
-    known = set() if program is None else set(_declared(program))
+    declared = set() if program is None else set(_declared(program))
     for symbol in _declared(module):
-        if symbol not in known and find_kernel(symbol) is None:
+        if symbol not in declared and find_kernel(symbol) is None:
             TensorIntrin.get(symbol, allow_missing=True)  # registers a built-in one, with its kernel
             if find_kernel(symbol) is None:
                 raise TuneError(
@@ -62,8 +62,8 @@ def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
 
 def _declared(module: ir.Module) -> list[str]:
     """The functions without a body."""
-    found = [op for op in module.body.operations if op.operation.name in ("func.func", "llvm.func")]
-    return [attrs.get(op, "sym_name") for op in found if not len(op.operation.regions[0].blocks)]
+    functions = [op for op in module.body.operations if op.operation.name in ("func.func", "llvm.func")]
+    return [attrs.get(op, "sym_name") for op in functions if not len(op.operation.regions[0].blocks)]
 
 
 def _imports(module: ir.Module) -> set[str]:
@@ -71,7 +71,7 @@ def _imports(module: ir.Module) -> set[str]:
     texts = {
         str(op.attributes[key]) for op in marked for key in (attrs.ANNOTATIONS, attrs.ATTRS) if key in op.attributes
     }
-    return {found for text in texts for found in re.findall(rf'{_IMPORT} = "((?:[^"\\]|\\.)*)"', text)}
+    return {source for text in texts for source in re.findall(rf'{_IMPORT} = "((?:[^"\\]|\\.)*)"', text)}
 
 
 def _rename_functions(module: ir.Module, program: ir.Module) -> None:
@@ -90,18 +90,18 @@ def _rename_functions(module: ir.Module, program: ir.Module) -> None:
 
 def _new_names(func: Func, model: Func) -> dict[str, str]:
     """Names in a function -> those of its model, by parameter; another value with one of these gets a new name."""
-    wanted: dict[str, str] = {}
+    renames: dict[str, str] = {}
     for number in range(len(func.args)):
-        own, other = (attrs.of_argument(f.op, number) for f in (func, model))
-        wanted[own.get(attrs.NAME, f"arg{number}")] = other.get(attrs.NAME, f"arg{number}")
-        for name, new in zip(own.get(attrs.SYMS, ()), other.get(attrs.SYMS, ()), strict=False):
-            wanted |= dict(zip(shape_variables(name), shape_variables(new), strict=False))
-    taken = {attrs.get(op, attrs.NAME) for op in ops(func.op) if attrs.NAME in op.attributes} | set(wanted.values())
-    for name in sorted(taken.intersection(wanted.values()) - wanted.keys()):
+        fields, model_fields = (attrs.of_argument(f.op, number) for f in (func, model))
+        renames[fields.get(attrs.NAME, f"arg{number}")] = model_fields.get(attrs.NAME, f"arg{number}")
+        for name, new in zip(fields.get(attrs.SYMS, ()), model_fields.get(attrs.SYMS, ()), strict=False):
+            renames |= dict(zip(shape_variables(name), shape_variables(new), strict=False))
+    names = {attrs.get(op, attrs.NAME) for op in ops(func.op) if attrs.NAME in op.attributes} | set(renames.values())
+    for name in sorted(names.intersection(renames.values()) - renames.keys()):
         if any(attrs.get(op, attrs.NAME) == name for op in ops(func.op)):
-            wanted[name] = next(new for n in range(1, len(taken) + 2) if (new := f"{name}_{n}") not in taken)
-            taken.add(wanted[name])
-    return {old: new for old, new in wanted.items() if old != new}
+            renames[name] = next(new for n in range(1, len(names) + 2) if (new := f"{name}_{n}") not in names)
+            names.add(renames[name])
+    return {old: new for old, new in renames.items() if old != new}
 
 
 def _rename_values(func: Func, names: Mapping[str, str]) -> None:
@@ -120,9 +120,9 @@ def _renamed(attribute: ir.Attribute, names: Mapping[str, str]) -> ir.Attribute:
     if isinstance(attribute, ir.StringAttr):
         return ir.StringAttr.get(renamed(attribute.value, names))
     if isinstance(attribute, ir.ArrayAttr):
-        return ir.ArrayAttr.get([_renamed(each, names) for each in attribute])
+        return ir.ArrayAttr.get([_renamed(entry, names) for entry in attribute])
     if isinstance(attribute, ir.DictAttr):
-        fields = {each.name: each.attr for each in attribute}
+        fields = {entry.name: entry.attr for entry in attribute}
         return ir.DictAttr.get({k: _renamed(v, names) if k == "buffer" else v for k, v in fields.items()})
     return attribute
 

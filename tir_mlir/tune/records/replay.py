@@ -43,5 +43,5 @@ def resized(record: Record, program: Any, space: Callable[[Schedule], Any]) -> t
     """
     decider = Recording(Fixed(record.decisions))
     sch = Schedule(program, decider=decider)
-    found = space(sch)
-    return found if isinstance(found, Schedule) else sch, decider.decisions
+    scheduled = space(sch)
+    return scheduled if isinstance(scheduled, Schedule) else sch, decider.decisions

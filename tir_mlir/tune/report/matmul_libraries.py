@@ -73,8 +73,8 @@ def matmul_seconds(program: Any, threads: int) -> dict[str, float]:
     what = _arguments(program, threads)
     if what is None:
         return {}
-    found = {name: _seconds(name, what, threads) for name in _LIBRARIES}
-    return {name: seconds for name, seconds in found.items() if seconds is not None}
+    times = {name: _seconds(name, what, threads) for name in _LIBRARIES}
+    return {name: seconds for name, seconds in times.items() if seconds is not None}
 
 
 def _seconds(name: str, what: list[Any], threads: int) -> float | None:
@@ -98,16 +98,16 @@ def _arguments(program: Any, threads: int) -> list[Any] | None:
     if others or len(blocks) != 1:
         return None
     try:
-        found = contraction(sch, blocks[0])
+        product = contraction(sch, blocks[0])
     except ScheduleError:
         return None
-    types = {found.dtype, found.left.dtype, found.right.dtype}
-    if None in found.extents.values() or len(types) != 1 or found.dtype not in _TYPES:
+    types = {product.dtype, product.left.dtype, product.right.dtype}
+    if None in product.extents.values() or len(types) != 1 or product.dtype not in _TYPES:
         return None
     operands = []
-    for operand, inner in ((found.left, (found.m, found.k)), (found.right, (found.k, found.n))):
-        if sorted(operand.axes) != sorted((*found.batch, *inner)):
+    for operand, inner in ((product.left, (product.m, product.k)), (product.right, (product.k, product.n))):
+        if sorted(operand.axes) != sorted((*product.batch, *inner)):
             return None
-        shape = [found.extents[axis] for axis in operand.axes]
-        operands.append([shape, [operand.axes.index(axis) for axis in (*found.batch, *inner)]])
-    return [*operands, found.dtype, "process_time" if threads == 1 else "perf_counter"]
+        shape = [product.extents[axis] for axis in operand.axes]
+        operands.append([shape, [operand.axes.index(axis) for axis in (*product.batch, *inner)]])
+    return [*operands, product.dtype, "process_time" if threads == 1 else "perf_counter"]

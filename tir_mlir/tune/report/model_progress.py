@@ -67,12 +67,12 @@ class ModelProgress(LiveProgress):
         table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
         for name in ("function", "first", "now", "gain", "trials"):
             table.add_column(name, justify="left" if name == "function" else "right", no_wrap=True)
-        for name, first, now, trials in self.rows[:MOST]:
+        for name, first, best, trials in self.rows[:MOST]:
             style = "bold" if name == self.current else ""
-            gain = f"{first / now:.2f}" if now else ""
-            table.add_row(name, duration(first), duration(now), gain, str(trials), style=style)
+            gain = f"{first / best:.2f}" if best else ""
+            table.add_row(name, duration(first), duration(best), gain, str(trials), style=style)
         if len(self.rows) > MOST:
             table.add_row(f"{len(self.rows) - MOST} more", "", "", "", "")
-        first, now = sum(row[1] for row in self.rows), sum(row[2] for row in self.rows)
-        table.add_row("all", duration(first), duration(now), f"{first / now:.2f}" if now else "", str(self.tried))
+        first, best = sum(row[1] for row in self.rows), sum(row[2] for row in self.rows)
+        table.add_row("all", duration(first), duration(best), f"{first / best:.2f}" if best else "", str(self.tried))
         return table

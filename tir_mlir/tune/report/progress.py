@@ -133,7 +133,7 @@ def listener_of(
     if progress is False:
         yield silent()
     elif progress is True:
-        with live() as shown:
-            yield shown
+        with live() as listener:
+            yield listener
     else:
         yield progress

@@ -53,7 +53,7 @@ class SearchPlots:
     """
 
     def __init__(self, figures: Mapping[str, Mapping[str, Figure]]):
-        self.figures = {title: dict(each) for title, each in figures.items()}
+        self.figures = {title: dict(by_name) for title, by_name in figures.items()}
         """By function ("" if there is one only), then by name: history, importance, stages."""
 
     @property
@@ -69,8 +69,8 @@ class SearchPlots:
         return self._all("stages")
 
     def _all(self, name: str) -> Any:
-        found = {title: each[name] for title, each in self.figures.items()}
-        return found if len(found) > 1 else next(iter(found.values()))
+        figures = {title: by_name[name] for title, by_name in self.figures.items()}
+        return figures if len(figures) > 1 else next(iter(figures.values()))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with the plots, which needs no network. Returns its path. Raises ValueError if the name does
@@ -151,8 +151,8 @@ def _stages(trials: Sequence[Shown]) -> Figure:
     bars = []
     for name in names:
         seconds = [trial.stages.get(name, 0.0) for trial in trials]
-        told = [trial.status for trial in trials]
-        bars.append(Bar(name=f"{name}: {sum(seconds):.3g} s", x=numbers, y=seconds, hovertext=told))
+        statuses = [trial.status for trial in trials]
+        bars.append(Bar(name=f"{name}: {sum(seconds):.3g} s", x=numbers, y=seconds, hovertext=statuses))
     return Figure(bars).update_layout(
         barmode="stack", title="Time by stage", xaxis_title="Trial", yaxis_title="CPU seconds", height=HEIGHT
     )
@@ -198,11 +198,11 @@ def _silent() -> Iterator[None]:
     """Without the messages of optuna."""
     import optuna
 
-    before = optuna.logging.get_verbosity()
+    verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             yield
     finally:
-        optuna.logging.set_verbosity(before)
+        optuna.logging.set_verbosity(verbosity)

@@ -66,8 +66,8 @@ def duration(seconds: float | None) -> str:
 
 def counted(statuses: Sequence[str]) -> str:
     """How many candidates ended how: `64: 55 ok, 6 slow, 3 refused`."""
-    found: Mapping[str, int] = Counter(statuses)
-    return f"{len(statuses)}: " + ", ".join(f"{n} {s}" for s, n in sorted(found.items(), key=lambda each: -each[1]))
+    counts: Mapping[str, int] = Counter(statuses)
+    return f"{len(statuses)}: " + ", ".join(f"{n} {s}" for s, n in sorted(counts.items(), key=lambda entry: -entry[1]))
 
 
 def _wrapped(head: str, words: Sequence[str]) -> list[str]:

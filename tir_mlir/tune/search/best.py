@@ -27,26 +27,26 @@ class Best:
 
     def __init__(
         self,
-        found: Finals,
+        finals: Finals,
         record: Record,
         trials: list[TrialResult],
         study: Study,
         references: dict[str, float] | None = None,
         interrupted: bool = False,
     ):
-        if found.winner.schedule is None:
+        if finals.winner.schedule is None:
             raise TuneError("the best candidate has no schedule")
-        self.schedule: Schedule = found.winner.schedule
+        self.schedule: Schedule = finals.winner.schedule
         """The best schedule."""
-        self.decisions = dict(found.winner.decisions)
+        self.decisions = dict(finals.winner.decisions)
         self.record, self.study = record, study
         self.trials = sorted(trials, key=lambda trial: trial.number)
-        self.finals, self.verified, self.notes = found.seconds, found.verified, list(found.notes)
-        self.seconds = found.best or self._median(found.winner.number)
-        self.library_seconds = found.library or self._median(0)
+        self.finals, self.verified, self.notes = finals.seconds, finals.verified, list(finals.notes)
+        self.seconds = finals.best or self._median(finals.winner.number)
+        self.library_seconds = finals.library or self._median(0)
         self.references = references or {}
         self.interrupted = interrupted
-        self._found = found
+        self._found = finals
 
     @property
     def is_library(self) -> bool:

@@ -70,16 +70,16 @@ def drawn(program: Any, space: Space, decider: Decider, tried: Tried | None = No
 
 def _in_a_line(error: TirError) -> str:
     """The step that was refused, and why."""
-    said = str(getattr(error, "reason", "") or error).strip().splitlines()[0]
+    reason = str(getattr(error, "reason", "") or error).strip().splitlines()[0]
     call = getattr(error, "call", "")
-    return f"{call}: {said}" if call else said
+    return f"{call}: {reason}" if call else reason
 
 
 def _place(error: Exception) -> str:
     """Where the user's code was: ` at FILE:LINE` of the last call outside of packages; "" if there is none."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = (f for f in reversed(frames) if not f.filename.startswith(_PACKAGE) and "site-packages" not in f.filename)
-    frame = next(own, None)
+    outer = (f for f in reversed(frames) if not f.filename.startswith(_PACKAGE) and "site-packages" not in f.filename)
+    frame = next(outer, None)
     return "" if frame is None else f" at {frame.filename}:{frame.lineno}"
 
 

@@ -62,29 +62,29 @@ def finals(
     ran = [(min(seconds), c) for seconds, c in zip(times, entered, strict=True) if seconds]
     if not ran:
         raise TuneError("none of the best candidates could be run again; fix: see the reasons of the trials")
-    found = Finals(ran[0][1], {label(c): seconds for seconds, c in zip(times, entered, strict=True)})
+    result = Finals(ran[0][1], {label(c): seconds for seconds, c in zip(times, entered, strict=True)})
     limit = next((seconds / GAIN for seconds, c in ran if c is library), float("inf"))
-    for _, candidate in sorted(((s, c) for s, c in ran if s <= limit or c is library), key=lambda each: each[0]):
-        found.winner = candidate
-        if _passes(candidate, found, verify or verified):
-            return found
+    for _, candidate in sorted(((s, c) for s, c in ran if s <= limit or c is library), key=lambda entry: entry[0]):
+        result.winner = candidate
+        if _passes(candidate, result, verify or verified):
+            return result
     raise TuneError(
-        "neither the library's choice nor a faster candidate passes verification; " + "; ".join(found.notes)
+        "neither the library's choice nor a faster candidate passes verification; " + "; ".join(result.notes)
     )
 
 
-def _passes(candidate: Candidate, found: Finals, verify: Callable[[Schedule], str]) -> bool:
+def _passes(candidate: Candidate, finals: Finals, verify: Callable[[Schedule], str]) -> bool:
     assert candidate.schedule is not None
     try:
-        found.verified = verify(candidate.schedule)
+        finals.verified = verify(candidate.schedule)
         return True
     except NotChecked as reason:
-        found.verified = ""
-        found.notes.append(f"{label(candidate)} is not verified: {reason}; its results were compared on data")
+        finals.verified = ""
+        finals.notes.append(f"{label(candidate)} is not verified: {reason}; its results were compared on data")
         return True
     except NotEqual as difference:
-        found.notes.append(f"{label(candidate)} is not equal to the program: {difference}")
-        warnings.warn(f"{found.notes[-1]}; the next one is taken", TuneWarning, stacklevel=4)
+        finals.notes.append(f"{label(candidate)} is not equal to the program: {difference}")
+        warnings.warn(f"{finals.notes[-1]}; the next one is taken", TuneWarning, stacklevel=4)
         return False
 
 

@@ -28,7 +28,7 @@ def open_database(url: str, interval: int = INTERVAL, grace: int = GRACE) -> Bas
     optuna = load_optuna()
     from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-    for left in reversed(range(TRIES)):
+    for remaining in reversed(range(TRIES)):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
@@ -39,7 +39,7 @@ def open_database(url: str, interval: int = INTERVAL, grace: int = GRACE) -> Bas
                     grace_period=grace,
                 )
         except (IntegrityError, ProgrammingError):  # another process creates the same tables
-            if not left:
+            if not remaining:
                 raise
             time.sleep(0.25)
     raise AssertionError("unreachable")
@@ -49,8 +49,8 @@ class Abandoned:
     """A callback of optuna: the trials that this process failed for want of a sign of life, by study. A callback that
     the storage had is called, too."""
 
-    def __init__(self, before: Callable[[Study, FrozenTrial], None] | None):
-        self._before = before
+    def __init__(self, callback: Callable[[Study, FrozenTrial], None] | None):
+        self._before = callback
         self._trials: dict[str, list[FrozenTrial]] = defaultdict(list)
 
     def __call__(self, study: Study, trial: FrozenTrial) -> None:
@@ -75,8 +75,8 @@ class Heartbeats:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         if self.enabled and not isinstance(self._database.get_heartbeat_stale_trial_callback(), Abandoned):
-            before = self._database.get_heartbeat_stale_trial_callback()
-            self._database.heartbeat_stale_trial_callback = Abandoned(before)
+            callback = self._database.get_heartbeat_stale_trial_callback()
+            self._database.heartbeat_stale_trial_callback = Abandoned(callback)
 
     def begin(self, trial_id: int) -> None:
         """A trial runs here from now on."""

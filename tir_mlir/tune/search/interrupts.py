@@ -16,8 +16,8 @@ def interrupts_deferred() -> Iterator[None]:
     Does nothing in other threads than the main one, or where SIGINT has a handler that is not Python's own: one of the
     user's, or none where it is ignored, as by commands in the background (`nohup python search.py &`).
     """
-    own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not own or threading.current_thread() is not threading.main_thread():
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not is_default or threading.current_thread() is not threading.main_thread():
         yield
         return
     came: list[int] = []

@@ -81,27 +81,27 @@ class PoolLab:
         return job_of(program, sizes=self.sizes, best=best, reference=self.reference, **self.options)
 
 
-def _is_lost(known: Future[Outcome]) -> bool:
+def _is_lost(future: Future[Outcome]) -> bool:
     """Whether nothing is known about a candidate, because its board was lost."""
-    done = known.done() and not known.cancelled() and known.exception() is None
-    return done and known.result().status is Status.LOST
+    done = future.done() and not future.cancelled() and future.exception() is None
+    return done and future.result().status is Status.LOST
 
 
-def _answered(known: Future[Outcome]) -> Future[Outcome]:
+def _answered(earlier: Future[Outcome]) -> Future[Outcome]:
     """The outcome of an earlier candidate, once it is known, as that of another one, which cost nothing."""
     answer: Future[Outcome] = Future()
 
-    def settle(known: Future[Outcome]) -> None:
-        if known.cancelled():
+    def settle(finished: Future[Outcome]) -> None:
+        if finished.cancelled():
             answer.cancel()
-        elif (error := known.exception()) is not None:
+        elif (error := finished.exception()) is not None:
             answer.set_exception(error)
         else:
-            outcome = known.result()
+            outcome = finished.result()
             reason = f"{SAME}: {outcome.reason}" if outcome.reason else SAME
             answer.set_result(replace(outcome, stages={}, reason=reason))
 
-    known.add_done_callback(settle)
+    earlier.add_done_callback(settle)
     return answer
 
 

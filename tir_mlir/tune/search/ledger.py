@@ -39,10 +39,10 @@ class Ledger:
     """The trials of one program and one space, kept in a study."""
 
     def __init__(
-        self, storage: BaseStorage, name: str, place: str, resume: bool = True, about: Mapping[str, Any] | None = None
+        self, storage: BaseStorage, name: str, path: str, resume: bool = True, about: Mapping[str, Any] | None = None
     ):
-        self.place, self.name = place, name
-        self.shared = place != MEMORY
+        self.place, self.name = path, name
+        self.shared = path != MEMORY
         """Whether other processes may add trials."""
         self.token = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}:{uuid.uuid4().hex[:8]}"
         _AT_WORK.add(self.token)
@@ -58,8 +58,8 @@ class Ledger:
 
     def _describe(self, about: Mapping[str, Any]) -> None:
         """Say what the study is about, for those who look at it with tools of optuna."""
-        known = self.study.user_attrs
-        for key in about.keys() - known.keys():
+        attributes = self.study.user_attrs
+        for key in about.keys() - attributes.keys():
             self.study.set_user_attr(key, about[key])
         if self.study.metric_names is None:
             with warnings.catch_warnings():
@@ -153,9 +153,9 @@ class Ledger:
         except Exception as error:
             if not is_of_storage(error):
                 raise
-            said = str(error).strip().splitlines() or [type(error).__name__]
+            rows = str(error).strip().splitlines() or [type(error).__name__]
             raise TuneError(
-                f"the study in {self.place} cannot be reached: {said[0]}; fix: see to the storage, then run again with "
+                f"the study in {self.place} cannot be reached: {rows[0]}; fix: see to the storage, then run again with "
                 "the same storage and work_dir: what was tried is taken up"
             ) from error
 
@@ -172,20 +172,20 @@ def open_ledger(
     resume=False: a new one, beside those of earlier searches. about: attributes of the study. Raises TuneError if it
     cannot be opened.
     """
-    opened, place = _storage(work_dir, storage)
-    return Ledger(opened, name, place, resume, about)
+    opened, location = _storage(work_dir, storage)
+    return Ledger(opened, name, location, resume, about)
 
 
 def study_names(work_dir: Path | None, storage: str | BaseStorage | None) -> set[str]:
     """The names of the searches that are kept in `storage` or work_dir, those begun anew (`name#2`) as `name`."""
-    opened, place = _storage(work_dir, storage)
+    opened, location = _storage(work_dir, storage)
     try:
         with quiet():
             return {name.partition("#")[0] for name in load_optuna().get_all_study_names(opened)}
     except Exception as error:
         if not is_of_storage(error):
             raise
-        raise TuneError(f"the studies in {place} cannot be read: {str(error).splitlines()[0]}") from error
+        raise TuneError(f"the studies in {location} cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def open_storage(url: str) -> BaseStorage:
@@ -196,8 +196,8 @@ def open_storage(url: str) -> BaseStorage:
 def _storage(work_dir: Path | None, storage: str | BaseStorage | None) -> tuple[BaseStorage, str]:
     optuna = load_optuna()
     if storage is not None:
-        place = without_password(storage) if isinstance(storage, str) else type(storage).__name__
-        return (_by_url(storage, place) if isinstance(storage, str) else storage), place
+        location = without_password(storage) if isinstance(storage, str) else type(storage).__name__
+        return (_by_url(storage, location) if isinstance(storage, str) else storage), location
     if work_dir is None:
         return optuna.storages.InMemoryStorage(), MEMORY
     path = work_dir / JOURNAL
@@ -214,7 +214,7 @@ def _storage(work_dir: Path | None, storage: str | BaseStorage | None) -> tuple[
         raise TuneError(f"{path} is not a journal of optuna: {error}; fix: another work_dir, or remove it") from error
 
 
-def _by_url(storage: str, place: str) -> BaseStorage:
+def _by_url(storage: str, location: str) -> BaseStorage:
     optuna = load_optuna()
     try:
         if storage.startswith(("redis", "journal")):
@@ -223,9 +223,9 @@ def _by_url(storage: str, place: str) -> BaseStorage:
     except Exception as error:
         if not (is_of_storage(error) or isinstance(error, (ImportError, OSError, ValueError))):
             raise
-        said = str(error).strip().splitlines() or [type(error).__name__]
+        lines = str(error).strip().splitlines() or [type(error).__name__]
         raise TuneError(
-            f"the storage {place} cannot be opened: {said[0]}; fix: a URL of SQLAlchemy, such as postgresql://..."
+            f"the storage {location} cannot be opened: {lines[0]}; fix: a URL of SQLAlchemy, such as postgresql://..."
         ) from error
 
 
@@ -236,9 +236,9 @@ def is_of_storage(error: Exception) -> bool:
 
 def without_password(url: str) -> str:
     """A URL as it may be shown."""
-    scheme, sign, rest = url.partition("://")
-    login, at, host = rest.rpartition("@")
-    return f"{scheme}{sign}{login.partition(':')[0]}{at}{host}"
+    scheme, sign, address = url.partition("://")
+    login, at_sign, host = address.rpartition("@")
+    return f"{scheme}{sign}{login.partition(':')[0]}{at_sign}{host}"
 
 
 def mend(path: Path, lock: Any) -> None:
@@ -288,12 +288,12 @@ def choices_of(trial: FrozenTrial) -> list[Choice]:
     """The decisions of a trial of a ledger, in order."""
     decisions: dict[str, int] = trial.user_attrs.get(DECISIONS, {})
     places: dict[str, tuple[int, int]] = trial.user_attrs.get(PLACES, {})
-    found = []
+    choices = []
     for name, value in decisions.items():
         if name in places:
             domain: Any = trial.distributions[name]
-            found.append(Choice(name, *places[name], value, domain.low, domain.high))
-    return found
+            choices.append(Choice(name, *places[name], value, domain.low, domain.high))
+    return choices
 
 
 def _bounds(choice: Choice) -> tuple[int, int]:
@@ -301,9 +301,9 @@ def _bounds(choice: Choice) -> tuple[int, int]:
     return choice.value if low is None else low, choice.value if high is None else high
 
 
-def _numbered(name: str, taken: set[str], resume: bool) -> str:
+def _numbered(name: str, names: set[str], resume: bool) -> str:
     """The name of the last search, `name#2` after `name`; of the next one if not `resume`."""
-    number = next(n for n in count(1) if (f"{name}#{n}" if n > 1 else name) not in taken)
+    number = next(n for n in count(1) if (f"{name}#{n}" if n > 1 else name) not in names)
     number -= resume and number > 1
     return f"{name}#{number}" if number > 1 else name
 

@@ -120,16 +120,16 @@ class Proposals:
         return tag
 
     def _decider(self, trial: Trial) -> Decider:
-        asked = Suggestions(trial)
-        return Focused(self.prefix, asked, Fixed(self.fixed)) if self.prefix else asked
+        suggestions = Suggestions(trial)
+        return Focused(self.prefix, suggestions, Fixed(self.fixed)) if self.prefix else suggestions
 
     def _add(self, choices: list[Choice], value: float | None) -> None:
         """Show a result to the sampler, if it is one of what it looks for."""
         if any(not c.name.startswith(self.prefix) and self.fixed.get(c.name, c.value) != c.value for c in choices):
             return
-        shown = [c for c in choices if c.name.startswith(self.prefix)]
+        focused = [c for c in choices if c.name.startswith(self.prefix)]
         with quiet():
-            self.study.add_trial(frozen(shown, "PRUNED" if value is None else "COMPLETE", {}, value))
+            self.study.add_trial(frozen(focused, "PRUNED" if value is None else "COMPLETE", {}, value))
 
     def _tell(self, trial: Trial, value: float | None) -> None:
         optuna = load_optuna()

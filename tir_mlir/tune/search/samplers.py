@@ -32,8 +32,8 @@ def sampler_of(sampler: str | BaseSampler, seed: int | None) -> BaseSampler:
     if not isinstance(sampler, str) and isinstance(sampler, optuna.samplers.BaseSampler):
         return sampler
     if not isinstance(sampler, str) or sampler not in _SAMPLERS:
-        known = ", ".join(map(repr, _SAMPLERS))
-        raise TuneError(f"unknown sampler {short_repr(sampler)}; fix: one of {known}, or a sampler of optuna")
+        names = ", ".join(map(repr, _SAMPLERS))
+        raise TuneError(f"unknown sampler {short_repr(sampler)}; fix: one of {names}, or a sampler of optuna")
     missing = [name for name in _NEEDS.get(sampler, ()) if importlib.util.find_spec(name) is None]
     if missing:
         needs, packages = " and ".join(missing), " ".join(missing)
@@ -57,9 +57,9 @@ def load_optuna() -> Any:
 def quiet() -> Iterator[None]:
     """Without the messages of optuna: the search has its own."""
     optuna = load_optuna()
-    before = optuna.logging.get_verbosity()
+    verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         yield
     finally:
-        optuna.logging.set_verbosity(before)
+        optuna.logging.set_verbosity(verbosity)

@@ -222,12 +222,12 @@ class Session:
     def _finish(self, candidate: Candidate, outcome: Outcome) -> None:
         assert candidate.number is not None
         stages = {"schedule": candidate.seconds, **outcome.stages}
-        given = candidate.number, candidate.origin, candidate.decisions, outcome.status.value
-        result = TrialResult(*given, outcome.seconds, stages, outcome.reason, outcome.machine)
+        facts = candidate.number, candidate.origin, candidate.decisions, outcome.status.value
+        result = TrialResult(*facts, outcome.seconds, stages, outcome.reason, outcome.machine)
         self.results.append(result)
-        told = result.median if outcome.status in (Status.OK, Status.SLOW) else None
-        self.proposals.tell(candidate, told)
-        self.ledger.finish(candidate.number, told, as_attribute(result))
+        score = result.median if outcome.status in (Status.OK, Status.SLOW) else None
+        self.proposals.tell(candidate, score)
+        self.ledger.finish(candidate.number, score, as_attribute(result))
         self._record(candidate, result)
         self.listener.tested(result, self.best)
 
@@ -257,12 +257,12 @@ def as_attribute(result: TrialResult) -> dict[str, Any]:
 def of_trial(trial: FrozenTrial) -> TrialResult | None:
     """The result that a finished trial of a ledger keeps; None if it keeps none."""
     attrs = trial.user_attrs
-    found = attrs.get(OUTCOME)
-    if not isinstance(found, dict) or DECISIONS not in attrs:
+    outcome = attrs.get(OUTCOME)
+    if not isinstance(outcome, dict) or DECISIONS not in attrs:
         return None
-    seconds = tuple(map(float, found.get("seconds", ())))
+    seconds = tuple(map(float, outcome.get("seconds", ())))
     return TrialResult(
-        trial.number, str(attrs.get("origin", "")), dict(attrs[DECISIONS]), str(found.get("status", "")), seconds,
-        dict(found.get("stages", {})), str(found.get("reason", "")),
-        str(found.get("machine", "")),
+        trial.number, str(attrs.get("origin", "")), dict(attrs[DECISIONS]), str(outcome.get("status", "")), seconds,
+        dict(outcome.get("stages", {})), str(outcome.get("reason", "")),
+        str(outcome.get("machine", "")),
     )  # fmt: skip

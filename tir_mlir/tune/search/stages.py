@@ -37,11 +37,11 @@ def stages(choices: Sequence[Choice], work: Callable[[str], float], trials: int,
     amounts = {block: max(work(block[:-1]), 0.0) for block in blocks}
     total = sum(amounts.values()) or 1.0
     spread = alone - LEAST * len(blocks)
-    found, until = [], float(first)
+    separate, until = [], float(first)
     for block in sorted(blocks, key=lambda b: -amounts[b]):
         until += LEAST + spread * amounts[block] / total
-        found.append(Stage(block, round(until)))
-    return found + together
+        separate.append(Stage(block, round(until)))
+    return separate + together
 
 
 def prefix_of(name: str) -> str:

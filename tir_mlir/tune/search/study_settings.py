@@ -49,21 +49,21 @@ class Settings:
 
 def settings_of(attributes: Mapping[str, Any]) -> Settings | None:
     """The settings that a study has; None if it has none. Raises TuneError for those of a newer version, or broken."""
-    found = attributes.get(SETTINGS)
-    if not isinstance(found, dict):
+    stored = attributes.get(SETTINGS)
+    if not isinstance(stored, dict):
         return None
-    if found.get("format") != FORMAT:
-        raise TuneError(f"its settings are of format {found.get('format')!r}, not {FORMAT}; fix: update tir-mlir here")
+    if stored.get("format") != FORMAT:
+        raise TuneError(f"its settings are of format {stored.get('format')!r}, not {FORMAT}; fix: update tir-mlir here")
     names = {f.name for f in dataclasses.fields(Settings)}
     try:
-        given: dict[str, Any] = {key: value for key, value in found.items() if key in names}
+        fields: dict[str, Any] = {key: value for key, value in stored.items() if key in names}
         for key in ("defaults", "sizes"):
-            given[key] = tuple((str(name), int(value)) for name, value in given[key])
-        if isinstance(given["target"], dict):
-            target: dict[str, Any] = {**given["target"], "features": frozenset(given["target"]["features"])}
-            given["target"] = Target(**target)
-        given["trials"] = int(given["trials"])
-        return Settings(**given)
+            fields[key] = tuple((str(name), int(value)) for name, value in fields[key])
+        if isinstance(fields["target"], dict):
+            target: dict[str, Any] = {**fields["target"], "features": frozenset(fields["target"]["features"])}
+            fields["target"] = Target(**target)
+        fields["trials"] = int(fields["trials"])
+        return Settings(**fields)
     except (KeyError, TypeError, ValueError) as error:
         raise TuneError(f"its settings are broken: {type(error).__name__}: {error}") from None
 

@@ -100,12 +100,12 @@ def _hosts(ssh: Sequence[str], target: Target | str | None) -> tuple[str, ...]:
 
 def _module(program: Any) -> IRModule:
     """The program as a module. Raises TuneError for anything else."""
-    held = held_module(program)
-    if held is None or isinstance(program, Schedule):
+    mlir_module = held_module(program)
+    if mlir_module is None or isinstance(program, Schedule):
         what = type(program).__name__
         fix = "; fix: tune.tune_model searches over a graph" if hasattr(program, "build_model") else ""
         raise TuneError(f"tune takes an IRModule, a PrimFunc or an MLIR module, not {what}{fix}")
-    module = _public(program) if isinstance(program, PrimFunc) else IRModule(held)
+    module = _public(program) if isinstance(program, PrimFunc) else IRModule(mlir_module)
     if not len(module):
         raise TuneError("the module has no function with a body")
     with entered():
@@ -130,18 +130,18 @@ def _public(program: PrimFunc) -> IRModule:
 
 def _check_sizes(module: IRModule, sizes: Mapping[str, int]) -> None:
     """Raises TuneError for a shape variable without a size, a name that is none, or a value that is no size."""
-    held = held_module(module)
-    assert held is not None
+    mlir_module = held_module(module)
+    assert mlir_module is not None
     with entered():
-        known = sorted({name for func in funcs(held) for name in func.symbols})
-    there = ", ".join(known) or "none"
+        variables = sorted({name for func in funcs(mlir_module) for name in func.symbols})
+    listing = ", ".join(variables) or "none"
     for name, value in sizes.items():
-        if name not in known:
-            raise TuneError(f"sizes has {short_repr(name)}, which is not a shape variable; the program has {there}")
+        if name not in variables:
+            raise TuneError(f"sizes has {short_repr(name)}, which is not a shape variable; the program has {listing}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise TuneError(f"the size {name} is a number >= 1, not {short_repr(value)}")
-    if missing := [name for name in known if name not in sizes]:
-        values = ", ".join(f"{name!r}: ..." for name in known)
+    if missing := [name for name in variables if name not in sizes]:
+        values = ", ".join(f"{name!r}: ..." for name in variables)
         raise TuneError(
             f"a program is measured at sizes, and {', '.join(missing)} has none; fix: pass sizes={{{values}}}"
         )

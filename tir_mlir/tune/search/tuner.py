@@ -90,8 +90,8 @@ class Options:
             return LIBRARY_SPACE
         if self.named:
             return self.named
-        made = getattr(self.space, "__qualname__", type(self.space).__qualname__)
-        return f"{getattr(self.space, '__module__', '')}.{made}"
+        qualname = getattr(self.space, "__qualname__", type(self.space).__qualname__)
+        return f"{getattr(self.space, '__module__', '')}.{qualname}"
 
 
 class Tuner:
@@ -122,8 +122,8 @@ class Tuner:
     def run(self) -> Best:
         """Search, then the finals."""
         session = self.begin()
-        known = len(session.results) + len(session.proposals.waiting)
-        session.begin_stages(stages(self.defaults.choices, self._work, self.options.trials, known))
+        resumed = len(session.results) + len(session.proposals.waiting)
+        session.begin_stages(stages(self.defaults.choices, self._work, self.options.trials, resumed))
         session.run()
         best = self._best(session, session.ledger)
         self.keep(best.record)
@@ -149,10 +149,10 @@ class Tuner:
 
     def advance(self, session: Session, trials: int, seconds: float | None) -> None:
         """Try further candidates: those that wait, each block alone by its work, then all together."""
-        known = len(session.results)
+        finished = len(session.results)
         waiting = min(trials, len(session.proposals.waiting))
         session.extend(trials, seconds)
-        session.begin_stages(stages(self.defaults.choices, self._work, known + trials, known + waiting))
+        session.begin_stages(stages(self.defaults.choices, self._work, finished + trials, finished + waiting))
         session.advance()
 
     def finish(self, session: Session, skipped: bool = False) -> Best:
@@ -199,9 +199,9 @@ class Tuner:
         """The default candidate of the space: its decisions tell the blocks."""
         if self.options.space is None:
             return self.baseline
-        made = drawn(self.program, self.space, Defaults())
-        made.number = 0
-        return made
+        candidate = drawn(self.program, self.space, Defaults())
+        candidate.number = 0
+        return candidate
 
     def _work(self, block: str) -> float:
         """How many iterations a block has; symbolic extents count as those that are measured, or as many."""
@@ -218,8 +218,8 @@ class Tuner:
         """The name of the study: of the program, the target with its threads, the versions, the space, the sizes."""
         about, options = self.about, self.options
         where = ["boards"] if options.ssh else []
-        given = sorted(about.versions.items()), options.space_name, sorted(options.sizes.items()), *where
-        facts = repr((about.target, *given))
+        settings = sorted(about.versions.items()), options.space_name, sorted(options.sizes.items()), *where
+        facts = repr((about.target, *settings))
         return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
 
     def _description(self) -> dict[str, Any]:
@@ -270,11 +270,11 @@ class Tuner:
             self.baseline.choices, self.baseline.number = same.choices, same.number
         others = [c for c in candidates if c.schedule is not None and _text(c) != _text(self.baseline)]
         entered = others[:FINALISTS]
-        found = self._unmeasured(entered) if skipped else self._finals(entered, session.interrupted)
-        found.notes[:0] = self._notes(session, found.winner)
-        record = self._record_of(found)
+        finals = self._unmeasured(entered) if skipped else self._finals(entered, session.interrupted)
+        finals.notes[:0] = self._notes(session, finals.winner)
+        record = self._record_of(finals)
         libraries = self._references() if alone and not session.interrupted else {}
-        return Best(found, record, session.results, ledger.study, libraries, session.interrupted)
+        return Best(finals, record, session.results, ledger.study, libraries, session.interrupted)
 
     def _references(self) -> dict[str, float]:
         """Seconds of what others have for this program, where it is one that they know."""
@@ -316,21 +316,21 @@ class Tuner:
         warnings.warn(text, TuneWarning, stacklevel=5)
         return Finals(next(iter(candidates), self.baseline), notes=[text])
 
-    def _record_of(self, found: Finals) -> Record:
+    def _record_of(self, finals: Finals) -> Record:
         """The record of the winner, with its times of the finals."""
-        winner = found.winner
+        winner = finals.winner
         label_of = f"trial {winner.number}" if winner.origin != LIBRARY else LIBRARY
-        seconds = tuple(found.seconds.get(label_of, ()))
-        before = self.records.get(-1 if winner.number is None else winner.number)
+        seconds = tuple(finals.seconds.get(label_of, ()))
+        record = self.records.get(-1 if winner.number is None else winner.number)
         about = replace(self.about, machine=self.lab.place or self.about.machine)
         return about.record(
-            space=self.options.space_name if before or self.options.space is None else LIBRARY_SPACE,
+            space=self.options.space_name if record or self.options.space is None else LIBRARY_SPACE,
             decisions=winner.decisions,
             trace=[] if winner.schedule is None else winner.schedule.trace.as_json(),
             text=_text(winner),
-            seconds=seconds or (before.seconds if before else ()),
-            stages=before.stages if before else {},
-            verified=found.verified,
+            seconds=seconds or (record.seconds if record else ()),
+            stages=record.stages if record else {},
+            verified=finals.verified,
         )
 
 

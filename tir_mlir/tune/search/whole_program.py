@@ -101,20 +101,20 @@ def _times(best: Best | BestOfModule) -> tuple[str, str, str]:
 
 
 def _sum(seconds: list[float | None]) -> float | None:
-    known = [s for s in seconds if s is not None]
-    return sum(known) if len(known) == len(seconds) else None
+    measured = [s for s in seconds if s is not None]
+    return sum(measured) if len(measured) == len(seconds) else None
 
 
 def tune_module(program: IRModule, options: Options, listener: Listener, pool: Pool) -> BestOfModule:
     """Tune each function of a module, the trials shared by the time that the library's schedules take."""
     tuners = {name: Tuner(program[name].alone, options, listener, pool) for name in program}
     counts = shares({name: tuner.library_seconds() for name, tuner in tuners.items()}, options.trials)
-    found: dict[str, Best] = {}
+    bests: dict[str, Best] = {}
     for name, tuner in tuners.items():
-        interrupted = any(best.interrupted for best in found.values())
+        interrupted = any(best.interrupted for best in bests.values())
         tuner.options = replace(options, trials=1 if interrupted else counts[name])
-        found[name] = tuner.run()
-    return _together(program, {n: (found[n], _space(tuners[n], found[n])) for n in tuners}, options)
+        bests[name] = tuner.run()
+    return _together(program, {n: (bests[n], _space(tuners[n], bests[n])) for n in tuners}, options)
 
 
 def shares(seconds: Mapping[str, float], trials: int) -> dict[str, int]:
@@ -132,13 +132,13 @@ def _space(tuner: Tuner, best: Best) -> Space:
     return tuner.library if best.is_library else tuner.space
 
 
-def _together(program: IRModule, found: Mapping[str, tuple[Best, Space]], options: Options) -> BestOfModule:
+def _together(program: IRModule, winners: Mapping[str, tuple[Best, Space]], options: Options) -> BestOfModule:
     """One schedule of the whole module, verified, and its record."""
-    decisions = {f"{name}/{key}": v for name, (best, _) in found.items() for key, v in best.decisions.items()}
-    candidate = drawn(program, EachFunction({name: space for name, (_, space) in found.items()}), Fixed(decisions))
+    decisions = {f"{name}/{key}": v for name, (best, _) in winners.items() for key, v in best.decisions.items()}
+    candidate = drawn(program, EachFunction({name: space for name, (_, space) in winners.items()}), Fixed(decisions))
     if candidate.schedule is None:
         raise TuneError(f"the best schedules of the functions do not go together: {candidate.reason}")
-    functions = {name: best for name, (best, _) in found.items()}
+    functions = {name: best for name, (best, _) in winners.items()}
     checked, notes = _checked(candidate.schedule)
     about = subject(program, options.target, options.threads)
     seconds = _sum([best.seconds for best in functions.values()])

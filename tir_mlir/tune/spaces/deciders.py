@@ -30,8 +30,8 @@ class Fixed:
     def choose(self, name: str, candidates: Sequence[int], weights: Sequence[float]) -> int:
         if name not in self.decisions:
             return self.otherwise.choose(name, candidates, weights)
-        wanted = self.decisions[name]
-        return min(range(len(candidates)), key=lambda n: (abs(candidates[n] - wanted), candidates[n]))
+        decision = self.decisions[name]
+        return min(range(len(candidates)), key=lambda n: (abs(candidates[n] - decision), candidates[n]))
 
 
 class Recording:

@@ -79,16 +79,16 @@ class GenericSpace:
     def _split_reduction(self) -> None:
         """Sum up in partial results, one for each lane, if there are few results."""
         sch, info = self.sch, block_info(self.sch, self.block)
-        sums, known = iters(info, "R"), extents(info)
+        sums, domain = iters(info, "R"), extents(info)
         loops = sch.get_loops(self.block)
-        results = prod(known[n] or LARGE for n in iters(info, "S"))
-        if not sums or results > FEW or len(loops) != len(known) or len(info.writes) != 1:
+        results = prod(domain[n] or LARGE for n in iters(info, "S"))
+        if not sums or results > FEW or len(loops) != len(domain) or len(info.writes) != 1:
             return
         lanes = self.target.lanes(widest_bits(info))
-        parts = self.free.choice("partial_results", [c for c in (lanes, 4 * lanes) if c <= (known[sums[-1]] or 0)], 1)
+        parts = self.free.choice("partial_results", [c for c in (lanes, 4 * lanes) if c <= (domain[sums[-1]] or 0)], 1)
         if parts == 1:
             return
-        loop = loops[list(known).index(sums[-1])]
+        loop = loops[list(domain).index(sums[-1])]
 
         def split() -> Any:
             return sch.rfactor(sch.split(loop, [None, parts])[1], len(info.writes[0].axes))
@@ -109,10 +109,10 @@ class GenericSpace:
     def _tile(self, loops: dict[str, Any]) -> None:
         """Tile all loops: spatial tiles, the outer reduction, the inner one, the innermost tile."""
         sch, info = self.sch, block_info(self.sch, self.block)
-        known, lane = extents(info), self._lane()
+        domain, lane = extents(info), self._lane()
         spatial = [n for n in loops if n not in iters(info, "R") and n != lane] + ([lane] if lane in loops else [])
         sums = [n for n in along_memory(info, iters(info, "R"))]
-        factors = {n: self._factor(n, known[n], n == lane, n in sums) for n in loops}
+        factors = {n: self._factor(n, domain[n], n == lane, n in sums) for n in loops}
 
         def split() -> tuple[dict[str, Any], dict[str, Any]]:
             parts = {n: sch.split(loops[n], [None, f]) for n, f in factors.items() if f > 1}
@@ -125,11 +125,11 @@ class GenericSpace:
                 sch.reorder(*order)
             return first, second
 
-        found = attempt(sch, split)
-        if found is None:
+        levels = attempt(sch, split)
+        if levels is None:
             self._loops_alone(list(loops.values()))
             return
-        first, second = found
+        first, second = levels
         outer, steps = [first[n] for n in spatial], [first[n] for n in sums]
         self._cache(outer, steps)
         self._vectorize(second.get(lane or ""), [second[n] for n in (*sums, *spatial) if n in second and n != lane])
@@ -160,10 +160,10 @@ class GenericSpace:
         if steps and outer and len(info.writes) == 1 and self.free.flag("cache_write", True):
             attempt(sch, lambda: sch.reverse_compute_at(sch.cache_write(self.block, 0, "local"), outer[-1]))
         written = {str(w) for w in info.writes}
-        at = (steps or outer)[-1:]
+        anchor = (steps or outer)[-1:]
         for name in dict.fromkeys(str(r) for r in info.reads if str(r) not in written):
-            if at and self.free.flag(f"cache_{name}", False):
-                attempt(sch, lambda name=name: sch.compute_at(sch.cache_read(self.block, name, "global"), at[0]))
+            if anchor and self.free.flag(f"cache_{name}", False):
+                attempt(sch, lambda name=name: sch.compute_at(sch.cache_read(self.block, name, "global"), anchor[0]))
         if steps:
             attempt(sch, lambda: sch.decompose_reduction(self.block, steps[0]))
 
@@ -198,13 +198,13 @@ def fitting(sch: Schedule, block: Any, loops: dict[str, Any]) -> list[str]:
     """The registered intrinsics that a tile of a block can be replaced by, tried on a copy."""
     info = block_info(sch, block)
     kinds = [len(iters(info, kind)) for kind in "SR"]
-    found = []
+    intrinsics = []
     for name in TensorIntrin.list():
         axes = _axes(name)
         few = all(sum(k == kind for k, _ in axes) <= count for kind, count in zip("SR", kinds, strict=True))
         if axes and len(axes) <= MOST_AXES and few and _fits(sch.copy(), block, loops, name):
-            found.append(name)
-    return found
+            intrinsics.append(name)
+    return intrinsics
 
 
 def tensorized(sch: Schedule, block: Any, loops: dict[str, Any], name: str) -> list[Any]:
@@ -247,13 +247,13 @@ def _assignments(sch: Schedule, block: Any, name: str) -> Iterator[dict[str, int
     The innermost iters first.
     """
     info, axes = block_info(sch, block), _axes(name)
-    known = extents(info)
+    domain = extents(info)
     spatial, sums = (iters(info, kind)[::-1] for kind in "SR")
-    wanted = {kind: [size for k, size in axes if k == kind] for kind in "SR"}
-    for some in permutations(spatial, len(wanted["S"])):
-        for others in permutations(sums, len(wanted["R"])):
-            sizes = dict(zip((*some, *others), (*wanted["S"], *wanted["R"]), strict=True))
-            if all(size and (known[n] or 1) % size == 0 for n, size in sizes.items()):
+    tile_sizes = {kind: [size for k, size in axes if k == kind] for kind in "SR"}
+    for some in permutations(spatial, len(tile_sizes["S"])):
+        for others in permutations(sums, len(tile_sizes["R"])):
+            sizes = dict(zip((*some, *others), (*tile_sizes["S"], *tile_sizes["R"]), strict=True))
+            if all(size and (domain[n] or 1) % size == 0 for n, size in sizes.items()):
                 yield sizes
 
 
@@ -262,9 +262,9 @@ def _tiled(sch: Schedule, block: Any, loops: dict[str, Any], sizes: dict[str, in
     parts = {n: sch.split(loops[n], [None, size]) for n, size in sizes.items()}
     outer = {n: parts[n][0] if n in parts else loop for n, loop in loops.items()}
     spatial, sums = (iters(info, kind) for kind in "SR")
-    inside = [parts[n][1] for n in sizes]
-    sch.reorder(*(outer[n] for n in (*spatial, *sums)), *inside)
+    inner = [parts[n][1] for n in sizes]
+    sch.reorder(*(outer[n] for n in (*spatial, *sums)), *inner)
     if sums and sch.can_decompose_reduction(block, outer[sums[0]]):
         sch.decompose_reduction(block, outer[sums[0]])
-    sch.tensorize(inside[0], name)
+    sch.tensorize(inner[0], name)
     return [outer[n] for n in spatial]

@@ -66,11 +66,11 @@ def run_forked(
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-            _, state, used = os.wait4(child, 0)
+            _, state, usage = os.wait4(child, 0)
     if end is None:
         end = End(Status.CRASHED, reason=_death(os.waitstatus_to_exitcode(state)))
     end.told = watch.told
-    end.peak = max(0, used.ru_maxrss * (1 if sys.platform == "darwin" else _KIB) - watch.start)
+    end.peak = max(0, usage.ru_maxrss * (1 if sys.platform == "darwin" else _KIB) - watch.start)
     return end
 
 
@@ -120,8 +120,8 @@ class _Watch:
             self.told = value
 
     def _over(self) -> End | None:
-        waited, taken = self.patience.look(), resident_bytes(self.child) - self.start
-        if taken > self.memory:
+        waited, growth = self.patience.look(), resident_bytes(self.child) - self.start
+        if growth > self.memory:
             return End(Status.OUT_OF_MEMORY, reason=f"running it takes more than {gigabytes(self.memory)} of memory")
         late = Status.SLOW if self.hurry else Status.TIMED_OUT
         if cpu_seconds(self.child) > self.seconds * self.threads:

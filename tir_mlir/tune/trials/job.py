@@ -122,20 +122,20 @@ def job_of(
             KernelCode(symbol, kernel_text(build, symbol), needed_by(symbol)) for symbol, build in _called(module)
         ]
         text = str(module)
-    given = tuple(sorted((sizes or {}).items()))
-    return Job(text, kernels=tuple(kernels), libs=tuple(map(str, libs)), sizes=given, **options)
+    variables = tuple(sorted((sizes or {}).items()))
+    return Job(text, kernels=tuple(kernels), libs=tuple(map(str, libs)), sizes=variables, **options)
 
 
 def _called(module: ir.Module) -> list[tuple[str, Callable[[], None]]]:
     """The registered kernels that a module calls, with their builders."""
-    found: dict[str, Callable[[], None]] = {}
+    builders: dict[str, Callable[[], None]] = {}
 
     def look(op: ir.Operation) -> ir.WalkResult:
         if op.name == "func.call":
             symbol = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             if (builder := find_kernel(symbol)) is not None:
-                found[symbol] = builder
+                builders[symbol] = builder
         return ir.WalkResult.ADVANCE
 
     visit(module.operation, look)
-    return list(found.items())
+    return list(builders.items())

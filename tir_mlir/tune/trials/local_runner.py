@@ -61,20 +61,20 @@ class LocalRunner:
 
     def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
         """Time candidates in turns in one process; without those that are wrong or crash."""
-        found: list[list[float]] = [[] for _ in jobs]
-        left = list(range(len(jobs)))
-        while left:
-            limit = sum(jobs[n].limits.run for n in left)
-            memory, threads = max(jobs[n].limits.memory for n in left), max(threads_of(jobs[n]) for n in left)
-            each = [_Candidate(n, jobs[n], built[n], *arguments_of(built[n], jobs[n])) for n in left]
-            work = partial(_in_turns, each, rounds)
+        times: list[list[float]] = [[] for _ in jobs]
+        pending = list(range(len(jobs)))
+        while pending:
+            limit = sum(jobs[n].limits.run for n in pending)
+            memory, threads = max(jobs[n].limits.memory for n in pending), max(threads_of(jobs[n]) for n in pending)
+            candidates = [_Candidate(n, jobs[n], built[n], *arguments_of(built[n], jobs[n])) for n in pending]
+            work = partial(_in_turns, candidates, rounds)
             end = run_forked(work, limit, memory, threads)
             if end.status is Status.OK:
                 for n, seconds in end.value.items():
-                    found[n] = seconds
-                return found
-            left.remove(left[0] if end.told is None else end.told)
-        return found
+                    times[n] = seconds
+                return times
+            pending.remove(pending[0] if end.told is None else end.told)
+        return times
 
     def reference(self, built: Library, job: Job, folder: str, by: str) -> Reference:
         """Run a program once and keep its arguments and results. Raises Died, and TuneError for missing sizes."""
@@ -132,15 +132,15 @@ def _measured(built: Library, job: Job, signature: CallSignature, values: Sequen
     marks.append(time.process_time())
     wrong = job.reference.difference(arrays, signature) if job.reference is not None else None
     marks.append(time.process_time())
-    found, stopped = ([], False) if wrong else sample(partial(run, *arrays), clock_of(job.parallel), job.best)
+    seconds, stopped = ([], False) if wrong else sample(partial(run, *arrays), clock_of(job.parallel), job.best)
     marks.append(time.process_time())
     names = ("measure.arguments", "measure.first", "measure.check", "measure.runs")
     stages = {name: marks[n + 1] - marks[n] for n, name in enumerate(names)}
     if wrong:
         return Outcome(Status.WRONG, (), stages, wrong)
     if stopped:
-        return Outcome(Status.SLOW, tuple(found), stages, "more than three times as long as the best")
-    return Outcome(Status.OK, tuple(found), stages)
+        return Outcome(Status.SLOW, tuple(seconds), stages, "more than three times as long as the best")
+    return Outcome(Status.OK, tuple(seconds), stages)
 
 
 @dataclass
@@ -162,32 +162,32 @@ class _Candidate:
         return self.job.reference is None or self.job.reference.difference(arrays, self.signature) is None
 
 
-def _in_turns(each: Sequence[_Candidate], rounds: int, tell: Tell) -> dict[int, list[float]]:
+def _in_turns(candidates: Sequence[_Candidate], rounds: int, tell: Tell) -> dict[int, list[float]]:
     """Seconds by number. Candidates of one reference run on the same arrays: where these lie makes no difference."""
     runs: dict[int, Callable[[], None]] = {}
-    kept: dict[Reference, list[Any]] = {}
-    for one in each:
-        tell(one.number)
-        _set_threads(one.job)
-        arrays = kept.get(one.job.reference) if one.job.reference is not None else None
+    by_reference: dict[Reference, list[Any]] = {}
+    for candidate in candidates:
+        tell(candidate.number)
+        _set_threads(candidate.job)
+        arrays = by_reference.get(candidate.job.reference) if candidate.job.reference is not None else None
         if arrays is None:
-            arrays = placed(one.values, one.signature)
-        if one.job.reference is not None:
-            kept[one.job.reference] = arrays
-        if one.is_right(arrays):
-            runs[one.number] = partial(one.built[one.signature.name], *arrays)
-    clock = clock_of(any(one.job.parallel for one in each))
+            arrays = placed(candidate.values, candidate.signature)
+        if candidate.job.reference is not None:
+            by_reference[candidate.job.reference] = arrays
+        if candidate.is_right(arrays):
+            runs[candidate.number] = partial(candidate.built[candidate.signature.name], *arrays)
+    clock = clock_of(any(candidate.job.parallel for candidate in candidates))
     return dict(zip(runs, in_turns(list(runs.values()), clock, rounds), strict=True))
 
 
 def _recorded(built: Library, signature: CallSignature, values: Sequence[Any], folder: str, tell: Tell) -> float:
-    kept = Reference(folder, (), ())
-    kept.save("in", values)
+    reference = Reference(folder, (), ())
+    reference.save("in", values)
     arrays = placed(values, signature)
     start = time.process_time()
     built[signature.name](*arrays)
     took = time.process_time() - start
-    kept.save("out", arrays)
+    reference.save("out", arrays)
     return took
 
 
@@ -195,8 +195,8 @@ def _outcome(end: End) -> Outcome:
     """The outcome of a copy that ended this way."""
     if end.status is not Status.OK:
         return Outcome(end.status, reason=end.reason, peak_memory=end.peak)
-    made: Outcome = replace(end.value, peak_memory=end.peak)
-    if made.status is Status.OK and made.outliers:
-        many = f"{len(made.outliers)} of {len(made.seconds)} runs took more than {OUTLYING} times the median"
-        return replace(made, reason=f"{many}: the machine was busy")
-    return made
+    outcome: Outcome = replace(end.value, peak_memory=end.peak)
+    if outcome.status is Status.OK and outcome.outliers:
+        many = f"{len(outcome.outliers)} of {len(outcome.seconds)} runs took more than {OUTLYING} times the median"
+        return replace(outcome, reason=f"{many}: the machine was busy")
+    return outcome

@@ -81,25 +81,25 @@ class Pool:
             raise TuneError(f"rounds is a number of measurements of each job, at least 1, not {rounds!r}")
         if len({job.runner for job in jobs}) > 1:
             raise TuneError("compare takes jobs of one runner: times of different machines are not compared")
-        found: list[list[float]] = [[] for _ in jobs]
-        left = list(range(len(jobs)))
+        timings: list[list[float]] = [[] for _ in jobs]
+        pending = list(range(len(jobs)))
         losses = 0
-        while left:
-            task = _Task("compare", ([jobs[n] for n in left], rounds), _largest([jobs[n].limits for n in left]))
+        while pending:
+            task = _Task("compare", ([jobs[n] for n in pending], rounds), _largest([jobs[n].limits for n in pending]))
             try:
                 times = self._put(task).future.result()
                 if isinstance(times, TuneError):
                     raise times
             except WorkerLost as lost:
                 if lost.last[:1] == ("building",):
-                    del left[lost.last[1]]
+                    del pending[lost.last[1]]
                 elif (losses := losses + 1) == TRIES:
                     raise TuneError(f"candidates cannot be compared: {lost.reason}") from None
                 continue
-            for n, seconds in zip(left, times, strict=True):
-                found[n] = seconds
+            for n, seconds in zip(pending, times, strict=True):
+                timings[n] = seconds
             break
-        return found
+        return timings
 
     def reference(self, job: Job, stand_in: Job | None = None) -> Reference:
         """Arguments and results of the unscheduled program, computed once for a job, to compare candidates with.
@@ -156,14 +156,14 @@ class Pool:
         folder.mkdir(exist_ok=True)
         tries = [(job, UNSCHEDULED)] + ([(stand_in, STAND_IN)] if stand_in is not None else [])
         for tried, by in tries:
-            here = replace(tried, target="llvm", runner=None, reference=None, best=None, seed=job.seed)
-            made = self._tried(here, str(folder), by)
-            if isinstance(made, Reference):
-                return made
-            late = made.status in (Status.TIMED_OUT, Status.OUT_OF_MEMORY)
+            reference_job = replace(tried, target="llvm", runner=None, reference=None, best=None, seed=job.seed)
+            reply = self._tried(reference_job, str(folder), by)
+            if isinstance(reply, Reference):
+                return reply
+            late = reply.status in (Status.TIMED_OUT, Status.OUT_OF_MEMORY)
             if not late or tried is tries[-1][0]:
                 fix = "; fix: a larger limit, or a verified schedule as stand_in" if late else ""
-                raise TuneError(f"{by} has no result to compare candidates with: {made.status}: {made.reason}{fix}")
+                raise TuneError(f"{by} has no result to compare candidates with: {reply.status}: {reply.reason}{fix}")
         raise AssertionError("unreachable")
 
     def _tried(self, job: Job, folder: str, by: str) -> Reference | Outcome:
@@ -286,8 +286,8 @@ def compare(jobs: Sequence[Job], rounds: int = 15) -> list[list[float]]:
 
 
 def _largest(limits: Sequence[Limits]) -> Limits:
-    run, memory = sum(each.run for each in limits), max(each.memory for each in limits)
-    return Limits(max(each.build for each in limits), run, memory)
+    run, memory = sum(limit.run for limit in limits), max(limit.memory for limit in limits)
+    return Limits(max(limit.build for limit in limits), run, memory)
 
 
 def _of_runner(limits: Limits) -> Limits:

@@ -51,10 +51,10 @@ class Patience:
 
     def look(self) -> float:
         """The seconds so far; called once a tick."""
-        now = time.monotonic()
+        instant = time.monotonic()
         if _fields(self.process)[:1] not in (["R"], ["T"]):
-            self.waited += min(now - self.looked, self.most)
-        self.looked = now
+            self.waited += min(instant - self.looked, self.most)
+        self.looked = instant
         return self.waited
 
 

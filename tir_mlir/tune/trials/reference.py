@@ -34,8 +34,8 @@ class Reference:
 
     def arguments(self, signature: CallSignature) -> list[Any]:
         """The arguments of a call, mapped from the files. Raises OSError."""
-        known = dict(self.scalars)
-        return [known[n] if n in known else self._load("in", n) for n in range(len(signature.params))]
+        scalars = dict(self.scalars)
+        return [scalars[n] if n in scalars else self._load("in", n) for n in range(len(signature.params))]
 
     def difference(self, arguments: Sequence[Any], signature: CallSignature) -> str | None:
         """The first element that a call got wrong, as text; None if all is well."""
@@ -43,9 +43,9 @@ class Reference:
             param = signature.params[number]
             assert isinstance(param, BufferParam)
             want, got = self._load("out", number), arguments[number]
-            found = first_difference(want, got, param.dtype, tolerance, self.rounded)
-            if found is not None:
-                index, count = found
+            mismatch = first_difference(want, got, param.dtype, tolerance, self.rounded)
+            if mismatch is not None:
+                index, count = mismatch
                 where = f"{param.name}[{', '.join(map(str, index))}]"
                 if param.dtype in EPSILON:
                     want, got = as_float(want[index], param.dtype), as_float(got[index], param.dtype)

@@ -46,14 +46,14 @@ def repeats(seconds: float) -> int:
 def sample(run: Callable[[], None], clock: Clock, best: float | None) -> tuple[list[float], bool]:
     """Seconds of single runs, and whether it is hopeless against the best. The caches are warm: it has run before."""
     first = clock.once(run)
-    if hopeless(first, best) and hopeless(again := clock.once(run), best):
-        return [first, again], True
-    times, found = repeats(first), []
+    if hopeless(first, best) and hopeless(second := clock.once(run), best):
+        return [first, second], True
+    times, seconds = repeats(first), []
     if times == 1:
-        found.append(first)
-    while len(found) < clock.fewest or (len(found) < MOST and sum(found) * times < clock.budget):
-        found.append(clock.once(run, times))
-    return found, False
+        seconds.append(first)
+    while len(seconds) < clock.fewest or (len(seconds) < MOST and sum(seconds) * times < clock.budget):
+        seconds.append(clock.once(run, times))
+    return seconds, False
 
 
 def hopeless(seconds: float, best: float | None) -> bool:
@@ -64,9 +64,9 @@ def hopeless(seconds: float, best: float | None) -> bool:
 def in_turns(runs: Sequence[Callable[[], None]], clock: Clock, rounds: int) -> list[list[float]]:
     """Seconds by run and round. Each round begins with another one, so that none has a place of its own."""
     times = [repeats(clock.once(run)) for run in runs]
-    found: list[list[float]] = [[] for _ in runs]
+    seconds: list[list[float]] = [[] for _ in runs]
     for turn in range(rounds):
         for n in range(len(runs)):
-            at = (n + turn) % len(runs)
-            found[at].append(clock.once(runs[at], times[at]))
-    return found
+            index = (n + turn) % len(runs)
+            seconds[index].append(clock.once(runs[index], times[index]))
+    return seconds

@@ -44,10 +44,10 @@ def random_arguments(module: ir.Module, signature: CallSignature, sizes: Mapping
         )
     with entered():
         limits = inputs.index_limits(_func(module, signature.name))
-    made = inputs.Arguments(signature, sizes, limits).arrays(seed, inputs.UNIFORM, exact=False)
+    arrays = inputs.Arguments(signature, sizes, limits).arrays(seed, inputs.UNIFORM, exact=False)
     return [
         typed(value, p.dtype) if isinstance(p, BufferParam) else value
-        for value, p in zip(made, signature.params, strict=True)
+        for value, p in zip(arrays, signature.params, strict=True)
     ]
 
 

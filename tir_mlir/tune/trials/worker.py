@@ -88,10 +88,10 @@ def _turn(pipe: Connection, lane: str) -> None:
 
 
 def _trial(job: Job, pipe: Connection) -> Outcome:
-    made = _built(job)
-    if isinstance(made, Outcome):
-        return made
-    built, stages = made
+    compiled = _built(job)
+    if isinstance(compiled, Outcome):
+        return compiled
+    built, stages = compiled
     _turn(pipe, runner_of(job).lane)
     try:
         outcome = runner_of(job).measure(built, job)
@@ -109,10 +109,10 @@ def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[floa
     built: dict[int, Library] = {}
     for n, job in enumerate(jobs):
         pipe.send(("building", n))
-        made = _built(job)
-        if not isinstance(made, Outcome):
-            built[n] = made[0]
-    found: list[list[float]] = [[] for _ in jobs]
+        compiled = _built(job)
+        if not isinstance(compiled, Outcome):
+            built[n] = compiled[0]
+    timings: list[list[float]] = [[] for _ in jobs]
     if built:
         runner = runner_of(jobs[0])
         _turn(pipe, runner.lane)
@@ -121,18 +121,18 @@ def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[floa
         except TuneError as error:
             return error
         for n, seconds in zip(built, times, strict=True):
-            found[n] = seconds
-    return found
+            timings[n] = seconds
+    return timings
 
 
 def _reference(payload: tuple[Job, str, str], pipe: Connection) -> Reference | Outcome:
     job, folder, by = payload
-    made = _built(job)
-    if isinstance(made, Outcome):
-        return made
+    compiled = _built(job)
+    if isinstance(compiled, Outcome):
+        return compiled
     _turn(pipe, LocalRunner().lane)
     try:
-        return LocalRunner().reference(made[0], job, folder, by)
+        return LocalRunner().reference(compiled[0], job, folder, by)
     except Died as died:
         return Outcome(died.end.status, reason=died.end.reason)
     except (TirError, OSError) as error:

@@ -99,12 +99,12 @@ class WorkerProcess:
         self._stage = Patience(self.id, TICK), cpu_seconds(self.id), self.resident
 
     def _over(self, limits: Limits) -> WorkerLost | None:
-        patience, used, size = self._stage
+        patience, cpu_start, size = self._stage
         waited = patience.look()
         if self.resident - size > limits.memory:
             reason = f"building it takes more than {gigabytes(limits.memory)} of memory"
             return WorkerLost(Status.OUT_OF_MEMORY, reason, self._last)
-        if cpu_seconds(self.id) - used > limits.build:
+        if cpu_seconds(self.id) - cpu_start > limits.build:
             reason = f"building it takes longer than {limits.build:g} s of CPU time"
             return WorkerLost(Status.TIMED_OUT, reason, self._last)
         if waited > PATIENCE * limits.build:
@@ -130,7 +130,7 @@ class WorkerProcess:
 
 
 def _start(theirs: Any, words: Any) -> subprocess.Popen[bytes]:
-    path = [place or os.getcwd() for place in sys.path]
+    path = [folder or os.getcwd() for folder in sys.path]
     code = _CODE.format(path=path, handle=theirs.fileno())
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": ""}
     with theirs:

@@ -127,10 +127,10 @@ def _log_one_plus_exp(e: TorchEmitter, x: Any) -> Any:
     return e.op("add", e.binary("maximum", x, 0, x.dtype), e.op("log1p", small))
 
 
-def _scaled(e: TorchEmitter, other: Any, alpha: Any) -> Any:
+def _scaled(e: TorchEmitter, operand: Any, alpha: Any) -> Any:
     if alpha == 1:
-        return other
-    return other * alpha if isinstance(other, (int, float)) else e.binary("multiply", other, alpha, e.dtype)
+        return operand
+    return operand * alpha if isinstance(operand, (int, float)) else e.binary("multiply", operand, alpha, e.dtype)
 
 
 @aten("add")

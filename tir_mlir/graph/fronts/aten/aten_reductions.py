@@ -12,8 +12,8 @@ from tir_mlir.graph.fronts.emitter import axis_in
 
 def _axes(x: Any, dim: Any) -> list[int]:
     """The axes as positive numbers; None and none: all."""
-    given = [dim] if isinstance(dim, int) else dim
-    return [axis_in(d, len(x.shape)) for d in given] if given else list(range(len(x.shape)))
+    dims = [dim] if isinstance(dim, int) else dim
+    return [axis_in(d, len(x.shape)) for d in dims] if dims else list(range(len(x.shape)))
 
 
 def _reduced(operator: str) -> Translation:
@@ -69,8 +69,8 @@ def min_and_place(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> A
 
 
 def _value_and_place(e: TorchEmitter, kind: str, x: Any, dim: int, keepdim: bool) -> Any:
-    place = e.op(f"arg{kind}", x, axis=dim, keepdims=keepdim)
-    return [e.op(kind, x, axis=[dim], keepdims=keepdim), e.cast(place, "int64")]
+    indices = e.op(f"arg{kind}", x, axis=dim, keepdims=keepdim)
+    return [e.op(kind, x, axis=[dim], keepdims=keepdim), e.cast(indices, "int64")]
 
 
 def _squares(e: TorchEmitter, x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:

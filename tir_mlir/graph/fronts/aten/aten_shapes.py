@@ -57,9 +57,9 @@ def move(e: TorchEmitter, x: Any, source: Any, destination: Any) -> Any:
     rank = len(x.shape)
     sources = [axis_in(s, rank) for s in (source if isinstance(source, list) else [source])]
     targets = [axis_in(d, rank) for d in (destination if isinstance(destination, list) else [destination])]
-    rest = iter(a for a in range(rank) if a not in sources)
+    unmoved = iter(a for a in range(rank) if a not in sources)
     placed = dict(zip(targets, sources, strict=True))
-    return e.permute(x, [placed[a] if a in placed else next(rest) for a in range(rank)])
+    return e.permute(x, [placed[a] if a in placed else next(unmoved) for a in range(rank)])
 
 
 @aten("expand", "expand_as", "broadcast_to")
@@ -133,9 +133,9 @@ def pixel_unshuffle(e: TorchEmitter, x: Any, downscale_factor: int) -> Any:
 @aten("channel_shuffle")
 def channel_shuffle(e: TorchEmitter, x: Any, groups: int) -> Any:
     """Channels of groups taken in turn."""
-    batch, channels, *rest = x.shape
-    y = e.reshape(x, (batch, groups, channels // groups, *rest))
-    return e.reshape(e.permute(y, [0, 2, 1, *range(3, 3 + len(rest))]), e.shape)
+    batch, channels, *spatial = x.shape
+    y = e.reshape(x, (batch, groups, channels // groups, *spatial))
+    return e.reshape(e.permute(y, [0, 2, 1, *range(3, 3 + len(spatial))]), e.shape)
 
 
 def _bounds(e: TorchEmitter, size: Any, start: Any, end: Any) -> tuple[Any, Any]:
@@ -156,15 +156,15 @@ def _bounds(e: TorchEmitter, size: Any, start: Any, end: Any) -> tuple[Any, Any]
     return begin, stop
 
 
-def _check_length(size: Any, begin: Any, stop: Any, step: int, wanted: Any) -> None:
+def _check_length(size: Any, begin: Any, stop: Any, step: int, length: Any) -> None:
     """A slice up to a number of an axis whose size is not known may end before it: torch's result has its size."""
     if isinstance(size, int) or equal(size_form(stop), size_form(size)) or step != 1:
         return
-    if is_number(begin, 0) and equal(size_form(wanted), size_form(stop)):
+    if is_number(begin, 0) and equal(size_form(length), size_form(stop)):
         return
-    if isinstance(stop, int) and isinstance(begin, int) and is_number(wanted, stop - begin):
+    if isinstance(stop, int) and isinstance(begin, int) and is_number(length, stop - begin):
         return
-    if isinstance(wanted, str):
+    if isinstance(length, str):
         return
     raise GraphError(f"elements {begin} to {stop} of an axis of {size}\n  fix: make this dimension static")
 
@@ -201,10 +201,10 @@ def select(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
 
 def _from_the_end(x: Any, axis: int, index: int) -> Any:
     """x[..., size + index, ...] of a symbolic size: zeros if the axis is shorter, which torch refuses."""
-    shape, at = [*x.shape[:axis], *x.shape[axis + 1 :]], x.shape[axis] + index
+    shape, position = [*x.shape[:axis], *x.shape[axis + 1 :]], x.shape[axis] + index
 
     def element(*i: Any) -> Any:
-        return te.if_then_else(at >= 0, x(*i[:axis], at, *i[axis:]), te.cast(0, x.dtype))
+        return te.if_then_else(position >= 0, x(*i[:axis], position, *i[axis:]), te.cast(0, x.dtype))
 
     return te.compute(shape, element, name="select")
 
@@ -266,9 +266,9 @@ def put_index(e: TorchEmitter, x: Any, src: Any, dim: int, index: Any) -> Any:
 
 
 def _replaced(e: TorchEmitter, x: Any, part: Any, axis: int, begin: Any, stop: Any) -> Any:
-    before = [] if is_number(begin, 0) else [e.slice(x, axis, 0, begin)]
-    after = [] if equal(size_form(stop), size_form(x.shape[axis])) else [e.slice(x, axis, stop, x.shape[axis])]
-    return e.concat([*before, part, *after], axis)
+    head = [] if is_number(begin, 0) else [e.slice(x, axis, 0, begin)]
+    tail = [] if equal(size_form(stop), size_form(x.shape[axis])) else [e.slice(x, axis, stop, x.shape[axis])]
+    return e.concat([*head, part, *tail], axis)
 
 
 @aten("fill.Scalar", "fill.Tensor")
@@ -292,11 +292,11 @@ def _padded(e: TorchEmitter, x: Any, widths: Any, mode: str, value: Any) -> Any:
         raise GraphError(f"padding by {list(widths)}, known only when the model runs\n  fix: make it static")
     pairs = [(widths[n], widths[n + 1]) for n in range(0, len(widths), 2)][::-1]
     pairs = [(0, 0)] * (len(x.shape) - len(pairs)) + pairs
-    for axis, (before, after) in enumerate(pairs):
-        if before < 0 or after < 0:
+    for axis, (low, high) in enumerate(pairs):
+        if low < 0 or high < 0:
             size = x.shape[axis]
-            stop = _sum(size, min(after, 0)) if isinstance(size, int) else f"{size} - {-min(after, 0)}"
-            x = e.slice(x, axis, max(-before, 0), stop)
+            stop = _sum(size, min(high, 0)) if isinstance(size, int) else f"{size} - {-min(high, 0)}"
+            x = e.slice(x, axis, max(-low, 0), stop)
     flat = [max(w, 0) for pair in pairs for w in pair]
     if not any(flat):
         return x
@@ -327,18 +327,18 @@ def gather(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
 def index(e: TorchEmitter, x: Any, indices: Any) -> Any:
     """x[i, j, ..]: tensors of indices, which broadcast. Their axes take the place of those they index, if these are
     neighbours, else they are the first."""
-    used = [axis for axis, given in enumerate(indices) if given is not None]
-    if any(indices[a].dtype in ("bool", "uint8") for a in used):
+    indexed = [axis for axis, tensor in enumerate(indices) if tensor is not None]
+    if any(indices[a].dtype in ("bool", "uint8") for a in indexed):
         raise GraphError(
             "a mask chooses a number of elements that is known only when the model runs\n  fix: use torch.where"
         )
-    if len(used) == 1:
-        return e.op("take", x, indices[used[0]], axis=used[0], mode="wrap")  # negative ones count from the end
-    rest = [axis for axis in range(len(x.shape)) if axis not in used]
-    chosen = e.op("index_tensor", e.permute(x, [*used, *rest]), *(indices[a] for a in used))
-    before = used[0] if used == list(range(used[0], used[0] + len(used))) else 0
-    new = len(chosen.shape) - len(rest)
-    return e.permute(chosen, [*range(new, new + before), *range(new), *range(new + before, len(chosen.shape))])
+    if len(indexed) == 1:
+        return e.op("take", x, indices[indexed[0]], axis=indexed[0], mode="wrap")  # negative ones count from the end
+    unindexed = [axis for axis in range(len(x.shape)) if axis not in indexed]
+    chosen = e.op("index_tensor", e.permute(x, [*indexed, *unindexed]), *(indices[a] for a in indexed))
+    position = indexed[0] if indexed == list(range(indexed[0], indexed[0] + len(indexed))) else 0
+    new = len(chosen.shape) - len(unindexed)
+    return e.permute(chosen, [*range(new, new + position), *range(new), *range(new + position, len(chosen.shape))])
 
 
 @aten("one_hot")

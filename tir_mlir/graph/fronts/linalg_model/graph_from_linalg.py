@@ -56,13 +56,13 @@ def graph_of_module(module: ir.Module, func: str | None = None, written: NameOfL
 
 
 def _chosen(module: ir.Module, name: str | None) -> Func:
-    known = {f.name: f for f in funcs(module)}
-    if name is None and len(known) > 1 and "main" not in known:
-        raise GraphError(f"the text has the functions {', '.join(known)}; fix: name one of them, func=...")
-    wanted = name or ("main" if "main" in known else next(iter(known), "main"))
-    if wanted not in known:
-        raise GraphError(f"the text has no function {wanted}; it has {', '.join(known) or 'none'}")
-    return known[wanted]
+    functions = {f.name: f for f in funcs(module)}
+    if name is None and len(functions) > 1 and "main" not in functions:
+        raise GraphError(f"the text has the functions {', '.join(functions)}; fix: name one of them, func=...")
+    func_name = name or ("main" if "main" in functions else next(iter(functions), "main"))
+    if func_name not in functions:
+        raise GraphError(f"the text has no function {func_name}; it has {', '.join(functions) or 'none'}")
+    return functions[func_name]
 
 
 class _Importer:
@@ -99,8 +99,8 @@ class _Importer:
         if value not in self.values:
             owner = value.owner
             if isinstance(owner, ir.Block) or owner.name != "arith.constant":
-                made = "an argument" if isinstance(owner, ir.Block) else owner.name
-                raise LinalgError(f"{op.name} reads what {made} makes, which is no tensor of a graph", op.location)
+                producer = "an argument" if isinstance(owner, ir.Block) else owner.name
+                raise LinalgError(f"{op.name} reads what {producer} makes, which is no tensor of a graph", op.location)
             self.values[value] = self._weight(owner.operation)
         return self.values[value]
 
@@ -151,22 +151,22 @@ class _Importer:
         module, inputs = outlined(op)
         if any(not isinstance(r.type, ir.RankedTensorType) for r in op.results):
             raise LinalgError(f"{op.name} makes no tensor", op.location)
-        found = [self._value(v, op) for v in inputs]
-        given = [found[number] for number in share_sizes(module, [v.shape for v in found])]
+        operands = [self._value(v, op) for v in inputs]
+        args = [operands[number] for number in share_sizes(module, [v.shape for v in operands])]
         passes.from_linalg(module)
         add_missing_attributes(module)
         function = IRModule(module).prim_funcs["f"]
-        types = self._types(op, function, [v.type for v in given])
+        types = self._types(op, function, [v.type for v in args])
         name = op.name.partition(".")[2].replace(".", "_")
         results = [(t.shape, t.dtype) for t in types]
-        made = self.builder.call_tir(function, given, results, name=name, name_hint=self._name(op, "lv"))
-        self.values |= dict(zip(op.results, made if isinstance(made, tuple) else (made,), strict=True))
+        outputs = self.builder.call_tir(function, args, results, name=name, name_hint=self._name(op, "lv"))
+        self.values |= dict(zip(op.results, outputs if isinstance(outputs, tuple) else (outputs,), strict=True))
 
-    def _types(self, op: ir.Operation, function: PrimFunc, given: Sequence[TensorType]) -> list[TensorType]:
+    def _types(self, op: ir.Operation, function: PrimFunc, arg_types: Sequence[TensorType]) -> list[TensorType]:
         params = [_parameter(function.func, n) for n in range(len(function.func.args))]
-        wanted, results = params[: len(given)], params[len(given) :]
+        param_types, results = params[: len(arg_types)], params[len(arg_types) :]
         try:
-            return result_types(op.name, wanted, results, given)
+            return result_types(op.name, param_types, results, arg_types)
         except TirError as error:
             raise LinalgError(str(error), op.location) from None
 
@@ -197,21 +197,21 @@ def outlined(op: ir.Operation) -> tuple[ir.Module, list[ir.Value]]:
     %f = linalg.fill ins(%zero) outs(%e)                func.func @f(%x, %w) -> tensor<..> {
     %1 = linalg.matmul ins(%x, %w) outs(%f)      -->      %f = linalg.fill ...; %1 = linalg.matmul ...; return %1
     """
-    kept: list[ir.Operation] = []
+    sliced: list[ir.Operation] = []
     inputs: list[ir.Value] = []
-    _collect(op, kept, inputs)
+    _collect(op, sliced, inputs)
     module = ir.Module.create(op.location)
     types = ir.FunctionType.get([v.type for v in inputs], [r.type for r in op.results])
     with ir.InsertionPoint(module.body), op.location:
         facts = {"sym_name": ir.StringAttr.get("f"), "function_type": ir.TypeAttr.get(types)}
-        made = ir.Operation.create("func.func", attributes=facts, regions=1)
-    body = made.regions[0].blocks.append(*types.inputs)
+        func_op = ir.Operation.create("func.func", attributes=facts, regions=1)
+    body = func_op.regions[0].blocks.append(*types.inputs)
     copies: dict[ir.Value, ir.Value] = dict(zip(inputs, body.arguments, strict=True))
     with ir.InsertionPoint(body), op.location:
-        for one in kept:
-            copy = one.clone().operation
+        for original in sliced:
+            copy = original.clone().operation
             _remap(copy, copies)
-            copies |= dict(zip(one.results, copy.results, strict=True))
+            copies |= dict(zip(original.results, copy.results, strict=True))
         ir.Operation.create("func.return", operands=[copies[r] for r in op.results])
     return module, inputs
 
@@ -231,31 +231,31 @@ def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> lis
         if isinstance(axis, ir.Block) or axis.name != "arith.constant":
             continue
         size = shapes[args.index(op.operands[0])][ir.IntegerAttr(axis.attributes["value"]).value]
-        places = [(n, d) for n in read for d, each in enumerate(shapes[n]) if each == size]
+        places = [(n, d) for n in read for d, extent in enumerate(shapes[n]) if extent == size]
         if places:
             with ir.InsertionPoint(op), op.location:
-                number, place = places[0]
-                op.operands[0], op.operands[1] = args[number], arith.constant(ir.IndexType.get(), place)
-    kept = [n for n, arg in enumerate(args) if any(True for _ in arg.uses)]
-    for number in reversed([n for n in range(len(args)) if n not in kept]):
+                number, dim = places[0]
+                op.operands[0], op.operands[1] = args[number], arith.constant(ir.IndexType.get(), dim)
+    live = [n for n, arg in enumerate(args) if any(True for _ in arg.uses)]
+    for number in reversed([n for n in range(len(args)) if n not in live]):
         body.erase_argument(number)
     results = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value).results
     func.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in body.arguments], results))
     fixed = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
-    func.attributes["arg_attrs"] = ir.ArrayAttr.get([fixed] * len(kept))
-    return kept
+    func.attributes["arg_attrs"] = ir.ArrayAttr.get([fixed] * len(live))
+    return live
 
 
-def _collect(op: ir.Operation, kept: list[ir.Operation], inputs: list[ir.Value]) -> None:
-    """Append an op to `kept`, after the glue that it reads, also in its body; and the tensors from elsewhere."""
+def _collect(op: ir.Operation, sliced: list[ir.Operation], inputs: list[ir.Value]) -> None:
+    """Append an op to `sliced`, after the glue that it reads, also in its body; and the tensors from elsewhere."""
     for value in _read(op):
         owner = value.owner
         if not isinstance(owner, ir.Block) and is_glue(owner.operation) and not is_weight(value):
-            if owner.operation not in kept:
-                _collect(owner.operation, kept, inputs)
+            if owner.operation not in sliced:
+                _collect(owner.operation, sliced, inputs)
         elif value not in inputs:
             inputs.append(value)
-    kept.append(op)
+    sliced.append(op)
 
 
 def is_weight(value: ir.Value) -> bool:
@@ -263,18 +263,18 @@ def is_weight(value: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant" or not isinstance(value.type, ir.RankedTensorType):
         return False
-    known = owner.attributes["value"].maybe_downcast()
-    return not (isinstance(known, ir.DenseElementsAttr) and known.is_splat)
+    elements = owner.attributes["value"].maybe_downcast()
+    return not (isinstance(elements, ir.DenseElementsAttr) and elements.is_splat)
 
 
 def _read(op: ir.Operation) -> list[ir.Value]:
     """The values from outside of an op that it and its body read, in order."""
-    found: list[ir.Value] = list(op.operands)
+    result: list[ir.Value] = list(op.operands)
     for region in op.regions:
         for block in region.blocks:
             for inner in block.operations:
-                found += [v for v in _read(inner.operation) if not _is_inside(v, op)]
-    return list(dict.fromkeys(found))
+                result += [v for v in _read(inner.operation) if not _is_inside(v, op)]
+    return list(dict.fromkeys(result))
 
 
 def _is_inside(value: ir.Value, op: ir.Operation) -> bool:

@@ -125,8 +125,8 @@ class _OnnxImporter:
         results = list(results) if isinstance(results, (list, tuple)) else [results]
         for number, name in enumerate(node.output):
             if number >= len(results) and name in self.emitter.used:
-                told = result_name(node, number, self.emitter.opset)
-                self._refuse(node, f"its output {told} is not computed\n  fix: a model that does not use it")
+                output_name = result_name(node, number, self.emitter.opset)
+                self._refuse(node, f"its output {output_name} is not computed\n  fix: a model that does not use it")
             if name:
                 self.values[name] = results[number] if number < len(results) else _REFUSED
 

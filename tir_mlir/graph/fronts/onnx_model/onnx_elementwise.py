@@ -58,22 +58,22 @@ def remainder(e: OnnxEmitter, x: Any, y: Any, fmod: int = 0) -> Any:
 
 @onnx_op("Max")
 def maximum(e: OnnxEmitter, x: Any, *others: Any) -> Any:
-    for other in others:
-        x = e.op("maximum", x, other)
+    for operand in others:
+        x = e.op("maximum", x, operand)
     return x
 
 
 @onnx_op("Min")
 def minimum(e: OnnxEmitter, x: Any, *others: Any) -> Any:
-    for other in others:
-        x = e.op("minimum", x, other)
+    for operand in others:
+        x = e.op("minimum", x, operand)
     return x
 
 
 @onnx_op("Sum")
 def added(e: OnnxEmitter, x: Any, *others: Any) -> Any:
-    for other in others:
-        x = e.op("add", x, other)
+    for operand in others:
+        x = e.op("add", x, operand)
     return x
 
 

@@ -67,14 +67,14 @@ def _padding(auto: str, pads: Any, x: Any, kernel: Any, strides: Any, dilations:
     axes = len(kernel)
     if auto in ("NOTSET", "VALID"):
         return list(pads or [0] * 2 * axes) if auto == "NOTSET" else [0] * 2 * axes
-    before, after = [], []
+    begins, ends = [], []
     for n, (k, s, d) in enumerate(zip(kernel, strides, dilations, strict=True)):
         size = static(x.shape[n + 2], f"an image padded by auto_pad={auto}")
         total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
-        less, more = total // 2, total - total // 2
-        before.append(less if auto == "SAME_UPPER" else more)
-        after.append(more if auto == "SAME_UPPER" else less)
-    return before + after
+        smaller, larger = total // 2, total - total // 2
+        begins.append(smaller if auto == "SAME_UPPER" else larger)
+        ends.append(larger if auto == "SAME_UPPER" else smaller)
+    return begins + ends
 
 
 @onnx_op("ConvTranspose")
@@ -233,21 +233,21 @@ def _reduction(reduced: Callable[[OnnxEmitter, Any, list[int], bool], Any]) -> A
         noop_with_empty_axes: int = 0,
     ) -> Any:
         """The axes are an input since opset 18 (13 for sums)."""
-        given = axes if axes_input is None else e.known(axes_input, "the axes of a reduction")
-        if not given and noop_with_empty_axes:
+        raw_axes = axes if axes_input is None else e.known(axes_input, "the axes of a reduction")
+        if not raw_axes and noop_with_empty_axes:
             chosen: list[int] = []
         else:
-            chosen = [axis_in(a, len(x.shape)) for a in (given or range(len(x.shape)))]
+            chosen = [axis_in(a, len(x.shape)) for a in (raw_axes or range(len(x.shape)))]
         return reduced(e, x, chosen, bool(keepdims))
 
     return translated
 
 
-def _reduced(operator: str, before: str | None = None, after: str | None = None) -> Any:
+def _reduced(operator: str, pre_op: str | None = None, post_op: str | None = None) -> Any:
     def emitted(e: OnnxEmitter, x: Any, axes: list[int], keepdims: bool) -> Any:
-        x = x if before is None else e.op(before, x)
+        x = x if pre_op is None else e.op(pre_op, x)
         y = e.op(operator, x, axis=axes, keepdims=keepdims) if axes else e.value(x)
-        return y if after is None else e.op(after, y)
+        return y if post_op is None else e.op(post_op, y)
 
     return _reduction(emitted)
 
@@ -258,10 +258,10 @@ onnx_op("ReduceMean")(_reduced("mean"))
 onnx_op("ReduceMax")(_reduced("max"))
 onnx_op("ReduceMin")(_reduced("min"))
 onnx_op("ReduceProd")(_reduced("prod"))
-onnx_op("ReduceL1")(_reduced("sum", before="abs"))
-onnx_op("ReduceL2")(_reduced("sum", before="square", after="sqrt"))
-onnx_op("ReduceSumSquare")(_reduced("sum", before="square"))
-onnx_op("ReduceLogSum")(_reduced("sum", after="log"))
+onnx_op("ReduceL1")(_reduced("sum", pre_op="abs"))
+onnx_op("ReduceL2")(_reduced("sum", pre_op="square", post_op="sqrt"))
+onnx_op("ReduceSumSquare")(_reduced("sum", pre_op="square"))
+onnx_op("ReduceLogSum")(_reduced("sum", post_op="log"))
 
 
 @onnx_op("ArgMax")

@@ -46,14 +46,14 @@ def size(e: OnnxEmitter, x: Any) -> Any:
 def _sizes(values: list[Any]) -> np.ndarray:
     if all(isinstance(v, int) for v in values):
         return np.asarray(values, "int64")
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
 
 
 @onnx_op("Reshape")
-def reshape(e: OnnxEmitter, x: Any, wanted: Any, allowzero: int = 0) -> Any:
-    sizes = e.known(wanted, "the shape of a Reshape")
+def reshape(e: OnnxEmitter, x: Any, shape_input: Any, allowzero: int = 0) -> Any:
+    sizes = e.known(shape_input, "the shape of a Reshape")
     zeros = [] if isinstance(x, np.ndarray) and allowzero else [n for n, size in enumerate(sizes) if _is(size, 0)]
     if allowzero and zeros:
         raise GraphError("a Reshape with allowzero=1 to an empty tensor is not supported")
@@ -89,30 +89,30 @@ def transpose(e: OnnxEmitter, x: Any, perm: Any = None) -> Any:
 @onnx_op("Squeeze")
 def squeeze(e: OnnxEmitter, x: Any, axes_input: Any = None, axes: Any = None) -> Any:
     """The axes are an input since opset 13."""
-    given = axes if axes_input is None else e.known(axes_input, "the axes of a Squeeze")
+    raw_axes = axes if axes_input is None else e.known(axes_input, "the axes of a Squeeze")
     rank = rank_of(x)
-    drop = [n for n, s in enumerate(x.shape) if _is(s, 1)] if given is None else [axis_in(a, rank) for a in given]
-    left = [s for n, s in enumerate(x.shape) if n not in drop]
-    return x.reshape(left) if isinstance(x, np.ndarray) else e.reshape(x, left)
+    drop = [n for n, s in enumerate(x.shape) if _is(s, 1)] if raw_axes is None else [axis_in(a, rank) for a in raw_axes]
+    new_shape = [s for n, s in enumerate(x.shape) if n not in drop]
+    return x.reshape(new_shape) if isinstance(x, np.ndarray) else e.reshape(x, new_shape)
 
 
 @onnx_op("Unsqueeze")
 def unsqueeze(e: OnnxEmitter, x: Any, axes_input: Any = None, axes: Any = None) -> Any:
-    given = axes if axes_input is None else e.known(axes_input, "the axes of an Unsqueeze")
-    rank = rank_of(x) + len(given)
-    new = {axis_in(a, rank) for a in given}
+    raw_axes = axes if axes_input is None else e.known(axes_input, "the axes of an Unsqueeze")
+    rank = rank_of(x) + len(raw_axes)
+    new = {axis_in(a, rank) for a in raw_axes}
     old = iter(x.shape)
-    wanted = [1 if n in new else next(old) for n in range(rank)]
-    return x.reshape(wanted) if isinstance(x, np.ndarray) else e.reshape(x, wanted)
+    new_shape = [1 if n in new else next(old) for n in range(rank)]
+    return x.reshape(new_shape) if isinstance(x, np.ndarray) else e.reshape(x, new_shape)
 
 
 @onnx_op("Expand")
-def expand(e: OnnxEmitter, x: Any, wanted: Any) -> Any:
+def expand(e: OnnxEmitter, x: Any, shape_input: Any) -> Any:
     x = e.value(x)
-    given = e.texts(e.known(wanted, "the shape of an Expand"))
-    rank = max(len(given), len(x.shape))
-    left, right = [1] * (rank - len(x.shape)) + list(x.shape), [1] * (rank - len(given)) + given
-    return e.broadcast(x, [b if _is(a, 1) else a for a, b in zip(left, right, strict=True)])
+    sizes = e.texts(e.known(shape_input, "the shape of an Expand"))
+    rank = max(len(sizes), len(x.shape))
+    lhs, rhs = [1] * (rank - len(x.shape)) + list(x.shape), [1] * (rank - len(sizes)) + sizes
+    return e.broadcast(x, [b if _is(a, 1) else a for a, b in zip(lhs, rhs, strict=True)])
 
 
 @onnx_op("Concat")
@@ -128,22 +128,22 @@ def split(e: OnnxEmitter, x: Any, sizes: Any = None, axis: int = 0, num_outputs:
     """The sizes are an attribute before opset 13; without them, equal parts, the last one smaller."""
     x = e.value(x)
     axis = axis_in(axis, len(x.shape))
-    given = split if sizes is None else e.known(sizes, "the sizes of a Split")
+    lengths = split if sizes is None else e.known(sizes, "the sizes of a Split")
     extent, count = x.shape[axis], num_outputs or len(e.results)
-    if given is None:
+    if lengths is None:
         if not isinstance(extent, int):
             raise GraphError(f"a Split of {extent} elements in {count} parts\n  fix: give the sizes of the parts")
         part = -(-extent // count)
-        given = [max(min(part, extent - n * part), 0) for n in range(count)]
-    if len(given) != len(e.results):
+        lengths = [max(min(part, extent - n * part), 0) for n in range(count)]
+    if len(lengths) != len(e.results):
         raise GraphError(
-            f"{len(given)} parts, and the node has {len(e.results)} outputs\n  fix: an output for each part"
+            f"{len(lengths)} parts, and the node has {len(e.results)} outputs\n  fix: an output for each part"
         )
-    if all(isinstance(s, int) for s in (extent, *given)) and (sum(given) != extent or min(given) < 0):
-        raise GraphError(f"parts of {given} elements of {extent}\n  fix: parts whose sum is {extent}")
-    if len(given) == 1:
+    if all(isinstance(s, int) for s in (extent, *lengths)) and (sum(lengths) != extent or min(lengths) < 0):
+        raise GraphError(f"parts of {lengths} elements of {extent}\n  fix: parts whose sum is {extent}")
+    if len(lengths) == 1:
         return [x]
-    ends = [sum(given[: n + 1]) for n in range(len(given) - 1)]
+    ends = [sum(lengths[: n + 1]) for n in range(len(lengths) - 1)]
     return list(e.op("split", x, indices_or_sections=ends, axis=axis))
 
 
@@ -221,11 +221,11 @@ def pad(
     value: float = 0.0,
 ) -> Any:
     """The widths, before all axes and then after, and the number are inputs since opset 11."""
-    given = pads if pads_input is None else e.known(pads_input, "the widths of a Pad")
+    raw_pads = pads if pads_input is None else e.known(pads_input, "the widths of a Pad")
     number = value if value_input is None else e.known(value_input, "the number of a Pad")[0]
     rank = rank_of(x)
     chosen = range(rank) if axes is None else [axis_in(a, rank) for a in e.known(axes, "the axes of a Pad")]
-    sides = {a: (given[n], given[n + len(given) // 2]) for n, a in enumerate(chosen)}
+    sides = {a: (raw_pads[n], raw_pads[n + len(raw_pads) // 2]) for n, a in enumerate(chosen)}
     widths = [w for a in range(rank) for w in sides.get(a, (0, 0))]
     if mode not in ("constant", "reflect", "edge"):
         raise GraphError(f"a Pad of mode {mode} is not supported")
@@ -269,9 +269,9 @@ def _block(blocksize: int, parted: dict[str, tuple[Any, int]]) -> int:
 
 
 @onnx_op("ConstantOfShape")
-def constant_of_shape(e: OnnxEmitter, wanted: Any, value: Any = None) -> Any:
+def constant_of_shape(e: OnnxEmitter, shape_input: Any, value: Any = None) -> Any:
     number = np.zeros(1, "float32") if value is None else array_of(value)
-    sizes = e.known(wanted, "the shape of a ConstantOfShape")
+    sizes = e.known(shape_input, "the shape of a ConstantOfShape")
     if negative := [size for size in sizes if isinstance(size, int) and size < 0]:
         raise GraphError(f"the size {negative[0]} in the shape {sizes}\n  fix: sizes from 0 on")
     if all(isinstance(size, int) for size in sizes):
@@ -303,8 +303,8 @@ def triangle(e: OnnxEmitter, x: Any, k: Any = None, upper: int = 1) -> Any:
 def one_hot(e: OnnxEmitter, indices: Any, depth: Any, values: Any, axis: int = -1) -> Any:
     """Negative indices count from the end."""
     off, on = e.known(values, "the values of a OneHot")
-    count, at = int(e.known(depth, "the depth of a OneHot")[0]), e.value(indices)
-    at = e.op("where", e.binary("less", at, 0, at.dtype), e.add(at, count), at)
-    hot = e.op("one_hot", at, depth=count, axis=axis, dtype="bool")
+    count, positions = int(e.known(depth, "the depth of a OneHot")[0]), e.value(indices)
+    positions = e.op("where", e.binary("less", positions, 0, positions.dtype), e.add(positions, count), positions)
+    hot = e.op("one_hot", positions, depth=count, axis=axis, dtype="bool")
     dtype = dtype_of(values)
     return e.op("where", hot, e.constant(on, dtype), e.constant(off, dtype))

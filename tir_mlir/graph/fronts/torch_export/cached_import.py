@@ -50,11 +50,11 @@ def recorded_calls(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mappin
     lines = [_signature(model), repr(torch.get_default_dtype()), *_weight_lines(model, weights, recorder), str(spec)]
     inputs = [recorder.bare(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     lines += [_tensor_line(leaf, recorder) if isinstance(leaf, torch.Tensor) else _text(leaf) for leaf in leaves]
-    given, named = spec.unflatten(inputs)
+    bare_args, bare_kwargs = spec.unflatten(inputs)
     with _attributes_kept(model), _as_exported(), torch.device(_META), recorder:
-        result = torch.func.functional_call(model, bare, given, named)
-    found, outer = tree_flatten(result)
-    return "\n".join([*lines, *recorder.lines, str(outer), *map(recorder.text, found)])
+        result = torch.func.functional_call(model, bare, bare_args, bare_kwargs)
+    outputs, outer = tree_flatten(result)
+    return "\n".join([*lines, *recorder.lines, str(outer), *map(recorder.text, outputs)])
 
 
 def named_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -80,9 +80,9 @@ class _Recorder(TorchFunctionMode):
         if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
             raise NotRecorded(f"a tensor of {tensor.device}")
         if id(tensor) not in self._bare:
-            made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=_META)
-            self._bare[id(tensor)] = made.requires_grad_(tensor.requires_grad)
-            self._numbered(made)
+            meta_tensor = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=_META)
+            self._bare[id(tensor)] = meta_tensor.requires_grad_(tensor.requires_grad)
+            self._numbered(meta_tensor)
             self._kept.append(tensor)
         return self._bare[id(tensor)]
 
@@ -98,11 +98,11 @@ class _Recorder(TorchFunctionMode):
         if torch.is_autocast_enabled("cpu") or torch.get_default_dtype() != self._dtype:
             raise NotRecorded("autocast, or another default type")
         name, kwargs = _name(func), dict(kwargs or {})
-        told = f"{name} {self.text(list(args))} {self.text(kwargs)}"
+        call = f"{name} {self.text(list(args))} {self.text(kwargs)}"
         result = func(*tree_map(_moved, args), **tree_map(_moved, kwargs))
         if name.endswith("Tensor.device.__get__"):
             return _CPU
-        self.lines.append(f"{self._results(name, result)} = {told}")
+        self.lines.append(f"{self._results(name, result)} = {call}")
         return result
 
     def _results(self, name: str, result: Any) -> str:
@@ -129,11 +129,11 @@ def _text(value: Any, numbers: Mapping[int, int] | None = None) -> str:
     if kind in _PLAIN or isinstance(value, _TORCH_VALUES):
         return repr(value)
     if kind in (tuple, list, torch.Size):
-        return f"{kind.__name__}({', '.join(_text(each, numbers) for each in value)})"
+        return f"{kind.__name__}({', '.join(_text(element, numbers) for element in value)})"
     if kind is dict:
         return f"dict({', '.join(f'{_text(k, numbers)}: {_text(v, numbers)}' for k, v in value.items())})"
     if kind is slice:
-        return f"slice({', '.join(_text(each, numbers) for each in (value.start, value.stop, value.step))})"
+        return f"slice({', '.join(_text(element, numbers) for element in (value.start, value.stop, value.step))})"
     raise NotRecorded(f"a value of {kind.__name__}")
 
 
@@ -144,8 +144,12 @@ def _name(func: Any) -> str:
             raise NotRecorded(f"the operator {func}")
         return str(func)
     if isinstance(func, types.MethodWrapperType):  # a property of Tensor
-        of = func.__self__
-        name = of.fget.__name__ if isinstance(of, property) and of.fget is not None else getattr(of, "__name__", None)
+        descriptor = func.__self__
+        name = (
+            descriptor.fget.__name__
+            if isinstance(descriptor, property) and descriptor.fget is not None
+            else getattr(descriptor, "__name__", None)
+        )
         if name is not None:
             return f"Tensor.{name}.{func.__name__}"
     if isinstance(func, (types.MethodDescriptorType, types.WrapperDescriptorType)):
@@ -187,33 +191,33 @@ def _tensor_line(tensor: torch.Tensor, recorder: _Recorder) -> str:
 def _as_exported() -> Iterator[None]:
     """What torch.export tells forward about itself."""
     state = torch.compiler
-    before = state._is_compiling_flag, state._is_exporting_flag
+    flags = state._is_compiling_flag, state._is_exporting_flag
     state._is_compiling_flag = state._is_exporting_flag = True
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        state._is_compiling_flag, state._is_exporting_flag = before
+        state._is_compiling_flag, state._is_exporting_flag = flags
 
 
 @contextlib.contextmanager
 def _attributes_kept(model: torch.nn.Module) -> Iterator[None]:
     """Raises NotRecorded if forward sets attributes of modules, which then have their former values."""
-    before = {module: dict(module.__dict__) for module in model.modules()}
+    attributes = {module: dict(module.__dict__) for module in model.modules()}
     try:
         yield
     finally:
-        changed = [module for module, kept in before.items() if _differs(module.__dict__, kept)]
+        changed = [module for module, saved in attributes.items() if _differs(module.__dict__, saved)]
         for module in changed:
             module.__dict__.clear()
-            module.__dict__.update(before[module])
+            module.__dict__.update(attributes[module])
     if changed:
         raise NotRecorded(f"forward sets attributes of {type(changed[0]).__name__}")
 
 
-def _differs(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    return now.keys() != before.keys() or any(now[name] is not before[name] for name in before)
+def _differs(current: Mapping[str, Any], saved: Mapping[str, Any]) -> bool:
+    return current.keys() != saved.keys() or any(current[name] is not saved[name] for name in saved)
 
 
 KIND = "imports"
@@ -236,10 +240,10 @@ def cached(
 
 def _key(model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, options: tuple[str, ...]) -> str | None:
     """The name of an import in the cache; None where the calls do not tell all that forward computes."""
-    given = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
+    positional = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
     try:
         with evaluating(model):
-            calls = recorded_calls(model, given, dict(kwargs or {}))
+            calls = recorded_calls(model, positional, dict(kwargs or {}))
     except Exception:  # noqa: BLE001  # NotRecorded, or the export fails as well and tells why
         return None
     version = f"{torch.__version__} {torch.version.git_version} {fingerprint.stamp(torch.__file__)}"
@@ -248,10 +252,10 @@ def _key(model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, op
 
 def _known(key: str, model: torch.nn.Module) -> Graph | None:
     """The graph of an earlier import, with the weights of this module."""
-    kept = store.load(KIND, key)
-    if kept is None:
+    entry = store.load(KIND, key)
+    if entry is None:
         return None
-    head, _, text = kept.partition(b"\n")
+    head, _, text = entry.partition(b"\n")
     facts, tensors = json.loads(head), named_tensors(model)
     with entered():
         module = ir.Module.parse(text.decode())

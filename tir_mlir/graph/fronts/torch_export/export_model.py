@@ -34,10 +34,10 @@ def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: A
     _check_leaves(args, kwargs or {})
     _check_dense({**dict(model.named_parameters()), **dict(model.named_buffers())})
     named = _by_name(model, args, dict(kwargs or {}))
-    wanted = _dimensions(named, dynamic)
+    dynamic_shapes = _dimensions(named, dynamic)
     with evaluating(model):
-        program = _export(model, args, dict(kwargs or {}), wanted)
-    return program, _size_names(program, named, wanted)
+        program = _export(model, args, dict(kwargs or {}), dynamic_shapes)
+    return program, _size_names(program, named, dynamic_shapes)
 
 
 class evaluating:  # noqa: N801
@@ -55,12 +55,12 @@ class evaluating:  # noqa: N801
             module.training = True
 
 
-def _export(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: dict[str, Any] | None) -> Any:
+def _export(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: dict[str, Any] | None) -> Any:
     import torch
 
     try:
         with torch.no_grad():
-            return torch.export.export(model, args, kwargs, dynamic_shapes=wanted)
+            return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
     except Exception as error:  # torch's errors have many classes
         raise export_refusal(error) from error
 
@@ -107,11 +107,11 @@ def _dimensions(named: dict[str, Any], dynamic: Any) -> dict[str, Any] | None:
             f"from_torch: dynamic names {short_repr(unknown[0])}, which forward is not called with\n"
             f"  fix: its arguments are {', '.join(named)}"
         )
-    made: dict[str, Any] = {}
-    return {name: _with_dims(dynamic.get(name), made) for name in named}
+    dims: dict[str, Any] = {}
+    return {name: _with_dims(dynamic.get(name), dims) for name in named}
 
 
-def _with_dims(spec: Any, made: dict[str, Any]) -> Any:
+def _with_dims(spec: Any, dims: dict[str, Any]) -> Any:
     import torch
 
     if isinstance(spec, str):
@@ -120,20 +120,20 @@ def _with_dims(spec: Any, made: dict[str, Any]) -> Any:
                 f"from_torch: dynamic size {spec!r} is no name\n"
                 '  fix: use a name such as "n"; for a multiple of a size pass 2 * torch.export.Dim("n")'
             )
-        return made.setdefault(spec, torch.export.Dim(spec))
+        return dims.setdefault(spec, torch.export.Dim(spec))
     if isinstance(spec, Mapping):
-        return {key: _with_dims(value, made) for key, value in spec.items()}
+        return {key: _with_dims(value, dims) for key, value in spec.items()}
     if isinstance(spec, (tuple, list)):
-        return type(spec)(_with_dims(value, made) for value in spec)
+        return type(spec)(_with_dims(value, dims) for value in spec)
     return spec
 
 
-def _size_names(program: Any, named: dict[str, Any], wanted: dict[str, Any] | None) -> dict[str, str]:
+def _size_names(program: Any, named: dict[str, Any], dynamic_shapes: dict[str, Any] | None) -> dict[str, str]:
     """The names that the user gave the symbols of the program."""
     placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     values = [placeholders[name].meta["val"] for name in program.graph_signature.user_inputs if name in placeholders]
     names: dict[str, str] = {}
-    specs = (pair for name, value in named.items() for pair in _leaves(value, (wanted or {}).get(name)))
+    specs = (pair for name, value in named.items() for pair in _leaves(value, (dynamic_shapes or {}).get(name)))
     for value, (_, spec) in zip(values, specs, strict=False):
         dims = dict(enumerate(spec)) if isinstance(spec, (tuple, list)) else spec
         for axis, dim in (dims or {}).items() if isinstance(dims, Mapping) else ():
@@ -164,26 +164,30 @@ _DATA = ("data-dependent", "DataDependent", "Dynamic control flow")
 
 def export_refusal(error: BaseException) -> GraphError:
     """The GraphError for an exception of torch.export."""
-    said = f"{type(error).__name__} {error}"
-    place = _line_of_model(error)
-    told = f"\n    {place}" if place else ""
-    if any(word in said for word in _DATA):
+    message = f"{type(error).__name__} {error}"
+    source_line = _line_of_model(error)
+    location = f"\n    {source_line}" if source_line else ""
+    if any(word in message for word in _DATA):
         return GraphError(
-            f"from_torch: the model needs a number or a decision that is known only when it runs{told}\n"
+            f"from_torch: the model needs a number or a decision that is known only when it runs{location}\n"
             "  fix: torch.where(condition, a, b) of both results; or decide in Python, between two models"
         )
     first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    made_a_number = "Constraints violated" in said
+    made_a_number = "Constraints violated" in message
     fix = "\n  fix: leave the size out of dynamic, or remove what needs one number" if made_a_number else ""
-    return GraphError(f"from_torch: torch.export.export refused the model: {first}{told}{fix}")
+    return GraphError(f"from_torch: torch.export.export refused the model: {first}{location}{fix}")
 
 
 def _line_of_model(error: BaseException) -> str:
     """`model.py:12: if x.sum() > 0:`, the innermost line of the traceback that is of no library; "" without one."""
     libraries = [Path(str(sys.modules["torch"].__file__)).parent, Path(__file__).parents[3]]
     frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith("<frozen") and not _is_below(f.filename, libraries)]
-    return "" if not own else f"{Path(own[-1].filename).name}:{own[-1].lineno}: {_code(own[-1])}"
+    user_frames = [f for f in frames if not f.filename.startswith("<frozen") and not _is_below(f.filename, libraries)]
+    return (
+        ""
+        if not user_frames
+        else f"{Path(user_frames[-1].filename).name}:{user_frames[-1].lineno}: {_code(user_frames[-1])}"
+    )
 
 
 def _is_below(file: str, folders: list[Path]) -> bool:
@@ -194,7 +198,7 @@ def _code(frame: traceback.FrameSummary) -> str:
     return (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
 
 
-def in_known_operators(program: Any, known: Collection[str]) -> Any:
+def in_known_operators(program: Any, supported: Collection[str]) -> Any:
     """The program without writes through views and without operators that are not known but can be decomposed.
 
     add_(x[1:], y) -> slice_scatter; cdist -> sqrt(sum(..)). Operators that are known stay whole.
@@ -204,13 +208,13 @@ def in_known_operators(program: Any, known: Collection[str]) -> Any:
     if not writes_are_simple(program.graph):
         program = program.run_decompositions({})
     table: dict[Any, Any] = {}
-    while unknown := {op for op in operators(program) if operator_known(op, known) is None} - {*table}:
+    while unknown := {op for op in operators(program) if operator_known(op, supported) is None} - {*table}:
         if not table:
             every = dict(torch.export.default_decompositions().items())
-        more = {op: every[op] for op in unknown if op in every}
-        if not more:
+        decompositions = {op: every[op] for op in unknown if op in every}
+        if not decompositions:
             break
-        table |= more
+        table |= decompositions
         program = program.run_decompositions(dict(table))
     return program
 
@@ -220,14 +224,14 @@ def operators(program: Any) -> set[Any]:
     return {n.target for n in program.graph.nodes if n.op == "call_function" and hasattr(n.target, "_schema")}
 
 
-def operator_known(op: Any, known: Collection[str]) -> str | None:
+def operator_known(op: Any, supported: Collection[str]) -> str | None:
     """The name an operator is known by: its own, that of all overloads, or that of its form that does not write."""
     name = str(op)
     packet, _, overload = name.rpartition(".")
     forms = [name, packet]
     if packet.endswith("_") and not packet.endswith("__"):
         forms += [f"{packet[:-1]}.{overload}", packet[:-1]]
-    return next((form for form in forms if form in known), None)
+    return next((form for form in forms if form in supported), None)
 
 
 # Their results share memory with no operand. Torch's schema does not say so of every operator (dropout, pad).
@@ -247,7 +251,7 @@ def _fresh_names() -> frozenset[str]:
 def writes_are_simple(graph: Any) -> bool:
     """Whether every write is of an operator `x_` to a value that only operators with fresh results used before: then
     later uses of x are uses of the result, and nothing else sees the write."""
-    order, fresh = {node: at for at, node in enumerate(graph.nodes)}, _fresh_names()
+    order, fresh = {node: position for position, node in enumerate(graph.nodes)}, _fresh_names()
     return all(_simple(node, order, fresh) for node in graph.nodes if node.op == "call_function" and _writes(node))
 
 
@@ -261,8 +265,8 @@ def _simple(node: Any, order: dict[Any, int], fresh: Collection[str]) -> bool:
     if not _short(node.target)[1] or list(node.args).count(node.args[0]) != 1:
         return False
     operand = node.args[0]
-    before = [user for user in operand.users if order[user] < order[node]]
-    return all(n.op == "call_function" and _short(n.target)[0] in fresh for n in (operand, *before))
+    earlier_users = [user for user in operand.users if order[user] < order[node]]
+    return all(n.op == "call_function" and _short(n.target)[0] in fresh for n in (operand, *earlier_users))
 
 
 def _short(target: Any) -> tuple[str, bool]:

@@ -15,26 +15,30 @@ _DATA = ("data-dependent", "DataDependent", "Dynamic control flow")
 
 def export_refusal(error: BaseException) -> GraphError:
     """The GraphError for an exception of torch.export."""
-    said = f"{type(error).__name__} {error}"
-    place = _line_of_model(error)
-    told = f"\n    {place}" if place else ""
-    if any(word in said for word in _DATA):
+    message = f"{type(error).__name__} {error}"
+    source_line = _line_of_model(error)
+    location = f"\n    {source_line}" if source_line else ""
+    if any(word in message for word in _DATA):
         return GraphError(
-            f"from_torch: the model needs a number or a decision that is known only when it runs{told}\n"
+            f"from_torch: the model needs a number or a decision that is known only when it runs{location}\n"
             "  fix: torch.where(condition, a, b) of both results; or decide in Python, between two models"
         )
     first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    made_a_number = "Constraints violated" in said
+    made_a_number = "Constraints violated" in message
     fix = "\n  fix: leave the size out of dynamic, or remove what needs one number" if made_a_number else ""
-    return GraphError(f"from_torch: torch.export.export refused the model: {first}{told}{fix}")
+    return GraphError(f"from_torch: torch.export.export refused the model: {first}{location}{fix}")
 
 
 def _line_of_model(error: BaseException) -> str:
     """`model.py:12: if x.sum() > 0:`, the innermost line of the traceback that is of no library; "" without one."""
     libraries = [Path(str(sys.modules["torch"].__file__)).parent, *map(Path, sources.FOLDERS)]
     frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith("<frozen") and not _is_below(f.filename, libraries)]
-    return "" if not own else f"{Path(own[-1].filename).name}:{own[-1].lineno}: {_code(own[-1])}"
+    user_frames = [f for f in frames if not f.filename.startswith("<frozen") and not _is_below(f.filename, libraries)]
+    return (
+        ""
+        if not user_frames
+        else f"{Path(user_frames[-1].filename).name}:{user_frames[-1].lineno}: {_code(user_frames[-1])}"
+    )
 
 
 def _is_below(file: str, folders: list[Path]) -> bool:

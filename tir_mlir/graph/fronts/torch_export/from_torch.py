@@ -58,16 +58,16 @@ def from_torch(
 
     if mutated not in ("refuse", "return"):
         raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse" or "return"')
-    given = {operator_name(op): function for op, function in (ops or {}).items()}
+    user_ops = {operator_name(op): function for op, function in (ops or {}).items()}
     module = given_model.as_module(model)
     given_model.warn_of_training(module)
 
     def imported() -> Any:
         program, names = exported(module, example_inputs, example_kwargs, dynamic)
-        known = in_known_operators(program, {*translations(), *given})
-        return TorchImporter(GraphBuilder(name), known, names, given, mutated == "return").graph()
+        decomposed = in_known_operators(program, {*translations(), *user_ops})
+        return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated == "return").graph()
 
-    if not cache or given or dynamic is not None or foreign_operators():
+    if not cache or user_ops or dynamic is not None or foreign_operators():
         return imported()
     return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported)
 
@@ -109,10 +109,10 @@ class TorchImporter:
         builder: Any,
         program: Any,
         size_names: Mapping[str, str],
-        given: Mapping[str, Callable[..., Any]],
+        user_ops: Mapping[str, Callable[..., Any]],
         returns_mutated: bool,
     ):
-        self.builder, self.program, self.given = builder, program, given
+        self.builder, self.program, self.given = builder, program, user_ops
         self.returns_mutated = returns_mutated
         self.sizes = TorchSizes(dict(size_names))
         self.emitter = TorchEmitter(builder, self.sizes)
@@ -158,13 +158,13 @@ class TorchImporter:
 
     def _weights(self, stored: Mapping[str, str], nodes: Mapping[str, Any]) -> None:
         """The weights that are used, in the order of the state dict, then constants; tied ones once."""
-        order = {target: at for at, target in enumerate(self.program.state_dict)}
+        order = {target: position for position, target in enumerate(self.program.state_dict)}
         targets = sorted(stored.values(), key=lambda target: order.get(target, len(order)))
         first = first_names({target: self._stored(target) for target in targets})
-        used = {first[target] for name, target in stored.items() if nodes[name].users}
-        made = {target: self._weight(target) for target in targets if target in used}
+        live = {first[target] for name, target in stored.items() if nodes[name].users}
+        weights = {target: self._weight(target) for target in targets if target in live}
         for name, target in stored.items():
-            self.values[nodes[name]] = made.get(first[target])
+            self.values[nodes[name]] = weights.get(first[target])
 
     def _ranges(self) -> None:
         """The sizes that the program was exported for, where these are not all."""
@@ -187,8 +187,8 @@ class TorchImporter:
         self.emitter.inputs.append(self.values[node])
 
     def _stored(self, target: str) -> Any:
-        found = self.program.state_dict.get(target)
-        return self.program.constants[target] if found is None else found
+        tensor = self.program.state_dict.get(target)
+        return self.program.constants[target] if tensor is None else tensor
 
     def _weight(self, target: str) -> Any:
         tensor = self._stored(target)
@@ -200,18 +200,18 @@ class TorchImporter:
     def _outputs(self) -> None:
         node = next(n for n in self.program.graph.nodes if n.op == "output")
         kinds = [spec.kind.name for spec in self.program.graph_signature.output_specs]
-        given = [
+        outputs = [
             (kind, value)
             for kind, value in zip(kinds, node.args[0], strict=True)
             if value is not None and kind not in ("TOKEN", "LOSS_OUTPUT")
         ]
-        for _, value in given:
+        for _, value in outputs:
             if value not in self.values:
                 raise GraphError(
                     f"from_torch: forward returns {value!r}, which is no tensor\n  fix: return tensors only"
                 )
-        given.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
-        self.builder.output(*(self.values[value] for _, value in given))
+        outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
+        self.builder.output(*(self.values[value] for _, value in outputs))
 
     # nodes
 
@@ -220,20 +220,20 @@ class TorchImporter:
             return None  # every use of a size reads torch's expression of it
         if not hasattr(node.target, "_schema"):
             return self._python(node)
-        known = operator_known(node.target, self.given) or operator_known(node.target, self.translations)
+        op_name = operator_known(node.target, self.given) or operator_known(node.target, self.translations)
         if (dtype := _complex(node)) is not None:
             return self._refuse(node, f"its result is {dtype}{_NO_COMPLEX}")
-        if known is None:
+        if op_name is None:
             return self._refuse(node, _RANDOM if _is_random(node) else "it is not known")
         operands = [self.values.get(n) for n in node.all_input_nodes]
         if any(isinstance(o, _Refused) for o in operands):
             return _Refused()
         self.emitter.node = node
         try:
-            if known in self.given:
-                result = self._by_user(node, self.given[known])
+            if op_name in self.given:
+                result = self._by_user(node, self.given[op_name])
             else:
-                function = self.translations[known]
+                function = self.translations[op_name]
                 result = function(self.emitter, **self._arguments(node, function))
             return self._checked(node, result)
         except TirError as error:
@@ -242,8 +242,8 @@ class TorchImporter:
     def _python(self, node: Any) -> Any:
         """Nodes of Python's own: one of several results."""
         if getattr(node.target, "__name__", "") == "getitem":
-            whole = self.values[node.args[0]]
-            return whole if isinstance(whole, _Refused) else whole[node.args[1]]
+            results = self.values[node.args[0]]
+            return results if isinstance(results, _Refused) else results[node.args[1]]
         name = getattr(node.target, "__name__", str(node.target))
         return self._refuse(
             node, _CONTROL.get(name, "it is not known, and no operator of torch.ops\n  fix: leave it out")
@@ -256,10 +256,10 @@ class TorchImporter:
     def _checked(self, node: Any, result: Any) -> Any:
         """The result, if its types are those that torch says."""
         results = list(result) if isinstance(result, (tuple, list)) else [result]
-        for value, wanted in zip(results, self.emitter.results, strict=False):
-            if value is None or not hasattr(wanted, "dtype"):
+        for value, expected in zip(results, self.emitter.results, strict=False):
+            if value is None or not hasattr(expected, "dtype"):
                 continue
-            shape, dtype = self.sizes.shape(wanted), dtype_name(wanted.dtype)
+            shape, dtype = self.sizes.shape(expected), dtype_name(expected.dtype)
             fits = len(shape) == len(value.shape) and all(map(_may_be_equal, shape, value.shape))
             if value.dtype != dtype or not fits:
                 raise GraphError(f"its result is {value.dtype}{list(value.shape)}, in torch {dtype}{list(shape)}")
@@ -271,26 +271,34 @@ class TorchImporter:
 
     def _arguments(self, node: Any, function: Callable[..., Any]) -> dict[str, Any]:
         """The arguments of a node by the names of torch's schema, for a function that takes some of them."""
-        wanted = inspect.signature(function).parameters
-        takes_all = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
-        found: dict[str, Any] = {}
-        for at, argument in enumerate(node.target._schema.arguments):
+        parameters = inspect.signature(function).parameters
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        kwargs: dict[str, Any] = {}
+        for position, argument in enumerate(node.target._schema.arguments):
             name = "x" if argument.name in ("self", "input") else str(argument.name)
-            given = node.args[at] if at < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
-            if name in wanted:
-                found[name] = self._value(given)
-            elif not takes_all and name not in _IGNORED and given != argument.default_value:
-                raise GraphError(f"{argument.name}={given} is not supported")
-        return found
+            operand = (
+                node.args[position]
+                if position < len(node.args)
+                else node.kwargs.get(argument.name, argument.default_value)
+            )
+            if name in parameters:
+                kwargs[name] = self._value(operand)
+            elif not takes_all and name not in _IGNORED and operand != argument.default_value:
+                raise GraphError(f"{argument.name}={operand} is not supported")
+        return kwargs
 
-    def _value(self, given: Any) -> Any:
+    def _value(self, argument: Any) -> Any:
         """An argument: Values for nodes, sizes as numbers or text, types by name."""
-        if isinstance(given, (tuple, list)):
-            return [self._value(g) for g in given]
-        if hasattr(given, "all_input_nodes"):
-            value = given.meta.get("val")
-            return self.sizes.size(value) if _is_size(value) else self.values[given]
-        return dtype_name(given) if type(given).__module__ == "torch" and type(given).__name__ == "dtype" else given
+        if isinstance(argument, (tuple, list)):
+            return [self._value(g) for g in argument]
+        if hasattr(argument, "all_input_nodes"):
+            value = argument.meta.get("val")
+            return self.sizes.size(value) if _is_size(value) else self.values[argument]
+        return (
+            dtype_name(argument)
+            if type(argument).__module__ == "torch" and type(argument).__name__ == "dtype"
+            else argument
+        )
 
 
 def _complex(node: Any) -> str | None:
@@ -321,7 +329,7 @@ def place(node: Any) -> str:
     frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
     torch = Path(str(sys.modules["torch"].__file__)).parent
     frames = [f for f in frames if not f["file"].startswith("<eval_with_key>")]  # of graphs that torch made
-    own = [f for f in frames if not Path(f["file"]).is_relative_to(torch)] or frames
-    if not own:
+    user_frames = [f for f in frames if not Path(f["file"]).is_relative_to(torch)] or frames
+    if not user_frames:
         return ""
-    return f"{Path(own[-1]['file']).name}:{own[-1]['line']}: {own[-1]['code'].strip()}"
+    return f"{Path(user_frames[-1]['file']).name}:{user_frames[-1]['line']}: {user_frames[-1]['code'].strip()}"

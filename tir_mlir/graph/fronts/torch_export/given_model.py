@@ -54,19 +54,19 @@ def _of_function(function: Any) -> torch.nn.Module:
     class Function(torch.nn.Module):
         forward = staticmethod(function)
 
-    made, owner = Function().eval(), getattr(function, "__self__", None)
+    module, owner = Function().eval(), getattr(function, "__self__", None)
     if isinstance(owner, torch.nn.Module):
-        made._parameters, made._buffers, made._modules = owner._parameters, owner._buffers, owner._modules
-        made._non_persistent_buffers_set, made.training = owner._non_persistent_buffers_set, owner.training
-        _check_values(made)
-    return made
+        module._parameters, module._buffers, module._modules = owner._parameters, owner._buffers, owner._modules
+        module._non_persistent_buffers_set, module.training = owner._non_persistent_buffers_set, owner.training
+        _check_values(module)
+    return module
 
 
 def _check_values(model: torch.nn.Module) -> None:
     bare = [name for name, tensor in (*model.named_parameters(), *model.named_buffers()) if tensor.is_meta]
     if bare:
-        more = f" and {len(bare) - 1} more" if len(bare) > 1 else ""
+        others = f" and {len(bare) - 1} more" if len(bare) > 1 else ""
         raise GraphError(
-            f"from_torch: {bare[0]}{more} of the model have no values: they are on the device meta\n"
+            f"from_torch: {bare[0]}{others} of the model have no values: they are on the device meta\n"
             "  fix: model.load_state_dict(weights, assign=True)"
         )

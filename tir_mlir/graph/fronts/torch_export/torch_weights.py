@@ -18,8 +18,8 @@ def _memory(tensor: Any) -> Any:
     """What two names of one tensor have in common; None for one without elements."""
     if not tensor.numel():
         return None
-    place = tensor.untyped_storage()._cdata, tensor.storage_offset()  # tensors without values have no address
-    return *place, tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
+    storage = tensor.untyped_storage()._cdata, tensor.storage_offset()  # tensors without values have no address
+    return *storage, tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
 
 
 def array(tensor: Any) -> np.ndarray:

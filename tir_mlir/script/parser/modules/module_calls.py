@@ -49,9 +49,9 @@ def named_call(evaluate: Evaluator, node: ast.Call) -> None:
 def call(evaluate: Evaluator, name: str, args: list[ast.expr], node: ast.Call) -> None:
     """Create `func.call @name(args)`; buffers are passed whole, or as views of regions."""
     callee = _callee(evaluate.state, name)
-    given = _in_order(callee, args, node)
+    ordered = _in_order(callee, args, node)
     operands = []
-    for number, arg in enumerate(given):
+    for number, arg in enumerate(ordered):
         try:
             operands.append(_argument(evaluate, callee, number, arg, node))
         except ParseError as refused:
@@ -63,30 +63,30 @@ def call(evaluate: Evaluator, name: str, args: list[ast.expr], node: ast.Call) -
 
 
 def _callee(state: ParserState, name: str) -> Func:
-    found = {f.name: f for f in funcs(state.module)}
-    own = state.func.name if state.func is not None else ""
-    if name == own or (name not in found and name in state.programs):
-        who = "itself" if name == own else f"{name}, which calls {own}"
-        raise ParseError(f"{own} calls {who}: programs do not call themselves; write the repetition as a loop")
-    if name not in found:
-        there = ", ".join(n for n in state.programs if n != own) or "none"
-        raise ParseError(f"the module has no function {name} (it has {there}); T.call_extern calls a C function")
-    return found[name]
+    functions = {f.name: f for f in funcs(state.module)}
+    caller = state.func.name if state.func is not None else ""
+    if name == caller or (name not in functions and name in state.programs):
+        who = "itself" if name == caller else f"{name}, which calls {caller}"
+        raise ParseError(f"{caller} calls {who}: programs do not call themselves; write the repetition as a loop")
+    if name not in functions:
+        available = ", ".join(n for n in state.programs if n != caller) or "none"
+        raise ParseError(f"the module has no function {name} (it has {available}); T.call_extern calls a C function")
+    return functions[name]
 
 
 def _in_order(callee: Func, args: list[ast.expr], node: ast.Call) -> list[ast.expr]:
     """The argument of each parameter, by position or by name."""
     names = [callee.arg_name(n) for n in range(len(callee.args))]
-    found = dict(zip(names, args, strict=False))
+    arguments = dict(zip(names, args, strict=False))
     for keyword in node.keywords:
-        if keyword.arg not in names or keyword.arg in found:
-            problem = "twice" if keyword.arg in found else "which it does not take"
+        if keyword.arg not in names or keyword.arg in arguments:
+            problem = "twice" if keyword.arg in arguments else "which it does not take"
             raise ParseError(f"{callee.name} is given {keyword.arg}, {problem}; it takes {', '.join(names)}")
-        found[keyword.arg] = keyword.value
-    if len(args) > len(names) or len(found) != len(names):
+        arguments[keyword.arg] = keyword.value
+    if len(args) > len(names) or len(arguments) != len(names):
         has = len(args) + len(node.keywords)
         raise ParseError(f"{callee.name} takes {len(names)} arguments ({', '.join(names)}), not {has}")
-    return [found[name] for name in names]
+    return [arguments[name] for name in names]
 
 
 def _argument(evaluate: Evaluator, callee: Func, number: int, arg: ast.expr, node: ast.Call) -> ir.Value:
@@ -125,20 +125,20 @@ def _view(part: BufferRef | RegionRef, param: Buffer) -> ir.Value:
     if isinstance(part, BufferRef):
         return part.ssa
     sizes = [e.as_constant() for e in part.extents]
-    kept = list(range(len(sizes)))
+    dims = list(range(len(sizes)))
     if len(sizes) != param.rank:
-        found = kept_dims(param.shape, sizes)
-        kept = kept if found is None else found
+        matched = kept_dims(param.shape, sizes)
+        dims = dims if matched is None else matched
     source = ir.MemRefType(part.buffer.ssa.type)
     strides, offset = source.get_strides_and_offset()
     fixed = [m.as_constant() for m in part.mins]
-    known = None not in fixed and _ANY not in (*strides, offset)
-    start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if known else _ANY  # type: ignore[operator]
+    is_static = None not in fixed and _ANY not in (*strides, offset)
+    start = offset + sum(f * s for f, s in zip(fixed, strides, strict=True)) if is_static else _ANY  # type: ignore[operator]
     if all(f == 0 for f in fixed):
         start = offset
-    layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in kept])
+    layout = ir.StridedLayoutAttr.get(start, [strides[k] for k in dims])
     static = [_DYNAMIC if s is None else s for s in sizes]
-    type_ = ir.MemRefType.get([static[k] for k in kept], source.element_type, layout, source.memory_space)
+    type_ = ir.MemRefType.get([static[k] for k in dims], source.element_type, layout, source.memory_space)
     offsets: list[Any] = [m if m is not None else create.apply(i) for m, i in zip(fixed, part.mins, strict=True)]
     extents: list[Any] = [s if s is not None else create.apply(e) for s, e in zip(sizes, part.extents, strict=True)]
     return memref.subview(part.buffer.ssa, offsets, extents, [1] * len(sizes), result_type=type_)
@@ -148,31 +148,31 @@ def _fitted(value: ir.Value, param: Buffer, name: str) -> ir.Value:
     """A buffer as the type of a parameter; a cast where that knows less of its sizes or strides."""
     if value.type == param.value.type:
         return value
-    given = Buffer(value)
-    facts = (param.dtype, given.dtype, "type"), (param.scope, given.scope, "scope"), (param.rank, given.rank, "rank")
-    for wanted, has, word in facts:
-        if wanted != has:
-            raise ParseError(f"{name} has the {word} {wanted}, but what is passed of {given.root.name} has {has}")
-    for axis, (wanted, has) in enumerate(zip(param.shape, given.shape, strict=True)):
-        if None not in (wanted, has) and wanted != has:
-            raise ParseError(f"axis {axis} of {name} has {wanted} elements, but {has} are passed")
-    _same_layout(given.type, param.type, name)
+    passed = Buffer(value)
+    facts = (param.dtype, passed.dtype, "type"), (param.scope, passed.scope, "scope"), (param.rank, passed.rank, "rank")
+    for expected, has, word in facts:
+        if expected != has:
+            raise ParseError(f"{name} has the {word} {expected}, but what is passed of {passed.root.name} has {has}")
+    for axis, (expected, has) in enumerate(zip(param.shape, passed.shape, strict=True)):
+        if None not in (expected, has) and expected != has:
+            raise ParseError(f"axis {axis} of {name} has {expected} elements, but {has} are passed")
+    _same_layout(passed.type, param.type, name)
     return memref.cast(param.value.type, value)
 
 
-def _same_layout(given: ir.MemRefType, wanted: ir.MemRefType, name: str) -> None:
+def _same_layout(passed: ir.MemRefType, expected: ir.MemRefType, name: str) -> None:
     """Check that a parameter takes the strides and the offset of what is passed."""
-    have, start = given.get_strides_and_offset()
-    want, at = wanted.get_strides_and_offset()
+    have, start = passed.get_strides_and_offset()
+    want, offset = expected.get_strides_and_offset()
     way = 'fix: T.match_buffer(..., strides=["s0", 1]) declares one that takes parts of buffers; or pass a whole buffer'
-    if isinstance(wanted.layout, ir.AffineMapAttr) and not _is_dense(given):
+    if isinstance(expected.layout, ir.AffineMapAttr) and not _is_dense(passed):
         raise ParseError(f"{name} is row-major from its first element, but a part of a buffer is passed; {way}")
-    if at not in (_ANY, start):
-        raise ParseError(f"{name} starts at element {at} of its memory, but a part from elsewhere is passed; {way}")
-    for axis, (stride, has, size) in enumerate(zip(want, have, given.shape, strict=True)):
+    if offset not in (_ANY, start):
+        raise ParseError(f"{name} starts at element {offset} of its memory, but a part from elsewhere is passed; {way}")
+    for axis, (stride, has, size) in enumerate(zip(want, have, passed.shape, strict=True)):
         if stride not in (_ANY, has) and size != 1:
-            shown = "a variable one" if has == _ANY else has
-            raise ParseError(f"axis {axis} of {name} has the stride {stride}, but {shown} is passed; {way}")
+            actual = "a variable one" if has == _ANY else has
+            raise ParseError(f"axis {axis} of {name} has the stride {stride}, but {actual} is passed; {way}")
 
 
 def _is_dense(type_: ir.MemRefType) -> bool:
