@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     is_block,
     is_inside,
+    is_view,
     nests_using,
     ops,
     parents,
@@ -33,7 +34,6 @@ from tir_mlir.dialect.ir.op_traits import (
     LOADS,
     MEMREF_CASTS,
     NO_ACCESS,
-    VIEWS,
     accessed,
     stored,
     takes_no_memref,
@@ -167,13 +167,12 @@ def _maker(memref: ir.Value) -> ir.Operation | None:
 
 def _is_viewed(memref: ir.Value) -> bool:
     """Whether a memref is a view of another."""
-    owner = _maker(memref)
-    return owner is not None and owner.name in VIEWS
+    return is_view(_maker(memref))
 
 
 def is_reshaped(buffer: Buffer) -> bool:
     """Whether a view of other strides is among those of a buffer: it may have any elements of the root."""
-    while (op := buffer.op) is not None and op.name in VIEWS:
+    while is_view(op := buffer.op):
         if op.name not in _RESOLVED:
             return True
         buffer = Buffer(op.operands[0])
@@ -262,7 +261,7 @@ def _partly(
 def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
     """A region of a view as a region of its root buffer, and whether it is exact (else it is a superset)."""
     exact = True
-    while (op := buffer.op) is not None and op.name in VIEWS:
+    while is_view(op := buffer.op):
         source = Buffer(op.operands[0])
         if op.name == "memref.subview" and _has_dynamic_stride(op):
             mins, extents, exact = [Index.constant(0)] * source.rank, _extents(source), False

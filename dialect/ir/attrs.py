@@ -43,6 +43,7 @@ DTYPES = "tir.dtypes"
 EXTENT_DTYPE = "tir.extent_dtype"
 NEST_MARK = ".nest"  # in the names of functions that lowering makes of nests
 HIDDEN = "tir.hidden"
+SOLE = "tir.sole"  # of a view through which alone its source is accessed: it counts as a buffer of its own
 SCRATCH = "tir.scratch"  # of a parameter: bytes that lowering uses for buffers of the function
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from mlir import ir
 
@@ -35,6 +35,11 @@ def is_init(op: Any) -> bool:
 
 def is_where(op: Any) -> bool:
     return op.name == "affine.if" and attrs.WHERE in op.attributes
+
+
+def is_view(op: ir.Operation | None) -> TypeGuard[ir.Operation]:
+    """Whether an op makes a view of another buffer, and not the only name by which that is accessed."""
+    return op is not None and op.name in VIEWS and attrs.SOLE not in op.attributes
 
 
 def is_data_where(op: Any) -> bool:
@@ -316,8 +321,8 @@ class Buffer:
     def root(self) -> Buffer:
         """The parameter or allocation behind a chain of views."""
         buffer = self
-        while buffer.op is not None and buffer.op.name in VIEWS:
-            buffer = Buffer(buffer.op.operands[0])
+        while is_view(op := buffer.op):
+            buffer = Buffer(op.operands[0])
         return buffer
 
     def __repr__(self) -> str:

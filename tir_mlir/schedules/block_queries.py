@@ -50,8 +50,8 @@ def extent_of(sch: Schedule, loop: Any) -> int | None:
 def loops_by_iter(sch: Schedule, block: Any, skipped: int = 0) -> dict[str, Any]:
     """The loop that each iter is bound to, by the name of the iter, from the outermost loop to the innermost.
 
-    skipped: leave out the so many outermost loops, at which the block is computed. Raises ScheduleError unless each iter
-    is bound to a loop of its own.
+    skipped: leave out the so many outermost loops, at which the block is computed. Raises ScheduleError unless each
+    iter is bound to a loop of its own.
     """
     loops = sch.get_loops(block)[skipped:]
     with entered():

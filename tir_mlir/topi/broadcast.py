@@ -129,8 +129,8 @@ def _float_floor_mod(a: te.Expr, b: te.Expr) -> te.Expr:
 
 
 def _float_floor_divide(a: te.Expr, b: te.Expr) -> te.Expr:
-    """The quotient that goes with `_float_floor_mod`: a - remainder is a multiple of b but for rounding. a / 0 is that of
-    IEEE."""
+    """The quotient that goes with `_float_floor_mod`: a - remainder is a multiple of b but for rounding. a / 0 is that
+    of IEEE."""
     remainder, zero, unit = te.truncmod(a, b), constant(0, b.dtype), constant(1, b.dtype)
     quotient = (a - remainder) / b
     quotient = te.Select(_other_sign(remainder, b), quotient - unit, quotient)

@@ -83,13 +83,14 @@ def _divisions(index: Index) -> int:
 def _redirect(
     func: Func, parameter: ir.Value, groups: list[list[int]], indices: dict[ir.Operation, list[Index]]
 ) -> None:
-    """Redirect all accesses to a view of the parameter with fewer dimensions."""
+    """Redirect all accesses to a view of the parameter with fewer dimensions, then the only one."""
     old = ir.MemRefType(parameter.type)
     shape = [_extent(old, group) for group in groups]
     type_ = ir.MemRefType.get(shape, old.element_type)
     i64 = ir.IntegerType.get_signless(64)
     reassociation = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, d) for d in g]) for g in groups])
-    attributes = {"reassociation": reassociation, attrs.NAME: attrs.to_attr(Buffer(parameter).name)}
+    name = attrs.to_attr(Buffer(parameter).name)
+    attributes = {"reassociation": reassociation, attrs.NAME: name, attrs.SOLE: ir.UnitAttr.get()}
     with ir.InsertionPoint.at_block_begin(func.body), func.op.location:
         view = ir.Operation.create("memref.collapse_shape", [type_], [parameter], attributes).results[0]
     for op, op_indices in indices.items():

@@ -208,15 +208,18 @@ def test_numbers_by_value(parse):
 
 def test_references_stay_even(lib):
     main, args = lib["main"], arguments()
-    main(*args)
+
+    def calls():
+        for _ in range(1000):
+            main(*args)
+            with pytest.raises(ArgumentError):
+                main(args[1], *args[1:])
+        gc.collect()
+
     kept = [*args, main, main._slow, np.dtype("f4"), *([] if sys.version_info >= (3, 12) else [None])]
-    gc.collect()
+    calls()  # which also frees what other tests left behind
     counts = [sys.getrefcount(each) for each in kept]
-    for _ in range(1000):
-        main(*args)
-        with pytest.raises(ArgumentError):
-            main(args[1], *args[1:])
-    gc.collect()
+    calls()
     for each, before in zip(kept, counts, strict=True):
         assert abs(sys.getrefcount(each) - before) < 100
 

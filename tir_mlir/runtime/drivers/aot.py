@@ -125,8 +125,8 @@ def compile_object(llvm_ir: str, target: str) -> None:
 def link_shared(
     objects: Sequence[str], target: str, libs: Sequence[str], exported: Sequence[str] | None = None
 ) -> None:
-    """Link objects and shared libraries into a shared object with an rpath to the libraries. exported: the functions that
-    others see; None: all that the objects show."""
+    """Link objects and shared libraries into a shared object with an rpath to the libraries. exported: the functions
+    that others see; None: all that the objects show."""
     if not sys.platform.startswith("linux"):
         toolchain.run("zig", ["cc", "-shared", *objects, *libs, "-lm", "-o", target])
         return

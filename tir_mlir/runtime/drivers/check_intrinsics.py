@@ -29,7 +29,7 @@ code.compile_text(sys.stdin.read(), wanted=code.LLVMTarget(*(a.encode() for a in
 def check_intrinsics(module: ir.Module, target: object_code.LLVMTarget | None) -> None:
     """Raise BuildError for a call of an unknown intrinsic, with other types than its own, or that the CPU lacks.
 
-    target: None: this machine. Each call is compiled alone, in a child process if its result is not known.
+    target: default this machine. Each call is compiled alone, in a child process if its result is not known.
     """
     calls = [op for op in walk.ops(module.operation) if op.name == llvm_intrinsics.CALL]
     if not calls or llvm() is None:

@@ -3,7 +3,7 @@
 
 # A pixel is the place p of the image; other accesses follow.
 # CHECK-LABEL: func.func @pixels
-# CHECK: %[[B:.*]] = memref.collapse_shape %arg1 {{\[\[}}0], [1, 2]] {tir.name = "B"} : memref<3x8x7xf32> into memref<3x56xf32>
+# CHECK: %[[B:.*]] = memref.collapse_shape %arg1 {{\[\[}}0], [1, 2]] {tir.name = "B", tir.sole} : memref<3x8x7xf32> into memref<3x56xf32>
 # CHECK: affine.store %{{.*}}, %[[B]][%{{.*}}, %[[P:.*]]] : memref<3x56xf32>
 # CHECK: affine.store %{{.*}}, %[[B]][0, %{{.*}} * 7] : memref<3x56xf32>
 @T.prim_func
@@ -37,7 +37,7 @@ def plain(A: T.Buffer((8, 7), "float32"), B: T.Buffer((8, 7), "float32")):
 
 # The first dimension may be symbolic.
 # CHECK-LABEL: func.func @symbolic
-# CHECK: memref.collapse_shape %arg1 {{\[\[}}0, 1]] {tir.name = "B"} : memref<?x4xf32> into memref<?xf32>
+# CHECK: memref.collapse_shape %arg1 {{\[\[}}0, 1]] {tir.name = "B", tir.sole} : memref<?x4xf32> into memref<?xf32>
 @T.prim_func
 def symbolic(a: T.handle, b: T.handle):
     n = T.int32()
