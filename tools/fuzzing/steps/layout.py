@@ -135,8 +135,8 @@ def set_scope(c: Choice) -> Arguments:
 def unsafe_set_dtype(c: Choice) -> Arguments:
     block = c.inner()
     number = c.number(block, "write")
-    writes = c.info(block).writes
-    dtype = writes[number].buffer.dtype if number < len(writes) else "float32"
+    buffers = [region.buffer for region in c.info(block).writes]
+    dtype = next((b.dtype for n, b in enumerate(buffers) if number in (n, b.name)), "float32")
     return [block, number, c.one([t for t in TYPES if _holds(t, dtype)])], {}
 
 
