@@ -31,14 +31,14 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
     """
     check_scope_name(block, storage_scope)
     buffer = find_buffer(block, buffer_index, attrs.WRITES)
+    if buffer.scope == storage_scope:
+        return
     check(
         buffer.is_alloc,
         block,
         f"{buffer.name} is a parameter of the function, whose memory belongs to the caller; "
         "cache_write it and set the scope of the copy",
     )
-    if buffer.scope == storage_scope:
-        return
     check_retypable([u.owner.operation for u in buffer.value.uses])
 
     func = func_of(block.op)

@@ -50,3 +50,17 @@ def parameter(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             C[vi] = A[vi]
+
+
+# -----
+
+
+# Nothing to change.
+# CHECK-LABEL: func.func @parameter_of_that_scope
+# CHECK-SAME: tir.name = "C"
+@T.prim_func
+def parameter_of_that_scope(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32", scope="shared")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi]
