@@ -14,7 +14,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups, unwritten_reads
-from tir_mlir.dialect.analysis.accesses import READ, WRITE, touches
+from tir_mlir.dialect.analysis.accesses import READ, WRITE, accesses, touches
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
 from tir_mlir.dialect.incremental import ChangedNests, settled_key
 from tir_mlir.dialect.incremental.tables import remember
@@ -217,7 +217,7 @@ def declared_regions(op: ir.Operation) -> None:
                 missing = _left_out(block, need, have[0], op)
                 if not missing.is_empty() and (not block.iters or any(is_block(p) for p in parents(op))):
                     missing = _left_out(block, need, have[0], None)  # the enclosing iters and loops have domains
-                if missing.is_empty():
+                if missing.is_empty() or _covers_each_access(block, need, have[0], key == attrs.WRITES):
                     continue
             fail(
                 op,
@@ -266,6 +266,17 @@ def _left_out(block: Block, need: Region, region: Region, top: ir.Operation | No
     indices = [*need.mins, *need.extents, *region.mins, *region.extents]
     dom = domain(block.body.operations[0].operation, top, indices)
     return region_map(dom, need.mins, need.extents).subtract(region_map(dom, region.mins, region.extents))
+
+
+def _covers_each_access(block: Block, need: Region, region: Region, writes: bool) -> bool:
+    """Whether `region` contains what each access touches; `need`, their box, may be larger than all of them."""
+    touched = [a for a in accesses(block.op) if a.buffer == need.buffer.value and a.is_write == writes]
+    for access in touched:
+        dom = domain(access.op, None, [*access.mins, *access.extents, *region.mins, *region.extents])
+        elements = region_map(dom, access.mins, access.extents)
+        if not elements.is_subset(region_map(dom, region.mins, region.extents)):
+            return False
+    return bool(touched)
 
 
 # --- loops and blocks -------------------------------------------------------------------------------------------------

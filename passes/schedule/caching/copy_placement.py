@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import accesses, trusted
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
+from tir_mlir.dialect.ir.op_traits import LOADS, is_scalar
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
 from tir_mlir.passes.schedule.edits import first_op_after_allocs
@@ -137,7 +138,20 @@ def read_copy(scope: Scope, buffer: Buffer, writer: Block, readers: Sequence[Blo
     writes = accesses_to(writer, buffer, writes=True)
     for reader in readers:
         check_reads_writer(reader, buffer, writer)
-    return copy_region(writes, level, first)
+    return copy_region(writes, level, _with_bounds(first))
+
+
+def _with_bounds(loop: ir.Operation) -> ir.Operation:
+    """The first of the ops right before a loop over data that compute its bounds only; other ops: the op itself."""
+    listed, chain = loop.block.operations, [loop]
+    for number in reversed(range(walk.position(loop))):
+        op = listed[number].operation
+        if not (op.name in LOADS or is_scalar(op.name)):
+            break
+        if not all(use.owner.operation in chain for result in op.results for use in result.uses):
+            break
+        chain.append(op)
+    return chain[-1]
 
 
 def check_reads_writer(reader: Block, buffer: Buffer, writer: Block) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
-from programs.short import each, main, nest, program, sblock
+from programs.short import each, main, nest, program, sblock, under
 from programs.sizes import matmul_sizes
 from programs.stages import FORK, HALVES, Fork, Halves
 from programs.symbolic import Twice
@@ -319,6 +319,22 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
 def test_a_block_that_reads_what_it_wrote_reads_no_copy(refused, index):
     sch = Schedule(program("A:16 B:16", each("B i:16O", f"B[vi] = T.if_then_else(vi > 0, B[{index}], A[vi])")))
     refused(sch, "must see its own writes", lambda: sch.cache_read("B", "B", "local"))
+
+
+ROUNDS = main(
+    "A:16 R:1:int32 C:16 ; B:16",
+    nest("i:16", sblock("B", "vi:16=i", "B[vi] = A[vi]")),
+    nest("i:16", sblock("C0", "vi:16=i", "C[vi] = 0.0")),
+    under("for t in range(R[0]):", nest("i:16", sblock("C", "vi:16=i", "C[vi] = C[vi] + B[vi]"))),
+)
+
+
+def test_a_copy_before_a_loop_over_data_is_before_what_computes_its_bounds():
+    """Nothing is between the copy and the nest before it, so that a block may be made of both."""
+    sch = Schedule(parse(ROUNDS))
+    copy = sch.cache_read("C", "B", "local")
+    sch.blockize([sch.get_block("C0"), copy])
+    assert "T.reads(B[0:16])" in sch.mod.script() and sch.verify()
 
 
 # --- guards of nested blocks ------------------------------------------------------------------------------------------

@@ -249,3 +249,25 @@ def test_a_region_of_an_opaque_block_over_the_loops_around_it_is_its_hull(start,
 def test_a_hull_that_leaves_out_iterations_is_too_small():
     with pytest.raises(ScriptError, match="T.reads of A is smaller than the region that the block accesses"):
         program(OPAQUE.format(start="(i // 2) * 4"))
+
+
+MIRRORED = """
+def main(A: T.Buffer((16,), "float32"), C: T.Buffer((4, 2), "float32")):
+    for i, j in T.grid(4, 2):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads({region})
+            T.writes(C[vi, vj])
+            C[vi, vj] = A[1 - vj] + A[vj]
+"""
+
+
+def test_a_region_may_be_smaller_than_the_box_of_all_accesses():
+    """No expression in vj is the box of both: A[0:16] without T.reads."""
+    assert "T.reads(A[0:2])" in program(MIRRORED.format(region="A[0:2]")).script()
+
+
+@pytest.mark.parametrize("region", ["A[0:1]", "A[vj:vj + 2]"])
+def test_a_region_has_what_each_access_touches(region):
+    with pytest.raises(ScriptError, match="is smaller than the region that the block accesses"):
+        program(MIRRORED.format(region=region))
