@@ -88,7 +88,9 @@ def _users(maker: Block, buffer: ir.Value, outer: Loop) -> list[Block | None]:
     for access in accesses_to(buffer, outer.op):
         if not is_inside(access.op, maker.op):
             user = enclosing_block(access.op)
-            if isinstance(user, Block) and not access.is_write and scope_of(user) == scope:
+            while isinstance(user, Block) and scope_of(user) != scope:
+                user = scope_of(user)
+            if isinstance(user, Block) and not access.is_write:
                 users[user] = None
             else:
                 users[None] = None

@@ -53,6 +53,30 @@ def test_a_reader_that_runs_again_after_the_last_part(same_result):
     assert sch.verify()
 
 
+NESTED = """
+                with T.block("D"):
+                    vi, vu = T.axis.remap("SS", [i, u])
+                    for e in range(2):
+                        with T.block("inner"):
+                            ve = T.axis.spatial(2, e)
+                            {guard}
+                            D[vi, vu] = {value}
+"""
+
+
+def test_a_reader_of_nested_blocks_that_runs_again_after_the_last_part(same_result):
+    program = summed(NESTED.format(guard="T.where(e < 1)", value="P[vi] + B[vu]"))
+    sch = moved(program)
+    same_result(sch, program, *SHAPES)
+    assert sch.verify()
+
+
+def test_a_reader_of_nested_blocks_that_keeps_a_part_is_refused(refused):
+    program = summed(NESTED.format(guard="T.where(e < 1)", value="D[vi, vu] + P[vi]"))
+    sch = Schedule(program)
+    refused(sch, "part by part", lambda: sch.compute_at("P", sch.get_loops("D")[2]))
+
+
 def test_a_chain_of_readers(same_result):
     program = summed("""
                 with T.block("E"):
