@@ -221,7 +221,7 @@ def test_references_stay_even(lib):
     counts = [sys.getrefcount(each) for each in kept]
     calls()
     for each, before in zip(kept, counts, strict=True):
-        assert abs(sys.getrefcount(each) - before) < 100
+        assert abs(sys.getrefcount(each) - before) < 900  # 1,000 for one a call; less for what other tests left behind
 
 
 def test_code_goes_with_its_last_function():
