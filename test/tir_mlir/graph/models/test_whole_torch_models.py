@@ -71,7 +71,6 @@ def test_models(name):
     assert_same(built(example), example, example.inputs)
 
 
-@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("prompt", [[99, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], [5, 17, 3]])
 def test_a_gpt_with_a_cache_generates_the_tokens_of_torch(prompt):
@@ -82,7 +81,6 @@ def test_a_gpt_with_a_cache_generates_the_tokens_of_torch(prompt):
     assert gpt2.generate(prefill, decode, tokens, 12) == wanted
 
 
-@pytest.mark.nightly
 @pytest.mark.few(2)
 @pytest.mark.parametrize("length", [2, 7, 40])
 def test_lengths_of_a_prompt(length):
