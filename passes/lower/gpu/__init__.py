@@ -1,0 +1,1 @@
+"""Thread-bound nests to GPU kernels: sums over threads, memory, axes, barriers."""

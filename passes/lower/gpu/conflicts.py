@@ -1,0 +1,183 @@
+"""Which accesses of two threads meet at one element, one of them writing: what barriers have to separate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import AccessRelation, conflicting, relations_of, same_element
+from tir_mlir.dialect.analysis.certainty import doubt
+from tir_mlir.dialect.diagnostics import Element, LoweringError
+from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import LOOPS
+from tir_mlir.dialect.presburger import dim_type, flatten, question, smallest_point
+from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, KernelNest, owner_of
+from tir_mlir.passes.lower.registry import location_text
+
+TEXTUAL = None
+"""The carrying loop of a conflict within one iteration of all common loops."""
+
+
+class SharedAccess(AccessRelation):
+    """An access to memory that the threads of a block share: one copy, whatever loop it is allocated in."""
+
+    @cached_property
+    def relation(self) -> isl.Map:
+        return self.access.elements(self.dom)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """`first` and then `second` touch one element, in two threads of one block; `carrier` is the loop whose iterations
+    they differ in, None (`TEXTUAL`) if they are in one iteration of all loops around both."""
+
+    first: SharedAccess
+    second: SharedAccess
+    carrier: ir.Operation | None
+    pairs: isl.Map
+
+
+def shared_accesses(nest: KernelNest) -> list[list[SharedAccess]]:
+    """The accesses of a kernel by buffer, for buffers that it writes and that are not private to a thread."""
+    groups: dict[ir.Value, list[SharedAccess]] = {}
+    for touch in relations_of(nest.root):
+        buffer = Buffer(touch.access.buffer)
+        if owner_of(buffer) != THREAD:
+            groups.setdefault(touch.access.buffer, []).append(SharedAccess(touch.access, touch.dom))
+    return [group for group in groups.values() if any(t.access.is_write for t in group)]
+
+
+def conflicts(nest: KernelNest) -> list[Conflict]:
+    """All conflicts between two threads of a block that a barrier can separate, each ordered as in the program.
+
+    Errors: LoweringError for two threads that touch one element at one time, and for two blocks that touch one.
+    """
+    result: list[Conflict] = []
+    for group in shared_accesses(nest):
+        for a, b in conflicting(group):
+            with question(f"which threads touch one element of {Buffer(a.access.buffer).name}"):
+                both = same_element(a, b)
+                if owner_of(Buffer(a.access.buffer)) == DEVICE and nest.blocks:
+                    _refuse_blocks(nest, a, b, both)
+                both = both.intersect(_threads_differ(nest, a, b))
+                if not both.is_empty():
+                    result += _ordered(nest, a, b, both)
+    return result
+
+
+def _refuse_blocks(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) -> None:
+    apart = both.intersect(_differ(*_counts(a, b), *_columns(nest.blocks, a, b)))
+    if not apart.is_empty():
+        raise LoweringError(meeting(nest, a, b, apart, "two blocks", "blocks run in any order"))
+
+
+def _ordered(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) -> Iterator[Conflict]:
+    """The parts of conflicting pairs in which `a` is before `b`."""
+    shared = common_loops(nest, a, b)
+    for loop in shared:
+        if is_loop(loop):
+            before, after = (t.dom.index_of(Loop(loop).var) for t in (a, b))
+            carried = both.order_lt(dim_type.in_, before, dim_type.out, after)
+            if not carried.is_empty():
+                yield Conflict(a, b, loop, carried)
+            both = both.equate(dim_type.in_, before, dim_type.out, after)
+        else:
+            yield Conflict(a, b, loop, both)  # a loop over data: any of its iterations
+    if both.is_empty():
+        return
+    first, second = branches(a.access.op, b.access.op)
+    if first == second:
+        raise LoweringError(meeting(nest, a, b, both, "two threads", "no barrier can come between"))
+    if first < second:
+        yield Conflict(a, b, TEXTUAL, both)
+
+
+def common_loops(nest: KernelNest, a: SharedAccess, b: SharedAccess) -> list[ir.Operation]:
+    """The serial loops around two accesses in the body of a kernel, outer to inner."""
+    common = walk.common_parent([a.access.op, b.access.op])
+    chain = [common, *walk.parents(common)]
+    return [p for p in chain[: chain.index(nest.root)] if p.name in LOOPS][::-1]
+
+
+def branches(first: ir.Operation, second: ir.Operation) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where two ops are in the innermost op that contains both: the numbers of region and op."""
+    if first == second:
+        return (0, 0), (0, 0)
+    common = walk.common_parent([first, second])
+    return place(common, first), place(common, second)
+
+
+def place(outer: ir.Operation, op: ir.Operation) -> tuple[int, int]:
+    """The numbers of the region and of the op in it that leads from an op to one nested in it."""
+    child = walk.child_towards(outer, op)
+    region = next(n for n, r in enumerate(outer.regions) if len(r.blocks) and r.blocks[0] == child.block)
+    return region, walk.position_of_many(child)
+
+
+# --- pairs of threads and blocks --------------------------------------------------------------------------------------
+
+
+def _counts(a: SharedAccess, b: SharedAccess) -> tuple[int, int]:
+    return len(a.dom.dims), len(b.dom.dims)
+
+
+def _columns(axes: Sequence[Loop], a: SharedAccess, b: SharedAccess) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return tuple(a.dom.index_of(x.var) for x in axes), tuple(b.dom.index_of(x.var) for x in axes)
+
+
+def _threads_differ(nest: KernelNest, a: SharedAccess, b: SharedAccess) -> isl.Map:
+    """{ iteration -> iteration } of two threads of one block."""
+    apart = _differ(*_counts(a, b), *_columns(nest.threads, a, b))
+    for x, y in zip(*_columns(nest.blocks, a, b), strict=True):
+        apart = apart.equate(dim_type.in_, x, dim_type.out, y)
+    return apart
+
+
+@lru_cache(maxsize=256)
+def _differ(first: int, second: int, left: tuple[int, ...], right: tuple[int, ...]) -> isl.Map:
+    """{ x -> y } that differ in one of some columns."""
+    a, b = [f"a{i}" for i in range(first)], [f"b{i}" for i in range(second)]
+    cases = [f"a{i} {order} b{j}" for i, j in zip(left, right, strict=True) for order in "<>"]
+    return isl.Map(f"{{ [{', '.join(a)}] -> [{', '.join(b)}] : {' or '.join(cases) or 'false'} }}")
+
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+
+
+def meeting(nest: KernelNest, a: SharedAccess, b: SharedAccess, pairs: isl.Map, who: str, why: str) -> str:
+    """`file.py:3: two threads touch S[0], one writing: ...; no barrier can come between`."""
+    return f"{location_text(a.access.op)}: {pair_text(nest, a, b, pairs, who)}; {why}"
+
+
+def pair_text(nest: KernelNest, a: SharedAccess, b: SharedAccess, pairs: isl.Map, who: str) -> str:
+    """Both iterations of the smallest pair and their element, or why it is undecided that there is one."""
+    buffer = Buffer(a.access.buffer)
+    if why := doubt(a.access) or doubt(b.access):
+        return f"it is not provable that no {who} touch one element of {buffer.name}: {why}"
+    point = smallest_point(flatten(pairs)) or []
+    shift = len(point) - sum(_counts(a, b))
+    sizes = "".join(f" at {n}={v}" for n, v in zip(a.dom.params, point[:shift], strict=False))
+    cut = shift + len(a.dom.dims)
+    first, second = point[shift:cut], point[cut:]
+    element = Element.of(buffer.name, list(a.element(first, b.image(second)).indices))
+    return f"{who} touch {element}{sizes}: {_run(nest, a, first)} and {_run(nest, b, second)}"
+
+
+def _run(nest: KernelNest, touch: SharedAccess, point: Sequence[int]) -> str:
+    """`the store of block (blockIdx.x=0), thread (threadIdx.x=1) at k=0 (file.py:3)`."""
+    names = {axis.var: axis.kind for axis in nest.axes}
+    values = [(names.get(v, ""), touch.dom.dims[n], point[n]) for n, v in enumerate(touch.dom.dims)]
+    blocks = ", ".join(f"{k}={p}" for k, _, p in values if k.startswith("blockIdx."))
+    threads = ", ".join(f"{k}={p}" for k, _, p in values if k.startswith("threadIdx."))
+    serial = ", ".join(f"{walk.enclosing_loop_name(v) or 'i'}={p}" for k, v, p in values if not k)
+    who = " ".join(part for part in (f"block ({blocks})" * bool(blocks), f"thread ({threads})" * bool(threads)) if part)
+    verb = "writes" if touch.access.is_write else "reads"
+    at = f" at {serial}" if serial else ""
+    return f"{who} {verb} it{at} ({location_text(touch.access.op)})"
+
+
+__all__ = ["BLOCK", "TEXTUAL", "Conflict", "SharedAccess", "conflicts", "pair_text", "shared_accesses"]
