@@ -132,7 +132,7 @@ def _direct_ops(op: ir.Operation) -> list[ir.Operation]:
     return direct_ops(op)
 
 
-class _Flow:
+class Flow:
     """Accesses as named statements with schedule times, the input of isl's dataflow analysis."""
 
     def __init__(self) -> None:
@@ -144,14 +144,14 @@ class _Flow:
     def add(self, name: str, element: str, touch: AccessRelation, relation: isl.Map, when: isl.Map) -> None:
         relation = relation.set_tuple_name(dim_type.in_, name).set_tuple_name(dim_type.out, element)
         when = when.set_tuple_name(dim_type.in_, name)
-        self.schedule = _join(self.schedule, when)
+        self.schedule = join(self.schedule, when)
         if touch.access.is_write:
             if touch.dom.exact and touch.access.exact:
-                self.writes = _join(self.writes, relation)
+                self.writes = join(self.writes, relation)
             else:
-                self.maybe = _join(self.maybe, relation)
+                self.maybe = join(self.maybe, relation)
         else:
-            self.reads = _join(self.reads, relation)
+            self.reads = join(self.reads, relation)
 
     def run(self) -> isl.UnionFlow | None:
         if self.reads is None or self.schedule is None:
@@ -164,7 +164,8 @@ class _Flow:
         return info.set_schedule_map(self.schedule).compute_flow()
 
 
-def _join(all_: isl.UnionMap | None, map_: isl.Map) -> isl.UnionMap:
+def join(all_: isl.UnionMap | None, map_: isl.Map) -> isl.UnionMap:
+    """The union of maps of any spaces; None is the empty one."""
     return map_.to_union_map() if all_ is None else all_.union(map_.to_union_map())
 
 
@@ -235,7 +236,7 @@ def _flow_to(
 
 def _flow_of(relations: Sequence[AccessRelation], root: ir.Operation) -> isl.UnionFlow | None:
     """The flow among accesses under `root` in one iteration of it; None if none of them reads."""
-    flow = _Flow()
+    flow = Flow()
     whens = [times(t, root) for t in relations]
     length = max((len(w) for w in whens), default=0)
     outer = [p for p in [root, *parents(root)] if is_loop(p)][::-1]
@@ -350,7 +351,7 @@ def _permute(touch: AccessRelation, when: list[isl.Aff], loops: Sequence[Loop], 
 
 def _dependences(func: Func, relations: Sequence[AccessRelation], whens: Sequence[list[isl.Aff]]) -> isl.UnionMap:
     """The write that each read sees; the final contents of a parameter count as one more read."""
-    flow = _Flow()
+    flow = Flow()
     length = max(len(w) for w in whens) + 1
     for number, (touch, when) in enumerate(zip(relations, whens, strict=True)):
         first = touch.dom.zero
@@ -361,10 +362,10 @@ def _dependences(func: Func, relations: Sequence[AccessRelation], whens: Sequenc
         for touch in writes[1:]:
             elements = elements.union(touch.relation.range())
         identity = elements.identity().set_tuple_name(dim_type.in_, "out").set_tuple_name(dim_type.out, "e")
-        flow.reads = _join(flow.reads, identity)
+        flow.reads = join(flow.reads, identity)
         end = isl.Set("{ [" + ",".join(["1"] + ["0"] * (length - 1)) + "] }")
         when = isl.Map.from_domain_and_range(elements.set_tuple_name("out"), end)
-        flow.schedule = _join(flow.schedule, when)
+        flow.schedule = join(flow.schedule, when)
     result = flow.run()
     if result is None:
         return isl.UnionMap("{ }")

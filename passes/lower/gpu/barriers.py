@@ -162,11 +162,10 @@ def _refuse(nest: KernelNest, conflict: Conflict, paths: _Paths) -> None:
     common = walk.common_parent([a.access.op, b.access.op])
     where = next((p for p in [common, *walk.parents(common)] if paths.divergence.differs(p)), common)
     raise LoweringError(
-        f"{location_text(where)}: {pair_text(nest, a, b, conflict.pairs, 'two threads')}; a barrier between them would be"
-        f" in {_control(where)}, which not all threads of a block run alike; fix: move it out, or let all threads in"
+        f"{location_text(where)}: {pair_text(nest, a, b, conflict.pairs, 'two threads')}; a barrier between them would"
+        f" be in {_control(where)}, which not all threads of a block run alike; fix: move it out, or let all threads in"
     )
 
 
 def _control(op: ir.Operation) -> str:
     return f"loop {Loop(op).name}" if is_loop(op) else "the guard" if op.name.endswith(".if") else op.name
-

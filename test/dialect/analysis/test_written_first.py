@@ -85,8 +85,8 @@ def private(body: str) -> bool:
 def flows(monkeypatch) -> list[int]:
     """Grows with each question to isl's dataflow analysis."""
     asked: list[int] = []
-    run = dataflow._Flow.run
-    monkeypatch.setattr(dataflow._Flow, "run", lambda self: asked.append(1) or run(self))
+    run = dataflow.Flow.run
+    monkeypatch.setattr(dataflow.Flow, "run", lambda self: asked.append(1) or run(self))
     return asked
 
 

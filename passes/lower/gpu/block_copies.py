@@ -1,0 +1,294 @@
+"""Proof that one copy of a buffer for all threads of a block, or one for each thread, will do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import AccessRelation, relation_of, same_element
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.certainty import doubt
+from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
+from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
+from tir_mlir.dialect.presburger import dim_type, question, smallest_point
+from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, is_axis
+from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
+from tir_mlir.passes.lower.gpu.thread_access import TAGS, ThreadAccess
+from tir_mlir.passes.lower.gpu.thread_flow import parallel_flow, serial_flow
+from tir_mlir.passes.lower.registry import location_text, lowering, programs
+
+
+@lowering(
+    "tir-lower-gpu-block-copies", "Prove that one copy of each shared buffer a block keeps the values of all reads"
+)
+def run(module: ir.Module) -> None:
+    """Check, and change nothing, that each read of a kernel gets the value that it gets in the serial program.
+
+    A buffer allocated in loops has one copy for each of their iterations in TensorIR. On a GPU a `shared` buffer has
+    one copy a block, a `local` one a copy a thread, and all threads go on from barrier to barrier: an access is before
+    another one if it is textually, or in an earlier iteration of a serial loop. By dataflow, the write that a read
+    sees in this order is the write that it sees in the serial order.
+
+        for t in threadIdx.x:                           refused: thread 1 reads what thread 0 wrote
+          S = alloc((32,), "shared")
+          for k: S[(t + k) % 32] = A[t, k]
+          for k: B[t, k] = S[(t + k) % 32]
+
+    Requires blocks to be removed and allocations where their copies are private. Errors: LoweringError with the read,
+    both writes and the element; or what could not be shown.
+    """
+    for func in programs(module):
+        check(func)
+
+
+@only_reads
+def check(func: Func) -> None:
+    """The same for one function."""
+    for top in func.body_ops():
+        axes = [Loop(o) for o in walk.ops(top) if is_axis(o)]
+        if axes:
+            require_no_outer_thread(axes)
+            for group in _written_groups(top):
+                _check_buffer(group, top, axes)
+
+
+def _written_groups(top: ir.Operation) -> list[list[AccessRelation]]:
+    """The accesses of a kernel, with the loops that tell copies apart, by buffer; of buffers that it writes."""
+    groups: dict[ir.Value, list[AccessRelation]] = {}
+    for access in accesses(top):
+        groups.setdefault(access.buffer, []).append(relation_of(access))
+    return [group for group in groups.values() if any(t.access.is_write for t in group)]
+
+
+# --- one buffer -------------------------------------------------------------------------------------------------------
+
+
+def _check_buffer(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequence[Loop]) -> None:
+    buffer = Buffer(group[0].access.buffer)
+    extents = _extents(axes)
+    threads = [ThreadAccess(touch, top, extents) for touch in group]
+    with question(f"whether {_copies(threads[0])} of {buffer.name} will do"):
+        if _keeps_values(threads):
+            return
+    _require_modeled(threads, buffer)
+    with question(f"whether {_copies(threads[0])} of {buffer.name} will do"):
+        serial, parallel = serial_flow(threads), parallel_flow(threads)
+        if serial.is_equal(parallel) and serial.reverse().is_single_valued():
+            return
+        text = _refusal(threads, serial, parallel)
+    raise LoweringError(text)
+
+
+def _extents(axes: Sequence[Loop]) -> dict[str, int | None]:
+    """The extent of each axis of a kernel, in order; None for a symbolic one."""
+    return {
+        tag: None if None in sizes else max(n for n in sizes if n is not None)
+        for tag in TAGS
+        if (sizes := [lp.const_extent for lp in axes if lp.kind == tag])
+    }
+
+
+def _require_modeled(threads: Sequence[ThreadAccess], buffer: Buffer) -> None:
+    for thread in threads:
+        access = thread.touch.access
+        over = next((p for p in walk.parents(access.op) if is_data_loop(p)), None)
+        if over is not None:
+            raise NotProvable(
+                f"{location_text(access.op)}: {buffer.name} is used by several threads in {walk.data_loop_name(over)},"
+                " and what its iterations leave for each other is not modeled"
+            )
+        if access.is_write and (why := doubt(access)):
+            raise NotProvable(
+                f"{location_text(access.op)}: whether {_copies(thread)} of {buffer.name} will do: undecided, {why}"
+            )
+
+
+# --- plain cases, without dataflow ------------------------------------------------------------------------------------
+
+
+def _keeps_values(threads: Sequence[ThreadAccess]) -> bool:
+    """Whether each read, and what the kernel leaves in memory of the device, plainly has the same value in both orders.
+    False: unknown."""
+    writes = [t for t in threads if t.touch.access.is_write]
+    if threads[0].owner == DEVICE and not all(_in_one_thread(a, b) for a, b in combinations_of(writes)):
+        return False
+    reads = [t for t in threads if not t.touch.access.is_write]
+    return all(all(_in_one_thread(r, w) for w in writes) or _follows_writes(r, writes) for r in reads)
+
+
+def combinations_of(writes: Sequence[ThreadAccess]) -> Iterator[tuple[ThreadAccess, ThreadAccess]]:
+    """All pairs, an access and itself included."""
+    return combinations_with_replacement(writes, 2)
+
+
+def _in_one_thread(a: ThreadAccess, b: ThreadAccess) -> bool:
+    """Whether two accesses touch one element only in one thread, in the serial program and on the GPU: a thread runs
+    its own part in the serial order."""
+    if any(_is_repeated(t) for t in (a, b)):
+        return False
+    one_copy = a.relation.apply_range(b.relation.reverse())
+    private = a.as_thread.reverse().apply_range(same_element(a.touch, b.touch)).apply_range(b.as_thread)
+    return all(_same_columns(pairs, range(len(a.extents)), range(len(a.extents))) for pairs in (one_copy, private))
+
+
+def _is_repeated(thread: ThreadAccess) -> bool:
+    """Whether the serial program repeats an access, on one copy of its buffer, that the GPU makes once."""
+    home = Buffer(thread.touch.access.buffer).op
+    return any(home is None or not walk.is_inside(home, lp.op) for lp in thread.outer_threads)
+
+
+def _same_columns(pairs: isl.Map, first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether all pairs agree in some columns."""
+    return all(
+        order(dim_type.in_, a, dim_type.out, b).is_empty()
+        for a, b in zip(first, second, strict=True)
+        for order in (pairs.order_lt, pairs.order_gt)
+    )
+
+
+def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
+    """Whether each element that is read has been written in the same iteration of a body around the read, by one thread
+    only and nowhere later in that iteration: the last write is the same in both orders.
+
+        for k:
+          for t in threadIdx.x: S[t] = ...           # the writes in the body, all before the read
+          for t in threadIdx.x: ... = S[63 - t]
+    """
+    if read.owner == THREAD:
+        return False
+    for body in walk.parents(read.touch.access.op):
+        inside = [w for w in writes if walk.is_inside(w.touch.access.op, body)]
+        if inside and all(_is_before(w, read, body) for w in inside):
+            if _covers(read, inside, body) and all(_by_one_thread(a, b, body) for a, b in combinations_of(inside)):
+                return True
+        if body == read.top:
+            return False
+    return False
+
+
+def _is_before(write: ThreadAccess, read: ThreadAccess, body: ir.Operation) -> bool:
+    first, second = (walk.child_towards(body, t.touch.access.op) for t in (write, read))
+    return first.block == second.block and first != second and first.is_before_in_block(second)
+
+
+def _covers(read: ThreadAccess, writes: Sequence[ThreadAccess], body: ir.Operation) -> bool:
+    """Whether the elements that a read touches in one iteration of a body are written in it, in the serial program and
+    on the GPU."""
+    certain = [w for w in writes if w.touch.dom.exact and w.touch.access.exact]
+    depth = sum(is_loop(p) for p in [body, *walk.parents(body)])
+    for region in (lambda t: _first_columns(t.touch.relation, depth), lambda t: _in_body(t, body)):
+        written: isl.Map | None = None
+        for write in certain:
+            written = region(write) if written is None else written.union(region(write))
+        if written is None or not region(read).is_subset(written):
+            return False
+    return True
+
+
+def _first_columns(relation: isl.Map, count: int) -> isl.Map:
+    return relation.project_out(dim_type.in_, count, relation.dim(dim_type.in_) - count)
+
+
+def _in_body(thread: ThreadAccess, body: ir.Operation) -> isl.Map:
+    """{ [blocks, serial loops around the ops of a body] -> element }."""
+    axes, count = len(thread.extents), _serial_depth(thread, body)
+    relation = _first_columns(thread.plain, axes + count)
+    return relation.project_out(dim_type.in_, thread.blocks, axes - thread.blocks)
+
+
+def _serial_depth(thread: ThreadAccess, body: ir.Operation) -> int:
+    return sum(walk.is_inside(body, lp.op) for lp in thread.serial)
+
+
+def _by_one_thread(a: ThreadAccess, b: ThreadAccess, body: ir.Operation) -> bool:
+    """Whether two writes touch one element, in one iteration of a body in one block, only in one thread."""
+    pairs = a.plain.apply_range(b.plain.reverse())
+    axes = len(a.extents)
+    for column in (*range(a.blocks), *range(axes, axes + _serial_depth(a, body))):
+        pairs = pairs.equate(dim_type.in_, column, dim_type.out, column)
+    threads = range(a.blocks, axes)
+    return _same_columns(pairs, threads, threads)
+
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+
+
+def _copies(thread: ThreadAccess) -> str:
+    return {THREAD: "one copy a thread", BLOCK: "one copy a block", DEVICE: "the order of threads"}[thread.owner]
+
+
+_FIX = {
+    THREAD: 'use scope "shared" for what another thread reads',
+    BLOCK: 'use scope "local" where each thread has a copy of its own, or let each thread write elements of its own',
+    DEVICE: "bind another loop, or compute it in a kernel of its own before",
+}
+
+
+def _refusal(threads: Sequence[ThreadAccess], serial: isl.UnionMap, parallel: isl.UnionMap) -> str:
+    """`file.py:9: one copy a block of S will not do: thread 0 reads S[1] as written by ...; on a GPU, by ...`."""
+    wrong = serial.subtract(parallel).union(parallel.subtract(serial)).range()
+    if wrong.is_empty():
+        wrong = _ambiguous(serial).range()  # the write depends on an outer loop over the same axis
+    reads = {f"a{n}": t for n, t in enumerate(threads)}
+    name, sizes, point = _smallest(wrong, [*reads, "out"])
+    rank, buffer = threads[0].rank, Buffer(threads[0].touch.access.buffer)
+    element = Element.of(buffer.name, [":"] * buffer.rank if threads[0].touch.access.parts else point[-rank:])
+    at = "".join(f" at {n}={v}" for n, v in sizes.items())
+    read = isl.UnionSet(
+        f"[{', '.join(sizes)}] -> {{ [{name}[{_list(point[:-rank])}] -> e[{_list(point[-rank:])}]]"
+        f" : {' and '.join(f'{n} = {v}' for n, v in sizes.items()) or 'true'} }}"
+    )
+    first, second = (_writer(threads, flow.intersect_range(read)) for flow in (serial, parallel))
+    if name == "out":
+        where = location_text(threads[0].top)
+        wants = f"{element} has, after the kernel, the value that {first} writes; on a GPU"
+    else:
+        where = location_text(reads[name].touch.access.op)
+        wants = f"{reads[name].text(point[:-rank])} reads {element} as written by {first}; on a GPU"
+    if first == second:
+        wants, second = wants.replace("; on a GPU", " and others; on a GPU"), f"only {second}"
+    thread = threads[0]
+    return (
+        f"{where}: {_copies(thread)} of {buffer.name} will not do: in the program{at}, {wants}, as written by {second};"
+        f" fix: {_FIX[thread.owner]}"
+    )
+
+
+def _ambiguous(flow: isl.UnionMap) -> isl.UnionMap:
+    """The part of a flow in which a read sees more than one write."""
+    pairs = flow.apply_range(flow.reverse())  # { write -> write } of one read
+    return flow.intersect_domain(pairs.subtract(pairs.domain().identity()).domain())
+
+
+def _smallest(points: isl.UnionSet, names: Sequence[str]) -> tuple[str, dict[str, int], list[int]]:
+    """The smallest read, of the first access that has one: the name of the access, the sizes, iteration and element."""
+    for name in names:
+        for part in _sets(points):
+            if part.unwrap().get_tuple_name(dim_type.in_) == name:
+                flat = part.flatten()
+                point, count = smallest_point(flat) or [], flat.dim(dim_type.param)
+                sizes = [flat.get_dim_name(dim_type.param, n) or "" for n in range(count)]
+                return name, dict(zip(sizes, point[:count], strict=False)), point[count:]
+    raise AssertionError("a difference of flows without a read")
+
+
+def _sets(points: isl.UnionSet) -> list[isl.Set]:
+    sets = points.get_set_list()
+    return [sets.get_at(n) for n in range(sets.n_set())]
+
+
+def _list(values: Sequence[int]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _writer(threads: Sequence[ThreadAccess], flow: isl.UnionMap) -> str:
+    """The smallest write of a flow to one read, in words."""
+    for number, thread in enumerate(threads):
+        for part in _sets(flow.domain()):
+            if part.get_tuple_name() == f"a{number}":
+                point = smallest_point(part.reset_tuple_id()) or []
+                return thread.text(point[part.dim(dim_type.param) :], without=True)
+    return "nothing in the kernel"

@@ -1,0 +1,133 @@
+"""Accesses of a kernel as the threads of a grid make them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import AccessRelation
+from tir_mlir.dialect.analysis.dataflow import times
+from tir_mlir.dialect.ir import Buffer, Index, Loop, is_loop, walk
+from tir_mlir.dialect.presburger import dim_type
+from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
+from tir_mlir.passes.lower.registry import location_text
+
+TAGS = tuple(f"{kind}Idx.{axis}" for kind in ("block", "thread") for axis in "zyx")
+
+
+@dataclass
+class ThreadAccess:
+    """An access over [blocks and threads, serial loops]: what each thread of a grid does.
+
+    Where loops over one axis are nested, the inner one says which thread runs. Without a loop over an axis every thread
+    along it runs, or the first one if memory is written that they share.
+    """
+
+    touch: AccessRelation
+    top: ir.Operation
+    extents: dict[str, int | None]
+
+    @cached_property
+    def owner(self) -> str:
+        return owner_of(Buffer(self.touch.access.buffer))
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        return [Loop(p) for p in walk.parents(self.touch.access.op)[::-1] if is_loop(p)]
+
+    @cached_property
+    def axes(self) -> dict[str, Loop]:
+        """The innermost loop over each axis."""
+        return {lp.kind: lp for lp in self.loops if lp.kind in TAGS}
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers of the axes without a loop around the access."""
+        return [n for n, tag in enumerate(self.extents) if tag not in self.axes]
+
+    @property
+    def serial(self) -> list[Loop]:
+        return [lp for lp in self.loops if lp.kind not in TAGS]
+
+    @cached_property
+    def as_thread(self) -> isl.Map:
+        """{ iteration of all loops -> [axes, serial loops] }."""
+        dom = self.touch.dom
+        known = [Index.of(lp.var) - lp.lower for tag in self.extents if (lp := self.axes.get(tag)) is not None]
+        threads = dom.map([*known, *(Index.of(lp.var) for lp in self.serial)])
+        for number in self.missing:
+            threads = threads.insert_dims(dim_type.out, number, 1)
+            threads = threads.lower_bound_val(dim_type.out, number, isl.Val(0))
+            last = self._last(number)
+            if last is not None:
+                threads = threads.upper_bound_val(dim_type.out, number, isl.Val(last))
+        return threads
+
+    def _last(self, number: int) -> int | None:
+        tag = list(self.extents)[number]
+        alone = self.touch.access.is_write and (
+            self.owner == DEVICE or (self.owner == BLOCK and tag.startswith("threadIdx."))
+        )
+        extent = self.extents[tag]
+        return 0 if alone else None if extent is None else extent - 1
+
+    @property
+    def copies(self) -> int:
+        """How many of the axes tell copies of the buffer apart."""
+        return {THREAD: len(self.extents), BLOCK: self.blocks, DEVICE: 0}[self.owner]
+
+    @cached_property
+    def relation(self) -> isl.Map:
+        """{ [axes, serial loops] -> [copy, element] }."""
+        elements = self.plain
+        if not self.copies:
+            return elements
+        count = elements.dim(dim_type.in_)
+        copy = isl.Map.identity(elements.domain().get_space().map_from_set())
+        copy = copy.project_out(dim_type.out, self.copies, count - self.copies)
+        return copy.intersect_domain(elements.domain()).flat_range_product(elements)
+
+    def when(self, length: int) -> isl.Map:
+        """{ [axes, serial loops] -> time }, the time of the serial program without that of axes."""
+        dom = self.touch.dom
+        axes = {lp.var for lp in self.loops if lp.kind in TAGS}
+        affs = times(self.touch, self.top)
+        values = [dom.env[v] for v in axes]
+        steps = [a for a in affs if not any(a.plain_is_equal(v) for v in values)]
+        steps += [dom.zero] * (length - len(steps))
+        return self.as_thread.reverse().apply_range(dom.relation(steps))
+
+    @cached_property
+    def rank(self) -> int:
+        return self.touch.access.elements(self.touch.dom).dim(dim_type.out)
+
+    @cached_property
+    def plain(self) -> isl.Map:
+        """{ [axes, serial loops] -> element }."""
+        return self.as_thread.reverse().apply_range(self.touch.access.elements(self.touch.dom))
+
+    @property
+    def blocks(self) -> int:
+        """How many of the axes are of blocks."""
+        return sum(tag.startswith("blockIdx.") for tag in self.extents)
+
+    @cached_property
+    def outer_threads(self) -> list[Loop]:
+        """The loops over axes that do not say which thread runs, as they have an inner loop over the same axis."""
+        return [lp for lp in self.loops if lp.kind in TAGS and self.axes[lp.kind] != lp]
+
+    def text(self, point: list[int], without: bool = False) -> str:
+        """`thread (threadIdx.x=1) at k=0 (file.py:3)`, of a point over [axes, serial loops]. `without`: over the axes
+        with a loop around the access only."""
+        tags = [tag for n, tag in enumerate(self.extents) if not (without and n in self.missing)]
+        values = dict(zip(tags, point, strict=False))
+        serial = [f"{lp.name}={v}" for lp, v in zip(self.serial, point[len(tags) :], strict=False)]
+        parts = []
+        for kind in ("block", "thread"):
+            named = [f"{tag}={v}" for tag, v in values.items() if tag.startswith(kind)]
+            parts += [f"{kind} ({', '.join(named)})"] if named else []
+        who = " ".join(parts) or "the kernel"
+        return f"{who}{' at ' + ', '.join(serial) if serial else ''} ({location_text(self.touch.access.op)})"

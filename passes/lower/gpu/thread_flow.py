@@ -1,0 +1,101 @@
+"""Which write each read of a kernel sees: in the serial program, and on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from tir_mlir.dialect.analysis.dataflow import Flow, join, times
+from tir_mlir.dialect.presburger import dim_type
+from tir_mlir.passes.lower.gpu.nests import DEVICE
+from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
+
+
+def serial_flow(threads: Sequence[ThreadAccess]) -> isl.UnionMap:
+    """{ write -> [read by a thread -> element] } of the serial program, where each iteration of the loops around an
+    allocation has its own copy."""
+    flow = Flow()
+    whens = [times(t.touch, t.top) for t in threads]
+    length = max(len(w) for w in whens) + 1
+    reads, writes = _Renamed(), _Renamed()
+    for number, (thread, when) in enumerate(zip(threads, whens, strict=True)):
+        dom, relation, name = thread.touch.dom, thread.touch.relation, f"a{number}"
+        steps = [dom.zero, *when]
+        flow.add(name, "e", thread.touch, relation, dom.relation(steps + [dom.zero] * (length - len(steps))))
+        reads.add(thread.as_thread, name, name)
+        writes.add(_without(thread.as_thread, thread.missing), name, name)
+        reads.elements(relation.range(), thread.rank)
+    _add_final(flow, threads, [t.touch.relation for t in threads], length, reads)
+    return _renamed(flow, reads, writes)
+
+
+def parallel_flow(threads: Sequence[ThreadAccess]) -> isl.UnionMap:
+    """The same where all threads of a grid are in the same step at one time, with one copy a block or thread."""
+    flow = Flow()
+    length = max(len(times(t.touch, t.top)) for t in threads) + 1
+    reads, writes = _Renamed(), _Renamed()
+    for number, thread in enumerate(threads):
+        name, relation, when = f"a{number}", thread.relation, thread.when(length - 1)
+        when = when.insert_dims(dim_type.out, 0, 1).fix_val(dim_type.out, 0, isl.Val(0))
+        flow.add(name, "e", thread.touch, relation, when)
+        same = isl.Map.identity(relation.domain().get_space().map_from_set()).intersect_domain(relation.domain())
+        reads.add(same, name, name)
+        writes.add(_without(same, thread.missing), name, name)
+        reads.elements(relation.range(), thread.rank)
+    _add_final(flow, threads, [t.relation for t in threads], length, reads)
+    return _renamed(flow, reads, writes)
+
+
+def _add_final(
+    flow: Flow, threads: Sequence[ThreadAccess], relations: Sequence[isl.Map], length: int, reads: _Renamed
+) -> None:
+    """The contents of memory of the device after the kernel count as one more read."""
+    if threads[0].owner != DEVICE:
+        return
+    written = [r.range() for t, r in zip(threads, relations, strict=True) if t.touch.access.is_write]
+    elements = written[0]
+    for part in written[1:]:
+        elements = elements.union(part)
+    same = elements.identity().set_tuple_name(dim_type.in_, "out").set_tuple_name(dim_type.out, "e")
+    flow.reads = join(flow.reads, same)
+    end = isl.Set("{ [" + ",".join(["1"] + ["0"] * (length - 1)) + "] }")
+    flow.schedule = join(flow.schedule, isl.Map.from_domain_and_range(elements.set_tuple_name("out"), end))
+    plain = _last_dims(elements, threads[0].rank)
+    reads.add(plain, "out", "out")
+
+
+class _Renamed:
+    """Iterations and elements of one flow in the terms that both flows have in common."""
+
+    def __init__(self) -> None:
+        self.iterations: isl.UnionMap | None = None
+        self.of_elements: isl.UnionMap | None = None
+
+    def add(self, map_: isl.Map, source: str, target: str) -> None:
+        map_ = map_.set_tuple_name(dim_type.in_, source).set_tuple_name(dim_type.out, target)
+        self.iterations = join(self.iterations, map_)
+
+    def elements(self, points: isl.Set, rank: int) -> None:
+        plain = _last_dims(points, rank).set_tuple_name(dim_type.in_, "e").set_tuple_name(dim_type.out, "e")
+        self.of_elements = join(self.of_elements, plain)
+
+
+def _last_dims(points: isl.Set, rank: int) -> isl.Map:
+    """{ [copy, element] -> element }."""
+    return points.identity().project_out(dim_type.out, 0, points.dim(dim_type.set) - rank)
+
+
+def _without(relation: isl.Map, columns: Sequence[int]) -> isl.Map:
+    for column in sorted(columns, reverse=True):
+        relation = relation.project_out(dim_type.out, column, 1)
+    return relation
+
+
+def _renamed(flow: Flow, reads: _Renamed, writes: _Renamed) -> isl.UnionMap:
+    result = flow.run()
+    if result is None or reads.iterations is None or reads.of_elements is None or writes.iterations is None:
+        return isl.UnionMap("{ }")
+    full = result.get_full_may_dependence() if flow.maybe is not None else result.get_full_must_dependence()
+    full = full.apply_range(reads.iterations.product(reads.of_elements))
+    return full.apply_domain(writes.iterations)
