@@ -8,6 +8,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     AssumptionError,
     BufferNameError,
     BuildError,
+    DeviceError,
     ForkError,
     GraphError,
     HandleError,
@@ -43,8 +44,8 @@ from tir_mlir.dialect.diagnostics.errors import (
 )
 
 __all__ = [
-    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "ForkError", "GraphError",
-    "HandleError", "IndexMapError", "InternalError", "InterpreterError", "IntrinError", "LinalgError",
+    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "DeviceError", "ForkError",
+    "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError", "IntrinError", "LinalgError",
     "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted",
     "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError",
     "ScriptWarning", "StepError", "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError",

@@ -208,7 +208,8 @@ class StepError(ScheduleError):
 
 
 class ForkError(TirError, RuntimeError):
-    """A forked process that cannot use MLIR: another thread was inside MLIR at the time of the fork."""
+    """A forked process that cannot use MLIR, since another thread was inside it at the time of the fork, or the GPU that
+    its parent used."""
 
 
 class LoweringError(TirError):
@@ -217,6 +218,10 @@ class LoweringError(TirError):
 
 class BuildError(TirError):
     """Code generation failed: a missing kernel, a compiler error, an unknown target."""
+
+
+class DeviceError(BuildError, RuntimeError):
+    """A GPU cannot run a kernel: no driver or device, a context or stream that is gone, a fault inside a kernel."""
 
 
 class ToolError(BuildError):

@@ -79,6 +79,7 @@ PARTS: dict[str, str] = {
     "runtime.cache": "llvm tools",
     "runtime.call": "cache llvm",
     "runtime.drivers": "cache call kernels llvm tools",
+    "runtime.gpu": "call drivers",
     "runtime.llvm": "tools",
     "equivalence.arenas": ".",
     "script.parser": ". language",

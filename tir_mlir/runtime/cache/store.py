@@ -17,9 +17,9 @@ from pathlib import Path
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
-KINDS = ("c", "ll", "code", "entry", "intrinsics", "graphs", "imports")
-"""Folders: C as LLVM IR, LLVM IR as MLIR, compiled programs, entry.c, calls of intrinsics that a CPU supports,
-compiled graphs, imported models."""
+KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports")
+"""Folders: C as LLVM IR, LLVM IR as MLIR, compiled programs, kernels as a GPU's driver compiled them, entry.c, calls of
+intrinsics that a CPU supports, compiled graphs, imported models."""
 _SIZE = "TIR_CACHE_SIZE"
 _DEFAULT = 512
 _MARK = b"tir_mlir "

@@ -1,0 +1,45 @@
+"""NVIDIA's driver without a GPU: fake_cuda.c, compiled and loaded."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+from tir_mlir.runtime.drivers.cuda import Cuda
+from tir_mlir.runtime.tools import toolchain
+
+SOURCE = Path(__file__).with_suffix(".c")
+
+
+def compiled(folder: Path) -> Path:
+    """The shared library, in a folder."""
+    path = folder / "libcuda.so.1"
+    options = ["-shared", "-O1", "-std=c11", "-fno-sanitize=all"]
+    toolchain.run("zig", ["cc", *options, str(SOURCE), "-o", str(path)])
+    return path
+
+
+class FakeCuda(Cuda):
+    """CUDA's driver on the fake library; `fake` has the functions by which tests ask and set it."""
+
+    def __init__(self, library: Path, devices: int = 1, fails: tuple[str, int] = ("", 0)):
+        self.fake: Any = ctypes.CDLL(str(library))
+        self.fake.fake_word.restype = self.fake.fake_launched.restype = ctypes.c_uint64
+        self.fake.fake_kernel.restype = ctypes.c_char_p
+        self.fake.fake_devices(devices)
+        self.fake.cuCtxSetCurrent(None)
+        self.fails(*fails)
+        super().__init__(str(library))
+
+    def fails(self, name: str, status: int) -> None:
+        """Let a function fail from now on; status 0: none."""
+        self.fake.fake_fail(name.encode(), status)
+
+    def count(self, what: str) -> int:
+        """How often the driver did something."""
+        return self.fake.fake_count(what.encode())
+
+    def launched(self) -> tuple[bytes, list[int]]:
+        """The kernel of the last launch, and its grid, block, shared bytes and stream."""
+        return self.fake.fake_kernel(), [self.fake.fake_launched(n) for n in range(8)]

@@ -1,0 +1,192 @@
+"""Calls of kernels: where they run, what they get, and how arguments are refused, on the fake driver."""
+
+import warnings
+
+import numpy as np
+import pytest
+from harness.device_arrays import DeviceArray
+from mlir import ir
+
+from tir_mlir.dialect.ir import entered
+from tir_mlir.errors import ArgumentError, DeviceError
+from tir_mlir.runtime.call.signature import signatures
+from tir_mlir.runtime.drivers.device_driver import KernelCode, using
+from tir_mlir.runtime.gpu import tensors
+from tir_mlir.runtime.gpu.function import functions
+from tir_mlir.runtime.gpu.host_program import HostProgram
+
+SCALE = """
+func.func @scale(%A: memref<{n}xf32> {{tir.name = "A"}}, %B: memref<{n}xf32> {{tir.name = "B"}},
+                 %x: f32 {{tir.name = "x"}}) {{
+  %one = arith.constant 1 : index
+  %threads = arith.constant 32 : index
+  %zero = arith.constant 0 : index
+  %T = memref.alloc() : memref<4xf32>
+  %n = memref.dim %A, %zero : memref<{n}xf32>
+  %grid = affine.apply affine_map<()[s0] -> (s0 ceildiv 32)>()[%n]
+  gpu.launch_func @scale_kernels::@scale_kernel blocks in (%grid, %one, %one) threads in (%threads, %one, %one)
+    args(%A : memref<{n}xf32>, %B : memref<{n}xf32>, %T : memref<4xf32>, %x : f32, %n : index)
+  return
+}}"""
+CALLED = """
+func.func @scale(%A: memref<{n}xf32> {{tir.name = "A"}}, %B: memref<{n}xf32> {{tir.name = "B"}},
+                 %x: f32 {{tir.name = "x"}}) {{
+  %zero = arith.constant 0 : index
+  memref.store %x, %B[%zero] : memref<{n}xf32>
+  return
+}}"""
+
+
+@pytest.fixture
+def scale(driver):
+    """B = x * A for any length, on the driver with two GPUs."""
+    driver.fake.fake_arguments(5)
+    with using(driver):
+        yield function("?")
+
+
+def function(n, **options):
+    arguments = f"%A: memref<{n}xf32>, %B: memref<{n}xf32>, %T: memref<4xf32>, %x: f32, %n: index"
+    kernels = f"gpu.module @scale_kernels {{ gpu.func @scale_kernel({arguments}) kernel {{ gpu.return }} }}"
+    text = f"module attributes {{gpu.container_module}} {{ {SCALE.format(n=n)} {kernels} }}"
+    with entered():
+        host = ir.Module.parse(text)
+        (signature,) = signatures(ir.Module.parse(CALLED.format(n=n))).values()
+        programs = {"scale": HostProgram(host.body.operations[0].operation)}
+    return functions([signature], programs, KernelCode("", "sm_80"), **options)["scale"]
+
+
+def pair(driver, n=100, **options):
+    return [DeviceArray(driver, np.arange(n, dtype=np.float32), **options) for _ in range(2)]
+
+
+def test_arrays_are_passed_in_place_with_memory_of_the_function(scale, driver):
+    a, b = pair(driver)
+    scale(a, b, 2.0)
+    assert driver.launched() == (b"scale_kernel", [4, 1, 1, 32, 1, 1, 0, 0])
+    words = [driver.fake.fake_word(n) for n in range(5)]
+    assert words[:2] == [a.address, b.address]
+    assert words[3:] == [0x40000000, 100]
+
+
+def test_by_keyword(scale, driver):
+    a, b = pair(driver)
+    scale(a, x=2.0, B=b)
+    assert driver.fake.fake_word(1) == b.address
+
+
+def test_a_grid_of_no_blocks_starts_nothing(scale, driver):
+    before = driver.count("launches")
+    scale(*pair(driver, 0), 2.0)
+    assert driver.count("launches") == before
+
+
+def test_the_arrays_decide_the_device(scale, driver):
+    scale(*pair(driver, device=1), 2.0)
+    assert driver.current_device() == 1
+
+
+def test_arrays_start_at_their_offset(scale, driver):
+    a, b = pair(driver, offset=8)
+    scale(a, b, 2.0)
+    assert driver.fake.fake_word(0) == a.address + 8
+
+
+@pytest.mark.parametrize("version", [None, 1])
+def test_packages_without_streams_are_told_ours(scale, driver, version):
+    a, b = pair(driver, version=version)
+    scale(a, b, 2.0)
+    assert a.seen == [0]
+
+
+def test_kernels_run_on_the_stream_of_the_package(scale, driver, monkeypatch):
+    monkeypatch.setitem(tensors.CURRENT_STREAM, "harness", lambda device: 0x50 + device)
+    a, b = pair(driver, device=1)
+    scale(a, b, 2.0)
+    assert driver.launched()[1][-1] == 0x51
+    assert a.seen == [tensors.NO_SYNCHRONIZATION]
+
+
+def test_numpy_arrays_are_copied_and_that_is_said_once(scale):
+    a, b = np.ones(64, np.float32), np.zeros(64, np.float32)
+    with pytest.warns(UserWarning, match="scale: 'A', 'B' are NumPy arrays: each call copies them to the GPU and back"):
+        scale(a, b, 2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scale(a, b, 2.0)
+
+
+def test_what_the_function_writes_comes_back_and_nothing_else(scale, driver):
+    a, b = np.ones(64, np.float32), np.zeros(64, np.float32)
+    driver.fails("cuMemcpyDtoHAsync_v2", 1)
+    with pytest.raises(DeviceError, match="a copy of 256 bytes from GPU 0"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scale(a, b, 2.0)
+
+
+def refusal(scale, *args):
+    with pytest.raises(ArgumentError) as caught:
+        scale(*args)
+    return str(caught.value)
+
+
+def test_two_devices_are_named(scale, driver):
+    (a, _), (b, _) = pair(driver), pair(driver, device=1)
+    text = "scale: argument 1, B: Buffer[(?,), \"float32\"]: is on cuda:1; 'A' is on cuda:0; all on one GPU"
+    assert refusal(scale, a, b, 2.0) == text
+
+
+@pytest.mark.parametrize(("options", "text"), [
+    ({"kind": tensors.CPU}, "is on the CPU; the kernels run on a GPU; move it there, or pass it as a NumPy array"),
+    ({"kind": 10}, "is on rocm:0; the kernels run on a GPU"),
+    ({"device": 7}, "is on cuda:7; CUDA 12.4 has 2 GPUs"),
+    ({"strides": (2,)}, "is not C-contiguous: strides (2,) in elements; (1,) are needed"),
+    ({"offset": 2}, "which is not a multiple of 4; element-aligned memory is needed"),
+    ({"version": 2}, "that gives no array in place (version 2 of DLPack is not supported, 1 is)"),
+])  # fmt: skip
+def test_an_argument_that_does_not_fit_is_named(scale, driver, options, text):
+    device = options.pop("device", 0)
+    b, a = DeviceArray(driver, np.ones(8, np.float32)), DeviceArray(driver, np.ones(8, np.float32), **options)
+    a.device = device
+    said = refusal(scale, a, b, 2.0)
+    assert said.startswith('scale: argument 0, A: Buffer[(?,), "float32"]: ')
+    assert text in said
+
+
+def test_a_torch_tensor_in_main_memory_is_told_how_to_move(scale, driver):
+    torch = pytest.importorskip("torch")
+    said = refusal(scale, torch.zeros(100), pair(driver)[1], 2.0)
+    assert (
+        'is on the CPU; the kernels run on a GPU; .to("cuda:0") moves it, .numpy() has it copied in each call' in said
+    )
+
+
+def test_types_shapes_and_read_only_arrays_are_refused_as_by_cpu_calls(scale, driver):
+    a, _ = pair(driver)
+    wrong = DeviceArray(driver, np.ones(100))
+    assert "is of type float64; float32 is needed" in refusal(scale, a, wrong, 2.0)
+    square = DeviceArray(driver, np.ones((10, 10), np.float32))
+    assert "has 2 dimensions, shape (10, 10); 1 are needed" in refusal(scale, a, square, 2.0)
+    fixed = DeviceArray(driver, np.ones(100, np.float32), read_only=True)
+    assert "is read-only; the function writes to it; pass a writable array" in refusal(scale, a, fixed, 2.0)
+    assert "is a list; an array on a GPU (__dlpack__), or a NumPy array" in refusal(scale, a, [1.0], 2.0)
+    assert "and 'B' is written; pass a copy of one" in refusal(scale, a, a, 2.0)
+    assert "takes 3 arguments, 1 given" in refusal(scale, a)
+
+
+def test_alignment_beyond_elements_is_checked(driver):
+    aligned = function("?", alignments=lambda _: {0: 16})
+    a, b = pair(driver, offset=8)
+    with using(driver):
+        assert "a multiple of 16 is needed, as the kernels use vector loads; pass a copy" in refusal(aligned, a, b, 2.0)
+
+
+def test_a_static_shape_is_checked(driver):
+    with using(driver):
+        assert "has extent 100 in dimension 0; 64 is needed" in refusal(function("64"), *pair(driver), 2.0)
+
+
+def test_time_is_measured_by_events(scale, driver):
+    assert scale.seconds([*pair(driver), 2.0], number=4, repeat=2) == pytest.approx([5e-4] * 2)
+    with pytest.raises(DeviceError, match="a NumPy array is copied in each call"):
+        scale.seconds([np.ones(4, np.float32), np.ones(4, np.float32), 2.0])

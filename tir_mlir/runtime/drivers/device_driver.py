@@ -1,0 +1,161 @@
+"""The interface between calls and a GPU, and which implementation is used: CUDA's, or one that a program sets.
+
+`tir_mlir.runtime.drivers.cuda` drives real GPUs; `tir_mlir.ptx.machine_driver` runs the kernels' PTX on the machine in
+NumPy, so that everything from arrays to results is tested without a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import ForkError
+
+Dim3 = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU: its number, name, chip ("sm_90"), and the bytes of shared memory that a block may have."""
+
+    number: int
+    name: str
+    chip: str
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """The code of a module of kernels: PTX, and the chip that it was made for ("sm_80", "sm_90a")."""
+
+    ptx: str
+    chip: str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a kernel: its name, grid, block, dynamic shared memory, and the type of each argument ("pointer",
+    "int32", "int64", "float32", ...)."""
+
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int
+    types: tuple[str, ...]
+
+
+Launcher = Callable[[int, Sequence[int]], None]
+"""Starts a launch on a stream, with the bits of each argument as an integer."""
+
+
+class Driver(Protocol):
+    """What calls need of GPUs. Streams and addresses are integers; stream 0 is the default stream of a device.
+
+    Every method raises DeviceError, whose message names the kernel, where there is one, and the driver's own words.
+    Copies and launches return before they are done; `synchronize` waits.
+    """
+
+    @property
+    def name(self) -> str:
+        """The driver and its version, for messages and keys of cached code."""
+        ...
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether kernels run on the machine in NumPy: no time that it takes says anything about a GPU."""
+        ...
+
+    def devices(self) -> Sequence[Device]:
+        """The GPUs."""
+        ...
+
+    def current_device(self) -> int:
+        """The device of calls whose arguments are all in main memory."""
+        ...
+
+    def current_stream(self, device: int) -> int:
+        """The stream of calls whose arrays have none."""
+        ...
+
+    def load(self, device: int, code: KernelCode) -> Any:
+        """Load code on a device; what it returns keeps it loaded."""
+        ...
+
+    def launcher(self, module: Any, launch: Launch) -> Launcher:
+        """Prepare a launch of a kernel of a loaded module."""
+        ...
+
+    def allocate(self, device: int, size: int, stream: int) -> int:
+        """Device memory of `size` bytes; usable by what is started on the stream from now on."""
+        ...
+
+    def free(self, device: int, address: int, stream: int) -> None:
+        """Give memory back once what was started on the stream is done."""
+        ...
+
+    def copy_in(self, device: int, address: int, array: np.ndarray, stream: int) -> None:
+        """Copy a contiguous array to device memory."""
+        ...
+
+    def copy_out(self, device: int, array: np.ndarray, address: int, stream: int) -> None:
+        """Copy device memory to a contiguous array."""
+        ...
+
+    def synchronize(self, device: int, stream: int) -> None:
+        """Wait for what was started on a stream."""
+        ...
+
+    def seconds(self, device: int, stream: int, runs: Sequence[Callable[[], None]]) -> list[float]:
+        """The seconds that a device takes for what each callable starts on the stream, by events."""
+        ...
+
+
+_current: ContextVar[Driver | None] = ContextVar("driver", default=None)
+
+
+@contextmanager
+def using(driver: Driver) -> Iterator[None]:
+    """Calls inside run on this driver instead of CUDA's."""
+    token = _current.set(driver)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def active() -> Driver:
+    """The driver of calls: that of `using`, else CUDA's. Errors: BuildError without a GPU, see `missing`."""
+    driver = _current.get()
+    if driver is None:
+        from tir_mlir.runtime.drivers import cuda
+
+        driver = cuda.cuda()
+    return driver
+
+
+FORKED = (
+    "this process was forked from one that used the GPU, and CUDA works only in the process that initialized it; fix: "
+    'multiprocessing.get_context("spawn"), or call kernels in the child only'
+)
+
+
+class OneProcess:
+    """The process in which a driver was initialized; CUDA cannot be used in a child that is forked from it."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+
+    @property
+    def is_child(self) -> bool:
+        return os.getpid() != self._process
+
+    def check(self) -> None:
+        """Raises ForkError in a child."""
+        if os.getpid() != self._process:
+            raise ForkError(FORKED)

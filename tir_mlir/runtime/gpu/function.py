@@ -1,0 +1,236 @@
+"""A function whose work is kernels, as a Python callable: `lib["main"](a, b, c)` on arrays of a GPU.
+
+The first call with arguments of some types, shapes and strides checks them as CPU calls do and prepares its launches;
+later ones only read pointers. Calls return before the kernels are done, unless an array was copied.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import DeviceError, user_frame
+from tir_mlir.runtime.call import no_pickle
+from tir_mlir.runtime.call.arrays import Packed
+from tir_mlir.runtime.call.keywords import in_order
+from tir_mlir.runtime.call.signature import CallSignature, ScalarParam
+from tir_mlir.runtime.drivers.device_driver import Driver, KernelCode, Launcher, active
+from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedLaunch, Scalar, bits_of
+from tir_mlir.runtime.gpu.placement import DevicePacker, refuse_count
+
+PLANS = 256
+
+
+class LoadedCode:
+    """The code of a library on each device where it was called."""
+
+    def __init__(self, code: KernelCode):
+        self.code = code
+        self._lock = threading.Lock()
+        self._modules: dict[tuple[int, int], tuple[Driver, Any]] = {}
+
+    def on(self, driver: Driver, device: int) -> Any:
+        """The loaded module on a device."""
+        with self._lock:
+            key = id(driver), device
+            if key not in self._modules:
+                self._modules[key] = driver, driver.load(device, self.code)
+            return self._modules[key][1]
+
+
+@dataclass
+class _Ready:
+    """A call that is prepared: for each launch its launcher, the words of its arguments with 0 for what varies, and
+    what goes where: (position, source); the bytes of temporaries."""
+
+    driver: Driver
+    launches: list[tuple[Launcher, list[int], list[tuple[int, Memory | Scalar]]]] = field(default_factory=list)
+    temporaries: list[int] = field(default_factory=list)
+
+
+class DeviceFunction:
+    """A compiled function. Takes one array or number per parameter, by position or by name; results are written into
+    the arrays.
+
+    alignments: by number of a parameter, what its address is a multiple of, beyond its elements.
+    """
+
+    def __init__(
+        self,
+        signature: CallSignature,
+        program: HostProgram,
+        code: LoadedCode,
+        alignments: Mapping[int, int] | None = None,
+    ):
+        self.signature, self.name = signature, signature.name
+        self.program, self.code = program, code
+        self._packer = DevicePacker(signature)
+        self._alignments = dict(alignments or {})
+        self._ready: dict[Any, _Ready] = {}
+        self._warned = False
+
+    def __call__(self, /, *args: Any, **named: Any) -> None:
+        if named:
+            args = (*in_order(self.signature, args, named),)
+        self.run(active(), args)
+
+    def run(self, driver: Driver, args: Sequence[Any]) -> None:
+        """Check the arguments and start the kernels on the device and stream of the arrays."""
+        refuse_count(self.signature, len(args))
+        device, stream, copied = self._packer.device(driver, args)
+        arrays, owners = self._packer.in_place(args, stream)
+        packed = self._packer.pack(arrays)
+        if copied and not driver.is_machine:
+            self._warn_of_copies(args)
+        with _copies(driver, device, stream, packed, args) as starts:
+            self._check_alignments(starts)
+            ready = self._prepared(driver, device, packed)
+            self._start(ready, device, stream, starts, packed.values)
+        del owners
+
+    def seconds(self, args: Sequence[Any], number: int = 1, repeat: int = 1) -> list[float]:
+        """The mean seconds of a call on the device, by events around `number` calls, `repeat` times, after one call.
+
+        Raises DeviceError where no GPU runs the kernels, and for NumPy arrays, whose copies would be timed.
+        """
+        driver = active()
+        if driver.is_machine:
+            raise DeviceError(
+                f"{self.name}: the kernels run on {driver.name}, whose time says nothing about a GPU; "
+                "fix: time them where there is one"
+            )
+        refuse_count(self.signature, len(args))
+        device, stream, copied = self._packer.device(driver, args)
+        if copied:
+            raise DeviceError(f"{self.name}: a NumPy array is copied in each call; fix: time it on arrays of the GPU")
+        self(*args)
+
+        def calls() -> None:
+            for _ in range(number):
+                self(*args)
+
+        return [each / number for each in driver.seconds(device, stream, [calls] * repeat)]
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.signature}, kernels for {self.code.code.chip}>"
+
+    __reduce_ex__ = no_pickle.refuse
+
+    # -- once per combination of shapes --------------------------------------------------------------------------------
+
+    def _prepared(self, driver: Driver, device: int, packed: Packed) -> _Ready:
+        key = id(driver), device, packed.key
+        ready = self._ready.get(key)
+        if ready is None:
+            ready = self._prepare(driver, device, packed)
+            if len(self._ready) > PLANS:  # bound the memory used for plans
+                self._ready.clear()
+            self._ready[key] = ready
+        return ready
+
+    def _prepare(self, driver: Driver, device: int, packed: Packed) -> _Ready:
+        shapes = {slot.index: slot.tail[1 : 1 + len(slot.tail) // 2] for slot in packed.plan}
+        values: list[Any] = [shapes.get(n) for n in range(len(self.signature.params))]
+        for number, param in enumerate(self.signature.params):
+            if isinstance(param, ScalarParam) and param.is_index:
+                values[number] = packed.values[number]
+        call = self.program.prepare(values)
+        ready = _Ready(driver, temporaries=call.temporaries)
+        started = [launch for launch in call.launches if launch.blocks]
+        if started:  # a grid of 0 blocks starts nothing
+            module = self.code.on(driver, device)
+            ready.launches = [self._prepared_launch(driver, module, launch) for launch in started]
+        return ready
+
+    def _prepared_launch(self, driver: Driver, module: Any, prepared: PreparedLaunch) -> Any:
+        words = [0 if isinstance(a, (Memory, Scalar)) else a for a in prepared.arguments]
+        varying = [(n, a) for n, a in enumerate(prepared.arguments) if isinstance(a, (Memory, Scalar))]
+        return driver.launcher(module, prepared.launch), words, varying
+
+    # -- each call -----------------------------------------------------------------------------------------------------
+
+    def _start(self, ready: _Ready, device: int, stream: int, starts: Mapping[int, int], values: Sequence[Any]) -> None:
+        driver, memory = ready.driver, []
+        try:
+            for size in ready.temporaries:
+                memory.append(driver.allocate(device, size, stream))
+            for launcher, template, varying in ready.launches:
+                words = template.copy()
+                for position, source in varying:
+                    if isinstance(source, Scalar):
+                        words[position] = bits_of(source.dtype, values[source.number])
+                    else:
+                        words[position] = memory[source.number] if source.is_temporary else starts[source.number]
+                launcher(stream, words)
+        finally:
+            for address in memory:
+                driver.free(device, address, stream)
+
+    def _check_alignments(self, starts: Mapping[int, int]) -> None:
+        for number, alignment in self._alignments.items():
+            self._packer.check_alignment(number, starts[number], alignment)
+
+    def _warn_of_copies(self, args: Sequence[Any]) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        names = [repr(p.name) for p, a in zip(self.signature.params, args, strict=True) if isinstance(a, np.ndarray)]
+        text = (
+            f"{self.name}: {', '.join(names)} are NumPy arrays: each call copies them to the GPU and back, and waits "
+            "for the kernels; pass arrays on the GPU (torch, cupy, jax) to avoid that. This is said once"
+        )
+        frame = user_frame()
+        if frame is None:
+            warnings.warn(text, stacklevel=3)
+        else:
+            warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno)
+
+
+@contextmanager
+def _copies(driver: Driver, device: int, stream: int, packed: Packed, args: Sequence[Any]) -> Iterator[dict[int, int]]:
+    """The address of each buffer on the device, by number of its parameter; NumPy arrays are there for the time of the
+    context, and those that the function writes are copied back at its end."""
+    starts: dict[int, int] = {}
+    copies: list[tuple[int, np.ndarray, bool]] = []
+    try:
+        for slot in packed.plan:
+            start = packed.values[slot.index][1]
+            if isinstance(args[slot.index], np.ndarray):
+                low, size = start + slot.back + slot.low, slot.high - slot.low
+                address = driver.allocate(device, max(size, 1), stream)
+                copies.append((address, _bytes_at(low, size), slot.written))
+                driver.copy_in(device, address, copies[-1][1], stream)
+                start = address - slot.low - slot.back
+            starts[slot.index] = start
+        yield starts
+        for address, memory, written in copies:
+            if written:
+                driver.copy_out(device, memory, address, stream)
+        if copies:
+            driver.synchronize(device, stream)
+    finally:
+        for address, _, _ in copies:
+            driver.free(device, address, stream)
+
+
+def _bytes_at(start: int, size: int) -> np.ndarray:
+    """The bytes of main memory from an address on."""
+    return np.frombuffer((ctypes.c_uint8 * size).from_address(start), np.uint8) if size else np.empty(0, np.uint8)
+
+
+def functions(
+    signatures: Sequence[CallSignature],
+    programs: Mapping[str, HostProgram],
+    code: KernelCode,
+    alignments: Callable[[str], Mapping[int, int]] = lambda _: {},
+) -> dict[str, Any]:
+    """A callable for each signature."""
+    loaded = LoadedCode(code)
+    return {s.name: DeviceFunction(s, programs[s.name], loaded, alignments(s.name)) for s in signatures}

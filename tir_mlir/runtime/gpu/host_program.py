@@ -1,0 +1,241 @@
+"""The host function of a device module as a list of launches: read once, evaluated for the sizes of a call.
+
+    func.func @main(%A: memref<?xf32>, %n: index) {
+      %grid = affine.apply affine_map<(d0) -> (d0 ceildiv 128)>(%n)
+      gpu.launch_func @main_kernels::@main_kernel blocks in (%grid, %1, %1) threads in (%128, %1, %1)
+          args(%A : memref<?xf32>, %n : index)                 }   ->   HostProgram([Apply, ..., LaunchOp])
+
+A HostProgram holds no IR. Buffers of the function are memory of the device for the time of a call.
+"""
+
+from __future__ import annotations
+
+import operator
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
+from tir_mlir.runtime.drivers.device_driver import Dim3, Launch
+
+GRID_LIMITS = (2**31 - 1, 65535, 65535)
+_FORMATS = {"float32": "f", "float64": "d", "float16": "e"}
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A buffer: that of parameter `number`, or temporary `number` of the call."""
+
+    number: int
+    is_temporary: bool
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """The value of parameter `number`, which a call may change without another shape."""
+
+    number: int
+    dtype: str
+
+
+@dataclass(frozen=True)
+class PreparedLaunch:
+    """A launch for given sizes. Each argument: a Memory, a Scalar, or the bits of a constant."""
+
+    launch: Launch
+    arguments: tuple[Memory | Scalar | int, ...]
+
+    @property
+    def blocks(self) -> int:
+        return prod(self.launch.grid)
+
+
+@dataclass
+class PreparedCall:
+    """What a call with given sizes does: the bytes of its temporaries, and its launches in order."""
+
+    temporaries: list[int] = field(default_factory=list)
+    launches: list[PreparedLaunch] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Operation:
+    """An op without IR: its name, the numbers of its operands and results, and what it needs besides."""
+
+    name: str
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    extra: Any = None
+
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.divsi": lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
+    "arith.divui": operator.floordiv,
+    "arith.floordivsi": operator.floordiv,
+    "arith.ceildivsi": lambda a, b: -(-a // b),
+    "arith.ceildivui": lambda a, b: -(-a // b),
+    "arith.remsi": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1),
+    "arith.remui": operator.mod,
+    "arith.minsi": min,
+    "arith.minui": min,
+    "arith.maxsi": max,
+    "arith.maxui": max,
+}
+_SAME = {
+    "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "memref.cast",
+    "memref.memory_space_cast",
+}  # fmt: skip
+_ALLOCATIONS = {"memref.alloc", "memref.alloca"}
+
+
+class HostProgram:
+    """The host function of a program: `prepare(descriptors)` gives its launches for the sizes of a call."""
+
+    def __init__(self, func: ir.Operation):
+        self.name = attrs.get(func, "sym_name")
+        self._numbers: dict[ir.Value, int] = {}
+        (block,) = list(func.regions[0].blocks)
+        self._parameters = [self._number(a) for a in block.arguments]
+        self._dtypes = [_scalar_dtype(a.type) for a in block.arguments]
+        self._operations = [self._read(op.operation) for op in list(block.operations)[:-1]]
+        self.kernels = [o.extra[0] for o in self._operations if o.name == "gpu.launch_func"]
+        self._numbers.clear()
+
+    def prepare(self, values: Sequence[Any]) -> PreparedCall:
+        """The launches of a call. values: for each parameter the shape of a buffer, the value of a size, else None."""
+        call = PreparedCall()
+        env: dict[int, Any] = {}
+        for n, (number, dtype, value) in enumerate(zip(self._parameters, self._dtypes, values, strict=True)):
+            if isinstance(value, tuple):
+                env[number] = Memory(n, False, value)
+            else:
+                env[number] = Scalar(n, dtype or "int64") if value is None else value
+        for operation in self._operations:
+            self._run(operation, env, call)
+        return call
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def _number(self, value: ir.Value) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def _read(self, op: ir.Operation) -> _Operation:
+        operands = tuple(self._number(v) for v in op.operands)
+        results = tuple(self._number(v) for v in op.results)
+        extra: Any = None
+        if op.name == "gpu.launch_func":
+            extra = _launch_of(op)
+        elif op.name == "arith.constant":
+            extra = attrs.from_attr(op.attributes["value"])
+        elif op.name == "affine.apply" or op.name in ("affine.min", "affine.max"):
+            extra = _map_of(ir.AffineMapAttr(op.attributes["map"]).value)
+        elif op.name in _ALLOCATIONS:
+            extra = _shape_and_bits(ir.MemRefType(op.results[0].type))
+        elif op.name not in _BINARY and op.name not in _SAME and op.name not in ("memref.dim", "memref.dealloc"):
+            raise BuildError(f"{self.name}: {op.name} cannot run between kernels; fix: bind its loop, or do it in one")
+        return _Operation(op.name, operands, results, extra)
+
+    # -- evaluation ----------------------------------------------------------------------------------------------------
+
+    def _run(self, operation: _Operation, env: dict[int, Any], call: PreparedCall) -> None:
+        name, inputs = operation.name, [env[n] for n in operation.operands]
+        if name == "gpu.launch_func":
+            call.launches.append(self._launch(operation.extra, inputs))
+        elif name in _ALLOCATIONS:
+            shape, bits = operation.extra
+            sizes = iter(inputs)
+            shape = tuple(next(sizes) if n is None else n for n in shape)
+            env[operation.results[0]] = Memory(len(call.temporaries), True, shape)
+            call.temporaries.append(-(-prod(shape) * bits // 8))
+        elif operation.results:
+            env[operation.results[0]] = self._value(operation, inputs)
+
+    def _value(self, operation: _Operation, inputs: list[Any]) -> Any:
+        name = operation.name
+        if name == "arith.constant":
+            return operation.extra
+        if name in _SAME:
+            return inputs[0]
+        if name == "memref.dim":
+            return inputs[0].shape[inputs[1]]
+        if any(isinstance(v, Scalar) for v in inputs):
+            raise BuildError(f"{self.name}: a size of a kernel depends on a number that is no size; fix: T.int64 sizes")
+        if name in _BINARY:
+            return _BINARY[name](*inputs)
+        results, names = operation.extra
+        bound = dict(zip(names, inputs, strict=True))
+        numbers = [evaluate(expr, bound.__getitem__) for expr in results]
+        return min(numbers) if name == "affine.min" else max(numbers)
+
+    def _launch(self, read: tuple[str, Mapping[str, Any], tuple[str, ...]], inputs: list[Any]) -> PreparedLaunch:
+        kernel, sizes, types = read
+        grid, block = (_dim3(inputs[start : start + 3]) for start in (sizes["grid"], sizes["block"]))
+        for axis, (size, limit) in enumerate(zip(grid, GRID_LIMITS, strict=True)):
+            if size > limit:
+                raise BuildError(
+                    f"{self.name}: kernel {kernel} needs {size:,} blocks along blockIdx.{'xyz'[axis]}, a grid has at "
+                    f"most {limit:,}; fix: split the loop and bind the outer part to another axis"
+                )
+        shared = inputs[sizes["shared"]] if sizes["shared"] is not None else 0
+        values = inputs[sizes["arguments"] :][: len(types)]
+        arguments = tuple(
+            v if isinstance(v, (Memory, Scalar)) else bits_of(t, v) for t, v in zip(types, values, strict=True)
+        )
+        return PreparedLaunch(Launch(kernel, grid, block, shared, types), arguments)
+
+
+def _dim3(values: list[Any]) -> Dim3:
+    x, y, z = (max(0, v) for v in values)
+    return x, y, z
+
+
+def bits_of(dtype: str, value: float | int) -> int:
+    """The bits of a number of a type, as an integer that is not negative."""
+    if dtype in _FORMATS:
+        return int.from_bytes(struct.pack("<" + _FORMATS[dtype], value), "little")
+    return int(value) & (2 ** (8 if dtype == "bool" else dtypes.bits(dtype)) - 1)
+
+
+def _launch_of(op: ir.Operation) -> tuple[str, Mapping[str, Any], tuple[str, ...]]:
+    """The kernel's name, where its operands start, the types of its arguments."""
+    counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    starts = [sum(counts[:n]) for n in range(len(counts) + 1)]
+    # async tokens, grid x y z, block x y z, cluster x y z, dynamic shared memory, arguments, async object
+    symbols = [str(part) for part in ir.SymbolRefAttr(op.attributes["kernel"]).value]
+    shared = starts[10] if counts[10] else None
+    arguments = list(op.operands)[starts[11] : starts[12]]
+    sizes = {"grid": starts[1], "block": starts[4], "shared": shared, "arguments": starts[11]}
+    return symbols[-1], sizes, tuple(_argument_type(v.type) for v in arguments)
+
+
+def _argument_type(type_: ir.Type) -> str:
+    if isinstance(type_, ir.MemRefType) or str(type_).startswith("!llvm.ptr"):
+        return "pointer"
+    return "int64" if isinstance(type_, ir.IndexType) else dtypes.to_name(type_)
+
+
+def _scalar_dtype(type_: ir.Type) -> str | None:
+    return None if isinstance(type_, ir.MemRefType) else _argument_type(type_)
+
+
+def _map_of(map_: ir.AffineMap) -> tuple[list[IntExpr], list[str]]:
+    """The results of a map, and the names of its operands in them."""
+    names = [f"d{n}" for n in range(map_.n_dims)] + [f"s{n}" for n in range(map_.n_symbols)]
+    operands = [Symbol(name) for name in names]
+    return [from_affine(expr, operands[: map_.n_dims], operands[map_.n_dims :]) for expr in map_.results], names
+
+
+def _shape_and_bits(type_: ir.MemRefType) -> tuple[tuple[int | None, ...], int]:
+    shape = tuple(None if type_.is_dynamic_dim(n) else size for n, size in enumerate(type_.shape))
+    dtype = dtypes.to_name(type_.element_type)
+    return shape, 8 if dtype == "bool" else dtypes.bits(dtype)

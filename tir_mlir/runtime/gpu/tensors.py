@@ -1,0 +1,163 @@
+"""Arrays of other packages in place, by DLPack: their memory, device and stream.
+
+A tensor on a GPU becomes a NumPy array *of the same addresses*: with its shape, strides and type, so that the checks of
+arguments are those of CPU calls. Its elements are never accessed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+CPU, CUDA, MANAGED = 1, 2, 13
+DEVICES = {
+    1: "the CPU", 2: "cuda", 3: "the CPU (pinned)", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "rocm", 13: "cuda",
+    14: "oneAPI",
+}  # fmt: skip
+_READ_ONLY = 1
+NO_SYNCHRONIZATION = -1
+_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("device_id", ctypes.c_int32),
+        ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("owner", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _Tensor),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DeviceTensor:
+    """A tensor on a device: an array of its addresses, its type by name, its device, and what keeps it alive."""
+
+    array: np.ndarray
+    dtype: str
+    device: int
+    owner: Any
+
+
+class _Addresses:
+    """What NumPy makes an array of, without a look at the memory."""
+
+    def __init__(self, start: int, read_only: bool, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str):
+        typestr = np.dtype(dtype).str
+        data = start, read_only
+        self.__array_interface__ = {"version": 3, "data": data, "shape": shape, "strides": strides, "typestr": typestr}
+
+
+def device_of(value: Any) -> tuple[int, int] | None:
+    """The device of an array, DLPack's kind and number; None for what is no array of DLPack."""
+    of = getattr(value, "__dlpack_device__", None)
+    if of is None:
+        return None
+    kind, number = of()
+    return int(kind), int(number)
+
+
+def device_text(device: tuple[int, int]) -> str:
+    """`cuda:0`, `the CPU`."""
+    kind, number = device
+    name = DEVICES.get(kind, f"device type {kind} of DLPack")
+    return f"{name}:{number}" if kind in (CUDA, MANAGED, 10) else name
+
+
+def borrowed(value: Any, stream: int) -> DeviceTensor:
+    """The memory of a tensor on a GPU, ordered before what is started on the stream from now on.
+
+    Raises what the tensor's package raises: TypeError, ValueError, RuntimeError or BufferError.
+    """
+    capsule = _capsule(value, NO_SYNCHRONIZATION if package_of(value) in CURRENT_STREAM else stream)
+    tensor, flags = _contents(capsule)
+    rank = tensor.rank
+    shape = tuple(tensor.shape[:rank])
+    dtype = dtype_name(tensor.code, tensor.bits, tensor.lanes)
+    steps = tuple(tensor.strides[:rank]) if tensor.strides else row_major(shape)
+    stored = "uint16" if dtype == "bfloat16" else dtype
+    size = np.dtype(stored).itemsize
+    start = (tensor.data or 0) + tensor.offset
+    of = _Addresses(start, bool(flags & _READ_ONLY), shape, tuple(s * size for s in steps), stored)
+    return DeviceTensor(np.asarray(of), dtype, tensor.device_id, capsule)
+
+
+def _capsule(value: Any, stream: int) -> Any:
+    try:
+        return value.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:  # packages of DLPack before 1.0
+        return value.__dlpack__(stream=stream)
+
+
+@functools.cache
+def _capsule_calls() -> tuple[Callable[..., int], Callable[..., int]]:
+    api = ctypes.PyDLL(None)
+    api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = ctypes.py_object, ctypes.c_char_p
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    return api.PyCapsule_IsValid, api.PyCapsule_GetPointer
+
+
+def _contents(capsule: Any) -> tuple[_Tensor, int]:
+    """The tensor of a capsule, which stays the owner, and its flags."""
+    is_valid, pointer = _capsule_calls()
+    if is_valid(capsule, b"dltensor_versioned"):
+        versioned = _Versioned.from_address(pointer(capsule, b"dltensor_versioned"))
+        if versioned.major != 1:
+            raise BufferError(f"version {versioned.major} of DLPack is not supported, 1 is")
+        return versioned.tensor, versioned.flags
+    if is_valid(capsule, b"dltensor"):
+        return _Tensor.from_address(pointer(capsule, b"dltensor")), 0
+    raise BufferError("its __dlpack__ gives no tensor")
+
+
+def dtype_name(code: int, bits: int, lanes: int = 1) -> str:
+    """`float32` for DLPack's code 2 and 32 bits. Errors: TypeError for types that NumPy has no array of."""
+    kind = _KINDS.get(code)
+    name = "bool" if kind == "bool" else f"{kind}{bits}"
+    if kind is None or lanes != 1 or (name != "bfloat16" and not hasattr(np, name)):
+        raise TypeError(f"its type, code {code} of DLPack with {bits} bits, is not supported")
+    return name
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a compact array, in elements."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(strides[::-1])
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+def package_of(value: Any) -> str:
+    """The package of a type of arrays: `torch`, `cupy`, `jaxlib`."""
+    return type(value).__module__.partition(".")[0]
+
+
+def _of_torch(device: int) -> int:
+    return sys.modules["torch"].cuda.current_stream(device).cuda_stream
+
+
+def _of_cupy(device: int) -> int:
+    cupy = sys.modules["cupy"]
+    with cupy.cuda.Device(device):
+        return cupy.cuda.get_current_stream().ptr
+
+
+CURRENT_STREAM: dict[str, Callable[[int], int]] = {"torch": _of_torch, "cupy": _of_cupy}
+"""By package, its current stream of a device: kernels run there, and the package's own work before and after them is in
+order without waiting. Packages without one are told the stream by `__dlpack__`."""
