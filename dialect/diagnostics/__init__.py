@@ -45,7 +45,6 @@ from tir_mlir.dialect.diagnostics.errors import (
 )
 from tir_mlir.dialect.diagnostics.late_text import LateText
 from tir_mlir.dialect.diagnostics.short_repr import short_repr
-from tir_mlir.dialect.diagnostics.user_frame import user_frame, user_line
 
 __all__ = [
     "RECORD",
@@ -97,6 +96,4 @@ __all__ = [
     "html",
     "short_repr",
     "tokens",
-    "user_frame",
-    "user_line",
 ]

@@ -1,7 +1,10 @@
-"""What the functions of a module contain, by the ops in their bodies: ids, names, sizes.
+"""What the functions of a module contain, by the ops in their bodies (ids, names, sizes), and what a step changed.
 
 A verified version of a module has such a table. A step carries it over to its result except for what it changed, so
-that neither steps nor lookups walk all of a large program.
+that neither steps nor lookups walk all of a large program. Changed are the nests that a step edits, and those whose
+properties depend on them through a buffer. A step works on a clone of a verified module: all else is as it was, so the
+rules hold there without looking. What was not edited keeps its order, and none of it is lost. So where two ops are as
+far apart as before, all between them is as before: the signatures of a few ops show which runs of ops were left alone.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from mlir import ir
@@ -18,16 +22,23 @@ from tir_mlir.dialect.ir import (
     Func,
     attrs,
     direct_ops,
+    funcs,
     is_data_loop,
+    is_program,
     is_size,
     ops,
     remembered,
     sizes_of,
+    top_of,
+    users,
 )
 from tir_mlir.dialect.ir.annotation_keys import prefetched
+from tir_mlir.dialect.ir.memo import Listener, listener
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ACCESSES,
     AFFINE_LOOPS,
+    ALLOCS,
+    BODIES,
     FOLDED,
     IFS,
     NO_ACCESS,
@@ -272,3 +283,260 @@ def read_function(func: Func) -> FunctionContents | None:
     body = [read_nest(op) for op in direct_ops(func.op)]
     empty = FunctionContents(func.id, [], {}, {}, {}, {}, {}, frozenset(), 0)
     return empty._changed(body, [], body)
+
+
+class KnownModule(Listener):
+    """A module with the contents of its functions, while entered: lookups use them (see `contents_of`)."""
+
+    def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
+        super().__init__()
+        self.functions = [op.operation for op in module.body.operations]
+        self.bodies = [op for op in self.functions if is_program(op)]
+        self.contents = contents
+        self._numbers = {op: number for number, op in enumerate(self.bodies)}
+
+    def function(self, op: ir.Operation) -> int | None:
+        """The number of a function among those with a body."""
+        return self._numbers.get(op)
+
+    def size_names(self, func: ir.Operation) -> set[str] | None:
+        number = self.function(func)
+        return None if number is None else {*self.contents[number].sizes, *self.sizes}
+
+
+class Touched(KnownModule):
+    """A module that a step edits, and which ops in the bodies of its functions were edited, erased or use an edited
+    buffer. `contents`: those before the step.
+
+    edited: them, by function. blind: the functions where such an op has no signature that is its own; then all those
+    count. whole: something outside the body of a function was edited, so nothing is known to be unchanged.
+    """
+
+    def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
+        super().__init__(module, contents)
+        self.edited: list[set[Nest]] = [set() for _ in self.bodies]
+        self.blind: set[int] = set()
+        self.whole = False
+
+    def add(self, op: ir.Operation) -> None:
+        top = top_of(op)
+        function = top.parent
+        if function is None:
+            self.whole |= top.name in BODIES  # else it is in no module yet
+            return
+        number = self.function(function.operation)
+        if number is None:
+            return
+        nest, is_new = self.contents[number].lookup(top)
+        if is_new or nest in self.edited[number]:
+            return
+        if nest is None:
+            self.blind.add(number)
+        else:
+            self.edited[number].add(nest)
+        for result in top.results:
+            self.add_users(result)
+
+    def add_users(self, value: ir.Value) -> None:
+        for use in value.uses:
+            self.add(use.owner.operation)
+
+
+def contents_of(func: ir.Operation) -> FunctionContents | None:
+    """The contents of a function: as they were before the step, while one runs. None if they are not known."""
+    current = listener()
+    if not isinstance(current, KnownModule):
+        return None
+    number = current.function(func)
+    return None if number is None else current.contents[number]
+
+
+def is_untouched(func: ir.Operation) -> bool:
+    """Whether `contents_of` a function are those it has: no step runs that may edit it."""
+    current = listener()
+    return isinstance(current, KnownModule) and not isinstance(current, Touched) and current.function(func) is not None
+
+
+_FREE = ALLOCS | FOLDED
+"""Ops with results at the top of a function of which only the nests that use them depend."""
+_PRODUCT = "arith.muli"
+"""Of sizes, as a new one (`m * n`): nothing refers to its name yet."""
+
+
+@dataclass(frozen=True)
+class ChangedNests:
+    """The ops in the bodies of functions that differ from those before a step.
+
+    edited: those that were edited or created. affected: these, and those that share a buffer with an edited one, now or
+    before. runs: by function, all others. contents: of each function after the step.
+    """
+
+    edited: list[ir.Operation]
+    affected: list[ir.Operation]
+    runs: list[list[Run]]
+    contents: list[FunctionContents]
+
+
+def changed_nests(module: ir.Module, touched: Touched) -> ChangedNests | None:
+    """What a step changed; None if that may be anything: a function, its arguments, shape variables.
+
+    `touched`: made of the clone that the step made `module` of.
+    """
+    if touched.whole or [op.operation for op in module.body.operations] != touched.functions:
+        return None
+    runs: list[list[Run]] = []
+    contents: list[FunctionContents] = []
+    edited: list[ir.Operation] = []
+    shared: dict[ir.Value, bool] = {}
+    for number, (func, old_contents) in enumerate(zip(funcs(module), touched.contents, strict=True)):
+        function = _Function(func.body, old_contents)
+        if not function.match(touched, number):
+            return None
+        new_ops = function.made()
+        fresh, gone = [read_nest(op) for op in new_ops], old_contents.gone(function.runs)
+        new_contents = old_contents.after(function.runs, fresh)
+        if new_contents is None or not all(_is_free(nest) for nest in gone):
+            return None
+        if not all(_is_free(nest) or nest.name == _PRODUCT for nest in fresh):
+            return None
+        if not function.add_buffers(new_ops, gone, new_contents, shared):
+            return None
+        runs.append(function.runs)
+        contents.append(new_contents)
+        edited += new_ops
+    return ChangedNests(edited, _with_users(edited, shared), runs, contents)
+
+
+def _is_free(nest: Nest) -> bool:
+    """Whether what other nests depend on in an op is at most its buffer."""
+    return not nest.has_results or nest.name in _FREE
+
+
+class _Function:
+    """The body of a function after a step, and its contents before."""
+
+    def __init__(self, body: ir.Block, contents: FunctionContents):
+        self.body, self.contents = body, contents
+        self.runs: list[Run] = []
+
+    def match(self, touched: Touched, number: int) -> bool:
+        """Find what the step left alone. False if that is not clear."""
+        contents = self.contents
+        untouched = not touched.edited[number] and number not in touched.blind
+        if untouched and len(self.body.operations) == len(contents.body):
+            self.runs = [Run(0, 0, len(contents.body))]
+            return True
+        places = {contents.body.index(nest) for nest in touched.edited[number]}
+        if number in touched.blind:
+            places.update(contents.blind_places())
+        runs = kept_runs(contents, sorted(places), self.body)
+        self.runs = runs or []
+        return runs is not None
+
+    def made(self) -> list[ir.Operation]:
+        """The ops outside runs, after the step."""
+        listed = self.body.operations
+        spans = [(r.after, r.after + r.length) for r in self.runs]
+        return [listed[n].operation for start, end in gaps(spans, len(listed)) for n in range(start, end)]
+
+    def add_buffers(
+        self,
+        new_ops: Sequence[ir.Operation],
+        gone: Sequence[Nest],
+        new_contents: FunctionContents,
+        shared: dict[ir.Value, bool],
+    ) -> bool:
+        """Collect the buffers that changed ops use, now or before, and whether they may be written. False if the name
+        of one is not its own."""
+        by_mark: dict[Hashable, bool] = {}
+        for nest in gone:
+            if nest.uses is None:
+                return False
+            for mark, written in nest.uses.items():
+                by_mark[mark] = by_mark.get(mark, False) or written
+        values = [item for op in new_ops for item in used_buffers(op).items()]
+        for mark, written in by_mark.items():
+            if isinstance(mark, tuple) and mark[0] == ARGUMENT:
+                values.append((self.body.arguments[int(mark[1])], written))
+                continue
+            home = self.contents.signed.get(mark)
+            if home is None:
+                return False
+            if new_contents.signed.get(mark) is home:  # else it was edited or erased
+                values.append((self.body.operations[new_contents.body.index(home)].operation.results[0], written))
+        for value, written in values:
+            shared[value] = shared.get(value, False) or written
+        return True
+
+
+def _with_users(edited: Sequence[ir.Operation], shared: dict[ir.Value, bool]) -> list[ir.Operation]:
+    """Nests, and those that use one of the buffers. A parameter that none of the edited ones writes does not count."""
+    nests = dict.fromkeys(edited)
+    for buffer, written in shared.items():
+        if written or not isinstance(buffer.owner, ir.Block):
+            nests.update(dict.fromkeys(users(buffer)))
+    return list(nests)
+
+
+def kept_runs(contents: FunctionContents, edited: Sequence[int], body: ir.Block) -> list[Run] | None:
+    """The ops that are as before in a body after a step; None if that is not clear.
+
+    `edited`: the places before the step of the ops that were edited, moved or erased, in order. An op without a
+    signature between two others that were moved apart may be left out.
+    """
+    matcher = _Matcher(contents, body)
+    segments = gaps([(n, n + 1) for n in edited], len(contents.body))
+    return matcher.runs if all(matcher.match(start, end) for start, end in segments) else None
+
+
+class _Matcher:
+    """Matches the body of a function after a step with that before, by the signatures of a few ops."""
+
+    def __init__(self, contents: FunctionContents, body: ir.Block):
+        self.contents = contents
+        self.listed = body.operations
+        self.total = len(self.listed)
+        self.at = 0  # the first place after all runs
+        self.runs: list[Run] = []
+
+    def match(self, start: int, end: int) -> bool:
+        """Find the ops at some places before the step; they are in order, but others may be between them."""
+        while start < end:
+            anchor = next((n for n in range(start, end) if self.contents.has_signature(n)), None)
+            if anchor is None:
+                return True
+            position = self._find(anchor, self.at + anchor - start)
+            if position is None:
+                return False
+            if position - self.at == anchor - start:
+                anchor, position = start, self.at  # as many as were there, so none is between them
+            last = self._last(anchor, end, position - anchor)
+            self.runs.append(Run(anchor, position, last + 1 - anchor))
+            start, self.at = last + 1, last + 1 - anchor + position
+        return True
+
+    def _find(self, old: int, guess: int) -> int | None:
+        """The place of an op now, behind all runs."""
+        if self._is_at(old, guess):
+            return guess
+        return next((n for n in range(self.at, self.total) if self._is_at(old, n)), None)
+
+    def _is_at(self, old: int, position: int) -> bool:
+        old_signature = self.contents.body[old].signature
+        return position < self.total and signature(self.listed[position].operation) == old_signature
+
+    def _last(self, first: int, end: int, shift: int) -> int:
+        """The last op before `end` that, like all from `first` on, moved by `shift`."""
+        low, high, probe = first, end, end - 1
+        while (position := self._near(low, probe, high)) is not None:
+            if self._is_at(position, position + shift):
+                low = position
+            else:
+                high = position
+            probe = (low + high) // 2
+        return low
+
+    def _near(self, low: int, probe: int, high: int) -> int | None:
+        """A place between `low` and `high` whose op has a signature, as near to `probe` as is found soon."""
+        places = chain(range(probe, low, -1), range(max(probe, low) + 1, high))
+        return next((n for n in places if self.contents.has_signature(n)), None)

@@ -1,26 +1,172 @@
-"""Versions of a program. Of one that steps have left behind, only what the next version has not is kept.
+"""Versions of a program: which were verified, what they contain, and how one is made into the next.
 
-A step edits a copy of the program, so that an error or an interrupt leaves it as it was. Among many nests, to copy all
-costs more than the step. So the module of the version before is made into the copy: it gets copies of the nests that
-the last step changed. Those it had instead go to a module of their own, from which the version can be made again:
+Of a version that steps have left behind, only what the next version has not is kept. A step edits a copy of the
+program, so that an error or an interrupt leaves it as it was. Among many nests, to copy all costs more than the step.
+So the module of the version before is made into the copy: it gets copies of the nests that the last step changed. Those
+it had instead go to a module of their own, from which the version can be made again:
 
     version 7: module   --step-->  version 8: module
     version 7: nests that version 8 has not;  version 8: module;  the old module of 7, now as 8: the next step edits it
+
+The table of the module after a step is that of the module before, except for what the step changed. Users may edit
+their modules, so those are known by a digest.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 from mlir import ir
 
-from tir_mlir.dialect.incremental import tables
-from tir_mlir.dialect.incremental.contents import FunctionContents, Run, gaps, signature
-from tir_mlir.dialect.ir import Func, clone_module, entered, funcs, top_of, visit, walk
+from tir_mlir.dialect.incremental.contents import ChangedNests, FunctionContents, Run, gaps, read_function, signature
+from tir_mlir.dialect.ir import Func, attrs, clone_module, entered, funcs, top_of, visit, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
+
+_HANDLED = AFFINE_LOOPS | {"func.func"}
+
+
+@dataclass(frozen=True)
+class ModuleContents:
+    """The contents of the functions of a module.
+
+    lost: the ids that the step to it consumed. runs: the ops that it left alone, by function. None if unknown.
+    """
+
+    functions: list[FunctionContents] = field(repr=False)
+    lost: frozenset[int] | None = None
+    runs: list[list[Run]] | None = field(default=None, repr=False)
+
+    @cached_property
+    def ids(self) -> frozenset[int]:
+        found = {f.number for f in self.functions}
+        return frozenset(found.union(*(f.homes for f in self.functions)))
+
+    def place(self, number: int) -> tuple[int, int] | None:
+        """Where a loop or block is: its function, and its place in the body."""
+        for f, function in enumerate(self.functions):
+            nest = function.homes.get(number)
+            if nest is not None:
+                return f, function.body.index(nest)
+        return None
+
+
+_tables: WeakKeyDictionary[ir.Module, ModuleContents] = WeakKeyDictionary()
+
+
+def known_table(module: ir.Module) -> ModuleContents | None:
+    """The table of a module that was verified; None if it was not."""
+    return _tables.get(module)
+
+
+def forget(module: ir.Module) -> None:
+    """Take the table of a module that is about to be edited."""
+    _tables.pop(module, None)
+
+
+def read(module: ir.Module) -> ModuleContents | None:
+    """A new table of a module; None if two loops or blocks have the same id."""
+    contents = [read_function(f) for f in funcs(module)]
+    unique = [f for f in contents if f is not None]
+    numbers = [n for f in unique for n in (f.number, *f.homes)]
+    return ModuleContents(unique) if len(unique) == len(contents) and len(set(numbers)) == len(numbers) else None
+
+
+def read_verified(module: ir.Module) -> None:
+    """Make the table of a module that was verified."""
+    table = read(module)
+    if table is not None:
+        _tables[module] = table
+
+
+def record(module: ir.Module, old_module: ir.Module, changed: ChangedNests | None) -> None:
+    """Make the table of a module that was verified after a step."""
+    old = _tables.get(old_module)
+    table = read(module) if changed is None or old is None else _carried(old, changed)
+    if table is not None:
+        _tables[module] = table
+
+
+def _carried(old: ModuleContents, changed: ChangedNests) -> ModuleContents:
+    """The table after a step."""
+    found: set[int] = set()
+    for before, after, runs in zip(old.functions, changed.contents, changed.runs, strict=True):
+        kept = [(r.before, r.before + r.length) for r in runs]
+        for start, end in gaps(kept, len(before.body)):
+            found.update(n for nest in before.body[start:end] for n in nest.ids if n not in after.homes)
+    lost = frozenset(n for n in found if all(n not in f.homes for f in changed.contents))
+    return ModuleContents(changed.contents, lost, changed.runs)
+
+
+def lost_ids(old_module: ir.Module, new_module: ir.Module) -> frozenset[int]:
+    """The ids of loops and blocks that are in a module before a step, but not after it."""
+    table = _tables.get(new_module)
+    if table is not None and table.lost is not None:
+        return table.lost
+    return ids_of(old_module) - ids_of(new_module)
+
+
+def ids_of(module: ir.Module) -> frozenset[int]:
+    """The ids of all ops of a module that can have a handle."""
+    table = _tables.get(module)
+    return ids_in(module.operation) if table is None else table.ids
+
+
+def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Operation | None:
+    """The op of a module whose id is `number`. `like`: the module it is an unchanged copy of, whose table is used."""
+    table = _tables.get(like or module)
+    if table is None:
+        return walk.find(module, number)
+    position = table.place(number)
+    if position is None:
+        return next((f.op for f in funcs(module) if f.id == number), None)
+    return walk.find(funcs(module)[position[0]].body.operations[position[1]].operation, number)
+
+
+def ids_in(root: ir.Operation) -> frozenset[int]:
+    """The ids of the loops, blocks and functions in an op."""
+    ids: set[int] = set()
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name in _HANDLED:
+            attributes = op.attributes
+            if attrs.ID in attributes:
+                ids.add(ir.IntegerAttr(attributes[attrs.ID]).value)
+        return ir.WalkResult.ADVANCE
+
+    visit(root, look)
+    return frozenset(ids)
+
+
+# --- programs of users ------------------------------------------------------------------------------------------------
+
+_verified: WeakKeyDictionary[ir.Module, bytes] = WeakKeyDictionary()
+
+
+def remember(module: ir.Module) -> None:
+    """Record that a module was verified as it is now."""
+    _verified[module] = _fingerprint(module)
+
+
+def is_verified(module: ir.Module) -> bool:
+    """Whether a module was verified and nothing in it changed since then: users may edit it, and run passes on it."""
+    fingerprint = _verified.get(module)
+    return fingerprint is not None and fingerprint == _fingerprint(module)
+
+
+def _fingerprint(module: ir.Module) -> bytes:
+    """A digest of all that a module contains."""
+    text = io.BytesIO()
+    module.operation.write_bytecode(text)
+    return hashlib.sha256(text.getbuffer()).digest()
+
 
 _WHOLE = 16
 """Of versions that are made again one after the other, one in so many gets a module of its own."""
@@ -78,7 +224,7 @@ class Version:
                 return None
             self._difference = _Difference(later, [part.stored() for part in parts], _attributes(self._module))
             module, self._module = self._module, None
-        tables.forget(module)
+        forget(module)
         for part in parts:
             part.renew()
         _set_attributes(module, _attributes(later.module))
@@ -86,7 +232,7 @@ class Version:
 
     def _parts(self, later: ir.Module) -> list[_Part] | None:
         assert self._module is not None
-        old, new = tables.known_table(self._module), tables.known_table(later)
+        old, new = known_table(self._module), known_table(later)
         if old is None or new is None or new.runs is None or sum(len(f.body) for f in new.functions) < self.smallest:
             return None
         both = zip(funcs(self._module), funcs(later), old.functions, new.functions, new.runs, strict=True)
@@ -105,7 +251,7 @@ class Version:
             for number, (old, difference) in enumerate(reversed(waiting)):
                 difference.apply(module)
                 if old is self or number % _WHOLE == _WHOLE - 1:
-                    tables.read_verified(module)
+                    read_verified(module)
                     old._module, old._difference = module, None
                     module = module if old is self else clone_module(module)
         return module

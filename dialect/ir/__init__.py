@@ -3,7 +3,7 @@ analysis caches. No program analysis here.
 """
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES
-from tir_mlir.dialect.ir.context import entered
+from tir_mlir.dialect.ir.context import entered, user_frame, user_line
 from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
 from tir_mlir.dialect.ir.dtypes import bits, to_name
 from tir_mlir.dialect.ir.edit import fold_conversion, fold_known, rebind, rebuild_guard, substitute
@@ -23,10 +23,21 @@ from tir_mlir.dialect.ir.index import (
     trim,
     used_dims,
 )
-from tir_mlir.dialect.ir.memo import ENTRIES, BoundedDict, answers, by_structure, frozen, only_reads, remembered
-from tir_mlir.dialect.ir.touch import new_names, top_of, touch, touch_users
-from tir_mlir.dialect.ir.traversal import TENSOR_LEVEL, direct_ops, is_program, visit
+from tir_mlir.dialect.ir.memo import (
+    ENTRIES,
+    BoundedDict,
+    answers,
+    by_structure,
+    frozen,
+    new_names,
+    only_reads,
+    remembered,
+    top_of,
+    touch,
+    touch_users,
+)
 from tir_mlir.dialect.ir.views import (
+    TENSOR_LEVEL,
     Block,
     Buffer,
     Func,
@@ -34,12 +45,14 @@ from tir_mlir.dialect.ir.views import (
     Loop,
     View,
     defining_op,
+    direct_ops,
     func_of,
     funcs,
     is_block,
     is_data_where,
     is_init,
     is_loop,
+    is_program,
     is_size,
     is_view,
     is_where,
@@ -48,6 +61,7 @@ from tir_mlir.dialect.ir.views import (
     sizes_of,
     symbol_name,
     symbols_by_name,
+    visit,
 )
 from tir_mlir.dialect.ir.walk import (
     access_indices,
@@ -163,6 +177,8 @@ __all__ = [
     "direct_ops",
     "TENSOR_LEVEL",
     "is_program",
+    "user_frame",
+    "user_line",
     "users",
     "nests_using",
     "visit",

@@ -1,4 +1,5 @@
-"""The MLIR context of the process: created at first use, entered only for the duration of a call."""
+"""The MLIR context of the process, created at first use and entered only for the duration of a call; the line of the
+user that made the call."""
 
 from __future__ import annotations
 
@@ -105,3 +106,26 @@ def _after_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+
+
+_OWN = __name__.partition(".")[0]
+
+
+def user_frame(*packages: str) -> FrameType | None:
+    """The innermost running frame outside the packages `packages`, by default this whole package."""
+    prefixes = tuple(f"{package}." for package in packages or (_OWN,))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_inside(frame, prefixes):
+        frame = frame.f_back
+    return frame
+
+
+def user_line() -> tuple[str, int] | None:
+    """File and line of the innermost caller outside this package."""
+    frame = user_frame()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def _is_inside(frame: FrameType, packages: tuple[str, ...]) -> bool:
+    module = str(frame.f_globals.get("__name__", ""))
+    return f"{module}.".startswith(packages) or frame.f_code.co_filename.startswith("<frozen")

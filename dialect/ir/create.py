@@ -13,10 +13,8 @@ from mlir.dialects import affine, arith, memref, scf
 
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
-from tir_mlir.dialect.ir.memo import ENTRIES
-from tir_mlir.dialect.ir.touch import touch_here
-from tir_mlir.dialect.ir.traversal import visit
-from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name
+from tir_mlir.dialect.ir.memo import ENTRIES, touch_here
+from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name, visit
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,7 @@ def loop(
     if annotations:
         facts[attrs.ANNOTATIONS] = attrs.to_attr(dict(annotations))
     if wide:
-        facts[attrs.DTYPE] = ir.StringAttr.get(signs.WIDE)
+        facts[attrs.DTYPE] = ir.StringAttr.get(attrs.WIDE)
     # not by AffineForOp, whose builder takes longer than all the rest
     op = ir.Operation.create("affine.for", operands=[*low_operands, *high_operands], attributes=facts, regions=1)
     _append_body(op, 1)
@@ -248,7 +246,7 @@ def block(name: str, iters: Sequence[IterSpec], annotations: dict[str, Any] | No
     if annotations:
         facts[attrs.ANNOTATIONS] = attrs.to_attr(dict(annotations))
     if any(i.wide for i in iters):
-        facts[attrs.DTYPES] = attrs.to_attr({i.name: signs.WIDE for i in iters if i.wide})
+        facts[attrs.DTYPES] = attrs.to_attr({i.name: attrs.WIDE for i in iters if i.wide})
     return Block(_one_point(bindings, facts))
 
 

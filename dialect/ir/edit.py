@@ -12,8 +12,8 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import attrs, dtypes, float_constants, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
+from tir_mlir.dialect.ir.memo import touch, touch_users
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_OPS, BODIES, MEMREF_OPERAND, TO_FLOAT, is_pure
-from tir_mlir.dialect.ir.touch import touch, touch_users
 from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_size, is_where, parent_op
 from tir_mlir.dialect.ir.walk import constraints, is_inside, ops, used_outside
 

@@ -153,22 +153,6 @@ def _declared(argument: ir.Value) -> str | None:
 
 # --- sizes and indices ---------------------------------------------------------------------------------------------
 
-WIDE = "int64"
-
-
-def is_wide(value: ir.Value) -> bool:
-    """Whether an index (a size, a loop variable, an iter) is declared as int64. All are computed as such."""
-    owner = value.owner
-    if not isinstance(owner, ir.Block):
-        return attrs.get(owner, attrs.DTYPE) == WIDE
-    op, number = owner.owner.operation, ir.BlockArgument(value).arg_number
-    if op.name == "func.func":
-        return attrs.of_argument(op, number).get(attrs.DTYPE) == WIDE
-    if attrs.DTYPES in op.attributes:
-        names = attrs.get(op, attrs.NAMES)
-        return number < len(names) and names[number] in attrs.get(op, attrs.DTYPES)
-    return attrs.get(op, attrs.DTYPE) == WIDE
-
 
 def _is_view(op: ir.Operation) -> bool:
     return (op.name in VIEWS or op.name in POINTERS) and op.name != "memref.view"  # which has a type of its own

@@ -18,11 +18,10 @@ from math import prod
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import attrs, signs
+from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.create import apply
 from tir_mlir.dialect.ir.index import Index, read_map
-from tir_mlir.dialect.ir.memo import ENTRIES
-from tir_mlir.dialect.ir.touch import touch_size
+from tir_mlir.dialect.ir.memo import ENTRIES, touch_size
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine, grouped_text, is_nonnegative, parse
 
@@ -138,8 +137,8 @@ def product(factors: Sequence[Index]) -> ir.Value:
             result = arith.muli(result, operand)
     result.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
     touch_size(name)
-    if any(signs.is_wide(v) for text in texts for v in parts[text].values):
-        result.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(signs.WIDE)
+    if any(attrs.is_wide(v) for text in texts for v in parts[text].values):
+        result.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(attrs.WIDE)
     return result
 
 

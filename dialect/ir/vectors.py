@@ -10,8 +10,8 @@ from mlir.dialects import affine, vector
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Index, emit_map
+from tir_mlir.dialect.ir.memo import touch_here
 from tir_mlir.dialect.ir.op_traits import VECTOR_LOAD
-from tir_mlir.dialect.ir.touch import touch_here
 
 
 def shape_of(value: ir.Value) -> list[int]:

@@ -1,11 +1,12 @@
-"""Typed views over the ops of a TensorIR module.
+"""Typed views over the ops of a TensorIR module, and the walk that finds the ops.
 
-A view wraps an op: create it where it is used, never keep it across a rewrite.
+A view wraps an op: create it where it is used, never keep it across a rewrite. The walk is MLIR's own: it is faster
+than Python's iteration, which makes a typed view of each op.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
@@ -15,10 +16,45 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
-from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
+from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered, size_names
 from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED, SIZES, VIEWS
-from tir_mlir.dialect.ir.touch import size_names
-from tir_mlir.dialect.ir.traversal import direct_ops, is_program
+
+_ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
+
+
+def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult]) -> None:
+    """Call a function for `root` and every nested op, pre-order; its result controls the walk.
+
+    KeyboardInterrupt is re-raised: MLIR turns exceptions of the callback into RuntimeError.
+    """
+    try:
+        root.operation.walk(function, _PRE_ORDER)
+    except RuntimeError as error:
+        if str(error).rstrip().endswith("KeyboardInterrupt:"):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def direct_ops(root: ir.Operation) -> list[ir.Operation]:
+    """The ops directly inside an op, in all its regions."""
+    visited: list[ir.Operation] = []
+    add = visited.append
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        add(op)
+        return _SKIP if len(visited) > 1 else _ADVANCE
+
+    visit(root, look)
+    return visited[1:]
+
+
+TENSOR_LEVEL = "graph.kind"
+"""An attribute of functions on tensors, which are not programs of TensorIR."""
+
+
+def is_program(op: ir.Operation) -> bool:
+    """Whether an op of a module is a function of TensorIR with a body."""
+    return op.name == "func.func" and len(op.regions[0].blocks) > 0 and TENSOR_LEVEL not in op.attributes
 
 
 def is_loop(op: Any) -> bool:
@@ -61,7 +97,7 @@ class Iter:
     @property
     def is_wide(self) -> bool:
         """Whether it is declared as int64."""
-        return signs.is_wide(self.var)
+        return attrs.is_wide(self.var)
 
 
 class View:
@@ -122,7 +158,7 @@ class Loop(View):
     @property
     def is_wide(self) -> bool:
         """Whether its variable is declared as int64."""
-        return signs.is_wide(self.var)
+        return attrs.is_wide(self.var)
 
     @property
     def var(self) -> ir.Value:

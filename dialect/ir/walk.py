@@ -12,11 +12,20 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
-from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered
+from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered, top_of
 from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, index_operands
-from tir_mlir.dialect.ir.touch import top_of
-from tir_mlir.dialect.ir.traversal import direct_ops, visit
-from tir_mlir.dialect.ir.views import Block, Func, Loop, is_block, is_data_where, is_init, is_loop, is_where
+from tir_mlir.dialect.ir.views import (
+    Block,
+    Func,
+    Loop,
+    direct_ops,
+    is_block,
+    is_data_where,
+    is_init,
+    is_loop,
+    is_where,
+    visit,
+)
 
 _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 

@@ -3,31 +3,35 @@ of loops, implied guards, conditions on shape variables.
 """
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
-from tir_mlir.dialect.presburger.digits import index_sums
 from tir_mlir.dialect.presburger.full_box import (
     NotABox,
     Span,
     box_of,
     boxes_cover,
     fills_constant_domain,
+    index_sums,
     is_full_box,
     is_injective,
     span,
 )
 from tir_mlir.dialect.presburger.guards import either, sides
-from tir_mlir.dialect.presburger.intervals import Bound, ValueRanges, around
-from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
-from tir_mlir.dialect.presburger.linear_terms import (
+from tir_mlir.dialect.presburger.intervals import (
+    Bound,
     DimFactors,
     LinearTerms,
     Split,
+    ValueRanges,
+    around,
     dim_factors,
+    fold_expr,
+    fold_index,
     has_division,
     linear_terms,
     split_linear,
     summands,
     times,
 )
+from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
 from tir_mlir.dialect.presburger.sets import (
     Domain,
     constraint_set,
@@ -45,7 +49,7 @@ from tir_mlir.dialect.presburger.sets import (
     to_aff,
     zeros,
 )
-from tir_mlir.dialect.presburger.simplify import fold_expr, fold_index, simplify_expr, simplify_index
+from tir_mlir.dialect.presburger.simplify import simplify_expr, simplify_index
 from tir_mlir.dialect.presburger.size_conditions import only_where, promised, sizes_without
 
 __all__ = [

@@ -13,10 +13,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Constraint, Index, edit, is_where, trim, walk
 from tir_mlir.dialect.presburger import intervals, sets
-from tir_mlir.dialect.presburger.intervals import ValueRanges
-from tir_mlir.dialect.presburger.linear_terms import has_division, linear_terms
+from tir_mlir.dialect.presburger.intervals import ValueRanges, fold_index, has_division, linear_terms
 from tir_mlir.dialect.presburger.sets import question
-from tir_mlir.dialect.presburger.simplify import fold_index
 
 
 def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constraint | None:

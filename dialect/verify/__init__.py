@@ -2,8 +2,8 @@
 
 from tir_mlir.dialect.verify.bounds import check_access
 from tir_mlir.dialect.verify.coverage import covers, half_summed, left_out, point_of, point_text
-from tir_mlir.dialect.verify.example_points import names_of
 from tir_mlir.dialect.verify.rules import check_mlir, is_huge, verify
+from tir_mlir.dialect.verify.violation import names_of
 
 __all__ = [
     "check_access",

@@ -11,9 +11,7 @@ from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, Not
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, is_block, parents
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
 from tir_mlir.dialect.presburger import constraint_set, domain, holds, intervals, only_where, question
-from tir_mlir.dialect.verify import fast_paths
-from tir_mlir.dialect.verify.example_points import example, listed
-from tir_mlir.dialect.verify.violation import fail, fail_undecided
+from tir_mlir.dialect.verify.violation import example, fail, fail_undecided, listed
 
 ARENA = "arena"
 
@@ -21,7 +19,7 @@ ARENA = "arena"
 def bindings_in_domain(op: ir.Operation) -> None:
     """Check that every value bound to an iter is in the iter's domain, wherever the block runs."""
     box = intervals.around(op)
-    if fast_paths.bindings_inside(op, box):
+    if intervals.bindings_inside(op, box):
         return
     block = Block(op)
     open_: list[tuple[int, Index, bool]] = []
@@ -68,7 +66,7 @@ def access_shape(op: ir.Operation) -> None:
 
 def check_access(op: ir.Operation) -> bool:
     """The same; returns whether all indices of the op are of these kinds, so that it is proved to be inside."""
-    if op.name in AFFINE_ELEMENT_ACCESSES and fast_paths.access_inside(op, accessed(op), intervals.around(op)):
+    if op.name in AFFINE_ELEMENT_ACCESSES and intervals.access_inside(op, accessed(op), intervals.around(op)):
         return True
     if op.name in AFFINE_ACCESSES and is_reshaped(Buffer(accessed(op))):
         return _inside_view(op)

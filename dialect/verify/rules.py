@@ -7,7 +7,8 @@ rest exactly, with the violating point in the message.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import islpy as isl
@@ -17,8 +18,9 @@ from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hide
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, accesses, touches
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
 from tir_mlir.dialect.incremental import ChangedNests, settled_key
-from tir_mlir.dialect.incremental.tables import remember
+from tir_mlir.dialect.incremental.versions import remember
 from tir_mlir.dialect.ir import (
+    ENTRIES,
     Block,
     Buffer,
     Constraint,
@@ -32,6 +34,7 @@ from tir_mlir.dialect.ir import (
     funcs,
     is_block,
     ops,
+    over_dims,
     parents,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
@@ -45,13 +48,35 @@ from tir_mlir.dialect.presburger import (
     region_map,
     smallest_point,
 )
-from tir_mlir.dialect.verify import fast_paths
 from tir_mlir.dialect.verify.bounds import access_shape, arena_view, bindings_in_domain
 from tir_mlir.dialect.verify.coverage import cover, written_before_read
-from tir_mlir.dialect.verify.example_points import listed, names_of
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.dialect.verify.program_calls import program_call
-from tir_mlir.dialect.verify.violation import fail, fail_undecided
+from tir_mlir.dialect.verify.violation import fail, fail_undecided, listed, names_of
+
+_SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerBoundsMap", "upperBoundsMap")
+
+
+def shape_key(op: ir.Operation) -> Hashable | None:
+    """The key of `block_shape`; None if the block's lower and upper bounds have different operands."""
+    operands = list(op.operands)
+    half = len(operands) // 2
+    if operands[:half] != operands[half:]:
+        return None
+    attributes = op.attributes
+    return (*(attributes[k] if k in attributes else None for k in _SHAPE), len(op.regions[0].blocks[0].arguments))
+
+
+def reduces_upwards(op: ir.Operation) -> bool:
+    """Whether the bindings of a block's reduce iters show that its init comes first: they only grow."""
+    return _reduces_upwards(attrs.affine_map(op, "lowerBoundsMap"), op.attributes[attrs.ITERS])
+
+
+@lru_cache(maxsize=ENTRIES)
+def _reduces_upwards(low: ir.AffineMap, kinds: ir.Attribute) -> bool:
+    bindings = zip(over_dims(low), attrs.from_attr(kinds), strict=False)  # a dummy argument has no kind
+    return all(intervals.only_positive(binding) for binding, kind in bindings if kind == "R")
+
 
 LARGEST = 1 << 62
 """The exclusive upper bound on the number of elements of a buffer."""
@@ -151,10 +176,10 @@ def _check_ops(root: ir.Operation) -> list[Block]:
 def _is_obvious(op: ir.Operation, name: str) -> bool:
     """Whether intervals show that the rules in `SETTLED` hold."""
     if name in AFFINE_ELEMENT_ACCESSES:
-        return fast_paths.access_inside(op, accessed(op), intervals.around(op))
-    if name != "affine.parallel" or not fast_paths.bindings_inside(op, intervals.around(op)):
+        return intervals.access_inside(op, accessed(op), intervals.around(op))
+    if name != "affine.parallel" or not intervals.bindings_inside(op, intervals.around(op)):
         return False
-    return fast_paths.reduces_upwards(op) or Block(op).init is None
+    return reduces_upwards(op) or Block(op).init is None
 
 
 def _check_order(tops: Iterable[ir.Operation]) -> None:
@@ -295,7 +320,7 @@ def loop_shape(op: ir.Operation) -> None:
         )
 
 
-@by_structure(fast_paths.shape_key)
+@by_structure(shape_key)
 def block_shape(op: ir.Operation) -> None:
     """Check that a block is a single point (upper bounds = lower bounds + 1) with a name, kind and domain per iter."""
     name = attrs.get(op, attrs.BLOCK)

@@ -7,8 +7,7 @@ from contextvars import ContextVar
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import user_frame
-from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, walk
+from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, user_frame, walk
 from tir_mlir.passes.module_pass import ModulePass, register_in
 
 LOWERINGS: dict[str, ModulePass] = {}

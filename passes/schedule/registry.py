@@ -16,8 +16,8 @@ from typing import Any, Literal, NoReturn
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, ScheduleWarning, user_frame
-from tir_mlir.dialect.ir import View
+from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, ScheduleWarning
+from tir_mlir.dialect.ir import View, user_frame
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ def _unchecked() -> None:
 
 def _no_records() -> None:
     """Edits are not recorded."""
-    import_module("tir_mlir.dialect.incremental.changed_nests").Touched.add = _nothing
+    import_module("tir_mlir.dialect.incremental.contents").Touched.add = _nothing
 
 
 RULES = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.incremental import tables
+from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import (
     Block,
@@ -81,7 +81,7 @@ class CallPrinter:
         if isinstance(value, (Formula, IndexMap)):
             return value.text(self.value)
         if isinstance(value, Handle):
-            op = tables.find(self.module, value.id)
+            op = versions.find(self.module, value.id)
             if op is None:
                 return f"<{value.word}>"
             return Loop(op).name if isinstance(value, LoopHandle) else repr(Block(op).name if is_block(op) else "root")

@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import (
-    InternalError,
-    NotProvable,
-    ScheduleError,
-    StepError,
-    TirError,
-    VerifyError,
-    user_line,
-)
-from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, tables
+from tir_mlir.dialect.diagnostics import InternalError, NotProvable, ScheduleError, StepError, TirError, VerifyError
+from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, versions
 from tir_mlir.dialect.incremental.versions import Version
-from tir_mlir.dialect.ir import Func, View, attrs, create, entered, frozen, funcs, touch
+from tir_mlir.dialect.ir import Func, View, attrs, create, entered, frozen, funcs, touch, user_line
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.edits.index_types import index_types
@@ -213,8 +205,8 @@ class Executor(HandleTable):
     def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
         verified."""
-        verified = tables.known_table(self.module)
-        table = verified or (tables.read(self.module) if self.audit is not None else None)
+        verified = versions.known_table(self.module)
+        table = verified or (versions.read(self.module) if self.audit is not None else None)
         touched = Touched(module, table.functions) if table is not None else None
         with touched or nullcontext():
             call = self._call(primitive, arguments, module)
@@ -241,7 +233,7 @@ class Executor(HandleTable):
         verify(module, old_module=self.module, changed=changed)
         check_concurrency(step, self.module, module, changed)
         check_aliasing(step, self.module, module)
-        tables.record(module, self.module, changed)
+        versions.record(module, self.module, changed)
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Commit a step: update the module, trace, history and dead handles."""
@@ -258,7 +250,7 @@ class Executor(HandleTable):
         self.history.append(Entry(*facts))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
-        table = tables.known_table(module)
+        table = versions.known_table(module)
         with KnownModule(module, table.functions) if table is not None else nullcontext():
             return self._run_with(primitive, self._call(primitive, arguments, module))
 
@@ -305,7 +297,7 @@ class Executor(HandleTable):
         number = culprit_id(culprit)
         handle_ids = [h.id for h in handles_in(list(arguments.values())) if not isinstance(h, ExprHandle)]
         candidates = (n for n in (number, *handle_ids) if n is not None)
-        return next((n for n in candidates if tables.find(self.module, n) is not None), None)
+        return next((n for n in candidates if versions.find(self.module, n) is not None), None)
 
     def take_back(self, count: int) -> None:
         """Undo all steps of the history from index `count` on."""

@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import HandleError, ScheduleError
-from tir_mlir.dialect.incremental import tables
+from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Block, Func, Loop, View, entered, funcs, is_block
@@ -57,15 +57,15 @@ class DeadHandles:
     def revive(self, module: ir.Module) -> None:
         """Remove the ids in a module, after an interrupted step recorded them."""
         if self._last is not None and self._last is not module:
-            self.forget(tables.ids_of(module))
+            self.forget(versions.ids_of(module))
 
     def record(self, old: ir.Module, new: ir.Module, step: str, outputs: list[Handle]) -> tuple[int, ...]:
         """Record the ids that a step consumed, and return them. `step`: its number and call."""
-        lost = tables.lost_ids(old, new)
+        lost = versions.lost_ids(old, new)
         self._last = new
         if not lost:
             return ()
-        results = tuple(h.id for h in outputs if tables.find(new, h.id) is not None)
+        results = tuple(h.id for h in outputs if versions.find(new, h.id) is not None)
         into = f" and returned {', '.join(_shown(new, n) for n in results)}" if results else ""
         for gone in lost:
             self._results[gone] = results
@@ -74,7 +74,7 @@ class DeadHandles:
 
 
 def _shown(module: ir.Module, number: int) -> str:
-    op = tables.find(module, number)
+    op = versions.find(module, number)
     return "?" if op is None else repr(view_of(op))
 
 
@@ -105,7 +105,7 @@ class HandleTable:
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
         with entered():
-            op = tables.find(self.module, handle.id)
+            op = versions.find(self.module, handle.id)
             return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
     def name(self, handle: Handle) -> str:
@@ -155,10 +155,10 @@ class HandleTable:
         self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return SpecialLocation(handle.id)
-        op = tables.find(module, handle.id, self.module)
+        op = versions.find(module, handle.id, self.module)
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
-            alive = next((n for n in results if tables.find(self.module, n) is not None), None)
+            alive = next((n for n in results if versions.find(self.module, n) is not None), None)
             lookup_hint = f"look the {handle.word} up again"
             fix = f"use a handle that the step returned, or {lookup_hint}" if results else lookup_hint
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)

@@ -20,9 +20,8 @@ from tir_mlir.dialect.diagnostics import (
     TirError,
     VerifyError,
     color_uncaught,
-    user_line,
 )
-from tir_mlir.dialect.ir import attrs, entered, parents
+from tir_mlir.dialect.ir import attrs, entered, parents, user_line
 
 
 def refusal(

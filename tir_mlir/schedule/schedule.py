@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning, short_repr
-from tir_mlir.dialect.incremental import tables
+from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -79,8 +79,8 @@ class Schedule(LegalityQueries):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
         with entered():
             copy = create.clone_module(source)
-            if tables.is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
-                tables.read_verified(copy)
+            if versions.is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
+                versions.read_verified(copy)
         super().__init__(Executor(copy, random, error_render_level, debug_mask not in ("none", 0)))
         self._executor.decider = decider
         if verify:

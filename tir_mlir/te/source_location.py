@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScriptError, user_frame
+from tir_mlir.dialect.diagnostics import ScriptError
+from tir_mlir.dialect.ir import user_frame
 from tir_mlir.script.parser.source import Source
 
 N = TypeVar("N", bound=ast.AST)

@@ -22,7 +22,7 @@ Values = dict[ir.Value, ir.Value]
 
 
 class NotRecorded(BaseException):
-    """A step edits an op without a record, see dialect/ir/touch.py. No Exception: a step makes a refusal of those."""
+    """A step edits an op without a record, see dialect/ir/memo.py. No Exception: a step makes a refusal of those."""
 
 
 @contextmanager

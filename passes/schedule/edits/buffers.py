@@ -26,7 +26,6 @@ from tir_mlir.dialect.ir import (
     new_names,
     ops,
     owner_op,
-    signs,
 )
 from tir_mlir.passes.schedule.registry import check, refuse
 
@@ -116,7 +115,7 @@ def alloc_buffer(
     with ir.InsertionPoint(first_op_after_allocs(scope.body)):
         buffer = Buffer(create.alloc(name, list(shape), dtype, storage_scope))
     if wide:
-        attrs.put(buffer.value.owner, attrs.EXTENT_DTYPE, signs.WIDE)
+        attrs.put(buffer.value.owner, attrs.EXTENT_DTYPE, attrs.WIDE)
     return buffer
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, attrs, is_block, is_loop, signs, walk
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, attrs, is_block, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import LOADS
 
 Declaration = tuple[ir.Operation, str, object]
@@ -74,21 +74,21 @@ class _IndexTypes:
         return view.id >= self.first
 
     def _is_wide(self, value: ir.Value) -> bool:
-        return value in self.wide or signs.is_wide(value)
+        return value in self.wide or attrs.is_wide(value)
 
     def declarations(self) -> list[Declaration]:
         """The attributes to set."""
-        loops = (lp for lp in self.loops if lp.var in self.wide and not signs.is_wide(lp.var))
-        changes: list[Declaration] = [(lp.op, attrs.DTYPE, signs.WIDE) for lp in loops]
+        loops = (lp for lp in self.loops if lp.var in self.wide and not attrs.is_wide(lp.var))
+        changes: list[Declaration] = [(lp.op, attrs.DTYPE, attrs.WIDE) for lp in loops]
         for block in self.blocks:
-            names = {it.name: signs.WIDE for it in block.iters if self._is_wide(it.var)}
+            names = {it.name: attrs.WIDE for it in block.iters if self._is_wide(it.var)}
             if len(names) > len(attrs.get(block.op, attrs.DTYPES, {})):
                 changes.append((block.op, attrs.DTYPES, names))
         return changes
 
 
 def _has_wide_shape(value: ir.Value) -> bool:
-    return Buffer(value).root.attributes.get(attrs.EXTENT_DTYPE) == signs.WIDE
+    return Buffer(value).root.attributes.get(attrs.EXTENT_DTYPE) == attrs.WIDE
 
 
 def _leaves(values: Iterable[ir.Value]) -> set[ir.Value]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.incremental.changed_nests import kept_runs
-from tir_mlir.dialect.incremental.contents import Run, read_function
+from tir_mlir.dialect.incremental.contents import Run, kept_runs, read_function
 from tir_mlir.dialect.ir import entered, funcs
 
 ENTRY = {"a": '"memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> {tir.name = "%s"} : () -> memref<4xf32>'}

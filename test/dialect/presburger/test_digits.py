@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, entered
 from tir_mlir.dialect.presburger import boxes_cover, full_box
-from tir_mlir.dialect.presburger.digits import in_digits
+from tir_mlir.dialect.presburger.full_box import in_digits
 
 
 def read(*texts: str) -> tuple[ir.AffineExpr, ...]:

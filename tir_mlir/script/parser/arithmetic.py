@@ -210,7 +210,7 @@ def is_wide(item: Any) -> bool:
         return item.dtype == "int64"
     if isinstance(item, AffineExtremum):
         return any(map(is_wide, item.parts))
-    return isinstance(item, Index) and any(map(signs.is_wide, item.values))
+    return isinstance(item, Index) and any(map(attrs.is_wide, item.values))
 
 
 def common_dtype(lhs: Expr, rhs: Expr) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, IterSpec, annotation_keys, attrs, create, signs
+from tir_mlir.dialect.ir import Block, Index, IterSpec, annotation_keys, attrs, create
 from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import arithmetic, calls, loops, predicates, regions
 from tir_mlir.script.parser.expressions import Evaluator
@@ -209,7 +209,7 @@ def _remap(evaluate: Evaluator, target: ast.expr, node: ast.Call) -> list[tuple[
             expression = ast.unparse(value)
             raise ParseError(f"T.axis.remap binds loop variables, not {expression}: use T.axis.spatial(extent, value)")
         low, extent = loops.domain_of(loop)
-        wide = signs.is_wide(loop.var)
+        wide = attrs.is_wide(loop.var)
         iters.append((IterSpec(_target_name(name), letter, low, extent, item, wide), name, value))
     return iters
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
-from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_map, signs, symbols_by_name
+from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_map, symbols_by_name
 from tir_mlir.script.printer.literals import quote, sequence
 from tir_mlir.script.printer.precedence import ADD, binary
 
@@ -103,7 +103,7 @@ class BufferPrinter:
 
 
 def _has_wide_shape(buffer: Buffer) -> bool:
-    return buffer.root.attributes.get(attrs.EXTENT_DTYPE) == signs.WIDE
+    return buffer.root.attributes.get(attrs.EXTENT_DTYPE) == attrs.WIDE
 
 
 def stride_names(buffer: Buffer) -> list[str] | None:

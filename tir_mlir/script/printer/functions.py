@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size, signs
+from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.presburger.assumptions import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
@@ -79,7 +79,7 @@ class FunctionPrinter:
         for op in ops:
             if is_size(op) and not is_product(op.results[0]):
                 name = self.names.bind(op.results[0], attrs.get(op, attrs.NAME), "n")
-                self.writer.line(f"{name} = T.{'int64' if signs.is_wide(op.results[0]) else 'int32'}()")
+                self.writer.line(f"{name} = T.{'int64' if attrs.is_wide(op.results[0]) else 'int32'}()")
 
     def _root(self, ops: list[ir.Operation]) -> None:
         """The body; the function is its own root block, printed as a comment."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Constraint, Index, signs
+from tir_mlir.dialect.ir import Constraint, Index, attrs
 from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.script.printer.literals import integer
 from tir_mlir.script.printer.precedence import ADD, ATOM, COMPARE, MUL, UNARY, ExprText, binary, call
@@ -49,7 +49,7 @@ class IndexPrinter:
     def __init__(self, value_text: ValueText, rank: Rank):
         self._value_text = value_text
         self._rank = rank
-        self.is_wide: Callable[[ir.Value], bool] = signs.is_wide
+        self.is_wide: Callable[[ir.Value], bool] = attrs.is_wide
         self._wide = False  # the expression in hand is of int64, and so are its constants
 
     def text(self, index: Index) -> ExprText:

@@ -59,7 +59,7 @@ class StatementPrinter:
         """Note the loops that occur in the binding of an iter of int64."""
         for op in walk.ops(func):
             if attrs.DTYPES in op.attributes:
-                wide = [it.binding for it in Block(op).iters if signs.is_wide(it.var)]
+                wide = [it.binding for it in Block(op).iters if attrs.is_wide(it.var)]
                 self.wide_loops |= {value for binding in wide for value in binding.values}
 
     # --- sequences ------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ class StatementPrinter:
 
     def _is_wide(self, var: ir.Value) -> bool:
         """Whether a loop is of int64: declared so, or part of the binding of such an iter, as after a split."""
-        return var in self.wide_loops or signs.is_wide(var)
+        return var in self.wide_loops or attrs.is_wide(var)
 
     def _bound(self, bounds: Sequence[Index], function: str, wide: bool) -> ExprText:
         result = self.values.indices.typed(bounds[0], wide)
@@ -320,7 +320,7 @@ class StatementPrinter:
 
     def _has_type_of_loop(self, it: Iter) -> bool:
         loop = it.binding.is_value()
-        return loop is not None and self._is_wide(loop) == signs.is_wide(it.var)
+        return loop is not None and self._is_wide(loop) == attrs.is_wide(it.var)
 
     def _flush(self, run: Sequence[tuple[Iter, str]]) -> None:
         if len(run) == 1:
@@ -331,7 +331,7 @@ class StatementPrinter:
             self.writer.line(f'{", ".join(n for _, n in run)} = T.axis.remap("{kinds}", [{loops}])')
 
     def _axis(self, it: Iter, name: str) -> None:
-        wide = signs.is_wide(it.var)
+        wide = attrs.is_wide(it.var)
         domain = self.values.indices.typed(it.extent, wide).text
         if it.min.as_constant() != 0:
             end = (it.min + it.extent).simplified()
