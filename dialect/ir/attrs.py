@@ -8,7 +8,6 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAnAttribute, short_repr
-from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.memo import BoundedDict, touch
 
 NAME = "tir.name"
@@ -169,11 +168,11 @@ def is_wide(value: ir.Value) -> bool:
     """Whether an index (a size, a loop variable, an iter) is declared as int64. All are computed as such."""
     owner = value.owner
     if not isinstance(owner, ir.Block):
-        return attrs.get(owner, attrs.DTYPE) == WIDE
+        return get(owner, DTYPE) == WIDE
     op, number = owner.owner.operation, ir.BlockArgument(value).arg_number
     if op.name == "func.func":
-        return attrs.of_argument(op, number).get(attrs.DTYPE) == WIDE
-    if attrs.DTYPES in op.attributes:
-        names = attrs.get(op, attrs.NAMES)
-        return number < len(names) and names[number] in attrs.get(op, attrs.DTYPES)
-    return attrs.get(op, attrs.DTYPE) == WIDE
+        return of_argument(op, number).get(DTYPE) == WIDE
+    if DTYPES in op.attributes:
+        names = get(op, NAMES)
+        return number < len(names) and names[number] in get(op, DTYPES)
+    return get(op, DTYPE) == WIDE

@@ -151,8 +151,5 @@ def _declared(argument: ir.Value) -> str | None:
     return attrs.of_argument(op, number).get(attrs.DTYPE) if op.name == "func.func" else None
 
 
-# --- sizes and indices ---------------------------------------------------------------------------------------------
-
-
 def _is_view(op: ir.Operation) -> bool:
     return (op.name in VIEWS or op.name in POINTERS) and op.name != "memref.view"  # which has a type of its own

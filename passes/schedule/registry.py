@@ -1,15 +1,16 @@
-"""Registry of the schedule primitives. Each is a `Schedule` method, a trace step and a `tir-opt` pass.
+"""The schedule primitives: their registry, and how they refuse. Each is a `Schedule` method, a trace step and a pass.
 
 A primitive is a function over views (`Loop`, `Block`) and plain values: docstring (rewrite before -> after, invariant,
 requirements), then all checks, then the edits. It runs no clean-up pass. The caller works on a copy of the module and
-discards it when the primitive raises.
+discards it when the primitive raises. What several primitives refuse with the same words, and the `fix:` lines that
+several of them give, are here.
 """
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NoReturn
@@ -17,7 +18,7 @@ from typing import Any, Literal, NoReturn
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, ScheduleWarning
-from tir_mlir.dialect.ir import View, user_frame
+from tir_mlir.dialect.ir import Block, Loop, View, user_frame
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,9 @@ def primitive(
     return register
 
 
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
 def refuse(
     culprit: View | ir.Operation | None,
     message: str,
@@ -115,3 +119,118 @@ def warn(message: str) -> None:
 
 def _op(culprit: View | ir.Operation | None) -> ir.Operation | None:
     return culprit.op if isinstance(culprit, View) else culprit
+
+
+_STEP = {"parallel": "parallel", "vectorized": "vectorize", "unrolled": "unroll"}
+
+
+def check_plain(loop: Loop, what: str) -> None:
+    """Refuse a loop whose annotations or thread binding a rewrite would drop."""
+    check(
+        not loop.annotations,
+        loop,
+        f"loop {loop.name} has annotations {sorted(loop.annotations)}, which {what} would drop; unannotate it first",
+    )
+    check_no_thread(loop, what)
+
+
+def check_no_thread(loop: Loop, what: str) -> None:
+    """Refuse a loop whose thread binding a rewrite would drop."""
+    check(not loop.is_thread, loop, f"loop {loop.name} is bound to {loop.kind}; {what} it before binding")
+
+
+def warn_serial(loops: Iterable[Loop], what: str) -> None:
+    """Warn that `what` replaces loops that are not serial by serial ones."""
+    for loop in loops:
+        if loop.kind in _STEP and loop.const_extent not in (0, 1):
+            warn(
+                f"loop {loop.name} was {loop.kind}; {what} makes serial loops; apply {_STEP[loop.kind]} to one of them"
+            )
+
+
+def warn_replaced(loop: Loop, kind: str) -> None:
+    """Warn that a loop takes another kind in place of the one that it has."""
+    if loop.kind not in ("serial", kind):
+        warn(f"loop {loop.name} was {loop.kind}, and is only {kind} now: a loop has one kind; split it to have both")
+
+
+def check_from_zero(loop: Loop, what: str) -> None:
+    """Refuse a loop that does not run from 0 to a single bound."""
+    start = loop.lower.as_constant()
+    start_text = "a variable" if start is None else start
+    if start != 0:
+        refuse(
+            loop,
+            f"loop {loop.name} starts at {start_text}; {what} needs a loop that starts at 0",
+            fix=start_at_zero(loop),
+        )
+    check(
+        len(loop.uppers) == 1,
+        loop,
+        f"loop {loop.name} ends at the minimum of several bounds; {what} needs a single one",
+        USE_ONE_BOUND,
+    )
+
+
+# --- fixes that several primitives give -------------------------------------------------------------------------------
+
+DECOMPOSE_REDUCTION = "decompose_reduction moves the init into a block of its own"
+AVOID_GUARD = "split by factors that divide the extent, or apply this before the split that added the guard"
+USE_ONE_BOUND = "in the program, let it run to one of them and add a T.where for the others to the block"
+JOIN_WRITERS = "apply this before the step that split the writer, or blockize the writers into one block first"
+PASS_OWN_LOOP = "pass one of its own loops"
+PASS_INNER_LOOP = "pass an inner loop, or move the other statements away first (compute_at, compute_inline)"
+WRAP_IN_BLOCK = "in the program, put that statement into a block"
+MOVE_UNDER_ONE_LOOP = "compute_at or reverse_compute_at puts producer and consumer under one loop as separate blocks"
+SEPARATE_NESTS = "apply this before the step that put both under one loop; in the program, give each its own loop nest"
+USE_ELEMENTS = "in the program, access the elements one by one, under a loop T.vectorized(n)"
+ADD_INIT = "in the program, initialize the reduction with T.init"
+KEEP_INIT = f"apply this before decompose_reduction removes the init; {ADD_INIT}"
+RUN_FULL_REDUCTION = (
+    "in the program, run the loops in full and use T.if_then_else with the identity where nothing is added"
+)
+ASSUME_SIZES = "rule out such sizes with T.assume at the top of the function"
+
+
+def start_at_zero(loop: Loop) -> str:
+    """Fix for a loop that does not start at 0."""
+    return (
+        f"in the program, run {loop.name} from 0 and add the start in the bindings; or apply this before loop_partition"
+    )
+
+
+def move_rest_inside(loop: Loop) -> str:
+    """Fix for a loop that is not the only op in its parent's body."""
+    return (
+        f"move the other statements under loop {loop.name} first: compute_at, reverse_compute_at, merge, or inline them"
+    )
+
+
+def use_longest_range(loop: Loop) -> str:
+    """Fix for a loop whose bounds depend on another loop."""
+    return f"in the program, give {loop.name} its maximal range and the block a T.where that excludes the rest"
+
+
+def cache_write_first(block: Block) -> str:
+    """Fix for a block whose result is visible outside the scope."""
+    return f'cache_write of block "{block.name}" first, so that it writes an allocated buffer'
+
+
+def leave_unpadded(iters: str) -> str:
+    """Fix for iters that cannot be extended."""
+    return f"leave {iters} unpadded (padding 1)"
+
+
+def inline_producer(producer: Block) -> str:
+    """Fix for a consumer that cannot be merged into its producer."""
+    return f'compute_inline of block "{producer.name}" moves its computation to the reads'
+
+
+def copy_whole_buffer(buffer: str) -> str:
+    """Fix for accesses that an index map of the iters cannot express."""
+    return f"cache_read or cache_write copies {buffer} in its own layout, for any indices"
+
+
+def copy_view(buffer: str) -> str:
+    """Fix for a view of a buffer, or a pointer into it."""
+    return f"cache_read or cache_write moves it to a copy and leaves only plain accesses to {buffer}"

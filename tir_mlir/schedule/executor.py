@@ -16,22 +16,21 @@ from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.ir import Func, View, attrs, create, entered, frozen, funcs, touch, user_line
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
-from tir_mlir.passes.schedule.edits.index_types import index_types
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
+from tir_mlir.passes.schedule.legality.every_step import index_types
 from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderError
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
-from tir_mlir.schedule.call_text import CallPrinter
-from tir_mlir.schedule.handle_table import HandleTable
-from tir_mlir.schedule.handles import ExprHandle, Handle, register
+from tir_mlir.schedule.handle_table import CallPrinter, HandleTable
+from tir_mlir.schedule.handles import ExprHandle, Handle, handles_in, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, step_error
 from tir_mlir.schedule.refusal import refusal as refusal_text
 from tir_mlir.schedule.step_arguments import BlockName, bound, variadic
 from tir_mlir.schedule.step_arguments import rank as rank_of
 from tir_mlir.schedule.trace import Trace
-from tir_mlir.schedule.trace.instruction import DECISION, Instruction, handles_in
+from tir_mlir.schedule.trace.instruction import DECISION, Instruction
 
 if TYPE_CHECKING:
     from tir_mlir.equivalence.result import Result
@@ -163,7 +162,7 @@ class Executor(HandleTable):
 
     def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = bound(primitive, args, kwargs)
-        version, steps, state, first = self.version, len(self.trace), self.random.state, len(self.history)
+        version, steps, state, first = self.version, len(self.trace.insts), self.random.state, len(self.history)
         source_line = user_line()
         try:
             with entered(), entered(_location(source_line)):
@@ -237,16 +236,18 @@ class Executor(HandleTable):
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
         """Commit a step: update the module, trace, history and dead handles."""
-        number, version, previous = len(self.trace) + 1, self.version, self.module
+        number, version, previous = len(self.trace.insts) + 1, self.version, self.module
         printer = CallPrinter(previous, self._values)
         call, lost = printer.short(instruction.name, instruction.arguments), ()
         if module is not previous:
             lost = self._dead.record(previous, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
             self.version = Version(module, version)
-        versions = version, self.version
-        self.trace.append(instruction, decision)
+        before_after = version, self.version
+        self.trace.insts.append(instruction)
+        if decision is not None:
+            self.trace.decisions[instruction] = decision
         spent = 1e3 * (perf_counter() - user.start)
-        facts = number, call, user.place, spent, instruction, decision, versions, user.random, user.first, lost
+        facts = number, call, user.place, spent, instruction, decision, before_after, user.random, user.first, lost
         self.history.append(Entry(*facts))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from tir_mlir.dialect.diagnostics import HandleError, short_repr
-from tir_mlir.dialect.symbolic import Sampled
+from tir_mlir.dialect.index_maps import IndexMap
+from tir_mlir.dialect.symbolic import Formula, Sampled
 
 T = TypeVar("T")
 INLINE, ROOT = -2, -1  # ids of the loop handles for the special locations of sample_compute_location
@@ -166,3 +167,18 @@ class ExprHandle(Sampled, Handle):
         return equal if equal is NotImplemented else not equal
 
     __hash__ = Sampled.__hash__
+
+
+def handles_in(value: Any) -> Iterator[Handle]:
+    """The handles in a value, including those in lists, dictionaries and formulas."""
+    if isinstance(value, Handle):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from handles_in(item)
+    elif isinstance(value, (Formula, IndexMap)):
+        for side in value.sides():
+            yield from handles_in(side)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from handles_in(item)

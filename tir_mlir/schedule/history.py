@@ -17,7 +17,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.schedule.trace.instruction import Instruction, handles_in
+from tir_mlir.schedule.handles import handles_in
+from tir_mlir.schedule.trace.instruction import Instruction
 from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer import script

@@ -32,8 +32,8 @@ from tir_mlir.passes.schedule.blocks.blockize_nest import (
     tile_start,
 )
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
-from tir_mlir.passes.schedule.legality import AVOID_GUARD, check_init_runs, check_visits_once, refuse_ordered, scope_of
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.legality import check_init_runs, check_visits_once, refuse_ordered, scope_of
+from tir_mlir.passes.schedule.registry import AVOID_GUARD, check, primitive, refuse
 
 
 @primitive("blockize", moves="in place")

@@ -24,8 +24,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division
 from tir_mlir.passes.schedule.edits import BlockRegions, NestedRegions
-from tir_mlir.passes.schedule.legality import PASS_INNER_LOOP, use_longest_range
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.registry import PASS_INNER_LOOP, check, refuse, use_longest_range
 
 
 def check_unconditional(block: Block) -> None:

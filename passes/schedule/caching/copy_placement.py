@@ -14,8 +14,6 @@ from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region,
 from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
 from tir_mlir.passes.schedule.edits import first_op_after_allocs
 from tir_mlir.passes.schedule.legality import (
-    JOIN_WRITERS,
-    WRAP_IN_BLOCK,
     Scope,
     children_using,
     common_ancestor,
@@ -24,7 +22,7 @@ from tir_mlir.passes.schedule.legality import (
     runs_before,
     uncovered,
 )
-from tir_mlir.passes.schedule.registry import check, refuse, warn
+from tir_mlir.passes.schedule.registry import JOIN_WRITERS, WRAP_IN_BLOCK, check, refuse, warn
 
 _READ_AT = "read_at copies the current contents, whoever wrote them; or leave this reader out (consumer_blocks)"
 _WRITE_AT = "write_at a loop around the writer alone copies back in each iteration"

@@ -38,15 +38,8 @@ from tir_mlir.passes.schedule.caching.copy_block import (
     written_region,
 )
 from tir_mlir.passes.schedule.edits import alloc_like, check_scope_name, find_buffer, keeps_region_order
-from tir_mlir.passes.schedule.legality import (
-    PASS_OWN_LOOP,
-    Scope,
-    scope_of,
-    sharing_threads,
-    uncovered,
-    use_longest_range,
-)
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.legality import Scope, scope_of, sharing_threads, uncovered
+from tir_mlir.passes.schedule.registry import PASS_OWN_LOOP, check, primitive, refuse, use_longest_range
 
 COPY_IN = "cache_inplace copies in the earlier contents"
 COPY_ALL = "cache_read and cache_write copy for one block each"

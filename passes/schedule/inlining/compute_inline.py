@@ -29,10 +29,7 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
     inverse_of,
 )
 from tir_mlir.passes.schedule.legality import (
-    DECOMPOSE_REDUCTION,
-    SEPARATE_NESTS,
     Scope,
-    cache_write_first,
     check_complete,
     check_inputs_stable,
     children,
@@ -45,7 +42,14 @@ from tir_mlir.passes.schedule.legality import (
     use_words,
     written_after_read,
 )
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import (
+    DECOMPOSE_REDUCTION,
+    SEPARATE_NESTS,
+    cache_write_first,
+    check,
+    primitive,
+    refuse,
+)
 
 
 @primitive("compute_inline", moves="into others")

@@ -21,8 +21,8 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import domain, question
 from tir_mlir.passes.schedule.inlining.block_expression import BlockExpression, inverse_of
-from tir_mlir.passes.schedule.legality import MOVE_UNDER_ONE_LOOP, Scope, inline_producer
-from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.legality import Scope
+from tir_mlir.passes.schedule.registry import MOVE_UNDER_ONE_LOOP, inline_producer, refuse
 
 
 def storing_block(producer: Block, buffer: Buffer) -> Block:

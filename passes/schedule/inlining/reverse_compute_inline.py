@@ -51,17 +51,13 @@ from tir_mlir.passes.schedule.inlining.nested_producer import (
     storing_block,
 )
 from tir_mlir.passes.schedule.legality import (
-    DECOMPOSE_REDUCTION,
-    MOVE_UNDER_ONE_LOOP,
     Scope,
     accessed_elements,
-    cache_write_first,
     check_complete,
     check_complete_or_reduction,
     common_ancestor,
     elements_over,
     in_order,
-    inline_producer,
     is_child,
     ops_between,
     runs_before,
@@ -69,7 +65,15 @@ from tir_mlir.passes.schedule.legality import (
     smallest_element,
     writers,
 )
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import (
+    DECOMPOSE_REDUCTION,
+    MOVE_UNDER_ONE_LOOP,
+    cache_write_first,
+    check,
+    inline_producer,
+    primitive,
+    refuse,
+)
 
 _PARTLY = 'block "{}" copies only part of what the reduction "{}" computes'
 _FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to it; otherwise reverse_compute_at"

@@ -43,16 +43,19 @@ from tir_mlir.passes.schedule.edits import EXPANDABLE, expand_affine_op, is_affi
 from tir_mlir.passes.schedule.edits.block_iters import IterMapping
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange, simplify_indices
 from tir_mlir.passes.schedule.layout.layout_by_sizes import LayoutBySizes, inverse_by_digits
-from tir_mlir.passes.schedule.legality import (
+from tir_mlir.passes.schedule.legality.ordered_iters import is_only_declared
+from tir_mlir.passes.schedule.registry import (
     AVOID_GUARD,
     SEPARATE_NESTS,
     USE_ONE_BOUND,
+    check,
     check_no_thread,
+    primitive,
+    refuse,
     start_at_zero,
+    warn,
     warn_serial,
 )
-from tir_mlir.passes.schedule.legality.ordered_iters import is_only_declared
-from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
 
 
 @primitive("transform_block_layout", moves="in place")

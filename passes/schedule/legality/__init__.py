@@ -3,38 +3,8 @@ here changes the IR.
 """
 
 from tir_mlir.passes.schedule.legality.access_order import in_order, written_after_read
-from tir_mlir.passes.schedule.legality.data_loops import check_data_loops
-from tir_mlir.passes.schedule.legality.fixes import (
-    ADD_INIT,
-    ASSUME_SIZES,
-    AVOID_GUARD,
-    DECOMPOSE_REDUCTION,
-    JOIN_WRITERS,
-    MOVE_UNDER_ONE_LOOP,
-    PASS_INNER_LOOP,
-    PASS_OWN_LOOP,
-    RUN_FULL_REDUCTION,
-    SEPARATE_NESTS,
-    USE_ELEMENTS,
-    USE_ONE_BOUND,
-    WRAP_IN_BLOCK,
-    cache_write_first,
-    copy_view,
-    copy_whole_buffer,
-    inline_producer,
-    leave_unpadded,
-    move_rest_inside,
-    start_at_zero,
-    use_longest_range,
-)
+from tir_mlir.passes.schedule.legality.every_step import check_aliasing, check_concurrency, check_data_loops
 from tir_mlir.passes.schedule.legality.init_placement import check_always_begins, check_visits_once
-from tir_mlir.passes.schedule.legality.loop_shape import (
-    check_from_zero,
-    check_no_thread,
-    check_plain,
-    warn_replaced,
-    warn_serial,
-)
 from tir_mlir.passes.schedule.legality.ordered_iters import KEEP_NEST, full_iters, refuse_ordered
 from tir_mlir.passes.schedule.legality.private_nest import PrivateNest
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
@@ -61,7 +31,6 @@ from tir_mlir.passes.schedule.legality.scope import (
     writes_of,
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, check_results_stable, shared_loops
-from tir_mlir.passes.schedule.legality.step_order import check_aliasing, check_concurrency
 from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
 from tir_mlir.passes.schedule.legality.traps import trapping_op
 from tir_mlir.passes.schedule.legality.user_words import is_vector_access, use_words
@@ -78,26 +47,9 @@ from tir_mlir.passes.schedule.legality.written_before_read import (
 )
 
 __all__ = [
-    "warn_replaced",
-    "warn_serial",
-    "PASS_INNER_LOOP",
     "PrivateNest",
-    "SEPARATE_NESTS",
-    "ASSUME_SIZES",
-    "WRAP_IN_BLOCK",
-    "DECOMPOSE_REDUCTION",
-    "AVOID_GUARD",
-    "USE_ELEMENTS",
-    "USE_ONE_BOUND",
-    "JOIN_WRITERS",
     "refuse_ordered",
-    "PASS_OWN_LOOP",
-    "ADD_INIT",
     "Scope",
-    "MOVE_UNDER_ONE_LOOP",
-    "RUN_FULL_REDUCTION",
-    "copy_whole_buffer",
-    "move_rest_inside",
     "check_aliasing",
     "check_always_begins",
     "check_complete",
@@ -106,15 +58,12 @@ __all__ = [
     "KEEP_NEST",
     "check_concurrency",
     "check_data_loops",
-    "check_from_zero",
-    "check_plain",
     "check_reduction",
     "check_read_after",
     "check_reduction_order",
     "check_visits_once",
     "check_self_contained",
     "check_init_runs",
-    "check_no_thread",
     "check_inputs_stable",
     "check_results_stable",
     "shared_loops",
@@ -125,14 +74,10 @@ __all__ = [
     "runs_before",
     "consumers",
     "accessed_elements",
-    "start_at_zero",
-    "inline_producer",
     "in_order",
     "is_output",
-    "use_longest_range",
     "common_ancestor",
     "nest_top",
-    "cache_write_first",
     "producers",
     "elements_over",
     "readers",
@@ -144,10 +89,8 @@ __all__ = [
     "use_words",
     "smallest_element",
     "ops_between",
-    "copy_view",
     "accesses_to",
     "uncovered",
-    "leave_unpadded",
     "writers",
     "written_after_read",
     "writes_of",

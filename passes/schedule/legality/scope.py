@@ -30,9 +30,8 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import only_where, sets
-from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, KEEP_INIT, RUN_FULL_REDUCTION
 from tir_mlir.passes.schedule.legality.ordered_iters import check_independent, refuse_ordered
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.registry import JOIN_WRITERS, KEEP_INIT, RUN_FULL_REDUCTION, check, refuse
 
 Scope = Block | Func
 

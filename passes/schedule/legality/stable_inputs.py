@@ -18,7 +18,6 @@ from tir_mlir.dialect.ir import (
     parents,
 )
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.legality.fixes import JOIN_WRITERS, WRAP_IN_BLOCK
 from tir_mlir.passes.schedule.legality.scope import (
     Scope,
     check_complete_or_reduction,
@@ -27,7 +26,7 @@ from tir_mlir.passes.schedule.legality.scope import (
     writers,
     writes_of,
 )
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.registry import JOIN_WRITERS, WRAP_IN_BLOCK, check, refuse
 
 
 def check_inputs_stable(block: Block, seen: frozenset[int] = frozenset()) -> None:

@@ -28,8 +28,7 @@ from tir_mlir.dialect.ir import (
     position,
 )
 from tir_mlir.dialect.presburger import Domain, dim_type, flatten, question, region_map, sizes_without, smallest_point
-from tir_mlir.passes.schedule.legality.fixes import PASS_INNER_LOOP
-from tir_mlir.passes.schedule.registry import refuse
+from tir_mlir.passes.schedule.registry import PASS_INNER_LOOP, refuse
 
 
 def loops_around(op: ir.Operation) -> int:

@@ -30,8 +30,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.op_traits import LOADS, is_pure
 from tir_mlir.dialect.presburger import dim_type, question
-from tir_mlir.passes.schedule.legality import check_plain
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, check_plain, primitive, refuse
 
 
 @primitive("fission")

@@ -13,15 +13,17 @@ from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import Index, Loop, create, edit
 from tir_mlir.dialect.presburger import domain, holds, question, times
 from tir_mlir.passes.schedule.edits import check_computable, emit_floormod, replace_by_computed, simplify_bindings
-from tir_mlir.passes.schedule.legality import (
+from tir_mlir.passes.schedule.registry import (
     ASSUME_SIZES,
+    check,
     check_from_zero,
     check_plain,
     move_rest_inside,
+    primitive,
+    refuse,
     use_longest_range,
     warn_serial,
 )
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("fuse", moves="nothing")

@@ -7,8 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Loop, attrs, edit, walk
-from tir_mlir.passes.schedule.legality import warn_replaced
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn_replaced
 
 THREAD_TAGS = (
     "blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",

@@ -13,8 +13,7 @@ from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, all_blocks, at
 from tir_mlir.dialect.ir.op_traits import is_pure
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains, simplify_bindings
-from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_plain, warn_serial
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import WRAP_IN_BLOCK, check, check_plain, primitive, refuse, warn_serial
 
 
 @primitive("loop_partition", moves="in place", keeps_order=True)

@@ -12,14 +12,16 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import keeps_region_order
-from tir_mlir.passes.schedule.legality import (
+from tir_mlir.passes.schedule.registry import (
     MOVE_UNDER_ONE_LOOP,
+    check,
     check_from_zero,
     check_plain,
     move_rest_inside,
+    primitive,
+    refuse,
     warn_serial,
 )
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 Nest = list[Loop]  # from the child of the common ancestor of all nests down to the given loop
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.ir import Loop, edit, is_loop, parent_op, parents
-from tir_mlir.passes.schedule.legality import use_longest_range
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse, use_longest_range
 
 _ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
 

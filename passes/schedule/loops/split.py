@@ -19,8 +19,15 @@ from tir_mlir.passes.schedule.edits import (
     replace_by_computed,
     simplify_bindings,
 )
-from tir_mlir.passes.schedule.legality import WRAP_IN_BLOCK, check_from_zero, check_plain, warn_serial
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import (
+    WRAP_IN_BLOCK,
+    check,
+    check_from_zero,
+    check_plain,
+    primitive,
+    refuse,
+    warn_serial,
+)
 
 
 @primitive("split", moves="nothing")

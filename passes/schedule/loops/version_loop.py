@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, all_blocks, attrs, blocks_below, create, edit, is_symbol
-from tir_mlir.passes.schedule.legality.fixes import USE_ONE_BOUND
-from tir_mlir.passes.schedule.registry import check, primitive
+from tir_mlir.passes.schedule.registry import USE_ONE_BOUND, check, primitive
 
 
 @primitive("version_loop", moves="in place", keeps_order=True)

@@ -16,7 +16,6 @@ from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.compute_inline import compute_inline
 from tir_mlir.passes.schedule.legality import (
     accesses_to,
-    cache_write_first,
     check_reduction_order,
     consumers,
     full_iters,
@@ -33,7 +32,7 @@ from tir_mlir.passes.schedule.placement.partial_sums import loop_of_parts, refus
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
 from tir_mlir.passes.schedule.placement.repeated_sums import may_repeat
 from tir_mlir.passes.schedule.placement.unconnected import check_unread, whole_domain
-from tir_mlir.passes.schedule.registry import primitive, refuse, warn
+from tir_mlir.passes.schedule.registry import cache_write_first, primitive, refuse, warn
 
 
 @primitive("compute_at")

@@ -25,13 +25,9 @@ from tir_mlir.dialect.presburger import (
 )
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains
-from tir_mlir.passes.schedule.legality import (
-    nest_top,
-    scope_of,
-    warn_serial,
-)
+from tir_mlir.passes.schedule.legality import nest_top, scope_of
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.registry import check, refuse, warn_serial
 
 
 def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operation, keep_units: bool) -> None:

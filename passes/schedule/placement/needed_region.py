@@ -33,19 +33,15 @@ from tir_mlir.dialect.presburger import (
     to_index,
 )
 from tir_mlir.dialect.verify import covers, half_summed, point_of, point_text
-from tir_mlir.passes.schedule.legality import (
+from tir_mlir.passes.schedule.legality import children, full_iters, is_child, is_output, scope_of, writes_of
+from tir_mlir.passes.schedule.registry import (
     DECOMPOSE_REDUCTION,
     RUN_FULL_REDUCTION,
     WRAP_IN_BLOCK,
     cache_write_first,
-    children,
-    full_iters,
-    is_child,
-    is_output,
-    scope_of,
-    writes_of,
+    check,
+    refuse,
 )
-from tir_mlir.passes.schedule.registry import check, refuse
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, stored
 from tir_mlir.dialect.presburger import dim_factors, dim_type, domain, either, has_division, intervals, question
 from tir_mlir.passes.schedule.edits import declaring, drop_regions, find_buffer
-from tir_mlir.passes.schedule.legality import consumers, copy_view, is_output, readers, scope_of, use_words, writers
+from tir_mlir.passes.schedule.legality import consumers, is_output, readers, scope_of, use_words, writers
 from tir_mlir.passes.schedule.placement.rolling_legality import (
     Roll,
     Slots,
@@ -36,7 +36,7 @@ from tir_mlir.passes.schedule.placement.rolling_legality import (
     check_window,
     check_written_once,
 )
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse
 
 
 @primitive("rolling_buffer")

@@ -35,16 +35,8 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, CHOICES, accessed, is_pure
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
 from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
-from tir_mlir.passes.schedule.legality import (
-    ASSUME_SIZES,
-    DECOMPOSE_REDUCTION,
-    PASS_OWN_LOOP,
-    check_complete,
-    check_read_after,
-    is_child,
-    scope_of,
-)
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.legality import check_complete, check_read_after, is_child, scope_of
+from tir_mlir.passes.schedule.registry import ASSUME_SIZES, DECOMPOSE_REDUCTION, PASS_OWN_LOOP, check, primitive, refuse
 
 
 @primitive("decompose_padding")

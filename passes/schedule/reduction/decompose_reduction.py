@@ -25,7 +25,6 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.schedule.edits import BlockRegions
 from tir_mlir.passes.schedule.legality import (
-    ADD_INIT,
     check_always_begins,
     check_init_runs,
     check_read_after,
@@ -33,7 +32,7 @@ from tir_mlir.passes.schedule.legality import (
     check_visits_once,
     writes_of,
 )
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import ADD_INIT, check, primitive, refuse
 
 
 @primitive("decompose_reduction")

@@ -43,8 +43,6 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.legality import (
-    AVOID_GUARD,
-    MOVE_UNDER_ONE_LOOP,
     accessed_elements,
     check_complete,
     check_init_runs,
@@ -60,7 +58,7 @@ from tir_mlir.passes.schedule.legality import (
 from tir_mlir.passes.schedule.legality.written_before_read import Uncovered
 from tir_mlir.passes.schedule.reduction.reducers import identities
 from tir_mlir.passes.schedule.reduction.reduction_form import Updates, clone_value, init_values, updates_of
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import AVOID_GUARD, MOVE_UNDER_ONE_LOOP, check, primitive, refuse
 
 Copied = Callable[[ir.Value], ir.Value]
 

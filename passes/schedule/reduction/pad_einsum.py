@@ -30,17 +30,9 @@ from tir_mlir.dialect.presburger import dim_factors, question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
 from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, set_domain, set_extent
-from tir_mlir.passes.schedule.legality import (
-    DECOMPOSE_REDUCTION,
-    PrivateNest,
-    Scope,
-    check_complete_or_reduction,
-    is_child,
-    leave_unpadded,
-    scope_of,
-)
+from tir_mlir.passes.schedule.legality import PrivateNest, Scope, check_complete_or_reduction, is_child, scope_of
 from tir_mlir.passes.schedule.reduction.zero_padding import check_no_traps, check_zeros_neutral, zero_of
-from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn
+from tir_mlir.passes.schedule.registry import DECOMPOSE_REDUCTION, check, leave_unpadded, primitive, refuse, warn
 
 
 @primitive("pad_einsum")

@@ -23,14 +23,8 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import full_box, only_where, question, sets
-from tir_mlir.passes.schedule.legality import (
-    ASSUME_SIZES,
-    RUN_FULL_REDUCTION,
-    SEPARATE_NESTS,
-    is_child,
-    scope_of,
-)
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.legality import is_child, scope_of
+from tir_mlir.passes.schedule.registry import ASSUME_SIZES, RUN_FULL_REDUCTION, SEPARATE_NESTS, check, refuse
 
 _FIRST_OR_BELOW = "pass a loop over one block only, or apply this before the step that moved the others there"
 

@@ -9,9 +9,9 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Buffer, Iter, access_indices, defining_op, dtypes
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, IFS, OF_ZEROS, PRODUCTS, accessed
-from tir_mlir.passes.schedule.legality import leave_unpadded, trapping_op
+from tir_mlir.passes.schedule.legality import trapping_op
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.registry import check, leave_unpadded, refuse
 
 
 def zero_of(buffer: Buffer) -> ir.Value:

@@ -9,17 +9,16 @@ from mlir import ir
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import memo, visit
 from tir_mlir.examples import matmul as chapter
-from tir_mlir.passes.schedule.legality import step_order
+from tir_mlir.passes.schedule.legality import every_step
 from tir_mlir.schedule import executor
 from tir_mlir.schedule.handle_table import DeadHandles
 from tir_mlir.schedule.history import Entry
-from tir_mlir.schedule.trace import Trace
 
 MOMENTS = {
     "in the rules": (executor, "verify"),
-    "in the race check": (step_order.dependences, "carried"),
+    "in the race check": (every_step.dependences, "carried"),
     "while dead handles are recorded": (DeadHandles, "record"),
-    "before the trace knows": (Trace, "append"),
+    "before the trace knows": (executor, "Version"),
     "before the history knows": (Entry, "__init__"),
 }
 

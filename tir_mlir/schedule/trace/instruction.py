@@ -8,12 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TraceError, short_repr
-from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import Func
-from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.queries.decider import Choices
-from tir_mlir.schedule.handles import Handle
+from tir_mlir.schedule.handles import Handle, handles_in
 from tir_mlir.schedule.step_arguments import handle_types, variadic
 from tir_mlir.schedule.trace import python_text
 from tir_mlir.schedule.trace.python_text import DECISION, NAME
@@ -117,21 +115,6 @@ def check_step(step: Any, number: int) -> None:
     for handle in step.outputs:
         if handle is not None and not isinstance(handle, Handle):
             raise TraceError(f"{where}: it returns {short_repr(handle)}; fix: the handle of a block, loop or integer")
-
-
-def handles_in(value: Any) -> Iterator[Handle]:
-    """The handles in a value, including those in lists, dictionaries and formulas."""
-    if isinstance(value, Handle):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from handles_in(item)
-    elif isinstance(value, (Formula, IndexMap)):
-        for side in value.sides():
-            yield from handles_in(side)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from handles_in(item)
 
 
 def kind_of(primitive: str) -> InstructionKind:

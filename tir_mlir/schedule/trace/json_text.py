@@ -18,8 +18,8 @@ from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.symbolic import Formula, parse_formula
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import step_arguments as types
-from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_serial
-from tir_mlir.schedule.trace.instruction import DECISION, Instruction, InstructionKind, handles_in, kind_named
+from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, handles_in, new_serial
+from tir_mlir.schedule.trace.instruction import DECISION, Instruction, InstructionKind, kind_named
 from tir_mlir.schedule.trace.python_text import HandleNames, unknown
 
 _HANDLES = {"b": BlockHandle, "l": LoopHandle, "v": ExprHandle}
