@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import DeviceError, user_frame
+from tir_mlir.dialect.diagnostics import DeviceError
+from tir_mlir.dialect.ir import user_frame
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.call.arrays import Packed
 from tir_mlir.runtime.call.keywords import in_order
