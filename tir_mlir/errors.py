@@ -25,6 +25,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     NotInterpreted,
     NotProvable,
     OutOfBoundsError,
+    PtxError,
     RaceError,
     ScheduleError,
     ScheduleWarning,
@@ -47,7 +48,7 @@ __all__ = [
     "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "DeviceError", "ForkError",
     "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError", "IntrinError", "LinalgError",
     "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted",
-    "NotProvable", "OutOfBoundsError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError",
+    "NotProvable", "OutOfBoundsError", "PtxError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError",
     "ScriptWarning", "StepError", "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError",
     "TraceError", "TuneError", "TuneWarning", "UnwrittenError", "VerifyError",
 ]  # fmt: skip

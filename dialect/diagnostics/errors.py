@@ -284,5 +284,38 @@ class ArithmeticStop(InterpreterError, ArithmeticError):
     """An undefined operation: an integer division by zero, an oversized shift, a cast out of range."""
 
 
+class PtxError(TirError):
+    """A fault of a PTX text that the PTX machine found.
+
+    `kind`: "syntax", "instruction" (one that the machine does not know), "launch", "race", "barrier" (missing or divergent),
+    "deadlock", "unwritten" (a read of memory that nobody wrote), "bounds" or "alignment". Where they apply: `kernel`,
+    `block` and `threads` as (x, y, z), `line` of the PTX text, `source` as (file, line) from its `.loc`. `reason`: the
+    message without them.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        kind: str,
+        line: int = 0,
+        source: tuple[str, int] | None = None,
+        kernel: str = "",
+        block: tuple[int, ...] | None = None,
+        threads: tuple[tuple[int, ...], ...] = (),
+    ):
+        spots = [f"kernel {kernel}"] if kernel else []
+        spots += [f"block {block}"] if block is not None else []
+        spots += [f"PTX line {line}"] if line else []
+        spots += [f"{source[0]}:{source[1]}"] if source else []
+        super().__init__(f"{reason} [{', '.join(spots)}]" if spots else reason)
+        self.reason = reason
+        self.kind = kind
+        self.line = line
+        self.source = source
+        self.kernel = kernel
+        self.block = block
+        self.threads = threads
+
+
 class NotInterpreted(TirError):
     """An op, type or function that the interpreter does not support; the message names an alternative."""

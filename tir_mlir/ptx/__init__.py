@@ -1,0 +1,12 @@
+"""A PTX machine: runs the text of a kernel as a GPU would, on NumPy arrays, and finds races, missing barriers, bad
+accesses.
+
+`launch` runs one kernel and returns a `Report` of what it did; `parse` reads a text.
+"""
+
+from tir_mlir.errors import PtxError
+from tir_mlir.ptx.launch import launch
+from tir_mlir.ptx.parser import Kernel, Module, parse
+from tir_mlir.ptx.report import Report
+
+__all__ = ["Kernel", "Module", "PtxError", "Report", "launch", "parse"]

@@ -1,0 +1,91 @@
+"""Branches, ends, and instructions without an effect on results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tir_mlir.ptx.instructions.rows import Row, words
+from tir_mlir.ptx.registers import Lanes
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.machine import Machine
+    from tir_mlir.ptx.parser import Instruction
+
+
+def _branch(machine: Machine, ins: Instruction) -> Any:
+    target = machine.kernel.labels[ins.operands[0]]
+    if ins.guard is None:
+
+        def jump(on: Lanes, position: int) -> None:
+            machine.report.branches += machine.warps_of(on)
+            machine.push(target, on)
+
+        return jump
+    guard, negated = machine.registers.rows(ins.guard, "pred", ins), ins.negated
+
+    def branch(on: Lanes, position: int) -> None:
+        taken = ~guard[on] if negated else guard[on]
+        machine.report.branches += machine.warps_of(on)
+        if taken.all():
+            machine.push(target, on)
+        elif not taken.any():
+            machine.push(position + 1, on)
+        else:
+            lanes = machine.own[on]
+            go, stay = lanes[taken], lanes[~taken]
+            machine.report.divergent += len(np.intersect1d(go // 32, stay // 32))
+            machine.push(target, machine.normal(go))
+            machine.push(position + 1, machine.normal(stay))
+
+    return branch
+
+
+def guarded(machine: Machine, ins: Instruction, run: Any) -> Any:
+    """A control instruction under `@p`: the lanes without it go on."""
+    if ins.guard is None:
+        return run
+    guard, negated = machine.registers.rows(ins.guard, "pred", ins), ins.negated
+
+    def control(on: Lanes, position: int) -> None:
+        mask = ~guard[on] if negated else guard[on]
+        rest = machine.chosen(on, ~mask)
+        active = machine.chosen(on, mask)
+        if rest is not None:
+            machine.push(position + 1, rest if isinstance(rest, slice) else machine.normal(rest))
+        if active is not None:
+            active = active if isinstance(active, slice) else machine.normal(active)
+            machine.active = active
+            run(active, position)
+
+    return control
+
+
+def _end(machine: Machine, ins: Instruction) -> Any:
+    return guarded(machine, ins, lambda on, position: machine.leave(on))
+
+
+def _trap(machine: Machine, ins: Instruction) -> Any:
+    def run(on: Lanes) -> None:
+        machine.fault(f"thread {machine.thread(on, 0)} stops at a trap", "trap", on, 0)
+
+    return run
+
+
+def _nothing(machine: Machine, ins: Instruction) -> Any:
+    return lambda on: None
+
+
+CONTROL = {
+    "bra": Row(_branch, words("uni"), control=True),
+    "ret": Row(_end, words("uni"), control=True),
+    "exit": Row(_end, control=True),
+    "trap": Row(_trap),
+    "membar": Row(_nothing, words("cta gl sys")),
+    "prefetch": Row(_nothing, words("global L1 L2 local tensormap param const L2::evict_last L2::evict_normal")),
+    "prefetchu": Row(_nothing, words("L1")),
+    "nanosleep": Row(_nothing),
+    "griddepcontrol": Row(_nothing, words("wait launch_dependents")),
+    "setmaxnreg": Row(_nothing, words("inc dec sync aligned")),
+}

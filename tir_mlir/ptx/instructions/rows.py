@@ -1,0 +1,53 @@
+"""A row of the table of instructions: how one is compiled, and which modifiers the machine knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tir_mlir.errors import PtxError
+from tir_mlir.ptx.types import DTYPES
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.machine import Machine
+    from tir_mlir.ptx.parser import Instruction
+
+
+@dataclass(frozen=True)
+class Row:
+    """`compile(machine, instruction)` returns a function of the active lanes (of lanes and position if `control`).
+    `types` and `modifiers`: what may follow the name."""
+
+    compile: Callable[[Machine, Instruction], Callable[..., None]]
+    modifiers: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset(DTYPES)
+    control: bool = False
+
+    def check(self, ins: Instruction) -> None:
+        """Refuse a modifier or type that the row does not list."""
+        for part in ins.parts[1:]:
+            if part not in self.modifiers and part not in self.types:
+                raise PtxError(
+                    f"the machine does not know `.{part}` of the instruction `{ins.text}`",
+                    "instruction",
+                    ins.line,
+                    ins.source,
+                )
+
+
+def words(text: str) -> frozenset[str]:
+    """Modifiers, separated by blanks."""
+    return frozenset(text.split())
+
+
+def types_of(ins: Instruction) -> list[str]:
+    """The types among the parts of an instruction."""
+    return [p for p in ins.parts[1:] if p in DTYPES]
+
+
+def bad(ins: Instruction, what: str) -> Any:
+    """Refuse a combination that the machine does not know."""
+    raise PtxError(
+        f"the machine does not know {what} of the instruction `{ins.text}`", "instruction", ins.line, ins.source
+    )

@@ -1,0 +1,326 @@
+"""Runs the threads of blocks together: the group of lanes with the smallest position goes on, until others meet it.
+
+A lane is a thread of a block; blocks are padded to whole warps. Each instruction is compiled once to a function of
+the active lanes. Instructions that wait (barriers, collective ones) hand their lanes to `park`; when nothing else
+can go on, `unblock` asks who may be released and names who waits where if nobody may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tir_mlir.errors import PtxError
+from tir_mlir.ptx import instructions
+from tir_mlir.ptx.instructions.barriers import BlockBarriers
+from tir_mlir.ptx.memory import GAP, WINDOWS, Region, Space, regions_of
+from tir_mlir.ptx.order import Epochs
+from tir_mlir.ptx.parser import Instruction, Kernel
+from tir_mlir.ptx.registers import Lanes, Registers
+from tir_mlir.ptx.report import Report
+from tir_mlir.ptx.types import DTYPES, size_of
+
+WARP = 32
+
+
+@dataclass
+class Step:
+    """A compiled instruction. `control`: it moves its lanes itself, and gets (lanes, position)."""
+
+    run: Callable[..., None]
+    control: bool
+    guard: np.ndarray | None
+    negated: bool
+
+
+class Machine:
+    """A launch of some blocks of a grid."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        blocks: range,
+        memory: tuple[list[Region], np.ndarray, list[tuple[int, int]]],
+        parameters: bytes,
+        dynamic: int,
+        limit: int,
+    ):
+        self.kernel, self.grid, self.block, self.limit = kernel, grid, block, limit
+        self.first_block = blocks.start
+        self.threads = block[0] * block[1] * block[2]
+        self.width = -(-self.threads // WARP) * WARP
+        self.blocks = len(blocks)
+        self.lanes = self.blocks * self.width
+        self.own = np.arange(self.lanes)
+        self.cta = self.own // self.width
+        self.tid = self.own % self.width
+        self.alive = self.tid < self.threads
+        self.report = Report(kernel.name, grid, block)
+        self.order = Epochs(self.blocks, self.width)
+        self.parameters = parameters
+        self.active: Lanes = slice(None)
+        self.at = 0
+        self._memories(memory, dynamic)
+        self.registers = Registers(kernel, self.lanes, self._special(dynamic), self.symbols)
+        self.ready: dict[int, Lanes] = {}
+        self.parked: dict[int, np.ndarray] = {}
+        self.waiters: list[Callable[[], bool]] = []
+        self.barriers = BlockBarriers(self)
+        self.counts = [0] * (len(kernel.instructions) + 1)
+        self.positions = {id(ins): i for i, ins in enumerate(kernel.instructions)}
+        self.end = len(kernel.instructions)
+        self.steps = [self._compile(ins) for ins in kernel.instructions]
+
+    # --- layout ---
+
+    def _memories(self, memory: tuple[list[Region], np.ndarray, list[tuple[int, int]]], dynamic: int) -> None:
+        """Global, shared and local memory with their shadows, and the addresses of symbols."""
+        regions, data, written = memory
+        self.symbols: dict[str, int] = {}
+        self.spaces: dict[str, Space] = {}
+        self.spaces["global"] = Space(self, "global", regions, 1, None)
+        size = min(len(data), len(self.spaces["global"].data))
+        self.spaces["global"].data[:size] = data[:size]
+        for space, copies, base in (("shared", self.blocks, self.cta), ("local", self.lanes, self.own)):
+            variables = [v for v in self.kernel.variables.values() if v.space == space]
+            variables.sort(key=lambda v: v.bytes == 0)
+            sizes = [(v.name, v.bytes or dynamic, v.alignment if v.bytes else 1024) for v in variables]
+            one = regions_of(sizes, 256 if space == "shared" else 16)
+            self.spaces[space] = Space(self, space, one, copies, base)
+            self.symbols |= {v.name: r.start for v, r in zip(variables, one)}
+        for region in regions:
+            if region.name in self.kernel.variables:
+                self.symbols[region.name] = region.start + WINDOWS["global"]
+        at = 0
+        self.parameter_at = {}
+        for p in self.kernel.parameters:
+            at = -(-at // p.alignment) * p.alignment
+            self.parameter_at[p.name] = at
+            self.symbols[p.name] = WINDOWS["param"] + at
+            at += p.bytes
+        smallest = self._granules()
+        for name, space in self.spaces.items():
+            if name != "local":
+                space.attach(smallest[name], name == "global")
+        for start, end in written:
+            shadow = self.spaces["global"].shadow
+            assert shadow is not None
+            shadow.given(start, end)
+
+    def _granules(self) -> dict[str, int]:
+        """The size of the smallest access to each memory, at most 4 bytes."""
+        smallest = {"global": 4, "shared": 4, "local": 4}
+        for ins in self.kernel.instructions:
+            if ins.parts[0] in ("ld", "st", "ldu", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier"):
+                sizes = [size_of(p) for p in ins.parts if p in DTYPES and p != "pred"] or [4]
+                named = [s for s in smallest if any(p.split("::")[0] == s for p in ins.parts)] or list(smallest)
+                for space in named:
+                    smallest[space] = min(smallest[space], *sizes)
+        return smallest
+
+    def _special(self, dynamic: int) -> dict[str, np.ndarray]:
+        """The special registers of all lanes."""
+        bx, by, bz = self.block
+        gx, gy, gz = self.grid
+        t, c = self.tid, self.cta + self.first_block
+        full = np.full(self.lanes, 0, np.uint32)
+        lane = (t % WARP).astype(np.uint32)
+        one = np.uint32(1)
+        values: dict[str, Any] = {
+            "%tid.x": t % bx, "%tid.y": t // bx % by, "%tid.z": t // (bx * by),
+            "%ctaid.x": c % gx, "%ctaid.y": c // gx % gy, "%ctaid.z": c // (gx * gy),
+            "%ntid.x": full + bx, "%ntid.y": full + by, "%ntid.z": full + bz,
+            "%nctaid.x": full + gx, "%nctaid.y": full + gy, "%nctaid.z": full + gz,
+            "%laneid": lane, "%warpid": t // WARP, "%nwarpid": full + self.width // WARP,
+            "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one,
+            "%lanemask_le": (one << lane) | ((one << lane) - one),
+            "%lanemask_gt": ~((one << lane) | ((one << lane) - one)), "%lanemask_ge": ~((one << lane) - one),
+            "%smid": c, "%nsmid": full + gx * gy * gz, "%gridid": full, "%clusterid.x": c % gx,
+            "%cluster_ctarank": full, "%cluster_nctarank": full + 1, "%dynamic_smem_size": full + dynamic,
+            "%total_smem_size": full + dynamic + self.kernel.shared_bytes, "%clock": full, "%clock_hi": full,
+        }  # fmt: skip
+        for d in "xyz":
+            values["%cluster_ctaid." + d] = full
+            values["%cluster_nctaid." + d] = full + 1
+        special = {name: np.asarray(v).astype(np.uint32) for name, v in values.items()}
+        special["%clock64"] = special["%globaltimer"] = np.zeros(self.lanes, np.uint64)
+        return special
+
+    # --- compiling ---
+
+    def _compile(self, ins: Instruction) -> Step:
+        row = instructions.ROWS.get(ins.parts[0])
+        if row is None:
+            raise PtxError(
+                f"the machine does not know the instruction `{ins.text}`",
+                "instruction",
+                ins.line,
+                ins.source,
+                self.kernel.name,
+            )
+        row.check(ins)
+        guard = None if ins.guard is None else self.registers.rows(ins.guard, "pred", ins)
+        return Step(row.compile(self, ins), row.control, guard, ins.negated)
+
+    def place(self, ins: Instruction) -> int:
+        """The position of an instruction."""
+        return self.positions[id(ins)]
+
+    def line_of(self, position: int) -> int:
+        return self.kernel.instructions[position].line
+
+    def dtype(self, name: str) -> np.dtype:
+        return np.dtype(DTYPES[name])
+
+    # --- lanes ---
+
+    def index(self, lanes: Lanes) -> np.ndarray:
+        """The lanes as indices."""
+        return self.own[lanes]
+
+    def chosen(self, lanes: Lanes, mask: np.ndarray) -> Lanes | None:
+        """The lanes for which the mask holds; None: none."""
+        if mask.all():
+            return lanes
+        if not mask.any():
+            return None
+        return self.own[lanes][mask]
+
+    def normal(self, lanes: np.ndarray) -> Lanes:
+        """A slice instead of indices where they are contiguous."""
+        first, last = int(lanes[0]), int(lanes[-1]) + 1
+        if last - first == len(lanes):
+            return slice(None) if len(lanes) == self.lanes else slice(first, last)
+        return lanes
+
+    def push(self, position: int, lanes: Lanes) -> None:
+        """These lanes go on at a position."""
+        there = self.ready.get(position)
+        if there is None:
+            self.ready[position] = lanes
+        else:
+            both = np.union1d(self.own[there], self.own[lanes])
+            self.ready[position] = self.normal(both)
+
+    def park(self, position: int, lanes: Lanes) -> None:
+        """These lanes wait at the instruction at a position."""
+        lanes = self.own[lanes]
+        there = self.parked.get(position)
+        self.parked[position] = lanes if there is None else np.union1d(there, lanes)
+
+    def unpark(self, lanes: np.ndarray) -> None:
+        """Lanes that waited go on after their instruction."""
+        for position in list(self.parked):
+            waiting = self.parked[position]
+            released = np.isin(waiting, lanes, assume_unique=True)
+            if released.any():
+                self.push(position + 1, self.normal(waiting[released]))
+                if released.all():
+                    del self.parked[position]
+                else:
+                    self.parked[position] = waiting[~released]
+
+    def leave(self, lanes: Lanes) -> None:
+        """These lanes have ended."""
+        self.alive[lanes] = False
+
+    def warps_of(self, lanes: Lanes) -> int:
+        """How many warps have active lanes."""
+        return len(np.unique(self.own[lanes] // WARP)) if not isinstance(lanes, slice) else self._span(lanes)
+
+    def _span(self, lanes: slice) -> int:
+        start, stop, _ = lanes.indices(self.lanes)
+        return -(-stop // WARP) - start // WARP
+
+    # --- running ---
+
+    def run(self) -> Report:
+        """Run all threads to their end."""
+        self.push(0, self.normal(np.nonzero(self.alive)[0]))
+        with np.errstate(all="ignore"):
+            while True:
+                if self.ready:
+                    position = min(self.ready)
+                    lanes = self.ready.pop(position)
+                    self._advance(position, lanes, min(self.ready, default=self.end))
+                elif not self._unblock():
+                    break
+        for ins, n in zip(self.kernel.instructions, self.counts):
+            if n:
+                self.report.instructions[ins.name] = self.report.instructions.get(ins.name, 0) + n
+        return self.report
+
+    def _advance(self, position: int, lanes: Lanes, stop: int) -> None:
+        """Execute instructions for these lanes up to `stop`, or to one that moves them."""
+        steps, counts, warps = self.steps, self.counts, self.warps_of(lanes)
+        while position < self.end:
+            step = steps[position]
+            counts[position] += warps
+            self.active, self.at = lanes, position
+            if step.control:
+                self.limit -= 1
+                step.run(lanes, position)
+                return
+            if step.guard is None:
+                step.run(lanes)
+            else:
+                guard = step.guard[lanes]
+                active = self.chosen(lanes, ~guard if step.negated else guard)
+                if active is not None:
+                    self.active = active
+                    step.run(active)
+            position += 1
+            if position == stop:
+                self.push(position, lanes)
+                return
+        self.leave(lanes)
+
+    def _unblock(self) -> bool:
+        """Nobody can go on: release who may. False: all have ended. Raises if some wait for ever."""
+        if self.limit < 0:
+            self.fault("the launch does not come to an end", "deadlock", self.active, 0)
+        if any([release() for release in self.waiters]):
+            return True
+        if not self.alive.any():
+            return False
+        from tir_mlir.ptx.waiting import stuck
+
+        stuck(self)
+
+    # --- errors ---
+
+    def thread(self, lanes: Lanes, k: int) -> tuple[int, int, int]:
+        """The (x, y, z) of the k-th active lane."""
+        t = int(self.tid[lanes][k])
+        x, y, _ = self.block
+        return t % x, t // x % y, t // (x * y)
+
+    def block_of(self, lanes: Lanes, k: int) -> tuple[int, int, int]:
+        """The (x, y, z) of the block of the k-th active lane."""
+        c = int(self.cta[lanes][k]) + self.first_block
+        x, y, _ = self.grid
+        return c % x, c // x % y, c // (x * y)
+
+    def fault(
+        self, text: str, kind: str, lanes: Lanes, k: int, threads: tuple = (), position: int | None = None
+    ) -> NoReturn:
+        """Raise the error of the k-th active lane at the present instruction."""
+        ins = self.kernel.instructions[self.at if position is None else position]
+        mine = self.thread(lanes, k)
+        raise PtxError(
+            f"{text}: `{ins.text}`",
+            kind,
+            ins.line,
+            ins.source,
+            self.kernel.name,
+            self.block_of(lanes, k),
+            (mine, *threads),
+        )
+
+
+__all__ = ["GAP", "Machine"]

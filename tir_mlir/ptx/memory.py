@@ -1,0 +1,170 @@
+"""The memories of a launch: their bytes, bounds, and the checks and counts of each access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from tir_mlir.ptx.order import NEVER
+from tir_mlir.ptx.registers import Lanes
+from tir_mlir.ptx.shadow import Shadow
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.machine import Machine
+    from tir_mlir.ptx.parser import Instruction
+
+WINDOWS = {"global": 1 << 40, "shared": 1 << 56, "local": 1 << 57, "param": 1 << 58, "const": 1 << 59}
+"""Where each memory starts in generic addresses. Addresses of `global` and `const` instructions are generic ones."""
+GAP = 4096
+"""Bytes between two arguments, and at most between two variables: an access that runs over hits nothing."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of a memory that may be accessed: bytes start .. end of what `name` stands for."""
+
+    start: int
+    end: int
+    name: str
+
+
+class Space:
+    """A memory. `base`: where the part of each lane starts (None: one for all)."""
+
+    def __init__(self, machine: Machine, name: str, regions: list[Region], copies: int, base: np.ndarray | None):
+        self.machine, self.name, self.regions = machine, name, regions
+        self.extent = -(-max([r.end for r in regions], default=0) // 128) * 128 + 128
+        self.data = np.zeros(self.extent * copies, np.uint8)
+        self.base = None if base is None else base * self.extent
+        self.window = 0 if self.base is not None else WINDOWS[name]
+        self.shadow: Shadow | None = None
+        self.starts = np.array([r.start for r in regions], np.int64)
+        self.ends = np.array([r.end for r in regions], np.int64)
+
+    def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str) -> np.ndarray:
+        """Addresses -> positions in `data`, checked."""
+        at = address - self.window if self.window else address
+        if not at.size:
+            return at
+        low, high = int(at.min()), int(at.max()) + size
+        region = next((r for r in self.regions if r.start <= low and high <= r.end), None)
+        if region is None:
+            self._check_bounds(lanes, at, size, verb)
+        if size > 1 and (at & (size - 1)).any():
+            k = int(np.argmax((at & (size - 1)) != 0))
+            self.machine.fault(
+                f"thread {self.machine.thread(lanes, k)} {verb} {size} bytes of {self.where(int(at[k]))}, "
+                f"which is not aligned to {size} bytes",
+                "alignment", lanes, k,
+            )  # fmt: skip
+        return at if self.base is None else at + self.base[lanes]
+
+    def _check_bounds(self, lanes: Lanes, at: np.ndarray, size: int, verb: str) -> None:
+        index = np.searchsorted(self.starts, at, side="right") - 1
+        bad = index < 0
+        if self.regions:
+            bad |= at + size > self.ends[index]
+        if bad.any():
+            k = int(np.argmax(bad))
+            self.machine.fault(
+                f"thread {self.machine.thread(lanes, k)} {verb} {size} bytes outside of its memory: "
+                f"{self.where(int(at[k]))}",
+                "bounds", lanes, k,
+            )  # fmt: skip
+
+    def where(self, at: int) -> str:
+        """A byte in words: byte 12 of shared `A_shared` (4096 bytes)."""
+        near = [r for r in self.regions if r.start - GAP // 2 <= at < r.end + GAP // 2]
+        if not near:
+            return f"{self.name} address {at + self.window:#x}"
+        region = min(near, key=lambda r: max(r.start - at, at - r.end + 1, 0))
+        return f"byte {at - region.start} of {self.name} `{region.name}` ({region.end - region.start} bytes)"
+
+    def attach(self, granule: int, across: bool) -> None:
+        """Give the memory a shadow."""
+        self.shadow = Shadow(len(self.data), granule, self.machine.order, across, self.conflict)
+
+    def conflict(self, what: str, k: int, granule: int, stamp: int, verb: str) -> NoReturn:
+        """The error of a race or of a read of what nobody wrote."""
+        machine, lanes = self.machine, self.machine.active
+        assert self.shadow is not None
+        at = granule << self.shadow.shift
+        if self.base is not None:
+            at -= int(self.base[machine.index(lanes)[k]])
+        me = f"thread {machine.thread(lanes, k)}"
+        if stamp == NEVER:
+            machine.fault(f"{me} reads {self.where(at)}, which nobody wrote", "unwritten", lanes, k)
+        who, line, threads, block = machine.order.describe(stamp, machine)
+        mine = what.split()[0]
+        here = machine.block_of(lanes, k)
+        if block != here:
+            me, who = f"{me} of block {here}", f"{who} of block {block}"
+        text = f"race: {me} {mine} {self.where(at)}, which {who} {verb} (PTX line {line})"
+        if block == here:
+            text += "; no barrier orders the two"
+        machine.fault(text, "race", lanes, k, threads)
+
+
+def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[Region]:
+    """(name, bytes, alignment) -> regions with a gap after each."""
+    regions, at = [], 0
+    for name, size, alignment in sizes:
+        unit = max(alignment, 128)
+        at = -(-at // unit) * unit
+        regions.append(Region(at, at + size, name))
+        at += size + gap
+    return regions
+
+
+Access = Callable[[Lanes], None]
+
+
+def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: list[str], address: str) -> Access:
+    """`ld.space.type {outs}, [address]` for a memory with a shadow."""
+    size = np.dtype(machine.dtype(type_)).itemsize
+    total, count = size * len(outs), len(outs)
+    read = machine.registers.address(address, ins)
+    puts = [machine.registers.write(o, type_, ins) for o in outs]
+    data = space.data[: len(space.data) // total * total].view(machine.dtype(type_)).reshape(-1, count)
+    shift = total.bit_length() - 1
+    pc, count_access = machine.place(ins), machine.report.access(ins, space.name, total)
+    shadow = space.shadow
+
+    def run(on: Lanes) -> None:
+        address = read(on)
+        at = space.flat(on, address, total, "reads")
+        if shadow is not None:
+            shadow.read(on, at, total, pc)
+            count_access(on, address)
+        rows = data[at >> shift]
+        for k in range(count):
+            puts[k](on, rows[:, k])
+
+    return run
+
+
+def store(machine: Machine, ins: Instruction, space: Space, type_: str, address: str, values: list[str]) -> Access:
+    """`st.space.type [address], {values}` for a memory with a shadow."""
+    size = np.dtype(machine.dtype(type_)).itemsize
+    total, count = size * len(values), len(values)
+    read = machine.registers.address(address, ins)
+    gets = [machine.registers.read(v, type_, ins) for v in values]
+    data = space.data[: len(space.data) // total * total].view(machine.dtype(type_)).reshape(-1, count)
+    shift = total.bit_length() - 1
+    pc, count_access = machine.place(ins), machine.report.access(ins, space.name, total)
+    shadow = space.shadow
+
+    def run(on: Lanes) -> None:
+        address = read(on)
+        at = space.flat(on, address, total, "writes")
+        if shadow is not None:
+            shadow.write(on, at, total, pc)
+            count_access(on, address)
+        row = at >> shift
+        for k in range(count):
+            data[row, k] = gets[k](on)
+
+    return run

@@ -1,0 +1,161 @@
+"""Registers and operands: every register is an array over all threads; an operand becomes a function of the active
+lanes."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tir_mlir.ptx.parser import Instruction, Kernel
+from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, is_signed
+
+Lanes = Any
+"""The active lanes: a slice or a sorted array of indices."""
+Read = Callable[[Lanes], np.ndarray]
+Write = Callable[[Lanes, Any], None]
+
+_INTEGER = re.compile(r"-?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
+_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|-?\d+[eE][-+]?\d+$")
+_ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?(?:0x)?[0-9a-fA-F]+))?\s*\]$")
+
+
+class Registers:
+    """The registers of all lanes, special registers and symbols."""
+
+    def __init__(self, kernel: Kernel, lanes: int, special: dict[str, np.ndarray], symbols: dict[str, int]):
+        self.lanes = lanes
+        self.types = kernel.registers
+        self.special = special
+        self.symbols = symbols
+        self.bits: dict[str, np.ndarray] = {}
+        for name, type_ in kernel.registers.items():
+            width = np.dtype(DTYPES[type_]).itemsize
+            self.bits[name] = np.zeros(lanes, np.bool_ if type_ == "pred" else UNSIGNED[width])
+
+    def unknown(self, text: str, at: Instruction) -> NoReturn:
+        from tir_mlir.errors import PtxError
+
+        raise PtxError(f"operand `{text}` of `{at.text}` is not known", "instruction", at.line, at.source)
+
+    def read(self, text: str, type_: str, at: Instruction) -> Read:
+        """The values of an operand as a type: a register of the same width, or the low bits of a wider one."""
+        dtype = np.dtype(DTYPES[type_])
+        if text.startswith("!"):
+            inner = self.read(text[1:].strip(), type_, at)
+            return lambda on: ~inner(on)
+        if text in self.bits:
+            return _reading(self.bits[text], dtype, lambda: self.unknown(text, at))
+        if text in self.special:
+            values = self.special[text]
+            values = values.view(dtype) if values.itemsize == dtype.itemsize else values.astype(dtype)
+        else:
+            values = np.broadcast_to(self.constant(text, dtype, at), (self.lanes,))
+        return lambda on: values[on]
+
+    def constant(self, text: str, dtype: Any, at: Instruction) -> np.ndarray:
+        """A literal or a symbol as an array of no dimensions."""
+        width = np.dtype(dtype).itemsize
+        if text in self.symbols:
+            return np.array(self.symbols[text], np.int64).astype(dtype)
+        if text[:2] in ("0f", "0F") and len(text) == 10:
+            bits, have = int(text[2:], 16), 4
+        elif text[:2] in ("0d", "0D") and len(text) == 18:
+            bits, have = int(text[2:], 16), 8
+        elif _INTEGER.match(text):
+            value = int(text.rstrip("U"), 0) if not re.match(r"-?0\d", text) else int(text.rstrip("U"), 8)
+            if np.dtype(dtype).kind == "f":
+                return np.array(value, dtype)
+            if np.dtype(dtype).kind == "b":
+                return np.array(bool(value))
+            return np.array(value & ((1 << 8 * width) - 1), UNSIGNED[width]).view(dtype)
+        elif _FLOAT.match(text):
+            value = np.array(float(text), dtype if np.dtype(dtype).kind == "f" else {4: "f4", 8: "f8"}[width])
+            return value.view(dtype)
+        elif text in ("true", "false"):
+            return np.array(text == "true").astype(dtype)
+        elif text == "WARP_SZ":
+            return np.array(32, dtype)
+        else:
+            self.unknown(text, at)
+        if np.dtype(dtype).kind == "f" and have != width:
+            number = struct.unpack(">f" if have == 4 else ">d", bits.to_bytes(have, "big"))[0]
+            return np.array(number, dtype)
+        return np.array(bits, UNSIGNED[have]).astype(UNSIGNED[width]).view(dtype)
+
+    def write(self, text: str, type_: str, at: Instruction) -> Write:
+        """Stores values of a type in a register; a wider register gets them extended by sign or zero."""
+        if text == "_":
+            return lambda on, v: None
+        if text not in self.bits:
+            self.unknown(text, at)
+        bits, dtype = self.bits[text], np.dtype(DTYPES[type_])
+        if bits.itemsize == dtype.itemsize and (bits.dtype == np.bool_) == (dtype == np.bool_):
+            target = bits.view(dtype)
+        elif bits.itemsize > dtype.itemsize and bits.dtype != np.bool_ and dtype != np.bool_:
+            target = bits.view(SIGNED[bits.itemsize]) if is_signed(type_) else bits
+            if dtype.kind == "f":
+
+                def put_bits(on: Lanes, v: Any) -> None:
+                    target[on] = np.asarray(v, dtype).view(UNSIGNED[dtype.itemsize])
+
+                return put_bits
+        else:
+            from tir_mlir.errors import PtxError
+
+            have = self.types[text]
+            raise PtxError(
+                f"`{at.text}` writes .{type_} to {text}, which is .{have}", "instruction", at.line, at.source
+            )
+
+        def put(on: Lanes, v: Any) -> None:
+            target[on] = v
+
+        return put
+
+    def rows(self, text: str, type_: str, at: Instruction) -> np.ndarray:
+        """A register of all lanes as a view of a type."""
+        if text not in self.bits:
+            self.unknown(text, at)
+        return self.bits[text].view(DTYPES[type_])
+
+    def address(self, text: str, at: Instruction) -> Read:
+        """The address `[base+offset]` as 64-bit integers."""
+        match = _ADDRESS.match(text)
+        if match is None:
+            self.unknown(text, at)
+        base, offset = match.group(1), int(match.group(2) or "0", 0)
+        if base in self.bits:
+            bits = self.bits[base]
+            if bits.itemsize == 8:
+                wide = bits.view(np.int64)
+                return (lambda on: wide[on] + offset) if offset else (lambda on: wide[on])
+            return lambda on: bits[on].astype(np.int64) + offset
+        if base in self.special:
+            self.unknown(text, at)
+        values = np.broadcast_to(self.constant(base, np.int64, at) + offset, (self.lanes,))
+        return lambda on: values[on]
+
+
+def _reading(bits: np.ndarray, dtype: np.dtype, unknown: Callable[[], NoReturn]) -> Read:
+    """The low bits of a register as a type."""
+    if (bits.dtype == np.bool_) != (dtype == np.bool_):
+        unknown()
+    if bits.itemsize == dtype.itemsize:
+        values = bits.view(dtype)
+        return lambda on: values[on]
+    if bits.itemsize < dtype.itemsize:
+        unknown()
+    narrow = UNSIGNED[dtype.itemsize]
+    return lambda on: bits[on].astype(narrow).view(dtype)
+
+
+def vector(text: str) -> list[str]:
+    """`{%r1, %r2}` -> its elements; one operand -> itself."""
+    from tir_mlir.ptx.parser import split
+
+    text = text.strip()
+    return list(split(text[1:-1])) if text.startswith("{") else [text]

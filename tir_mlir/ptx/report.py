@@ -1,0 +1,125 @@
+"""What a launch did, counted: instructions by kind, divergent branches, barriers, bank conflicts, sectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.ptx.parser import Instruction
+
+
+@dataclass
+class AccessCount:
+    """The accesses of one instruction. `requests`: warps that executed it; `units`: passes over the banks of shared
+    memory, or sectors of 32 bytes of global memory; `least`: units if each were used in full."""
+
+    line: int
+    source: tuple[str, int] | None
+    text: str
+    space: str
+    requests: int = 0
+    units: int = 0
+    least: int = 0
+
+
+@dataclass
+class Report:
+    """The counts of a launch. `instructions`: by kind, one for each warp; `accesses`: by instruction of shared and
+    global memory; `branches` and `divergent`: of warps; `barriers`: of blocks."""
+
+    kernel: str = ""
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    instructions: dict[str, int] = field(default_factory=dict)
+    accesses: list[AccessCount] = field(default_factory=list)
+    branches: int = 0
+    divergent: int = 0
+    barriers: int = 0
+
+    def _sum(self, space: str, name: str) -> int:
+        return sum(getattr(a, name) for a in self.accesses if a.space == space)
+
+    @property
+    def shared_requests(self) -> int:
+        return self._sum("shared", "requests")
+
+    @property
+    def shared_passes(self) -> int:
+        """Passes over the banks; without conflicts, as many as `shared_least`."""
+        return self._sum("shared", "units")
+
+    @property
+    def shared_least(self) -> int:
+        return self._sum("shared", "least")
+
+    @property
+    def bank_conflicts(self) -> int:
+        """Passes that a layout without conflicts would not take."""
+        return self.shared_passes - self.shared_least
+
+    @property
+    def global_requests(self) -> int:
+        return self._sum("global", "requests")
+
+    @property
+    def sectors(self) -> int:
+        """Sectors of 32 bytes of global memory that were moved."""
+        return self._sum("global", "units")
+
+    @property
+    def sectors_least(self) -> int:
+        return self._sum("global", "least")
+
+    def access(self, ins: Instruction, space: str, size: int) -> Callable[[Any, np.ndarray], None]:
+        """A counter for the accesses of an instruction."""
+        from tir_mlir.ptx.requests import counter
+
+        row = AccessCount(ins.line, ins.source, ins.text, space)
+        self.accesses.append(row)
+        return counter(row, size)
+
+    def merge(self, report: Report) -> None:
+        """Add the counts of other blocks of the same launch."""
+        for name, n in report.instructions.items():
+            self.instructions[name] = self.instructions.get(name, 0) + n
+        if not self.accesses:
+            self.accesses = report.accesses
+        else:
+            for mine, more in zip(self.accesses, report.accesses, strict=True):
+                mine.requests += more.requests
+                mine.units += more.units
+                mine.least += more.least
+        self.branches += report.branches
+        self.divergent += report.divergent
+        self.barriers += report.barriers
+
+    def __str__(self) -> str:
+        grid, block = " x ".join(map(str, self.grid)), " x ".join(map(str, self.block))
+        lines = [f"kernel {self.kernel}: grid {grid}, block {block}", ""]
+        rows = [
+            ("instructions of warps", str(sum(self.instructions.values())), ""),
+            ("branches of warps", str(self.branches), f"{self.divergent} divergent"),
+            ("barriers of blocks", str(self.barriers), ""),
+            ("shared requests", str(self.shared_requests),
+             f"{_ratio(self.shared_passes, self.shared_requests)} passes each, {self.bank_conflicts} by conflicts"),
+            ("global requests", str(self.global_requests),
+             f"{_ratio(self.sectors, self.global_requests)} sectors each, {self.sectors_least} are needed"),
+        ]  # fmt: skip
+        lines += [f"{a:<24}{b:>10}  {c}".rstrip() for a, b, c in rows]
+        used = [a for a in self.accesses if a.requests]
+        if used:
+            lines += ["", f"{'line':>6} {'requests':>9} {'each':>6} {'least':>6}  instruction"]
+            for a in sorted(used, key=lambda a: a.line):
+                each, least = _ratio(a.units, a.requests), _ratio(a.least, a.requests)
+                lines.append(f"{a.line:>6} {a.requests:>9} {each:>6} {least:>6}  {a.text}")
+        lines += ["", "instructions by kind"]
+        for name, n in sorted(self.instructions.items(), key=lambda item: (-item[1], item[0])):
+            lines.append(f"{n:>10}  {name}")
+        return "\n".join(lines)
+
+
+def _ratio(a: int, b: int) -> str:
+    return f"{a / b:.2f}".rstrip("0").rstrip(".") if b else "0"

@@ -1,0 +1,136 @@
+"""Who accessed each granule of a memory last: finds races and reads of what nobody wrote.
+
+A granule is as large as the smallest access of the kernel to this memory. Plain writes conflict with every access of
+another thread, atomic ones with plain accesses only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tir_mlir.ptx.order import HOST, LANE, NEVER, Epochs
+from tir_mlir.ptx.registers import Lanes
+
+Report = Callable[[str, int, int, int, str], None]
+"""Raises the error of a race: what, the lane, its address, the other stamp, the other's access."""
+
+
+class AccessSet:
+    """Accesses that do not conflict with each other: of each granule the last one, and one of another thread of the
+    same epoch; for memory that all blocks see also the first one, and one of another block."""
+
+    def __init__(self, granules: int, order: Epochs, across_blocks: bool):
+        self.order = order
+        self.last = np.zeros(granules, np.int64)
+        self.second = np.zeros(granules, np.int64)
+        self.first = np.zeros(granules, np.int64) if across_blocks else None
+        self.abroad = np.zeros(granules, np.int64) if across_blocks else None
+        self.used = False
+
+    def add(self, lanes: Lanes, at: np.ndarray, stamps: np.ndarray) -> None:
+        """Record accesses; several lanes may access one granule."""
+        self.used = True
+        before = self.last[at]
+        shared = before >= self.order.floor[lanes]
+        if shared.any():
+            shared &= ((before ^ stamps) & LANE) != 0
+            self.second[at[shared]] = before[shared]
+        self.last[at] = stamps
+        lost = self.last[at] != stamps
+        if lost.any():
+            self.second[at[lost]] = stamps[lost]
+        if self.first is not None and self.abroad is not None:
+            first = self.first[at]
+            new = first == 0
+            if new.any():
+                self.first[at[new]] = stamps[new]
+                first = self.first[at]
+            other = self.order.foreign(first, lanes)
+            if other.any():
+                self.abroad[at[other]] = stamps[other]
+
+    def conflicts(self, lanes: Lanes, at: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Which lanes conflict with a recorded access, and its stamps."""
+        if not self.used:
+            return None
+        for records in (self.last, self.second):
+            stamps = records[at]
+            bad = self.order.unordered(stamps, lanes)
+            if bad.any():
+                return bad, stamps
+        for records in (self.first, self.abroad):
+            if records is not None:
+                stamps = records[at]
+                bad = self.order.foreign(stamps, lanes)
+                if bad.any():
+                    return bad, stamps
+        return None
+
+
+class Shadow:
+    """The shadow of a memory of `size` bytes. `across_blocks`: all blocks see the memory."""
+
+    def __init__(self, size: int, granule: int, order: Epochs, across_blocks: bool, report: Report):
+        self.shift = granule.bit_length() - 1
+        granules = (size >> self.shift) + 1
+        self.order, self.across, self.report = order, across_blocks, report
+        self.writes = np.full(granules, NEVER, np.int64)
+        self.reads = AccessSet(granules, order, across_blocks)
+        self.atomics = AccessSet(granules, order, across_blocks)
+
+    def given(self, start: int, end: int) -> None:
+        """These bytes were written before the launch."""
+        self.writes[start >> self.shift : -(-end >> self.shift)] = HOST
+
+    def _granules(self, at: np.ndarray, size: int) -> list[np.ndarray]:
+        first = at >> self.shift
+        return [first + j if j else first for j in range(max(1, size >> self.shift))]
+
+    def _writers(self, lanes: Lanes, at: np.ndarray, what: str, unwritten: bool) -> None:
+        """Conflicts with plain writes."""
+        stamps = self.writes[at]
+        if unwritten and stamps.min() < 0:
+            self.report("unwritten", int(np.argmin(stamps)), int(at[np.argmin(stamps)]), NEVER, what)
+        bad = self.order.unordered(stamps, lanes)
+        if not bad.any() and self.across and (stamps > HOST).any():
+            bad = self.order.foreign(stamps, lanes)
+        if bad.any():
+            k = int(np.argmax(bad))
+            self.report(f"{what} after write", k, int(at[k]), int(stamps[k]), "wrote")
+
+    def _set(self, accesses: AccessSet, lanes: Lanes, at: np.ndarray, what: str, verb: str) -> None:
+        conflict = accesses.conflicts(lanes, at)
+        if conflict is not None:
+            k = int(np.argmax(conflict[0]))
+            self.report(what, k, int(at[k]), int(conflict[1][k]), verb)
+
+    def read(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
+        """Plain reads of `size` bytes at these addresses."""
+        stamps = self.order.stamp(lanes, pc)
+        for granule in self._granules(at, size):
+            self._writers(lanes, granule, "reads", True)
+            self._set(self.atomics, lanes, granule, "reads", "changed atomically")
+            self.reads.add(lanes, granule, stamps)
+
+    def write(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
+        """Plain writes of `size` bytes at these addresses."""
+        stamps = self.order.stamp(lanes, pc)
+        for granule in self._granules(at, size):
+            self._writers(lanes, granule, "writes", False)
+            self._set(self.reads, lanes, granule, "writes", "read")
+            self._set(self.atomics, lanes, granule, "writes", "changed atomically")
+            self.writes[granule] = stamps
+            lost = self.writes[granule] != stamps
+            if lost.any():
+                k = int(np.argmax(lost))
+                self.report("writes", k, int(granule[k]), int(self.writes[granule[k]]), "writes at the same time")
+
+    def change(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
+        """Atomic changes of `size` bytes at these addresses."""
+        stamps = self.order.stamp(lanes, pc)
+        for granule in self._granules(at, size):
+            self._writers(lanes, granule, "changes", True)
+            self._set(self.reads, lanes, granule, "changes", "read")
+            self.atomics.add(lanes, granule, stamps)
