@@ -54,6 +54,39 @@ POSITIONS = {
 
 MODULE_PASSES = tuple(POSITIONS)
 
+GPU_POSITIONS = {
+    **{
+        name: POSITIONS[name]
+        for name in (
+            "tir-lower-ignored-annotations",
+            "tir-lower-fastmath",
+            "tir-lower-reciprocals",
+            "tir-lower-empty-reductions",
+            "tir-lower-strides-align",
+            "tir-lower-blocks",
+            "tir-lower-searches",
+            "tir-lower-collapse-dims",
+            "tir-lower-conditions",
+        )
+    },
+    "tir-lower-gpu-memory": "on loops: of those over one axis, each is one of its own",
+    "tir-lower-gpu-block-copies": "elements are final, and loops still those of the serial program",
+    "tir-lower-gpu-axes": "buffers are placed; what is outside of an axis is still plain to see",
+    "tir-lower-bools": "accesses and places of buffers are final",
+    "tir-lower-strides": "shapes are final",
+    "tir-lower-gpu-kernels": "last: what a thread does is final",
+}
+"""Our passes from blocks to kernels, in order, each with the reason for its position."""
+
+GPU_PASSES = tuple(GPU_POSITIONS)
+
+NVVM_PASSES = (
+    "gpu.module(lower-affine,canonicalize,cse,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
+    "convert-gpu-to-nvvm{{use-bare-ptr-memref-call-conv=true index-bitwidth={index_bits}}},canonicalize,cse,"
+    "reconcile-unrealized-casts)"
+)
+"""Upstream passes from kernels to the llvm and nvvm dialects."""
+
 CLEANUP = ("canonicalize", "cse")
 
 LOOP_PASSES = (

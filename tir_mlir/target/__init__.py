@@ -1,11 +1,13 @@
-"""Target CPUs, as seen by schedules and code generation."""
+"""Targets, CPUs and GPUs, as seen by schedules and code generation."""
 
 from __future__ import annotations
 
 import functools
 from pathlib import Path
 
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.target.cpu import Target
+from tir_mlir.target.gpu import CUDA, host_gpu
 from tir_mlir.target.host import architecture, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
@@ -29,18 +31,25 @@ from tir_mlir.target.predefined import (
 )
 
 __all__ = [
-    "AVX2", "AVX512", "AVX512_VNNI", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS",
-    "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen", "host", "named",
+    "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "RVV", "RVV_128",
+    "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen", "host", "host_gpu", "named",
 ]  # fmt: skip
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
-def chosen(target: Target | str | None) -> Target:
-    """A target as schedules take it: a Target, the name of a predefined one, None or "llvm" for this machine."""
-    if isinstance(target, Target):
-        return target
-    return host() if target is None or (isinstance(target, str) and target == "llvm") else named(target)
+def chosen(target: Target | CUDA | str | None) -> Target:
+    """A CPU as schedules take it: a Target, the name of a predefined one, None or "llvm" for this machine. Raises
+    BuildError for a GPU."""
+    if target is None or (isinstance(target, str) and target == "llvm"):
+        return host()
+    cpu = target if isinstance(target, (Target, CUDA)) else named(target)
+    if isinstance(cpu, CUDA):
+        raise BuildError(
+            f"{cpu.chip} is a GPU, and this is for CPUs; for GPUs there are sch.bind, cache_read to shared and local, "
+            'and build(sch, target="cuda")'
+        )
+    return cpu
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The predefined CPUs, by name: Linux (or WebAssembly), one core, typical caches."""
+"""The predefined targets, by name. CPUs: Linux (or WebAssembly), one core, typical caches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.target.cpu import Target
+from tir_mlir.target.gpu import CUDA, PRODUCTS, gpu_named
 
 
 def _x86(cpu: str, bits: int, registers: int, l2: int, *features: str, l1: int = 32 << 10) -> Target:
@@ -57,12 +58,19 @@ WASM_SIMD = Target(
 NAMES = {name.lower(): value for name, value in list(globals().items()) if isinstance(value, Target)}
 
 
-def named(name: str) -> Target:
-    """The predefined target of a name: `named("zen4")` is ZEN4. Upper and lower case, `-` and `_` are the same.
-    Raises BuildError with the nearest name."""
+def named(name: str) -> Target | CUDA:
+    """The target of a name: `named("zen4")` is ZEN4, `named("nvidia/tesla-p100")` is CUDA("sm_60"). Upper and lower
+    case, `-` and `_` are the same. Raises BuildError with the nearest name."""
     plain = name.lower().replace("-", "_") if isinstance(name, str) else ""
-    if plain not in NAMES:
-        near = difflib.get_close_matches(plain, NAMES, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise BuildError(f"unknown target {short_repr(name)}{hint}; known: 'llvm', {', '.join(map(repr, NAMES))}")
-    return NAMES[plain]
+    if plain in NAMES:
+        return NAMES[plain]
+    if isinstance(name, str) and (gpu := gpu_named(name)) is not None:
+        return gpu
+    if isinstance(name, str) and name.lower().startswith(("nvidia/", "sm_", "cuda")):
+        near = difflib.get_close_matches(name.lower(), PRODUCTS, 3)
+        hint = f" (near: {', '.join(map(repr, near))})" if near else ""
+        raise BuildError(f'unknown GPU {short_repr(name)}{hint}; fix: its compute capability, CUDA("sm_80")')
+    near = difflib.get_close_matches(plain, NAMES, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    known = f"'llvm', {', '.join(map(repr, NAMES))}, 'cuda', 'nvidia/nvidia-a100' and others"
+    raise BuildError(f"unknown target {short_repr(name)}{hint}; known: {known}")

@@ -1,1 +1,1 @@
-"""Thread-bound nests to GPU kernels: sums over threads, memory, axes, barriers."""
+"""Nests of bound loops to the kernels of a GPU: sums over threads, memory by scope, axes, barriers, `gpu.func`."""

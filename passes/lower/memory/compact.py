@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     edit,
     emit_map,
+    func_of,
     is_loop,
     only_reads,
     owner_op,
@@ -54,33 +55,38 @@ def run(module: ir.Module) -> None:
         compact(func)
 
 
-def compact(func: Func) -> None:
-    """The same for one function."""
-    for value, plan in _plans(func):
+Copies = Callable[[Buffer, Sequence[ir.Operation]], Sequence[bool] | None]
+"""Of the loops around all uses of a buffer, which have a copy for each iteration; None: the buffer stays as it is."""
+
+
+def compact(func: Func, copies: Copies = lambda buffer, loops: [True] * len(loops)) -> None:
+    """The same for one function. `copies`: which loops a buffer may be private to. The region is then that of all
+    iterations of the others together, and the position outside of the first of them."""
+    for value, plan in _plans(func, copies):
         _apply(value, plan)
 
 
 @only_reads
-def _plans(func: Func) -> list[tuple[ir.Value, Plan]]:
+def _plans(func: Func, copies: Copies) -> list[tuple[ir.Value, Plan]]:
     """The buffers of a function that move or shrink. No plan depends on another: it holds loops and shape variables,
     which all stay."""
     domains: lifetimes.Domains = {}
     values = [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]
-    return [(value, plan) for value in values if (plan := _plan(value, domains))]
+    return [(value, plan) for value in values if (plan := _plan(value, domains, copies))]
 
 
 @dataclass
 class Plan:
-    """The new position of a buffer; for each dimension the offset to subtract and the new static extent (None:
-    unchanged).
+    """The new position of a buffer (None: unchanged); for each dimension the offset to subtract and the new static
+    extent (None: unchanged).
     """
 
-    home: ir.Operation | None
+    home: ir.Block | None
     mins: list[Index]
     extents: list[int | None]
 
 
-def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
+def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies) -> Plan | None:
     """The best placement that can be proved; None to keep the buffer."""
     buffer = Buffer(value)
     if not _is_plain(buffer.type) or is_used_whole(value):
@@ -95,18 +101,31 @@ def _plan(value: ir.Value, domains: lifetimes.Domains) -> Plan | None:
         return None
     loops = _outside_lanes(lifetimes.common_loops(users))
     first = len([p for p in walk.parents(owner_op(value)) if is_loop(p)])
-    depth = _private_depth(buffer, touches, first, len(loops))
-    target = loops[depth - 1] if depth > first else None
+    loops = loops[: _private_depth(buffer, touches, first, len(loops))]
+    if (own := copies(buffer, loops)) is None:
+        return None
+    depth = list(own).index(False) if False in own else len(own)
     mins, extents = _unchanged(buffer)
     if can_reindex(value):
         try:
             with sets.question(f"the region of buffer {buffer.name}"):
-                mins, extents = _box(buffer, _reach(touches, users, domains), [Loop(p).var for p in loops[:depth]])
+                reach = [_of_all(part, own) for part in _reach(touches, users, domains)]
+                mins, extents = _box(
+                    buffer, reach, [Loop(p).var for p, is_own in zip(loops, own, strict=True) if is_own]
+                )
         except NotProvable:
             pass
-    if target is None and all(e is None for e in extents):
+    home = None if depth == first else Loop(loops[depth - 1]).body if depth else func_of(owner_op(value)).body
+    if home is None and all(e is None for e in extents):
         return None
-    return Plan(target, mins, extents)
+    return Plan(home, mins, extents)
+
+
+def _of_all(reach: isl.Map, own: Sequence[bool]) -> isl.Map:
+    """{ iteration of the loops with copies of their own, ... -> elements } of all iterations of the others."""
+    for number in reversed([n for n, is_own in enumerate(own) if not is_own]):
+        reach = reach.project_out(dim_type.in_, number, 1)
+    return reach
 
 
 def _outside_lanes(loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
@@ -198,8 +217,7 @@ def _apply(value: ir.Value, plan: Plan) -> None:
         if extent is None and size is not None:
             sizes.append(size)
         shape.append(type_.shape[d] if extent is None else extent)
-    body = plan.home.regions[0].blocks[0] if plan.home is not None else None
-    spot = ir.InsertionPoint.at_block_begin(body) if body is not None else ir.InsertionPoint(old)
+    spot = ir.InsertionPoint.at_block_begin(plan.home) if plan.home is not None else ir.InsertionPoint(old)
     attributes = {n: old.attributes[n] for n in old.attributes}
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(sizes), 0])
     new_type = ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space)

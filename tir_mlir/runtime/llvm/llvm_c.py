@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
@@ -100,6 +100,8 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
 
 _ARCHITECTURES = {"x86_64": "X86", "amd64": "X86", "aarch64": "AArch64", "arm64": "AArch64"}
 _PARTS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
+_GPUS = {"nvptx64": "NVPTX"}
+"""Architectures without an assembly parser."""
 
 
 class _Functions:
@@ -136,13 +138,15 @@ def llvm() -> Any:
     return _Functions(library)
 
 
-def _initialize(library: ctypes.CDLL, architecture: str) -> None:
-    for part in _PARTS:
+def _initialize(library: ctypes.CDLL, architecture: str, parts: Sequence[str] = _PARTS) -> None:
+    for part in parts:
         getattr(library, f"LLVMInitialize{architecture}{part}")()
 
 
 def set_up(architecture: str) -> None:
     """Initialize LLVM's target for an architecture, if it is built in. Requires `llvm()`."""
+    if (gpu_name := _GPUS.get(architecture)) is not None:
+        _initialize(ctypes.CDLL(_bindings()), gpu_name, _PARTS[:-1])
     llvm_name = _ARCHITECTURES.get(architecture.lower())
     if llvm_name and llvm_name != _ARCHITECTURES.get(platform.machine().lower()):
         try:

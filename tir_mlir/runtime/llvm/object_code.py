@@ -17,7 +17,8 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm import module_parts
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
 
-_NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _OBJECT, _RETURN_STATUS = 0, 3, 2, 0, 1, 2
+_NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _RETURN_STATUS = 0, 3, 2, 0, 2
+_ASSEMBLY, _OBJECT = 0, 1
 _UNREACHABLE = 7
 LIGHT_PASSES = b"always-inline,globaldce,default<O1>"
 OPTIMIZE = b"always-inline,globaldce,deadargelim,default<O3>"  # inline kernels before optimizing them
@@ -61,6 +62,15 @@ def compile_module(
             if number > 1:
                 return _compile_parts(llvm_module, llvm_target or target(), number)
             return [_compile(llvm_module, passes, llvm_target or target(), _AGGRESSIVE if passes else _NONE)]
+
+
+def assembly_of(module: ir.Module, llvm_target: LLVMTarget, clock: Callable[[str], Any], passes: bytes) -> str:
+    """The assembly of a module in the llvm dialect, optimized for a target. Raises BuildError."""
+    with context() as llvm_context:
+        with clock("translate"):
+            llvm_module = _translated(module, "", lambda llvm_module, context: None, llvm_context)
+        with clock("compile"):
+            return _compile(llvm_module, passes, llvm_target, output=_ASSEMBLY).decode()
 
 
 def llvm_ir(module: ir.Module, link: Callable[[int, int], None]) -> str:
@@ -157,7 +167,11 @@ def _prepared(llvm_module: int | ctypes.c_void_p, llvm_target: LLVMTarget, level
 
 
 def _compile(
-    llvm_module: int | ctypes.c_void_p, passes: bytes, llvm_target: LLVMTarget, level: int = _AGGRESSIVE
+    llvm_module: int | ctypes.c_void_p,
+    passes: bytes,
+    llvm_target: LLVMTarget,
+    level: int = _AGGRESSIVE,
+    output: int = _OBJECT,
 ) -> bytes:
     with _prepared(llvm_module, llvm_target, level) as machine, ExitStack() as cleanup:
         if passes:
@@ -165,7 +179,7 @@ def _compile(
             _check_defined(llvm_module)
         buffer, why = ctypes.c_void_p(), ctypes.c_void_p()
         if llvm().LLVMTargetMachineEmitToMemoryBuffer(
-            machine, llvm_module, _OBJECT, ctypes.byref(why), ctypes.byref(buffer)
+            machine, llvm_module, output, ctypes.byref(why), ctypes.byref(buffer)
         ):
             raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
         cleanup.callback(llvm().LLVMDisposeMemoryBuffer, buffer)

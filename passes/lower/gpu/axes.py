@@ -1,0 +1,300 @@
+"""One perfect nest of axes for each kernel: blocks and threads outside, what one thread does inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, attrs, create, edit, is_symbol, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, WRITING, accessed, may_write
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.gpu.thread_tags import (
+    AXES,
+    BLOCKS,
+    THREADS,
+    is_axis,
+    is_local,
+    is_shared,
+    is_vthread,
+    kernel_nests,
+)
+from tir_mlir.passes.lower.registry import location_text, lowering, programs
+
+
+@lowering("tir-lower-gpu-axes", "Make one perfect nest of blockIdx and threadIdx loops around the work of each thread")
+def run(module: ir.Module) -> None:
+    """Make each top-level nest with bound loops one perfect nest of its axes, around the work of one thread.
+
+        for %b = 0 to 8 {               (blockIdx.x)         for %b = 0 to 8 {                          (blockIdx.x)
+          %s = memref.alloc "shared"                           %s = memref.alloc "shared"
+          for %k {                                             for %t = 0 to 64 {                       (threadIdx.x)
+            for %i = 0 to 64 {..%i..}   (threadIdx.x)  -->       for %k {
+            for %j = 0 to 16 {..%j..}   (threadIdx.x)              ..%t..
+          }                                                        if %t < 16 {..%t..}
+          store %x, %B[%b]                                       }
+        }                                                        if %t == 0 {store %x, %B[%b]}
+                                                             }}
+
+    The axes are blockIdx.z, y, x, threadIdx.z, y, x, as far as the nest has them, each with the largest extent of its
+    loops; a smaller loop becomes a condition. What is outside of the loops of an axis is done once, by the first block
+    or thread of it; writes to `local` buffers by each, as each has a copy. Virtual threads become serial loops. Shared
+    buffers are allocated outside of the threads, local ones inside. Requires blocks to be removed. Raises
+    LoweringError for bounds without a maximum, threads without a constant number, and for `local` buffers that several
+    threads would have to share.
+    """
+    for func in programs(module):
+        for nest in kernel_nests(func):
+            _Nest(func, nest).rewrite()
+
+
+@dataclass
+class _Axis:
+    """An axis of a kernel: its loops in the program, the number of its blocks or threads, and the loop it becomes."""
+
+    kind: str
+    loops: list[Loop] = field(default_factory=list)
+    extent: Index = field(default_factory=lambda: Index.constant(1))
+    var: ir.Value | None = None
+
+
+class _Nest:
+    """A top-level op with bound loops."""
+
+    def __init__(self, func: Func, top: ir.Operation):
+        self.func, self.top = func, top
+        self.axes: dict[str, _Axis] = {}
+        for op in walk.ops(top):
+            if is_axis(op):
+                self.axes.setdefault(Loop(op).kind, _Axis(Loop(op).kind)).loops.append(Loop(op))
+
+    def rewrite(self) -> None:
+        for axis in self.axes.values():
+            _check_threads(axis.loops)
+            axis.extent = _extent(axis)
+        for op in walk.ops(self.top):
+            if is_vthread(op):
+                attrs.put(op, attrs.KIND, None)
+        home, innermost = self._new_loops()
+        self._guard_outside_work(innermost)
+        self._replace_loops()
+        _place_buffers(innermost, home)
+
+    def _new_loops(self) -> tuple[ir.Block, Loop]:
+        """The perfect nest around everything. Returns where one block begins, and the innermost loop."""
+        ip, home, made = ir.InsertionPoint(self.top), self.top.block, None
+        for kind in (kind for kind in AXES if kind in self.axes):
+            axis = self.axes[kind]
+            with ip, axis.loops[0].op.location:
+                made = create.loop(axis.loops[0].name, 0, axis.extent, kind)
+            axis.var = made.var
+            ip = at_end(made.body)
+            if kind in BLOCKS:
+                home = made.body
+        assert made is not None
+        edit.move_before(self.top, list(made.body.operations)[-1])
+        return home, made
+
+    def _replace_loops(self) -> None:
+        """The old loops become conditions on the axes."""
+        for axis in self.axes.values():
+            assert axis.var is not None
+            for loop in axis.loops:
+                _replace(loop, Index.of(axis.var), axis.extent)
+
+    def _guard_outside_work(self, innermost: Loop) -> None:
+        """Do what is outside of the loops of an axis once."""
+        pending: list[tuple[ir.Block, frozenset[str]]] = [(innermost.body, frozenset())]
+        while pending:
+            body, bound = pending.pop()
+            outside: list[ir.Operation] = []
+            for op in [o.operation for o in body.operations]:
+                if not any(is_axis(inner) for inner in walk.ops(op)):
+                    outside.append(op)
+                    continue
+                self._guard(outside, bound)
+                outside = []
+                inside = bound | {Loop(op).kind} if is_axis(op) else bound
+                pending += [(block, inside) for region in op.regions for block in region.blocks]
+            self._guard(outside, bound)
+
+    def _guard(self, ops: Sequence[ir.Operation], bound: frozenset[str]) -> None:
+        """Put consecutive ops that are inside loops of the axes `bound` under the first index of all others."""
+        missing = [axis for kind, axis in self.axes.items() if kind not in bound and axis.extent.as_constant() != 1]
+        if not missing:
+            return
+        for group in _groups(ops):
+            if not all(_only_for_block(op) for op in group):
+                axes = missing
+            else:
+                axes = [axis for axis in missing if axis.kind in THREADS]
+            if not axes:
+                continue
+            with ir.InsertionPoint(group[0]), group[0].location:
+                guard = create.guard([Constraint(Index.of(_variable(axis)), is_eq=True) for axis in axes])
+            end = list(guard.regions[0].blocks[0].operations)[-1]
+            for op in group:
+                edit.move_before(op, end)
+
+
+def _check_threads(loops: Sequence[Loop]) -> None:
+    """Refuse a loop inside of another one over the same axis that needs more threads than this has."""
+    for outer in loops:
+        for inner in (loop for loop in loops if loop != outer and walk.is_inside(loop.op, outer.op)):
+            threads, needed = outer.const_extent, inner.const_extent
+            if outer.extent.same(inner.extent) or (threads and needed and needed <= threads):
+                continue
+            counts = ["a number of" if count is None else str(count) for count in (needed, threads)]
+            raise LoweringError(
+                f'{location_text(inner.op)}: loop "{inner.name}" is inside of loop "{outer.name}", both {outer.kind}: it '
+                f"needs {counts[0]} threads, and the outer one has {counts[1]}; fix: split it by the extent of the outer "
+                "one, and bind only the inner part"
+            )
+
+
+def _variable(axis: _Axis) -> ir.Value:
+    assert axis.var is not None
+    return axis.var
+
+
+def _extent(axis: _Axis) -> Index:
+    """The largest extent of the loops of an axis. Raises LoweringError."""
+    extents = [_largest(loop) for loop in axis.loops]
+    numbers = [extent.as_constant() for extent in extents]
+    if all(number is not None for number in numbers):
+        return Index.constant(max(0, *[n for n in numbers if n is not None], 0))
+    symbolic = axis.loops[numbers.index(None)]
+    if axis.kind in THREADS:
+        raise LoweringError(
+            f'{location_text(symbolic.op)}: loop "{symbolic.name}" is bound to {axis.kind}, but the number of threads '
+            "of a block is a constant; fix: split it by a constant factor and bind the inner loop"
+        )
+    if not all(extent.same(extents[0]) for extent in extents):
+        names = " and ".join(f'"{loop.name}"' for loop in axis.loops)
+        raise LoweringError(
+            f"{location_text(symbolic.op)}: loops {names} of one kernel are bound to {axis.kind} with different "
+            "extents, not all constant; fix: bind one of them to another axis, or move one to a nest of its own"
+        )
+    return extents[0]
+
+
+def _largest(loop: Loop) -> Index:
+    """The least upper bound of a loop's extent that holds for all iterations of the loops around it."""
+    box = intervals.around(loop.op)
+    exact = [loop.extent] if len(loop.lowers) == len(loop.uppers) == 1 else []
+    for extent in exact:
+        if extent.as_constant() is not None or all(is_symbol(v) for v in extent.values):
+            return extent
+    ends = [intervals.interval(upper - lower, box)[1] for upper in loop.uppers for lower in loop.lowers]
+    known = [end for end in ends if end is not None]
+    if known:
+        return Index.constant(min(known))
+    raise LoweringError(
+        f'{location_text(loop.op)}: loop "{loop.name}" is bound to {loop.kind}, but its extent has no largest value '
+        "that is a constant or an expression of sizes; fix: bind a loop with other bounds"
+    )
+
+
+def _replace(loop: Loop, axis: Index, extent: Index) -> None:
+    """A loop over an axis becomes its body at one index of the axis, where the loop has that index."""
+    start = loop.lower if len(loop.lowers) == 1 else Index.constant(0)
+    index = (start + axis).simplified()
+    below = [Constraint(upper - 1 - index) for upper in loop.uppers if not (upper - start).simplified().same(extent)]
+    above = [Constraint(index - lower) for lower in loop.lowers] if len(loop.lowers) > 1 else []
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        holder = create.guard([*above, *below]) if above or below else None
+    end = loop.op if holder is None else list(holder.regions[0].blocks[0].operations)[-1].operation
+    for op in loop.body_ops():
+        edit.move_before(op, end)
+    edit.substitute({loop.var: index})
+    edit.drop(loop.op)
+
+
+# --- what is outside of the loops of an axis ----------------------------------------------------------------------
+
+
+def _groups(ops: Sequence[ir.Operation]) -> list[list[ir.Operation]]:
+    """The runs of ops that are to be done once: they write what is not local, and define no value for others.
+
+    What writes to local buffers, and what a value outside of the run is computed from, is left to each thread.
+    """
+    apart = {op for op in ops if _is_for_each(op)}
+    while True:
+        runs = _runs(ops, apart)
+        of = {op: number for number, run in enumerate(runs) for op in run}
+        crossing = {op for op in of if any(of.get(user) != of[op] for user in _users_in(op, ops))}
+        if not crossing:
+            return [run for run in runs if any(_writes(op) for op in run)]
+        apart |= crossing
+        for op in crossing:
+            if _writes(op):
+                raise LoweringError(
+                    f"{location_text(op)}: {op.name} writes and has a result that loops over threads use; fix: move "
+                    "it into the loops"
+                )
+
+
+def _runs(ops: Sequence[ir.Operation], apart: set[ir.Operation]) -> list[list[ir.Operation]]:
+    runs: list[list[ir.Operation]] = [[]]
+    for op in ops:
+        if op in apart:
+            runs.append([])
+        else:
+            runs[-1].append(op)
+    return [run for run in runs if run]
+
+
+def _users_in(op: ir.Operation, ops: Sequence[ir.Operation]) -> list[ir.Operation | None]:
+    """The users of the results of an op, as ops of the same body."""
+    users = []
+    for result in op.results:
+        for use in result.uses:
+            user = use.owner.operation
+            while user.block != op.block:
+                user = user.parent.operation  # type: ignore[union-attr]
+            users.append(user)
+    return users
+
+
+def _is_for_each(op: ir.Operation) -> bool:
+    """Whether each thread has to do an op itself: allocations, terminators, writes to local buffers."""
+    if op.name in ALLOCS or op.name.endswith(("yield", "return")):
+        return True
+    written = _written(op)
+    return bool(written) and all(is_local(buffer) for buffer in written)
+
+
+def _only_for_block(op: ir.Operation) -> bool:
+    """Whether an op writes only to shared buffers, of which each block has its own."""
+    return all(is_shared(buffer) or is_local(buffer) for buffer in _written(op)) and not _is_opaque(op)
+
+
+def _writes(op: ir.Operation) -> bool:
+    return any(may_write(inner.name) for inner in walk.ops(op))
+
+
+def _written(op: ir.Operation) -> list[Buffer]:
+    """The buffers that loads and stores in an op write to."""
+    return [Buffer(accessed(inner)).root for inner in walk.ops(op) if inner.name in WRITING]
+
+
+def _is_opaque(op: ir.Operation) -> bool:
+    return any(may_write(inner.name) and inner.name not in WRITING for inner in walk.ops(op))
+
+
+def _place_buffers(innermost: Loop, home: ir.Block) -> None:
+    """Allocate shared buffers where a block begins; local ones stay inside the threads."""
+    for op in walk.ops(innermost.op):
+        if op.name in ALLOCS and is_shared(Buffer(op.results[0])):
+            first = next(o.operation for o in home.operations if walk.is_inside(innermost.op, o.operation))
+            edit.move_before(op, first)
+
+
+def axes_of(nest: ir.Operation) -> Iterable[Loop]:
+    """The loops over the axes of a perfect nest, outer to inner."""
+    op: ir.Operation | None = nest
+    while op is not None and is_axis(op):
+        yield Loop(op)
+        op = next((o for o in Loop(op).body_ops() if is_axis(o)), None)

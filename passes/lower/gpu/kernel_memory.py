@@ -1,0 +1,115 @@
+"""The buffers of a kernel: shared ones as attributions or one dynamic buffer, local ones at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import Buffer, attrs, bits, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.passes.lower.gpu.limits import Limits, check_shared
+from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_shared
+from tir_mlir.passes.lower.registry import location_text
+
+GLOBAL, WORKGROUP, PRIVATE = (f"#gpu.address_space<{name}>" for name in ("global", "workgroup", "private"))
+ALIGNMENT = 16
+"""Bytes: the widest load or store of a thread."""
+
+
+def device_type(type_: ir.Type) -> ir.Type:
+    """The memref type with a memory space of the gpu dialect for that of its scope."""
+    memref = ir.MemRefType(type_)
+    space = memref.memory_space
+    if space is None:
+        return _in_space(memref, GLOBAL)
+    if not isinstance(space, ir.StringAttr):
+        return type_
+    if space.value == "local":
+        return _in_space(memref, PRIVATE)
+    return _in_space(memref, WORKGROUP if space.value.startswith("shared") else GLOBAL)
+
+
+def _in_space(type_: ir.MemRefType, space: str) -> ir.MemRefType:
+    return ir.MemRefType.get(type_.shape, type_.element_type, type_.layout, ir.Attribute.parse(space))
+
+
+def check_scopes(kernel: str, allocs: Sequence[ir.Operation]) -> None:
+    """Refuse buffers that a kernel cannot allocate. Raises LoweringError."""
+    for op in allocs:
+        buffer = Buffer(op.results[0])
+        if not is_shared(buffer) and not is_local(buffer):
+            raise LoweringError(
+                f'{kernel}: buffer "{buffer.name}" of scope "{buffer.scope}" is allocated inside of the loops over '
+                "blocks and threads; fix: set_scope to shared (one copy a block) or local (one a thread), or allocate "
+                "it outside of the bound loops"
+            )
+        if not buffer.type.has_static_shape:
+            raise LoweringError(
+                f'{location_text(op)}: buffer "{buffer.name}" of scope "{buffer.scope}" has no constant size '
+                f"({buffer.type}), which memory of a kernel must have; fix: split the loops by constants, so that a "
+                "tile has one"
+            )
+
+
+def bytes_of(buffer: Buffer) -> int:
+    """The size of a buffer of constant shape."""
+    return prod(n or 0 for n in buffer.shape) * max(bits(buffer.dtype) // 8, 1)
+
+
+def shared_allocs(top: ir.Operation) -> list[ir.Operation]:
+    return [op for op in walk.ops(top) if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
+
+
+def offsets_of(kernel: str, allocs: Sequence[ir.Operation], limits: Limits) -> tuple[list[int], int]:
+    """The offsets of shared buffers one after the other, and the bytes of all. Raises LoweringError."""
+    offsets, end = [], 0
+    sizes = [(Buffer(op.results[0]).name, bytes_of(Buffer(op.results[0]))) for op in allocs]
+    for _, size in sizes:
+        offsets.append(end)
+        end += -(-size // ALIGNMENT) * ALIGNMENT
+    check_shared(kernel, sizes, end, limits)
+    return offsets, end
+
+
+def to_dynamic(allocs: Sequence[ir.Operation], offsets: Sequence[int], start: ir.InsertionPoint) -> None:
+    """Shared buffers become parts of the one that the launch asks for, created at `start`."""
+    index = ir.IndexType.get()
+    dynamic = ir.ShapedType.get_dynamic_size()
+    byte = ir.IntegerType.get_signless(8)
+    room_type = ir.MemRefType.get([dynamic], byte, memory_space=ir.Attribute.parse(WORKGROUP))
+    with start:
+        room = ir.Operation.create("gpu.dynamic_shared_memory", [room_type]).results[0]
+        for op, offset in zip(allocs, offsets, strict=True):
+            with op.location:
+                place = ir.Operation.create(
+                    "arith.constant", [index], [], {"value": ir.IntegerAttr.get(index, offset)}
+                ).results[0]
+                type_ = device_type(op.results[0].type)
+                view = ir.Operation.create("memref.view", [type_], [room, place], _named(op))
+            op.results[0].replace_all_uses_with(view.results[0])
+            op.erase()
+
+
+def to_arguments(allocs: Sequence[ir.Operation], arguments: Sequence[ir.Value]) -> None:
+    """Shared buffers become workgroup attributions."""
+    for op, argument in zip(allocs, arguments, strict=True):
+        op.results[0].replace_all_uses_with(argument)
+        op.erase()
+
+
+def to_stack(allocs: Sequence[ir.Operation], start: ir.InsertionPoint) -> None:
+    """Local buffers are allocated at the start of the kernel: a loop would allocate in each iteration."""
+    for op in allocs:
+        facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT), **_named(op)}
+        facts["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([0, 0])
+        with start, op.location:
+            buffer = ir.Operation.create("memref.alloca", [device_type(op.results[0].type)], [], facts)
+        op.results[0].replace_all_uses_with(buffer.results[0])
+        op.erase()
+
+
+def _named(op: ir.Operation) -> dict[str, ir.Attribute]:
+    return {attrs.NAME: op.attributes[attrs.NAME]} if attrs.NAME in op.attributes else {}

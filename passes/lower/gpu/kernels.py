@@ -1,0 +1,251 @@
+"""Outline the nests of axes as `gpu.func` kernels, which the function launches in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.analysis import has_distinct_buffers
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, dtypes, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, VIEWS, may_write
+from tir_mlir.passes.lower.gpu import kernel_memory
+from tir_mlir.passes.lower.gpu.axes import axes_of
+from tir_mlir.passes.lower.gpu.limits import Limits, check_block, check_grid
+from tir_mlir.passes.lower.gpu.pointers import buffer_at, has_constant_size, pointer_of, pointer_type
+from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_shared, kernel_nests
+from tir_mlir.passes.lower.registry import location_text, lowering, programs
+from tir_mlir.passes.lower.retype_module import retype
+
+
+@lowering("tir-lower-gpu-kernels", "Outline nests of axes as gpu.func kernels, and launch them in order")
+def run(module: ir.Module, limits: Limits | None = None, **numbers: int | str) -> None:
+    """Make each perfect nest of axes a kernel, and the function one that launches them.
+
+        func.func @f(%A, %B) {                         func.func @f(%A, %B) {
+          for %b = 0 to 8 {      (blockIdx.x)            gpu.launch_func @f_kernels::@f_kernel
+            %s = memref.alloc "shared"           -->         blocks in (8, 1, 1) threads in (64, 1, 1) args(%A, %B)
+            for %t = 0 to 64 {   (threadIdx.x)         }
+              ..%b..%t..                               gpu.module @f_kernels {
+          }}                                             gpu.func @f_kernel(%A, %B) workgroup(%s) kernel {..}
+        }                                              }
+
+    Kernels are called f_kernel, f_kernel_1, ... Their arguments are the buffers, then the sizes that they use. Shared
+    buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. `numbers`:
+    fields of `Limits`, for `tir-opt`. Raises LoweringError for what exceeds them, and for work outside of the nests.
+    """
+    limits = limits or Limits(**{key: int(value) for key, value in numbers.items()})  # type: ignore[arg-type]
+    for func in programs(module):
+        nests = kernel_nests(func)
+        _check_host(func, nests)
+        kernels = [_Kernel(func, nest, number, limits) for number, nest in enumerate(nests)]
+        if kernels:
+            module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+            holder = _kernel_module(module, func)
+            for kernel in kernels:
+                kernel.outline(holder)
+            retype(walk.ops(func.op), kernel_memory.device_type)
+
+
+def _check_host(func: Func, nests: Sequence[ir.Operation]) -> None:
+    """Refuse loops and statements that no kernel would run. Raises LoweringError."""
+    for op in func.body_ops():
+        if op in nests or not any(may_write(inner.name) for inner in walk.ops(op) if inner.name not in ALLOCS):
+            continue
+        if op.name == "func.call":
+            what = f"the call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
+            fix = "inline the function"
+        elif is_loop(op):
+            what, fix = f'loop "{Loop(op).name}"', 'bind it, for example sch.bind(loop, "blockIdx.x")'
+        else:
+            what = f"{_statement(op)}"
+            fix = "put it into a loop, for example by add_unit_loop, and bind that"
+        raise LoweringError(
+            f"{location_text(op)}: {what} of function {func.name} is not bound to blocks or threads, and a GPU runs "
+            f"nothing else; fix: {fix}"
+        )
+
+
+def _statement(op: ir.Operation) -> str:
+    store = next(inner for inner in walk.ops(op) if may_write(inner.name))
+    if store.name in MEMREF_OPERAND:
+        return f'the write to buffer "{Buffer(store.operands[MEMREF_OPERAND[store.name]]).name}"'
+    return store.name
+
+
+def _kernel_module(module: ir.Module, func: Func) -> ir.Block:
+    """An empty `gpu.module` for the kernels of a function."""
+    with ir.InsertionPoint(module.body), func.op.location:
+        op = ir.Operation.create(
+            "gpu.module", attributes={"sym_name": ir.StringAttr.get(f"{func.name}_kernels")}, regions=1
+        )
+    return op.regions[0].blocks.append()
+
+
+@dataclass
+class _Kernel:
+    """A nest that becomes a kernel."""
+
+    func: Func
+    nest: ir.Operation
+    number: int
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        self.name = f"{self.func.name}_kernel" + (f"_{self.number}" if self.number else "")
+        self.axes = {loop.kind: loop for loop in axes_of(self.nest)}
+        self.innermost = [*axes_of(self.nest)][-1]
+        self.extents = {kind: self.axes[kind].extent if kind in self.axes else Index.constant(1) for kind in AXES}
+        self.block = [self.extents[f"threadIdx.{axis}"].as_constant() or 0 for axis in "xyz"]
+        self.allocs = [op for op in walk.ops(self.nest) if op.name in ALLOCS]
+        self._check()
+
+    def _check(self) -> None:
+        where = f"{location_text(self.nest)}: kernel {self.name}"
+        loops = ", ".join(f'loop "{loop.name}" is {loop.kind}' for loop in self.axes.values())
+        check_block(where, self.block, loops, self.limits)
+        check_grid(where, [self.extents[f"blockIdx.{axis}"].as_constant() for axis in "xyz"], loops, self.limits)
+        kernel_memory.check_scopes(where, self.allocs)
+        for op in walk.ops(self.innermost.op):
+            if op.name in ("func.call", "llvm.call"):
+                name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+                raise LoweringError(f"{location_text(op)}: {self.func.name} calls {name}, which has no code for a GPU")
+        self.shared = [op for op in self.allocs if is_shared(Buffer(op.results[0]))]
+        self.offsets, self.shared_bytes = kernel_memory.offsets_of(where, self.shared, self.limits)
+        self.is_dynamic = self.shared_bytes > self.limits.shared_static
+
+    def outline(self, holder: ir.Block) -> None:
+        captured, inner = _captured(self.nest, self.func)
+        with ir.InsertionPoint(self.nest), self.nest.location:
+            self._launch([pointer_of(value) for value in captured])
+        body = self._create(holder, captured)
+        start = ir.InsertionPoint(list(body.operations)[-1])
+        values = dict(zip(captured, body.arguments, strict=False))
+        with start, self.nest.location:
+            ids = {kind: _axis_index(kind) for kind in self.axes}
+            for value in captured:
+                values[value] = buffer_at(value, values)
+            for op in inner:  # views of arguments, constants
+                copy = op.clone(start).operation
+                for number, operand in enumerate(list(copy.operands)):
+                    copy.operands[number] = values.get(operand, operand)
+                values.update(zip(op.results, copy.results, strict=True))
+        self._fill(body, start, ids, values)
+
+    def _fill(
+        self,
+        body: ir.Block,
+        start: ir.InsertionPoint,
+        ids: dict[str, ir.Value],
+        values: dict[ir.Value, ir.Value],
+    ) -> None:
+        """Move what one thread does into the body of the kernel."""
+        kernel_memory.to_stack([op for op in self.allocs if op not in self.shared], start)
+        if self.is_dynamic:
+            kernel_memory.to_dynamic(self.shared, self.offsets, start)
+        else:
+            kernel_memory.to_arguments(self.shared, list(body.arguments)[len(body.arguments) - len(self.shared) :])
+        end = list(body.operations)[-1].operation
+        for op in self.innermost.body_ops():
+            op.move_before(end)
+        for kind, loop in self.axes.items():
+            loop.var.replace_all_uses_with(ids[kind])
+        moved = [op for top in body.operations for op in walk.ops(top.operation)]
+        for op in moved:
+            for number, operand in enumerate(list(op.operands)):
+                if operand in values:
+                    op.operands[number] = values[operand]
+        retype(moved, kernel_memory.device_type)
+        self.nest.erase()
+
+    def _launch(self, captured: Sequence[ir.Value]) -> None:
+        """Launch the kernel, where the nest is."""
+        sizes = [apply(self.extents[f"{kind}.{axis}"]) for kind in ("blockIdx", "threadIdx") for axis in "xyz"]
+        dynamic = []
+        if self.is_dynamic:
+            i32 = ir.IntegerType.get_signless(32)
+            value = ir.IntegerAttr.get(i32, self.shared_bytes)
+            dynamic = list(ir.Operation.create("arith.constant", [i32], [], {"value": value}).results)
+        segments = [0, *[1] * 6, 0, 0, 0, len(dynamic), len(captured), 0]
+        kernel = ir.SymbolRefAttr.get([f"{self.func.name}_kernels", self.name])
+        facts = {"kernel": kernel, "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments)}
+        ir.Operation.create("gpu.launch_func", [], [*sizes, *dynamic, *captured], facts)
+
+    def _create(self, holder: ir.Block, captured: Sequence[ir.Value]) -> ir.Block:
+        """The kernel with an empty body, which ends with a return."""
+        device = kernel_memory.device_type
+        types = [device(pointer_type(v.type)) if isinstance(v.type, ir.MemRefType) else v.type for v in captured]
+        attributions = [] if self.is_dynamic else [device(op.results[0].type) for op in self.shared]
+        i64 = ir.IntegerType.get_signless(64)
+        align = ir.DictAttr.get({"llvm.align": ir.IntegerAttr.get(i64, kernel_memory.ALIGNMENT)})
+        facts = {
+            "sym_name": ir.StringAttr.get(self.name),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
+            "arg_attrs": ir.ArrayAttr.get([self._facts(v) for v in captured]),
+            "gpu.kernel": ir.UnitAttr.get(),
+            "known_block_size": ir.DenseI32ArrayAttr.get(self.block),
+            "workgroup_attributions": ir.IntegerAttr.get(i64, len(attributions)),
+            "workgroup_attrib_attrs": ir.ArrayAttr.get([align] * len(attributions)),
+        }
+        with ir.InsertionPoint(holder), self.nest.location:
+            kernel = ir.Operation.create("gpu.func", attributes=facts, regions=1)
+        places = [self.nest.location] * (len(types) + len(attributions))
+        body = kernel.regions[0].blocks.append(*types, *attributions, arg_locs=places)
+        with ir.InsertionPoint(body), self.nest.location:
+            ir.Operation.create("gpu.return")
+        return body
+
+    def _facts(self, value: ir.Value) -> ir.Attribute:
+        """The attributes of an argument."""
+        if not isinstance(value.type, ir.MemRefType):
+            return ir.DictAttr.get({})
+        facts: dict[str, ir.Attribute] = {attrs.NAME: ir.StringAttr.get(Buffer(value).name)}
+        if has_distinct_buffers(self.func.op) or Buffer(value).is_alloc:
+            facts["llvm.noalias"] = ir.UnitAttr.get()
+        align = max(dtypes.bits(Buffer(value).dtype) // 8, 1)
+        facts["llvm.align"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), align)
+        return ir.DictAttr.get(facts)
+
+
+def _axis_index(kind: str) -> ir.Value:
+    """The index of this block or thread on an axis."""
+    name, axis = kind.split("Idx.")
+    dimension = ir.Attribute.parse(f"#gpu<dim {axis}>")
+    return ir.Operation.create(f"gpu.{name}_id", [ir.IndexType.get()], [], {"dimension": dimension}).results[0]
+
+
+def _captured(nest: ir.Operation, func: Func) -> tuple[list[ir.Value], list[ir.Operation]]:
+    """What a nest uses of the function: the arguments that its kernel gets, buffers first, and the ops to copy into it
+    in order, views and constants."""
+    copied: list[ir.Operation] = []
+    captured: dict[ir.Value, None] = {}
+
+    def visit(value: ir.Value) -> None:
+        owner = value.owner
+        if not isinstance(owner, ir.Block) and (owner.name in VIEWS or owner.name == "arith.constant"):
+            op = owner.operation
+            if op not in copied:
+                for operand in op.operands:
+                    visit(operand)
+                copied.append(op)
+        else:
+            captured[value] = None
+
+    inside = set(walk.ops(nest))
+    for op in walk.ops(nest):
+        for value in op.operands:
+            owner = value.owner
+            body = owner if isinstance(owner, ir.Block) else owner.operation.block
+            if body == func.body and not (not isinstance(owner, ir.Block) and owner.operation in inside):
+                visit(value)
+    for value in [v for v in captured if not has_constant_size(v.type)]:
+        for size in Buffer(value).dims:
+            for symbol in size.values:
+                visit(symbol)
+    values = list(captured)
+    buffers = [v for v in values if isinstance(v.type, ir.MemRefType)]
+    order = {arg: n for n, arg in enumerate(func.args)}
+    buffers.sort(key=lambda v: order.get(v, len(order)))
+    return [*buffers, *(v for v in values if v not in buffers)], copied

@@ -1,0 +1,46 @@
+"""Place and shrink the buffers of kernels by their scope: one copy a block, one copy a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
+from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_local, is_shared, is_thread_axis, is_vthread, nest_of
+from tir_mlir.passes.lower.memory.compact import compact
+from tir_mlir.passes.lower.registry import lowering, programs
+
+
+@lowering("tir-lower-gpu-memory", "Place and shrink buffers: shared ones for a block of threads, local ones for one")
+def run(module: ir.Module) -> None:
+    """Place and shrink every allocated buffer, as `tir-lower-compact` does, by its scope.
+
+        %s = memref.alloc : memref<1024x1024xf32, "shared">       for %b {                            (blockIdx.x)
+        for %b {                               (blockIdx.x)          %s = memref.alloc : memref<64x16xf32, "shared">
+          for %t { for %k {                    (threadIdx.x)  -->    for %t { for %k {                (threadIdx.x)
+            fill and use %s[%b * 64 + .., %k * 16 + ..]                fill and use %s[.., ..]
+
+    A `shared` buffer has one copy a block of threads: it holds what all threads use, and is allocated outside of the
+    loops over threads. A `local` one has a copy a thread. Any other becomes local if it is private to an iteration of
+    all axes, and else stays in the memory that all blocks see. Requires blocks to be removed.
+    """
+    for func in programs(module):
+        compact(func, _copies)
+
+
+def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool] | None:
+    """The loops that a buffer may be private to, see `compact`."""
+    if is_shared(buffer):
+        return [not is_thread_axis(op) and not is_vthread(op) for op in loops]
+    if not is_local(buffer) and not _of_one_thread(loops):
+        return None
+    return [True] * len(loops)
+
+
+def _of_one_thread(loops: Sequence[ir.Operation]) -> bool:
+    """Whether an iteration of some loops, outer to inner, is a part of the work of one thread."""
+    if not loops:
+        return False
+    kinds = {Loop(op).kind for op in walk.ops(nest_of(loops[-1])) if is_loop(op) and is_axis(op)}
+    return bool(kinds) and kinds <= {Loop(op).kind for op in loops}

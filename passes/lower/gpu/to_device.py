@@ -1,0 +1,57 @@
+"""Lower a module from TensorIR to kernels, and kernels to the llvm and nvvm dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.passes.lower import pipeline
+from tir_mlir.passes.lower.gpu.limits import Limits
+from tir_mlir.passes.lower.registry import LOWERINGS
+from tir_mlir.passes.lower.to_llvm import PassTimer, run_upstream
+
+Follow = Callable[[str, ir.Module], None]
+
+
+def lower_to_device(
+    module: ir.Module, limits: Limits, *, timing: dict[str, float] | None = None, follow: Follow | None = None
+) -> None:
+    """Lower a module in place to functions that launch kernels, and `gpu.module`s with these.
+
+    `timing` collects seconds by pass; `follow(name, module)` is called after each. Raises LoweringError for what a GPU
+    with these limits does not run.
+    """
+    clock = PassTimer(timing, follow, module)
+    with entered():
+        for name in pipeline.GPU_PASSES:
+            options = {"limits": limits} if name == "tir-lower-gpu-kernels" else {}
+            clock.run(name, lambda name=name, options=options: LOWERINGS[name].run(module, **options))
+        if not any(op.operation.name == "gpu.module" for op in module.body.operations):
+            raise LoweringError(
+                'nothing is bound to blocks or threads, which is what a GPU runs; fix: sch.bind(loop, "blockIdx.x") '
+                'and sch.bind(loop, "threadIdx.x")'
+            )
+
+
+def lower_to_nvvm(
+    device: ir.Module, *, timing: dict[str, float] | None = None, follow: Follow | None = None
+) -> ir.Module:
+    """The kernels of a module of `lower_to_device`, in the llvm and nvvm dialects. That module is not changed."""
+    with entered():
+        module = clone_module(device)
+        clock = PassTimer(timing, follow, module)
+        passes = pipeline.NVVM_PASSES.format(index_bits=64)
+        clock.run("upstream:nvvm", lambda: run_upstream(module, (passes,)))
+        return _kernels_alone(module)
+
+
+def _kernels_alone(module: ir.Module) -> ir.Module:
+    """The contents of the `gpu.module`s, as a module of their own."""
+    kernels = ir.Module.create(module.operation.location)
+    for holder in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
+        for op in list(holder.regions[0].blocks[0].operations):
+            kernels.body.append(op)
+    return kernels

@@ -1,0 +1,204 @@
+"""Target GPUs: what code generation knows of them."""
+
+from __future__ import annotations
+
+import ctypes
+import difflib
+import functools
+from dataclasses import dataclass
+
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
+
+
+@dataclass(frozen=True)
+class _Chip:
+    """Facts of a compute capability: KiB of shared memory that a block may ask for, and of a multiprocessor; threads
+    and blocks that it holds; the first PTX version that knows it."""
+
+    shared: int
+    shared_in_all: int
+    resident_threads: int
+    resident_blocks: int
+    ptx: int
+
+
+# the table "Technical Specifications per Compute Capability" of NVIDIA's programming guide
+_CHIPS = {
+    "sm_60": _Chip(48, 64, 2048, 32, 60),
+    "sm_61": _Chip(48, 96, 2048, 32, 60),
+    "sm_62": _Chip(48, 64, 2048, 32, 60),
+    "sm_70": _Chip(96, 96, 2048, 32, 60),
+    "sm_72": _Chip(96, 96, 2048, 32, 61),
+    "sm_75": _Chip(64, 64, 1024, 16, 63),
+    "sm_80": _Chip(163, 164, 2048, 32, 70),
+    "sm_86": _Chip(99, 100, 1536, 16, 71),
+    "sm_87": _Chip(163, 164, 1536, 16, 74),
+    "sm_89": _Chip(99, 100, 1536, 24, 78),
+    "sm_90": _Chip(227, 228, 2048, 32, 80),
+    "sm_90a": _Chip(227, 228, 2048, 32, 80),
+    "sm_100": _Chip(227, 228, 2048, 32, 86),
+    "sm_100a": _Chip(227, 228, 2048, 32, 86),
+    "sm_103": _Chip(227, 228, 2048, 32, 88),
+    "sm_103a": _Chip(227, 228, 2048, 32, 88),
+    "sm_120": _Chip(99, 100, 1536, 24, 87),
+    "sm_120a": _Chip(99, 100, 1536, 24, 87),
+    "sm_121": _Chip(99, 100, 1536, 24, 88),
+}
+_PRODUCTS = {
+    "sm_60": ("tesla-p100", "quadro-gp100"),
+    "sm_61": (
+        "tesla-p4", "tesla-p40", "geforce-gtx-1050", "geforce-gtx-1050-ti", "geforce-gtx-1060", "geforce-gtx-1070",
+        "geforce-gtx-1070-ti", "geforce-gtx-1080", "geforce-gtx-1080-ti", "nvidia-titan-x", "nvidia-titan-xp",
+    ),
+    "sm_62": ("jetson-tx2",),
+    "sm_70": ("tesla-v100", "nvidia-titan-v", "quadro-gv100"),
+    "sm_72": ("jetson-agx-xavier", "jetson-xavier-nx"),
+    "sm_75": (
+        "tesla-t4", "nvidia-t4", "geforce-gtx-1650", "geforce-gtx-1660", "geforce-gtx-1660-ti", "geforce-rtx-2060",
+        "geforce-rtx-2070", "geforce-rtx-2080", "geforce-rtx-2080-ti", "nvidia-titan-rtx", "quadro-rtx-6000",
+        "quadro-rtx-8000",
+    ),
+    "sm_80": ("nvidia-a100", "nvidia-a30"),
+    "sm_86": (
+        "nvidia-a10", "nvidia-a10g", "nvidia-a40", "nvidia-a16", "nvidia-a2", "rtx-a4000", "rtx-a5000", "rtx-a6000",
+        "geforce-rtx-3050", "geforce-rtx-3060", "geforce-rtx-3060-ti", "geforce-rtx-3070", "geforce-rtx-3070-ti",
+        "geforce-rtx-3080", "geforce-rtx-3080-ti", "geforce-rtx-3090", "geforce-rtx-3090-ti",
+    ),
+    "sm_87": ("jetson-agx-orin", "jetson-orin-nx", "jetson-orin-nano"),
+    "sm_89": (
+        "nvidia-l4", "nvidia-l40", "nvidia-l40s", "rtx-6000-ada", "geforce-rtx-4050", "geforce-rtx-4060",
+        "geforce-rtx-4060-ti", "geforce-rtx-4070", "geforce-rtx-4070-ti", "geforce-rtx-4080", "geforce-rtx-4090",
+    ),
+    "sm_90a": ("nvidia-h100", "nvidia-h200", "nvidia-h800", "nvidia-gh200"),
+    "sm_100a": ("nvidia-b100", "nvidia-b200", "nvidia-gb200"),
+    "sm_103a": ("nvidia-b300", "nvidia-gb300"),
+    "sm_120a": ("geforce-rtx-5060", "geforce-rtx-5070", "geforce-rtx-5080", "geforce-rtx-5090", "rtx-pro-6000"),
+    "sm_121": ("nvidia-gb10",),
+}  # fmt: skip
+PRODUCTS = {f"nvidia/{name}": chip for chip, names in _PRODUCTS.items() for name in names}
+"""The names of GPUs, as TVM has them: `nvidia/tesla-p100`; and the chip of each."""
+
+
+@dataclass(frozen=True)
+class CUDA:
+    """An NVIDIA GPU: its compute capability `chip` ("sm_60" to "sm_121") and what a block of threads may use.
+
+    warp: threads that run together. max_threads: of a block. shared_static: bytes of shared memory that a kernel can
+    declare; shared: that a launch can ask for. registers: of a multiprocessor, for all of its blocks;
+    registers_a_thread: at most. resident_threads, resident_blocks, resident_shared: what a multiprocessor holds. `ptx`:
+    the version of PTX, 80 is 8.0. Raises BuildError for an unknown chip.
+    """
+
+    chip: str = "sm_80"
+    warp: int = 32
+    max_threads: int = 1024
+    shared_static: int = 48 << 10
+    shared: int = 0
+    registers: int = 64 << 10
+    registers_a_thread: int = 255
+    resident_threads: int = 0
+    resident_blocks: int = 0
+    resident_shared: int = 0
+    ptx: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.chip, str) or self.chip not in _CHIPS:
+            near = difflib.get_close_matches(str(self.chip), _CHIPS, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise BuildError(f"unknown GPU {short_repr(self.chip)}{hint}; known: {', '.join(map(repr, _CHIPS))}")
+        facts = _CHIPS[self.chip]
+        for name, value in {
+            "shared": facts.shared << 10,
+            "resident_threads": facts.resident_threads,
+            "resident_blocks": facts.resident_blocks,
+            "resident_shared": facts.shared_in_all << 10,
+            "ptx": facts.ptx,
+        }.items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, value)
+
+    @property
+    def triple(self) -> str:
+        return "nvptx64-nvidia-cuda"
+
+    @property
+    def llvm_features(self) -> str:
+        return f"+ptx{self.ptx}"
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """The most threads of a block along x, y, z."""
+        return self.max_threads, self.max_threads, 64
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """The most blocks along x, y, z."""
+        return 2**31 - 1, 65535, 65535
+
+
+DEFAULT_CHIP = "sm_80"
+"""What code for "cuda" is for on a machine without a GPU."""
+
+
+def gpu_named(name: str) -> CUDA | None:
+    """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100"; None for names
+    of another kind."""
+    plain = name.lower()
+    if plain == "cuda":
+        return _of_this_machine() or CUDA(DEFAULT_CHIP)
+    if plain in PRODUCTS:
+        return CUDA(PRODUCTS[plain])
+    return CUDA(plain) if plain in _CHIPS else None
+
+
+# --- the GPU of this machine ----------------------------------------------------------------------------------------
+
+
+_CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
+
+
+def host_gpu() -> CUDA:
+    """The first GPU of this machine. Raises BuildError that says what is missing."""
+    gpu = _of_this_machine()
+    if gpu is None:
+        raise BuildError(
+            f'this machine has no NVIDIA GPU that can be used: {_missing()}; fix: target="nvidia/nvidia-a100", '
+            '..., to compile for one, or target="cuda-emulated" to run on the CPU'
+        )
+    return gpu
+
+
+def _missing() -> str:
+    answer = _ask_driver()
+    return answer if isinstance(answer, str) else "no error"
+
+
+def _of_this_machine() -> CUDA | None:
+    answer = _ask_driver()
+    if isinstance(answer, str):
+        return None
+    major, minor = answer
+    chip = f"sm_{major}{minor}"
+    return CUDA(f"{chip}a" if f"{chip}a" in _CHIPS else chip)
+
+
+@functools.cache
+def _ask_driver() -> tuple[int, int] | str:
+    """The compute capability of the first GPU, or what is missing."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "libcuda.so.1, the library of NVIDIA's driver, is not found"
+    device, number = ctypes.c_int(), ctypes.c_int()
+    if code := driver.cuInit(0):
+        return f"the driver does not start (cuInit returns {code})"
+    if driver.cuDeviceGetCount(ctypes.byref(number)) or not number.value:
+        return "the driver finds no GPU"
+    driver.cuDeviceGet(ctypes.byref(device), 0)
+    numbers = []
+    for attribute in (_CAPABILITY_MAJOR, _CAPABILITY_MINOR):
+        driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, device)
+        numbers.append(number.value)
+    if f"sm_{numbers[0]}{numbers[1]}" not in _CHIPS:
+        return f"its GPU, sm_{numbers[0]}{numbers[1]}, is not known"
+    return numbers[0], numbers[1]
