@@ -20,6 +20,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
+from tir_mlir.gpu_build import gpu_library
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
@@ -38,7 +39,7 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
-from tir_mlir.target import Target, host, named
+from tir_mlir.target import CUDA, Target, host, named
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools", "object")
@@ -78,7 +79,7 @@ class _ModelSource(Protocol):
 @overload
 def build(
     mod: _ModelSource,
-    target: str | Target = "llvm",
+    target: str | Target | CUDA = "llvm",
     *,
     libs: Sequence[str | Path] = (),
     cache: bool = True,
@@ -89,7 +90,7 @@ def build(
 @overload
 def build(
     mod: Any,
-    target: str | Target = "llvm",
+    target: str | Target | CUDA = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -99,7 +100,7 @@ def build(
 ) -> Library: ...
 def build(
     mod: Any,
-    target: str | Target = "llvm",
+    target: str | Target | CUDA = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -117,14 +118,15 @@ def build(
     by `schedules.auto`; `lib.schedule_origin` tells.
     target: "llvm" for this machine, the name of a predefined CPU ("zen4"), or a Target with a triple. If this machine
     lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`; with driver="object" it
-    is an object file on every machine.
+    is an object file on every machine. "cuda", "nvidia/nvidia-a100", ..., or CUDA("sm_80"): the nests bound to blocks
+    and threads become kernels, `lib.assembly` is their PTX.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
     as gathers, when they run; a call with one outside raises OutOfBoundsError. dump: a folder for the module after each
     stage and pass (TIR_DUMP=DIR: one in DIR for each build); the build then does not use the cache.
     Raises BuildError (unknown target, missing or mismatched kernel) and LoweringError.
     """
-    if not isinstance(target, Target) and not (isinstance(target, str) and target in TARGETS):
+    if not isinstance(target, (Target, CUDA)) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(driver=driver != "jit", checked=checked)
@@ -132,8 +134,9 @@ def build(
     _refuse_for_programs(threads, weights)
     requested = target
     cpu_target = target if isinstance(target, Target) and target.triple else None
-    target = "llvm" if isinstance(target, Target) else target
-    _check_options(driver, cpu_target, libs, cache=cache, checked=checked)
+    gpu = target if isinstance(target, CUDA) else None
+    target = target if isinstance(target, str) else "llvm"
+    _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked)
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
     timing = Timing()
     fast_entry.prepare()
@@ -153,6 +156,8 @@ def build(
                 call_signatures = list(signatures(original).values())
             if not call_signatures:
                 raise BuildError("the module has no public function with a body")
+            if gpu is not None:
+                return gpu_library(original, call_signatures, gpu, timing, states, origin)
             request = _Request(
                 original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
             )
@@ -163,16 +168,20 @@ def build(
             return _by_tools(request)
 
 
-def _check_options(driver: Any, cpu_target: Target | None, libs: Any, **flags: Any) -> None:
+def _check_options(driver: Any, compiled_for: Target | CUDA | None, libs: Any, **flags: Any) -> None:
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
-    if driver == "object" and cpu_target is None:
+    if driver == "object" and compiled_for is None:
         raise BuildError('driver="object" needs a target with a triple; fix: target="avx2", "neon", ..., or a Target')
     if not isinstance(libs, (list, tuple)) or not all(isinstance(lib, (str, Path)) for lib in libs):
         raise BuildError(f"libs is a list of paths of shared objects, not {short_repr(libs)}")
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise BuildError(f"{name} is True or False, not {short_repr(value)}")
+    if isinstance(compiled_for, CUDA):
+        for name, is_used in {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"]}.items():
+            if is_used:
+                raise BuildError(f"{name} is not for GPUs; fix: leave it out")
 
 
 def _refuse_for_programs(threads: int | None, weights: str | None) -> None:

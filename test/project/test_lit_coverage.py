@@ -44,22 +44,24 @@ def test_a_step_that_only_chooses_has_its_file(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(LOWERINGS))
 def test_a_lowering_pass_has_its_file(name: str) -> None:
-    stem = name.removeprefix("tir-lower-").replace("-", "_")
+    stem = name.removeprefix("tir-lower-").removeprefix("gpu-").replace("-", "_")
     assert any(name in line and "FileCheck" in line for line in _run_lines("lower", stem))
 
 
 def test_a_lowering_pass_is_called_as_its_file():
-    """`tir-lower-X` is in `X.py`; further passes of a file have a word more: `tir-lower-bf16-moves`."""
+    """`tir-lower-X` is in `X.py`, `tir-lower-gpu-X` in `gpu/X.py`; further passes of a file have a word more:
+    `tir-lower-bf16-moves`."""
     own = {n: p for n, p in LOWERINGS.items() if p.run.__module__.startswith("tir_mlir.")}  # a page adds one
     for name, one in own.items():
-        stem = one.run.__module__.rpartition(".")[2].replace("_", "-")
+        folder, _, stem = one.run.__module__.removeprefix("tir_mlir.passes.lower.").replace("_", "-").rpartition(".")
+        stem = f"gpu-{stem}" if folder == "gpu" else stem
         assert f"{name}-".startswith(f"tir-lower-{stem}-"), f"{name} is in {one.run.__module__}"
 
 
 def test_every_lowering_pass_has_a_position():
     """But for the one that only a checked build runs, before the others."""
     own = {n for n, p in LOWERINGS.items() if p.run.__module__.startswith("tir_mlir.")}
-    run = {*pipeline.MODULE_PASSES, *pipeline.pass_names(parallel=True)}
+    run = {*pipeline.MODULE_PASSES, *pipeline.GPU_PASSES, *pipeline.pass_names(parallel=True)}
     assert own - run == {"tir-lower-checks-mark"}
 
 
@@ -92,7 +94,7 @@ def test_no_file_is_left_behind(folder: str) -> None:
     known = (
         {*STEPS, *CHOICES}
         if folder == "schedule"
-        else {n.removeprefix("tir-lower-").replace("-", "_") for n in LOWERINGS}
+        else {n.removeprefix("tir-lower-").removeprefix("gpu-").replace("-", "_") for n in LOWERINGS}
     )
     known |= {"whole_way"} if folder == "lower" else set()
     stems = [f.stem for f in _files(folder)]

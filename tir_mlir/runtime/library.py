@@ -93,7 +93,7 @@ class Library(_Functions):
 
     @property
     def assembly(self) -> str:
-        """The machine code, disassembled."""
+        """The machine code, disassembled; PTX of a library for an NVIDIA GPU."""
         return self._driver.assembly()
 
     def export(self, path: str | Path, name: str | None = None) -> list[Path]:
@@ -102,6 +102,7 @@ class Library(_Functions):
             .so    a shared library, an object file and a header         .o    an object file and a header
             .a     a static library and a header                         .h    a header
             .wasm  a WebAssembly module and its JavaScript loader, of a library for "wasm_simd"
+            .ptx   the PTX of a library for an NVIDIA GPU
 
         A function f(A, B) is `int f(const float *A, float *B)`: 0, or -1 for arguments that it is not for, and
         `f_error()` tells why. Sizes that are not constant come first. A function called main has the name of its

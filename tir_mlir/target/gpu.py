@@ -125,16 +125,6 @@ class CUDA:
     def llvm_features(self) -> str:
         return f"+ptx{self.ptx}"
 
-    @property
-    def block(self) -> tuple[int, int, int]:
-        """The most threads of a block along x, y, z."""
-        return self.max_threads, self.max_threads, 64
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """The most blocks along x, y, z."""
-        return 2**31 - 1, 65535, 65535
-
 
 DEFAULT_CHIP = "sm_80"
 """What code for "cuda" is for on a machine without a GPU."""

@@ -15,13 +15,19 @@ from tir_mlir.passes.lower.gpu import kernel_memory
 from tir_mlir.passes.lower.gpu.axes import axes_of
 from tir_mlir.passes.lower.gpu.limits import Limits, check_block, check_grid
 from tir_mlir.passes.lower.gpu.pointers import buffer_at, has_constant_size, pointer_of, pointer_type
-from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_shared, kernel_nests
+from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, is_shared, kernel_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 from tir_mlir.passes.lower.retype_module import retype
 
 
 @lowering("tir-lower-gpu-kernels", "Outline nests of axes as gpu.func kernels, and launch them in order")
-def run(module: ir.Module, limits: Limits | None = None, **numbers: int | str) -> None:
+def run(
+    module: ir.Module,
+    threads: int | str = Limits.threads,
+    shared_static: int | str = Limits.shared_static,
+    shared: int | str = Limits.shared,
+    chip: str = Limits.chip,
+) -> None:
     """Make each perfect nest of axes a kernel, and the function one that launches them.
 
         func.func @f(%A, %B) {                         func.func @f(%A, %B) {
@@ -33,10 +39,10 @@ def run(module: ir.Module, limits: Limits | None = None, **numbers: int | str) -
         }                                              }
 
     Kernels are called f_kernel, f_kernel_1, ... Their arguments are the buffers, then the sizes that they use. Shared
-    buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. `numbers`:
-    fields of `Limits`, for `tir-opt`. Raises LoweringError for what exceeds them, and for work outside of the nests.
+    buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. Options:
+    see `Limits`. Raises LoweringError for what exceeds them, and for work outside of the nests.
     """
-    limits = limits or Limits(**{key: int(value) for key, value in numbers.items()})  # type: ignore[arg-type]
+    limits = Limits(int(threads), int(shared_static), int(shared), chip)
     for func in programs(module):
         nests = kernel_nests(func)
         _check_host(func, nests)
@@ -148,8 +154,9 @@ class _Kernel:
         else:
             kernel_memory.to_arguments(self.shared, list(body.arguments)[len(body.arguments) - len(self.shared) :])
         end = list(body.operations)[-1].operation
-        for op in self.innermost.body_ops():
-            op.move_before(end)
+        for op in [op for axis in self.axes.values() for op in axis.body_ops()]:
+            if not is_axis(op):  # the work, and views of shared buffers outside of the threads
+                op.move_before(end)
         for kind, loop in self.axes.items():
             loop.var.replace_all_uses_with(ids[kind])
         moved = [op for top in body.operations for op in walk.ops(top.operation)]

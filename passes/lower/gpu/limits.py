@@ -7,22 +7,21 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import LoweringError
 
+BLOCK = (1024, 1024, 64)
+"""The most threads of a block along x, y, z."""
+GRID = (2**31 - 1, 65535, 65535)
+"""The most blocks along x, y, z."""
+
 
 @dataclass(frozen=True)
 class Limits:
-    """Threads of a block in all and along x, y, z; blocks along x, y, z; bytes of shared memory of a block that are
-    declared, and that a launch can ask for. The defaults are those of all NVIDIA GPUs from sm_60 on."""
+    """Threads of a block; bytes of shared memory of a block that a kernel can declare, and that a launch can ask for;
+    the chip for messages. The defaults hold for all NVIDIA GPUs from sm_60 on."""
 
     threads: int = 1024
-    block: tuple[int, int, int] = (1024, 1024, 64)
-    grid: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
     shared_static: int = 48 << 10
     shared: int = 48 << 10
-    chip: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.chip or "a GPU"
+    chip: str = "a GPU"
 
 
 def check_block(kernel: str, block: Sequence[int], loops: str, limits: Limits) -> None:
@@ -32,23 +31,23 @@ def check_block(kernel: str, block: Sequence[int], loops: str, limits: Limits) -
     if total > limits.threads:
         sizes = " * ".join(str(n) for n in block if n != 1)
         raise LoweringError(
-            f"{kernel}: a block has {total} threads ({sizes}: {loops}), {limits.name} runs at most {limits.threads}; "
+            f"{kernel}: a block has {total} threads ({sizes}: {loops}), {limits.chip} runs at most {limits.threads}; "
             f"fix: {fix}"
         )
-    for axis, size, most in zip("xyz", block, limits.block, strict=True):
+    for axis, size, most in zip("xyz", block, BLOCK, strict=True):
         if size > most:
             raise LoweringError(
-                f"{kernel}: a block has {size} threads along threadIdx.{axis} ({loops}), {limits.name} at most {most}; "
+                f"{kernel}: a block has {size} threads along threadIdx.{axis} ({loops}), {limits.chip} at most {most}; "
                 f"fix: {fix}"
             )
 
 
 def check_grid(kernel: str, grid: Sequence[int | None], loops: str, limits: Limits) -> None:
     """Refuse a grid of a constant size that is too large (None: a size that is known at the launch only)."""
-    for axis, size, most in zip("xyz", grid, limits.grid, strict=True):
+    for axis, size, most in zip("xyz", grid, GRID, strict=True):
         if size is not None and size > most:
             raise LoweringError(
-                f"{kernel}: the grid has {size} blocks along blockIdx.{axis} ({loops}), {limits.name} at most {most}; "
+                f"{kernel}: the grid has {size} blocks along blockIdx.{axis} ({loops}), {limits.chip} at most {most}; "
                 "fix: bind the longest loop to blockIdx.x, or split it and bind its parts to two axes"
             )
 
@@ -58,6 +57,6 @@ def check_shared(kernel: str, buffers: Sequence[tuple[str, int]], total: int, li
     if total > limits.shared:
         parts = ", ".join(f'"{name}" {size}' for name, size in buffers)
         raise LoweringError(
-            f"{kernel}: the shared buffers of a block take {total} bytes ({parts}), {limits.name} has {limits.shared}; "
+            f"{kernel}: the shared buffers of a block take {total} bytes ({parts}), {limits.chip} has {limits.shared}; "
             "fix: smaller tiles, or keep a part in scope local"
         )

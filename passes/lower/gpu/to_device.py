@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 from mlir import ir
 
@@ -27,7 +28,7 @@ def lower_to_device(
     clock = PassTimer(timing, follow, module)
     with entered():
         for name in pipeline.GPU_PASSES:
-            options = {"limits": limits} if name == "tir-lower-gpu-kernels" else {}
+            options = asdict(limits) if name == "tir-lower-gpu-kernels" else {}
             clock.run(name, lambda name=name, options=options: LOWERINGS[name].run(module, **options))
         if not any(op.operation.name == "gpu.module" for op in module.body.operations):
             raise LoweringError(

@@ -1,0 +1,75 @@
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-gpu-axes' | FileCheck %s
+
+
+# Loops over one axis, side by side, become one; the smaller one a condition. What is outside is done by one thread.
+# CHECK-LABEL: func.func @siblings
+# CHECK: affine.for %[[I:.*]] = 0 to 8 {
+# CHECK-NEXT: memref.alloc() {{.*}} "shared">
+# CHECK-NEXT: affine.for %[[T:.*]] = 0 to 64 {
+# CHECK: affine.store %{{.*}}, %{{.*}}[%[[T]]]
+# CHECK: affine.if affine_set<(d0) : (-d0 + 15 >= 0)>(%[[T]]) {
+# CHECK: affine.store %{{.*}}, %{{.*}}[%[[I]], %[[T]]]
+# CHECK: affine.if affine_set<(d0) : (d0 == 0)>(%[[T]]) {
+# CHECK: affine.store %{{.*}}, %{{.*}}[%[[I]]]
+# CHECK: tir.kind = "threadIdx.x"
+# CHECK-NEXT: tir.kind = "blockIdx.x"
+@T.prim_func
+def siblings(A: T.Buffer((8, 64), "float32"), B: T.Buffer((8, 16), "float32"), C: T.Buffer((8,), "float32")):
+    for i in T.thread_binding(8, thread="blockIdx.x"):
+        with T.block("whole"):
+            vi = T.axis.spatial(8, i)
+            S = T.alloc_buffer((64,), "float32", scope="shared")
+            for j in T.thread_binding(64, thread="threadIdx.x"):
+                with T.block("S"):
+                    vj = T.axis.spatial(64, j)
+                    S[vj] = A[vi, vj]
+            for j in T.thread_binding(16, thread="threadIdx.x"):
+                with T.block("B"):
+                    vj = T.axis.spatial(16, j)
+                    B[vi, vj] = S[vj * 4]
+            with T.block("C"):
+                C[vi] = S[0]
+
+
+# -----
+
+
+# The axes stand in one order, whatever that of the loops.
+# CHECK-LABEL: func.func @order
+# CHECK: tir.kind = "threadIdx.x"
+# CHECK-NEXT: tir.kind = "threadIdx.y"
+# CHECK-NEXT: tir.kind = "blockIdx.x"
+@T.prim_func
+def order(A: T.Buffer((8, 4, 2), "float32")):
+    for i in T.thread_binding(8, thread="threadIdx.x"):
+        for j in T.thread_binding(4, thread="blockIdx.x"):
+            for k in T.thread_binding(2, thread="threadIdx.y"):
+                with T.block("A"):
+                    vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                    A[vi, vj, vk] = T.float32(1)
+
+
+# -----
+
+
+# Each thread fills its copy of a local buffer; a virtual thread is a serial loop inside of the threads.
+# CHECK-LABEL: func.func @each
+# CHECK: affine.for %[[T:.*]] = 0 to 8 {
+# CHECK-NEXT: affine.for
+# CHECK-NEXT: memref.alloc() {{.*}} "local">
+# CHECK-NOT: affine.if
+# CHECK: affine.store %{{.*}}, %{{.*}}[0]
+# CHECK: tir.loop = "v"}
+# CHECK-NEXT: tir.kind = "threadIdx.x"
+@T.prim_func
+def each(A: T.Buffer((2, 8), "float32")):
+    for v in T.thread_binding(2, thread="vthread.x"):
+        with T.block("whole"):
+            vv = T.axis.spatial(2, v)
+            L = T.alloc_buffer((1,), "float32", scope="local")
+            with T.block("L"):
+                L[0] = T.float32(2)
+            for i in T.thread_binding(8, thread="threadIdx.x"):
+                with T.block("A"):
+                    vi = T.axis.spatial(8, i)
+                    A[vv, vi] = L[0]

@@ -1,0 +1,43 @@
+"""`build` for a GPU: kernels of the bound nests, and their PTX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import clone_module
+from tir_mlir.passes.lower.gpu.limits import Limits
+from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
+from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.drivers.ptx_code import PtxCode
+from tir_mlir.runtime.dump import Dump
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.scheduled_programs import AS_GIVEN
+from tir_mlir.runtime.timing import Timing
+from tir_mlir.target import CUDA
+
+
+def limits_of(target: CUDA) -> Limits:
+    """What a target can launch, as the lowering takes it."""
+    return Limits(target.max_threads, target.block, target.grid, target.shared_static, target.shared, target.chip)
+
+
+def gpu_library(
+    original: ir.Module,
+    signatures: Sequence[CallSignature],
+    target: CUDA,
+    timing: Timing,
+    states: Dump | None,
+    origin: str = AS_GIVEN,
+) -> Library:
+    """Build a module, which is not changed, for a GPU. Raises LoweringError for what it cannot run."""
+    follow = None if states is None else states.write
+    with timing.clock("lower"):
+        device = clone_module(original)
+        lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
+        kernels = lower_to_nvvm(device, timing=timing.passes, follow=follow)
+    code = PtxCode(device, kernels, target, timing.clock)
+    code.ptx  # noqa: B018  errors come from `build`
+    functions = code.functions(signatures)
+    return Library(str(original), lambda: kernels, code, functions, timing, code, origin)

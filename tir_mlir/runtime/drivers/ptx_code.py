@@ -1,0 +1,69 @@
+"""The code of a library for an NVIDIA GPU: PTX, which the driver of the machine with the GPU compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.llvm.object_code import LLVMTarget, assembly_of
+from tir_mlir.runtime.tools import files
+from tir_mlir.target import CUDA
+
+PASSES = b"default<O3>"
+"""LLVM's pipeline. It gets the target: without it, threads of a warp may part before an instruction that needs all."""
+
+
+@dataclass
+class PtxCode:
+    """The kernels of a library. device: the module with the functions that launch them (see `lower_to_device`).
+    kernels: the kernels in the llvm dialect."""
+
+    device: ir.Module
+    kernels: ir.Module
+    target: CUDA
+    clock: Callable[[str], Any]
+
+    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
+        return {s.name: _Uncalled(s, self.target.chip) for s in signatures}
+
+    def assembly(self) -> str:
+        """The PTX."""
+        return self.ptx
+
+    @cached_property
+    def ptx(self) -> str:
+        gpu = self.target
+        with entered():
+            code = LLVMTarget(gpu.triple.encode(), gpu.chip.encode(), gpu.llvm_features.encode())
+            return assembly_of(self.kernels, code, self.clock, PASSES)
+
+    def write(self, path: Path, name: str | None = None) -> list[Path]:
+        """Write a file of the library, see `Library.export`."""
+        if path.suffix != ".ptx" or name is not None:
+            what = f"the name {name!r}" if path.suffix == ".ptx" else f"a file {path.suffix or 'without a suffix'}"
+            raise BuildError(f'{path.name}: {what} is not for code of a GPU; fix: lib.export("{path.stem}.ptx")')
+        files.write_whole({path: self.ptx.encode()})
+        return [path]
+
+
+class _Uncalled:
+    """A function compiled for a GPU; calling it raises."""
+
+    def __init__(self, signature: CallSignature, chip: str):
+        self.signature, self._chip = signature, chip
+
+    def __repr__(self) -> str:
+        return f"<{self.signature} for {self._chip}>"
+
+    def __call__(self, *args: Any, **options: Any) -> NoReturn:
+        raise BuildError(
+            f'{self.signature.name} was built for {self._chip}; lib.assembly is its code, lib.export("f.ptx") writes it'
+        )
