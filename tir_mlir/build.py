@@ -129,7 +129,7 @@ def build(
     if not isinstance(target, (Target, CUDA)) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
-        _refuse_for_graphs(driver=driver != "jit", checked=checked)
+        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, CUDA)})
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
     _refuse_for_programs(threads, weights)
     requested = target

@@ -20,7 +20,7 @@ from tir_mlir.target import CUDA
 
 def limits_of(target: CUDA) -> Limits:
     """What a target can launch, as the lowering takes it."""
-    return Limits(target.max_threads, target.block, target.grid, target.shared_static, target.shared, target.chip)
+    return Limits(target.max_threads, target.shared_static, target.shared, target.chip)
 
 
 def gpu_library(

@@ -148,9 +148,9 @@ def _check_threads(loops: Sequence[Loop]) -> None:
                 continue
             counts = ["a number of" if count is None else str(count) for count in (needed, threads)]
             raise LoweringError(
-                f'{location_text(inner.op)}: loop "{inner.name}" is inside of loop "{outer.name}", both {outer.kind}: it '
-                f"needs {counts[0]} threads, and the outer one has {counts[1]}; fix: split it by the extent of the outer "
-                "one, and bind only the inner part"
+                f'{location_text(inner.op)}: loop "{inner.name}" is inside of loop "{outer.name}", both {outer.kind}: '
+                f"it needs {counts[0]} threads, and the outer one has {counts[1]}; fix: split it by the extent of the "
+                "outer one, and bind only the inner part"
             )
 
 
@@ -286,10 +286,13 @@ def _is_opaque(op: ir.Operation) -> bool:
 
 def _place_buffers(innermost: Loop, home: ir.Block) -> None:
     """Allocate shared buffers where a block begins; local ones stay inside the threads."""
-    for op in walk.ops(innermost.op):
-        if op.name in ALLOCS and is_shared(Buffer(op.results[0])):
-            first = next(o.operation for o in home.operations if walk.is_inside(innermost.op, o.operation))
-            edit.move_before(op, first)
+    ops = walk.ops(innermost.op)
+    allocs = [op for op in ops if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
+    body = [o.operation for o in home.operations]
+    around = [op for op in body if walk.is_inside(innermost.op, op)]
+    first = [*around, *(op for op in body if op not in allocs)][0]
+    for op in allocs:
+        edit.move_before(op, first)
 
 
 def axes_of(nest: ir.Operation) -> Iterable[Loop]:

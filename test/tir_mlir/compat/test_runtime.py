@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tir_mlir
-from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, TirError
+from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, LoweringError, TirError
 
 ADD = """
 @T.prim_func
@@ -112,12 +112,12 @@ def test_sources_of_a_build(tvm, add, tmp_path):
 def test_targets(tvm, add):
     assert tvm.target.Target({"kind": "llvm", "mcpu": "x"}).kind == "llvm"
     with tvm.target.Target("cuda"):
-        with pytest.raises(BuildError, match="unknown target 'cuda'"):
+        with pytest.raises(LoweringError, match="nothing is bound|is not bound"):
             tvm.build(add)
     with pytest.raises(BuildError, match="no target"):
         tvm.target.Target.current(allow_none=False)
-    with pytest.raises(BuildError, match="unknown target 'nvidia/tesla-p100'"):
-        tvm.build(add, target="nvidia/tesla-p100")
+    with pytest.raises(BuildError, match="unknown GPU 'nvidia/tesla-p10'"):
+        tvm.build(add, target="nvidia/tesla-p10")
 
 
 def test_structural_equality(tvm, add):

@@ -22,7 +22,7 @@ def test_every_target_has_a_name():
     [
         ("zen5", r"unknown target 'zen5' \(did you mean 'zen4'\?\); known: 'llvm', 'sse2', 'avx2', .*'wasm_simd'"),
         ("neon i8mm", r"did you mean 'neon_i8mm'\?"),
-        ("cuda", "unknown target 'cuda'; known"),
+        ("nvidia/nvidia-a101", r"unknown GPU .nvidia/nvidia-a101. \(near: .*nvidia/nvidia-a10"),
         (3, "unknown target 3; known"),
         ([], r"unknown target \[\]; known"),
     ],

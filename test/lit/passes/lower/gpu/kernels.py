@@ -61,8 +61,8 @@ def small(A: T.Buffer((8,), "float32")):
 # CHECK: dynamic_shared_memory_size %c49168_i32
 # CHECK: gpu.func @large_kernel(%{{[^)]*}}) kernel
 # CHECK: %[[D:.*]] = gpu.dynamic_shared_memory
-# CHECK: memref.view %[[D]][%c0][] : {{.*}} to memref<12288xf32, #gpu.address_space<workgroup>>
-# CHECK: memref.view %[[D]][%c49152][] : {{.*}} to memref<1xf32, #gpu.address_space<workgroup>>
+# CHECK: memref.view %[[D]][%c0][] {tir.name = "S"} : {{.*}} to memref<12288xf32, #gpu.address_space<workgroup>>
+# CHECK: memref.view %[[D]][%c49152][] {tir.name = "R"} : {{.*}} to memref<1xf32, #gpu.address_space<workgroup>>
 @T.prim_func
 def large(A: T.Buffer((8,), "float32")):
     for i in T.thread_binding(8, thread="blockIdx.x"):

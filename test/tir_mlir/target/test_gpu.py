@@ -1,0 +1,59 @@
+"""GPUs as targets: their names, and what a schedule or a graph for CPUs says of them."""
+
+from __future__ import annotations
+
+import pytest
+from programs.products import product
+
+from tir_mlir import Schedule, build, schedules, target
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.target import gpu
+
+
+@pytest.mark.parametrize(
+    ("name", "chip"),
+    [
+        ("nvidia/tesla-p100", "sm_60"),
+        ("nvidia/nvidia-a100", "sm_80"),
+        ("nvidia/geforce-rtx-3070", "sm_86"),
+        ("NVIDIA/GeForce-RTX-4090", "sm_89"),
+        ("nvidia/nvidia-h100", "sm_90a"),
+        ("sm_75", "sm_75"),
+    ],
+)
+def test_names(name, chip):
+    assert target.named(name) == target.CUDA(chip)
+
+
+def test_the_chip_decides_what_a_block_may_use():
+    assert target.CUDA("sm_80").shared == 163 << 10 and target.CUDA("sm_90a").shared == 227 << 10
+    assert target.CUDA("sm_60").shared == target.CUDA("sm_60").shared_static == 48 << 10
+    assert target.CUDA("sm_90", shared=100 << 10).shared == 100 << 10
+
+
+def test_an_unknown_chip():
+    with pytest.raises(BuildError, match=r"unknown GPU 'sm_81' \(did you mean 'sm_89'\?\); known: 'sm_60'"):
+        target.CUDA("sm_81")
+
+
+def test_cuda_is_the_gpu_of_this_machine(monkeypatch):
+    monkeypatch.setattr(gpu, "_ask_driver", lambda: (9, 0))
+    assert target.named("cuda") == target.host_gpu() == target.CUDA("sm_90a")
+
+
+def test_without_a_gpu(monkeypatch):
+    monkeypatch.setattr(gpu, "_ask_driver", lambda: "the driver finds no GPU")
+    assert target.named("cuda") == target.CUDA("sm_80")
+    with pytest.raises(BuildError, match="no NVIDIA GPU that can be used: the driver finds no GPU; fix: "):
+        target.host_gpu()
+
+
+def test_schedules_for_cpus_refuse_a_gpu():
+    with pytest.raises(BuildError, match=r"sm_80 is a GPU, and this is for CPUs; for GPUs there are sch.bind"):
+        schedules.gemm(Schedule(product(4, 4, 4)), "C", target=target.CUDA("sm_80"))
+
+
+@pytest.mark.parametrize("options", [{"driver": "tools"}, {"checked": True}, {"libs": ["libm.so.6"]}])
+def test_options_for_cpus(options):
+    with pytest.raises(BuildError, match=f"{next(iter(options))} is not for GPUs; fix: leave it out"):
+        build(product(4, 4, 4), target="sm_80", **options)
