@@ -31,8 +31,9 @@ class KernelNest:
 
 
 def is_axis(op: ir.Operation) -> bool:
-    """Whether an op is a loop over the blocks of a grid or the threads of a block."""
-    return is_loop(op) and Loop(op).kind.startswith(("blockIdx.", "threadIdx."))
+    """Whether an op is a loop over the blocks of a grid or the threads of a block. Not one that carries a value: to
+    that all threads contribute at one time, see `tir-lower-gpu-shuffles`."""
+    return is_loop(op) and not len(op.results) and Loop(op).kind.startswith(("blockIdx.", "threadIdx."))
 
 
 def kernel_nests(func: Func) -> list[KernelNest]:

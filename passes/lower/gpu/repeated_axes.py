@@ -29,9 +29,9 @@ def require_no_outer_thread(axes: Sequence[Loop]) -> None:
                 if user is not None:
                     raise LoweringError(
                         f"{location_text(user)}: loop {inner.name} and loop {outer.name} around it are both bound to"
-                        f" {inner.kind}, so its iterations run once, each in its own thread; but what it does depends"
-                        f" on {outer.name} and differs between {outer.name}=0 and {outer.name}=1; fix: bind {inner.name}"
-                        " to another axis, or do not bind it"
+                        f" {inner.kind}, so its iterations run once, each in its own thread; but this depends on"
+                        f" {outer.name} and differs between {outer.name}=0 and {outer.name}=1; fix: bind"
+                        f" {inner.name} to another axis, or do not bind it"
                     )
 
 

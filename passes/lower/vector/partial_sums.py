@@ -44,7 +44,7 @@ class PartialSums:
         with ir.InsertionPoint(self.top), self.top.location:
             self.buffer = create.alloc("parts", [width * count], Buffer(sum_.root).dtype)
             type_ = ir.VectorType.get([width], element)
-            start = arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, _identity(sum_.chain[0].name, element)))
+            start = arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, identity(sum_.chain[0].name, element)))
             for row in range(count):
                 self.place(row).store(start)
 
@@ -91,7 +91,7 @@ def _outermost_loop(sum_: LaneReduction, loop: Loop) -> ir.Operation:
     return top
 
 
-def _identity(name: str, element: ir.Type) -> ir.Attribute:
+def identity(name: str, element: ir.Type) -> ir.Attribute:
     """The identity of a combiner."""
     kind = name.removeprefix("arith.")
     if isinstance(element, ir.FloatType):
