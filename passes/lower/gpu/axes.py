@@ -111,7 +111,7 @@ class _Nest:
             body, bound = pending.pop()
             outside: list[ir.Operation] = []
             for op in [o.operation for o in body.operations]:
-                if not any(is_axis(inner) for inner in walk.ops(op)):
+                if not _is_partly_for_each(op) and not any(is_axis(inner) for inner in walk.ops(op)):
                     outside.append(op)
                     continue
                 self._guard(outside, bound)
@@ -264,6 +264,12 @@ def _is_for_each(op: ir.Operation) -> bool:
         return True
     written = _written(op)
     return bool(written) and all(is_local(buffer) for buffer in written)
+
+
+def _is_partly_for_each(op: ir.Operation) -> bool:
+    """Whether an op contains writes to local buffers, for each thread to do, and other writes, to be done once."""
+    local = {is_local(buffer) for buffer in _written(op)}
+    return bool(len(op.regions)) and (len(local) > 1 or (local == {True} and _is_opaque(op)))
 
 
 def _only_for_block(op: ir.Operation) -> bool:

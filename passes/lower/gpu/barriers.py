@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir import Loop, is_loop, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import LOOPS
 from tir_mlir.passes.lower.gpu.conflicts import TEXTUAL, Conflict, conflicts, pair_text
 from tir_mlir.passes.lower.gpu.divergence import Divergence
-from tir_mlir.passes.lower.gpu.nests import KernelNest, kernel_nests
+from tir_mlir.passes.lower.gpu.nests import KernelNest, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 BARRIER = "gpu.barrier"
@@ -37,7 +37,7 @@ def run(module: ir.Module) -> None:
     not all threads of the block go.
     """
     for func in programs(module):
-        for nest in kernel_nests(func):
+        for nest in perfect_nests(func):
             for spot in _places(nest):
                 spot.insert()
 

@@ -14,10 +14,11 @@ from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
 from tir_mlir.dialect.presburger import dim_type, question, smallest_point
-from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, is_axis
+from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD
 from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
-from tir_mlir.passes.lower.gpu.thread_access import TAGS, ThreadAccess
+from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
 from tir_mlir.passes.lower.gpu.thread_flow import parallel_flow, serial_flow
+from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, kernel_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 
@@ -47,12 +48,11 @@ def run(module: ir.Module) -> None:
 @only_reads
 def check(func: Func) -> None:
     """The same for one function."""
-    for top in func.body_ops():
+    for top in kernel_nests(func):
         axes = [Loop(o) for o in walk.ops(top) if is_axis(o)]
-        if axes:
-            require_no_outer_thread(axes)
-            for group in _written_groups(top):
-                _check_buffer(group, top, axes)
+        require_no_outer_thread(axes)
+        for group in _written_groups(top):
+            _check_buffer(group, top, axes)
 
 
 def _written_groups(top: ir.Operation) -> list[list[AccessRelation]]:
@@ -86,7 +86,7 @@ def _extents(axes: Sequence[Loop]) -> dict[str, int | None]:
     """The extent of each axis of a kernel, in order; None for a symbolic one."""
     return {
         tag: None if None in sizes else max(n for n in sizes if n is not None)
-        for tag in TAGS
+        for tag in AXES
         if (sizes := [lp.const_extent for lp in axes if lp.kind == tag])
     }
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Func, Loop, is_loop, walk
+from tir_mlir.dialect.ir import Buffer, Func, Loop, walk
+from tir_mlir.passes.lower.gpu.thread_tags import BLOCKS, is_axis, is_shared, kernel_nests
 from tir_mlir.passes.lower.registry import location_text
 
 THREAD, BLOCK, DEVICE = "thread", "block", "device"
@@ -30,26 +31,18 @@ class KernelNest:
         return self.axes[-1].op
 
 
-def is_axis(op: ir.Operation) -> bool:
-    """Whether an op is a loop over the blocks of a grid or the threads of a block. Not one that carries a value: to
-    that all threads contribute at one time, see `tir-lower-gpu-shuffles`."""
-    return is_loop(op) and not len(op.results) and Loop(op).kind.startswith(("blockIdx.", "threadIdx."))
-
-
-def kernel_nests(func: Func) -> list[KernelNest]:
+def perfect_nests(func: Func) -> list[KernelNest]:
     """The kernels of a function, in order. Errors: LoweringError for axes that are not one perfect nest."""
     nests = []
-    for op in func.body_ops():
+    for op in kernel_nests(func):
         axes = [Loop(o) for o in walk.ops(op) if is_axis(o)]
-        if not axes:
-            continue
         chain = _perfect(op)
         if len(chain) != len(axes):
             raise LoweringError(
                 f"{location_text(axes[-1].op)}: loop {axes[-1].name} ({axes[-1].kind}) is not part of the perfect nest"
                 " of the kernel's axes; fix: run tir-lower-gpu-axes before"
             )
-        blocks = tuple(lp for lp in chain if lp.kind.startswith("blockIdx."))
+        blocks = tuple(lp for lp in chain if lp.kind in BLOCKS)
         nests.append(KernelNest(blocks, tuple(chain[len(blocks) :])))
     return nests
 
@@ -68,7 +61,6 @@ def _perfect(op: ir.Operation) -> list[Loop]:
 
 def owner_of(buffer: Buffer) -> str:
     """Who has a copy of a buffer: each thread, each block, or the device."""
-    scope = buffer.scope
-    if scope == "shared" or scope.startswith("shared."):
+    if is_shared(buffer):
         return BLOCK
-    return DEVICE if scope == "global" else THREAD
+    return DEVICE if buffer.scope == "global" else THREAD

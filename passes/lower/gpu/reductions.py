@@ -27,7 +27,8 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, ORDERED_REDUCERS, accessed, is_pure
 from tir_mlir.dialect.presburger import constraint_set, dim_type, domain, question, zeros
-from tir_mlir.passes.lower.gpu.nests import THREAD, is_axis, owner_of
+from tir_mlir.passes.lower.gpu.nests import THREAD, owner_of
+from tir_mlir.passes.lower.gpu.thread_tags import is_axis, kernel_nests
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.vector.partial_sums import identity
@@ -90,10 +91,9 @@ class ThreadSum:
 def _sums(func: Func) -> list[ThreadSum]:
     """The reductions over threads, the last one first."""
     sums = []
-    for nest in func.body_ops():
-        if any(is_axis(o) for o in walk.ops(nest)):
-            stores = [o for o in walk.ops(nest) if o.name == AFFINE_STORE and commutative_update(o) is not None]
-            sums += [s for store in stores if (s := _sum_of(store)) is not None]
+    for nest in kernel_nests(func):
+        stores = [o for o in walk.ops(nest) if o.name == AFFINE_STORE and commutative_update(o) is not None]
+        sums += [s for store in stores if (s := _sum_of(store)) is not None]
     return sums[::-1]
 
 

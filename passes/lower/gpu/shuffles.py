@@ -14,7 +14,7 @@ from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, access_indices, create, edit, is_loop, to_name, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ASSOCIATIVE
 from tir_mlir.passes.lower.gpu.divergence import Divergence
-from tir_mlir.passes.lower.gpu.nests import THREAD, KernelNest, kernel_nests, owner_of
+from tir_mlir.passes.lower.gpu.nests import THREAD, KernelNest, owner_of, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 from tir_mlir.passes.lower.vector.partial_sums import identity
 
@@ -34,7 +34,7 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
     Requires the form after `tir-lower-gpu-axes`. Errors: LoweringError for such a loop where not all threads go.
     """
     for func in programs(module):
-        for nest in kernel_nests(func):
+        for nest in perfect_nests(func):
             for op in walk.ops(nest.root):
                 if _carries(op) and not _carries(op.parent):
                     _lower(op, nest, int(warp))
@@ -56,7 +56,8 @@ def _lower(op: ir.Operation, nest: KernelNest, warp: int) -> None:
     if control is not None:
         raise LoweringError(
             f"{location_text(op)}: the threads of {Loop(op).kind} combine a value in {_name(control)}, which not all"
-            " threads of a block run alike; fix: move the reduction out of it, or give all loops over one axis one extent"
+            " threads of a block run alike; fix: move the reduction out of it, or give all loops over one axis one"
+            " extent"
         )
     loops = _nested(op)
     combiner = _combiner(loops[-1])

@@ -13,9 +13,8 @@ from tir_mlir.dialect.analysis.dataflow import times
 from tir_mlir.dialect.ir import Buffer, Index, Loop, is_loop, walk
 from tir_mlir.dialect.presburger import dim_type
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
+from tir_mlir.passes.lower.gpu.thread_tags import AXES
 from tir_mlir.passes.lower.registry import location_text
-
-TAGS = tuple(f"{kind}Idx.{axis}" for kind in ("block", "thread") for axis in "zyx")
 
 
 @dataclass
@@ -41,7 +40,7 @@ class ThreadAccess:
     @cached_property
     def axes(self) -> dict[str, Loop]:
         """The innermost loop over each axis."""
-        return {lp.kind: lp for lp in self.loops if lp.kind in TAGS}
+        return {lp.kind: lp for lp in self.loops if lp.kind in AXES}
 
     @property
     def missing(self) -> list[int]:
@@ -50,7 +49,7 @@ class ThreadAccess:
 
     @property
     def serial(self) -> list[Loop]:
-        return [lp for lp in self.loops if lp.kind not in TAGS]
+        return [lp for lp in self.loops if lp.kind not in AXES]
 
     @cached_property
     def as_thread(self) -> isl.Map:
@@ -93,7 +92,7 @@ class ThreadAccess:
     def when(self, length: int) -> isl.Map:
         """{ [axes, serial loops] -> time }, the time of the serial program without that of axes."""
         dom = self.touch.dom
-        axes = {lp.var for lp in self.loops if lp.kind in TAGS}
+        axes = {lp.var for lp in self.loops if lp.kind in AXES}
         affs = times(self.touch, self.top)
         values = [dom.env[v] for v in axes]
         steps = [a for a in affs if not any(a.plain_is_equal(v) for v in values)]
@@ -117,7 +116,7 @@ class ThreadAccess:
     @cached_property
     def outer_threads(self) -> list[Loop]:
         """The loops over axes that do not say which thread runs, as they have an inner loop over the same axis."""
-        return [lp for lp in self.loops if lp.kind in TAGS and self.axes[lp.kind] != lp]
+        return [lp for lp in self.loops if lp.kind in AXES and self.axes[lp.kind] != lp]
 
     def text(self, point: list[int], without: bool = False) -> str:
         """`thread (threadIdx.x=1) at k=0 (file.py:3)`, of a point over [axes, serial loops]. `without`: over the axes

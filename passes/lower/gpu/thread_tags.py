@@ -13,12 +13,13 @@ AXES = BLOCKS + THREADS
 
 
 def is_axis(op: ir.Operation) -> bool:
-    """Whether an op is a loop over blocks or threads."""
-    return is_loop(op) and Loop(op).kind in AXES
+    """Whether an op is a loop over blocks or threads, each of which runs one iteration. Not one that carries a value:
+    to that each thread contributes, and all get it, see `tir-lower-gpu-shuffles`."""
+    return is_loop(op) and Loop(op).kind in AXES and not len(op.results)
 
 
 def is_thread_axis(op: ir.Operation) -> bool:
-    return is_loop(op) and Loop(op).kind in THREADS
+    return is_axis(op) and Loop(op).kind in THREADS
 
 
 def is_vthread(op: ir.Operation) -> bool:
