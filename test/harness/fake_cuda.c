@@ -13,13 +13,17 @@ typedef void *handle;
 
 static char failing[64];
 static status failure;
+static int calls_before_failure;
 static int devices = 1, depth;
 static handle current;
 static int loads, links, unloads, launches, arguments = 1, shared_of_function;
 static char kernel[128];
 static uint64_t launched[8], words[16];
 
-void fake_fail(const char *name, status with) { strncpy(failing, name, sizeof failing - 1), failure = with; }
+void fake_fail(const char *name, status with) {
+  strncpy(failing, name, sizeof failing - 1), failure = with, calls_before_failure = 0;
+}
+void fake_fail_after(const char *name, status with, int calls) { fake_fail(name, with), calls_before_failure = calls; }
 void fake_devices(int count) { devices = count; }
 void fake_arguments(int count) { arguments = count; }
 int fake_count(const char *what) {
@@ -34,7 +38,7 @@ const char *fake_kernel(void) { return kernel; }
 uint64_t fake_launched(int n) { return launched[n]; } /* grid x y z, block x y z, shared bytes, stream */
 uint64_t fake_word(int n) { return words[n]; }
 
-#define MAY_FAIL if (failure && !strcmp(__func__, failing)) return failure
+#define MAY_FAIL if (failure && !strcmp(__func__, failing) && calls_before_failure-- <= 0) return failure
 
 status cuInit(unsigned flags) { MAY_FAIL; return flags ? 1 : 0; }
 status cuDriverGetVersion(int *version) { MAY_FAIL; *version = 12040; return 0; }

@@ -4,6 +4,8 @@
    care and then leaves a plan here: what it compared, and the memref descriptors but for their pointers. A call that
    fits a plan in every point runs at once; any other goes to `slow`, which converts, refuses, or leaves another plan.
 
+   The work of a plan is code of this process, or kernels that it starts on a GPU.
+
    Everything that is needed of Python comes as an address in `python`: this file has no undefined symbol.
    entry.ll is made of it by `make entry`, so that no C compiler is needed where the package runs. */
 
@@ -63,15 +65,35 @@ enum { BUFFER, SIZE, INTEGER, SINGLE, DOUBLE, BOOLEAN, UNSIGNED };
 /* number: the rank of a buffer, the bits of an integer; name: an interned string, 0 if another parameter has it too */
 typedef struct { word kind, number; object *name; } param;
 
-/* A plan: this head, then words for each parameter. A size has its value, other numbers have nothing. */
-typedef struct { word short_run, tries, calls; } plan;
+/* What a call starts on a GPU, as a plan prepared it. status: of the first start that failed after another one had not.
+   process: the one that may use the GPU. current_stream: DLPack's function of the package of the tensors. Then, for each
+   launch, its kernel, grid x y z, block x y z, bytes of shared memory, and a source and a value for each argument. */
+typedef struct {
+  word status, process;
+  int (*this_process)(void);
+  int (*get_context)(void **);
+  int (*set_context)(void *);
+  void *context;
+  int (*current_stream)(int, int, void **);
+  word device, device_id;
+  int (*start)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+  word launches;
+} kernels;
+
+enum { LAUNCH_HEAD = 9 }; /* words: the kernel, its sizes, the number of arguments */
+enum { OF_BUFFER, OF_NUMBER, CONSTANT }; /* sources of an argument; the value is a parameter's index, or the argument */
+
+/* A plan: this head, then words for each parameter. A size has its value, other numbers have nothing.
+   kernels: what to start on a GPU, instead of the function's `run`, or 0. */
+typedef struct { word short_run, tries, calls; kernels *kernels; } plan;
 /* A buffer has these, then its strides as its type has them, then the rest of its descriptor: offset, sizes, strides.
    type: that of the argument, a NumPy array unless it has `exchange`, DLPack's function that lends a tensor; dtype: the
-   array's descr, or the tensor's. grad: the name of an attribute that must be False, or 0. */
+   array's descr, or the tensor's, which is on `device`. grad: the name of an attribute that must be False, or 0. */
 typedef struct {
   void *type;
   int (*exchange)(object *, tensor *);
   object *grad;
+  word device, device_id;
   address dtype, misaligned;
   word written, back, low, high;
 } slot;
@@ -132,7 +154,8 @@ static int borrowed(const python *py, const slot *s, object *value, word rank, t
     return 0;
   }
   t->data += t->offset;
-  return t->device == CPU && t->dtype == s->dtype && t->rank == rank && (t->strides || !rank);
+  if (t->device != s->device || (t->device != CPU && t->device_id != s->device_id)) return 0;
+  return t->dtype == s->dtype && t->rank == rank && (t->strides || !rank);
 }
 
 /* The memory of an argument; 0 if it does not fit. */
@@ -218,6 +241,40 @@ static void run(const function *f, plan *known, word *args) {
   if (took < SHORT) known->short_run = 1;
 }
 
+/* Start one kernel, whose words are `next`. */
+static int start_one(const kernels *k, word *next, word *args, void *stream) {
+  const word count = next[8];
+  void *arguments[count + 1];
+  word *source = next + LAUNCH_HEAD;
+  for (word n = 0; n < count; ++n, source += 2)
+    arguments[n] = source[0] == CONSTANT ? &source[1]
+                 : source[0] == OF_BUFFER ? (word *)args[source[1]] + 1
+                                          : &args[source[1]];
+  return k->start((void *)next[0], (unsigned)next[1], (unsigned)next[2], (unsigned)next[3], (unsigned)next[4],
+                  (unsigned)next[5], (unsigned)next[6], (unsigned)next[7], stream, arguments, 0);
+}
+
+/* Start the kernels of a plan on the stream of the tensors' package; 0 if `slow` has to do it, or to say why not. */
+static int start(const function *f, kernels *k, word *args) {
+  void *context = 0, *stream = 0;
+  if (k->this_process() != k->process || k->status) return 0;
+  if (k->current_stream((int)k->device, (int)k->device_id, &stream)) {
+    f->py->clear_error();
+    return 0;
+  }
+  void *thread = f->py->release();
+  int status = k->get_context(&context);
+  if (!status && context != k->context) status = k->set_context(k->context);
+  word *next = (word *)(k + 1), started = 0;
+  for (; !status && started < k->launches; ++started) {
+    status = start_one(k, next, args, stream);
+    next += LAUNCH_HEAD + 2 * next[8];
+  }
+  f->py->acquire(thread);
+  if (status && started > 1) k->status = status; /* what was started must not be started again */
+  return !status;
+}
+
 /* The arguments in the order of the parameters; 0 if the names are not those of the parameters that are left. */
 static int in_order(const function *f, object *const *args, word given, object *names, object **ordered) {
   const python *py = f->py;
@@ -242,6 +299,8 @@ static int run_known(function *f, object *const *args) {
     word *memory = f->memory + at * f->plan_words;
     if (fits(f, (const word *)((const plan *)memory + 1), args, values, frame)) {
       f->last = at;
+      kernels *k = ((plan *)memory)->kernels;
+      if (k) return start(f, k, values);
       run(f, (plan *)memory, values);
       return 1;
     }

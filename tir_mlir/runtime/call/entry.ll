@@ -201,170 +201,299 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %4 = alloca %struct.moment, align 8
   %5 = alloca %struct.moment, align 8
   %6 = alloca %struct.moment, align 8
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %8 = load i64, ptr %7, align 8
-  %9 = add nsw i64 %8, 1
-  %10 = alloca i64, i64 %9, align 16
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %12 = load i64, ptr %11, align 8
-  %13 = add nsw i64 %12, 1
-  %14 = alloca i64, i64 %13, align 16
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %17 = load i64, ptr %16, align 8
-  %18 = icmp sgt i64 %17, 0
-  br i1 %18, label %19, label %123
+  %7 = alloca ptr, align 8
+  %8 = alloca ptr, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %10 = load i64, ptr %9, align 8
+  %11 = add nsw i64 %10, 1
+  %12 = alloca i64, i64 %11, align 16
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %14 = load i64, ptr %13, align 8
+  %15 = add nsw i64 %14, 1
+  %16 = alloca i64, i64 %15, align 16
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %19 = load i64, ptr %18, align 8
+  %20 = icmp sgt i64 %19, 0
+  br i1 %20, label %21, label %209
 
-19:                                               ; preds = %2
-  %20 = load i64, ptr %15, align 8
-  %21 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %22 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  br label %23
+21:                                               ; preds = %2
+  %22 = load i64, ptr %17, align 8
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  br label %25
 
-23:                                               ; preds = %19, %116
-  %24 = phi i64 [ 0, %19 ], [ %121, %116 ]
-  %25 = phi i64 [ %20, %19 ], [ %120, %116 ]
-  %26 = load ptr, ptr %21, align 8
-  %27 = load i64, ptr %22, align 8
-  %28 = mul nsw i64 %27, %25
-  %29 = getelementptr inbounds i64, ptr %26, i64 %28
-  %30 = getelementptr inbounds nuw i8, ptr %29, i64 24
-  %31 = call fastcc i32 @fits(ptr noundef nonnull %0, ptr noundef nonnull %30, ptr noundef %1, ptr noundef %10, ptr noundef %14) #3
-  %32 = icmp eq i32 %31, 0
-  br i1 %32, label %116, label %33
+25:                                               ; preds = %21, %198
+  %26 = phi i64 [ %22, %21 ], [ %202, %198 ]
+  %27 = phi i64 [ 0, %21 ], [ %203, %198 ]
+  %28 = load ptr, ptr %23, align 8
+  %29 = load i64, ptr %24, align 8
+  %30 = mul nsw i64 %29, %26
+  %31 = getelementptr inbounds i64, ptr %28, i64 %30
+  %32 = getelementptr inbounds nuw i8, ptr %31, i64 32
+  %33 = call fastcc i32 @fits(ptr noundef nonnull %0, ptr noundef nonnull %32, ptr noundef %1, ptr noundef %12, ptr noundef %16) #3
+  %34 = icmp eq i32 %33, 0
+  br i1 %34, label %198, label %35
 
-33:                                               ; preds = %23
-  store i64 %25, ptr %15, align 8
-  %34 = load ptr, ptr %0, align 8
-  %35 = load i64, ptr %29, align 8
-  %36 = icmp eq i64 %35, 0
-  br i1 %36, label %71, label %37
+35:                                               ; preds = %25
+  store i64 %26, ptr %17, align 8
+  %36 = getelementptr inbounds nuw i8, ptr %31, i64 24
+  %37 = load ptr, ptr %36, align 8
+  %38 = icmp eq ptr %37, null
+  br i1 %38, label %115, label %39
 
-37:                                               ; preds = %33
-  %38 = getelementptr inbounds nuw i8, ptr %29, i64 16
-  %39 = load i64, ptr %38, align 8
-  %40 = add nsw i64 %39, 1
-  store i64 %40, ptr %38, align 8
-  %41 = and i64 %40, 63
-  %42 = icmp eq i64 %41, 0
-  br i1 %42, label %46, label %43
+39:                                               ; preds = %35
+  call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
+  store ptr null, ptr %7, align 8
+  call void @llvm.lifetime.start.p0(ptr nonnull %8) #5
+  store ptr null, ptr %8, align 8
+  %40 = getelementptr inbounds nuw i8, ptr %37, i64 16
+  %41 = load ptr, ptr %40, align 8
+  %42 = call i32 %41() #4
+  %43 = sext i32 %42 to i64
+  %44 = getelementptr inbounds nuw i8, ptr %37, i64 8
+  %45 = load i64, ptr %44, align 8
+  %46 = icmp eq i64 %45, %43
+  br i1 %46, label %47, label %205
 
-43:                                               ; preds = %37
-  %44 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %45 = load ptr, ptr %44, align 8
-  call void %45(ptr noundef nonnull %10) #4
-  br label %123
+47:                                               ; preds = %39
+  %48 = load i64, ptr %37, align 8
+  %49 = icmp eq i64 %48, 0
+  br i1 %49, label %50, label %205
 
-46:                                               ; preds = %37
+50:                                               ; preds = %47
+  %51 = getelementptr inbounds nuw i8, ptr %37, i64 48
+  %52 = load ptr, ptr %51, align 8
+  %53 = getelementptr inbounds nuw i8, ptr %37, i64 56
+  %54 = load i64, ptr %53, align 8
+  %55 = trunc i64 %54 to i32
+  %56 = getelementptr inbounds nuw i8, ptr %37, i64 64
+  %57 = load i64, ptr %56, align 8
+  %58 = trunc i64 %57 to i32
+  %59 = call i32 %52(i32 noundef %55, i32 noundef %58, ptr noundef nonnull %8) #4
+  %60 = icmp eq i32 %59, 0
+  %61 = load ptr, ptr %0, align 8
+  br i1 %60, label %65, label %62
+
+62:                                               ; preds = %50
+  %63 = getelementptr inbounds nuw i8, ptr %61, i64 120
+  %64 = load ptr, ptr %63, align 8
+  call void %64() #4
+  br label %205
+
+65:                                               ; preds = %50
+  %66 = getelementptr inbounds nuw i8, ptr %61, i64 80
+  %67 = load ptr, ptr %66, align 8
+  %68 = call ptr %67() #4
+  %69 = getelementptr inbounds nuw i8, ptr %37, i64 24
+  %70 = load ptr, ptr %69, align 8
+  %71 = call i32 %70(ptr noundef nonnull %7) #4
+  %72 = icmp eq i32 %71, 0
+  br i1 %72, label %73, label %105
+
+73:                                               ; preds = %65
+  %74 = load ptr, ptr %7, align 8
+  %75 = getelementptr inbounds nuw i8, ptr %37, i64 40
+  %76 = load ptr, ptr %75, align 8
+  %77 = icmp eq ptr %74, %76
+  br i1 %77, label %83, label %78
+
+78:                                               ; preds = %73
+  %79 = getelementptr inbounds nuw i8, ptr %37, i64 32
+  %80 = load ptr, ptr %79, align 8
+  %81 = call i32 %80(ptr noundef %76) #4
+  %82 = icmp eq i32 %81, 0
+  br i1 %82, label %83, label %105
+
+83:                                               ; preds = %73, %78
+  %84 = getelementptr inbounds nuw i8, ptr %37, i64 80
+  %85 = getelementptr inbounds nuw i8, ptr %37, i64 88
+  br label %86
+
+86:                                               ; preds = %91, %83
+  %87 = phi i64 [ %99, %91 ], [ 0, %83 ]
+  %88 = phi ptr [ %98, %91 ], [ %85, %83 ]
+  %89 = load i64, ptr %84, align 8
+  %90 = icmp slt i64 %87, %89
+  br i1 %90, label %91, label %101
+
+91:                                               ; preds = %86
+  %92 = load ptr, ptr %8, align 8
+  %93 = call fastcc i32 @start_one(ptr noundef nonnull %37, ptr noundef %88, ptr noundef nonnull %12, ptr noundef %92) #3
+  %94 = getelementptr inbounds nuw i8, ptr %88, i64 64
+  %95 = load i64, ptr %94, align 8
+  %96 = shl i64 %95, 4
+  %97 = getelementptr i8, ptr %88, i64 %96
+  %98 = getelementptr i8, ptr %97, i64 72
+  %99 = add nuw nsw i64 %87, 1
+  %100 = icmp eq i32 %93, 0
+  br i1 %100, label %86, label %101, !llvm.loop !10
+
+101:                                              ; preds = %91, %86
+  %102 = phi i32 [ %93, %91 ], [ 0, %86 ]
+  %103 = phi i64 [ %99, %91 ], [ %87, %86 ]
+  %104 = icmp samesign ugt i64 %103, 1
+  br label %105
+
+105:                                              ; preds = %101, %78, %65
+  %106 = phi i32 [ %81, %78 ], [ %102, %101 ], [ %71, %65 ]
+  %107 = phi i1 [ false, %78 ], [ %104, %101 ], [ false, %65 ]
+  %108 = phi i1 [ true, %78 ], [ %90, %101 ], [ true, %65 ]
+  %109 = load ptr, ptr %0, align 8
+  %110 = getelementptr inbounds nuw i8, ptr %109, i64 88
+  %111 = load ptr, ptr %110, align 8
+  call void %111(ptr noundef %68) #4
+  %112 = select i1 %108, i1 %107, i1 false
+  br i1 %112, label %113, label %206
+
+113:                                              ; preds = %105
+  %114 = sext i32 %106 to i64
+  store i64 %114, ptr %37, align 8
+  br label %206
+
+115:                                              ; preds = %35
+  %116 = load ptr, ptr %0, align 8
+  %117 = load i64, ptr %31, align 8
+  %118 = icmp eq i64 %117, 0
+  br i1 %118, label %153, label %119
+
+119:                                              ; preds = %115
+  %120 = getelementptr inbounds nuw i8, ptr %31, i64 16
+  %121 = load i64, ptr %120, align 8
+  %122 = add nsw i64 %121, 1
+  store i64 %122, ptr %120, align 8
+  %123 = and i64 %122, 63
+  %124 = icmp eq i64 %123, 0
+  br i1 %124, label %128, label %125
+
+125:                                              ; preds = %119
+  %126 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %127 = load ptr, ptr %126, align 8
+  call void %127(ptr noundef nonnull %12) #4
+  br label %209
+
+128:                                              ; preds = %119
   call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
-  %47 = getelementptr inbounds nuw i8, ptr %34, i64 144
-  %48 = load ptr, ptr %47, align 8
-  %49 = getelementptr inbounds nuw i8, ptr %34, i64 152
-  %50 = load i64, ptr %49, align 8
-  %51 = trunc i64 %50 to i32
-  %52 = call i32 %48(i32 noundef %51, ptr noundef nonnull %6) #4
-  %53 = load i64, ptr %6, align 8
-  %54 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %55 = load i64, ptr %54, align 8
+  %129 = getelementptr inbounds nuw i8, ptr %116, i64 144
+  %130 = load ptr, ptr %129, align 8
+  %131 = getelementptr inbounds nuw i8, ptr %116, i64 152
+  %132 = load i64, ptr %131, align 8
+  %133 = trunc i64 %132 to i32
+  %134 = call i32 %130(i32 noundef %133, ptr noundef nonnull %6) #4
+  %135 = load i64, ptr %6, align 8
+  %136 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %137 = load i64, ptr %136, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  %56 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %57 = load ptr, ptr %56, align 8
-  call void %57(ptr noundef nonnull %10) #4
+  %138 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %139 = load ptr, ptr %138, align 8
+  call void %139(ptr noundef nonnull %12) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %5) #5
-  %58 = load ptr, ptr %47, align 8
-  %59 = load i64, ptr %49, align 8
-  %60 = trunc i64 %59 to i32
-  %61 = call i32 %58(i32 noundef %60, ptr noundef nonnull %5) #4
-  %62 = load i64, ptr %5, align 8
-  %63 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %64 = load i64, ptr %63, align 8
+  %140 = load ptr, ptr %129, align 8
+  %141 = load i64, ptr %131, align 8
+  %142 = trunc i64 %141 to i32
+  %143 = call i32 %140(i32 noundef %142, ptr noundef nonnull %5) #4
+  %144 = load i64, ptr %5, align 8
+  %145 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %146 = load i64, ptr %145, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %5) #5
-  %65 = sub i64 %62, %53
-  %66 = mul i64 %65, 1000000000
-  %67 = sub i64 %64, %55
-  %68 = add i64 %67, %66
-  %69 = icmp sgt i64 %68, 20000
-  br i1 %69, label %70, label %123
+  %147 = sub i64 %144, %135
+  %148 = mul i64 %147, 1000000000
+  %149 = sub i64 %146, %137
+  %150 = add i64 %149, %148
+  %151 = icmp sgt i64 %150, 20000
+  br i1 %151, label %152, label %209
 
-70:                                               ; preds = %46
-  store i64 0, ptr %29, align 8
-  br label %123
+152:                                              ; preds = %128
+  store i64 0, ptr %31, align 8
+  br label %209
 
-71:                                               ; preds = %33
-  %72 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %73 = load i64, ptr %72, align 8
-  %74 = icmp eq i64 %73, 0
-  %75 = getelementptr inbounds nuw i8, ptr %29, i64 8
-  %76 = load i64, ptr %75, align 8
-  %77 = icmp slt i64 %76, 8
-  %78 = select i1 %74, i1 %77, i1 false
-  %79 = zext i1 %78 to i64
-  %80 = add nsw i64 %76, %79
-  store i64 %80, ptr %75, align 8
-  %81 = getelementptr inbounds nuw i8, ptr %34, i64 80
-  %82 = load ptr, ptr %81, align 8
-  %83 = call ptr %82() #4
-  br i1 %78, label %84, label %110
+153:                                              ; preds = %115
+  %154 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %155 = load i64, ptr %154, align 8
+  %156 = icmp eq i64 %155, 0
+  %157 = getelementptr inbounds nuw i8, ptr %31, i64 8
+  %158 = load i64, ptr %157, align 8
+  %159 = icmp slt i64 %158, 8
+  %160 = select i1 %156, i1 %159, i1 false
+  %161 = zext i1 %160 to i64
+  %162 = add nsw i64 %158, %161
+  store i64 %162, ptr %157, align 8
+  %163 = getelementptr inbounds nuw i8, ptr %116, i64 80
+  %164 = load ptr, ptr %163, align 8
+  %165 = call ptr %164() #4
+  br i1 %160, label %166, label %192
 
-84:                                               ; preds = %71
+166:                                              ; preds = %153
   call void @llvm.lifetime.start.p0(ptr nonnull %4) #5
-  %85 = getelementptr inbounds nuw i8, ptr %34, i64 144
-  %86 = load ptr, ptr %85, align 8
-  %87 = getelementptr inbounds nuw i8, ptr %34, i64 152
-  %88 = load i64, ptr %87, align 8
-  %89 = trunc i64 %88 to i32
-  %90 = call i32 %86(i32 noundef %89, ptr noundef nonnull %4) #4
-  %91 = load i64, ptr %4, align 8
-  %92 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %93 = load i64, ptr %92, align 8
+  %167 = getelementptr inbounds nuw i8, ptr %116, i64 144
+  %168 = load ptr, ptr %167, align 8
+  %169 = getelementptr inbounds nuw i8, ptr %116, i64 152
+  %170 = load i64, ptr %169, align 8
+  %171 = trunc i64 %170 to i32
+  %172 = call i32 %168(i32 noundef %171, ptr noundef nonnull %4) #4
+  %173 = load i64, ptr %4, align 8
+  %174 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %175 = load i64, ptr %174, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %4) #5
-  %94 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %95 = load ptr, ptr %94, align 8
-  call void %95(ptr noundef nonnull %10) #4
+  %176 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %177 = load ptr, ptr %176, align 8
+  call void %177(ptr noundef nonnull %12) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %3) #5
-  %96 = load ptr, ptr %85, align 8
-  %97 = load i64, ptr %87, align 8
-  %98 = trunc i64 %97 to i32
-  %99 = call i32 %96(i32 noundef %98, ptr noundef nonnull %3) #4
-  %100 = load i64, ptr %3, align 8
-  %101 = getelementptr inbounds nuw i8, ptr %3, i64 8
-  %102 = load i64, ptr %101, align 8
+  %178 = load ptr, ptr %167, align 8
+  %179 = load i64, ptr %169, align 8
+  %180 = trunc i64 %179 to i32
+  %181 = call i32 %178(i32 noundef %180, ptr noundef nonnull %3) #4
+  %182 = load i64, ptr %3, align 8
+  %183 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %184 = load i64, ptr %183, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %3) #5
-  %103 = sub i64 %100, %91
-  %104 = mul i64 %103, 1000000000
-  %105 = sub i64 %102, %93
-  %106 = add i64 %105, %104
-  %107 = icmp slt i64 %106, 20000
-  %108 = getelementptr inbounds nuw i8, ptr %34, i64 88
-  %109 = load ptr, ptr %108, align 8
-  call void %109(ptr noundef %83) #4
-  br i1 %107, label %115, label %123
+  %185 = sub i64 %182, %173
+  %186 = mul i64 %185, 1000000000
+  %187 = sub i64 %184, %175
+  %188 = add i64 %187, %186
+  %189 = icmp slt i64 %188, 20000
+  %190 = getelementptr inbounds nuw i8, ptr %116, i64 88
+  %191 = load ptr, ptr %190, align 8
+  call void %191(ptr noundef %165) #4
+  br i1 %189, label %197, label %209
 
-110:                                              ; preds = %71
-  %111 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %112 = load ptr, ptr %111, align 8
-  call void %112(ptr noundef nonnull %10) #4
-  %113 = getelementptr inbounds nuw i8, ptr %34, i64 88
-  %114 = load ptr, ptr %113, align 8
-  call void %114(ptr noundef %83) #4
-  br label %123
+192:                                              ; preds = %153
+  %193 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %194 = load ptr, ptr %193, align 8
+  call void %194(ptr noundef nonnull %12) #4
+  %195 = getelementptr inbounds nuw i8, ptr %116, i64 88
+  %196 = load ptr, ptr %195, align 8
+  call void %196(ptr noundef %165) #4
+  br label %209
 
-115:                                              ; preds = %84
-  store i64 1, ptr %29, align 8
-  br label %123
+197:                                              ; preds = %166
+  store i64 1, ptr %31, align 8
+  br label %209
 
-116:                                              ; preds = %23
-  %117 = add nsw i64 %25, 1
-  %118 = load i64, ptr %16, align 8
-  %119 = icmp slt i64 %117, %118
-  %120 = select i1 %119, i64 %117, i64 0
-  %121 = add nuw nsw i64 %24, 1
-  %122 = icmp slt i64 %121, %118
-  br i1 %122, label %23, label %123, !llvm.loop !10
+198:                                              ; preds = %25
+  %199 = add nsw i64 %26, 1
+  %200 = load i64, ptr %18, align 8
+  %201 = icmp slt i64 %199, %200
+  %202 = select i1 %201, i64 %199, i64 0
+  %203 = add nuw nsw i64 %27, 1
+  %204 = icmp slt i64 %203, %200
+  br i1 %204, label %25, label %209, !llvm.loop !11
 
-123:                                              ; preds = %116, %2, %43, %46, %70, %84, %110, %115
-  %124 = phi i32 [ 1, %115 ], [ 1, %43 ], [ 1, %46 ], [ 1, %70 ], [ 1, %84 ], [ 1, %110 ], [ 0, %2 ], [ 0, %116 ]
-  ret i32 %124
+205:                                              ; preds = %62, %47, %39
+  call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  br label %209
+
+206:                                              ; preds = %105, %113
+  %207 = xor i1 %108, true
+  %208 = zext i1 %207 to i32
+  call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  br label %209
+
+209:                                              ; preds = %198, %2, %206, %125, %128, %152, %166, %192, %197, %205
+  %210 = phi i32 [ %208, %206 ], [ 1, %125 ], [ 0, %205 ], [ 1, %197 ], [ 1, %192 ], [ 1, %166 ], [ 1, %152 ], [ 1, %128 ], [ 0, %2 ], [ 0, %198 ]
+  ret i32 %210
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
@@ -400,7 +529,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %11 = add nsw i64 %10, 1
   %12 = alloca %struct.reach, i64 %11, align 16
   %13 = icmp slt i64 %10, 1
-  br i1 %13, label %317, label %14
+  br i1 %13, label %329, label %14
 
 14:                                               ; preds = %5
   %15 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %10
@@ -415,450 +544,541 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %24 = getelementptr inbounds nuw i8, ptr %8, i64 120
   %25 = getelementptr inbounds nuw i8, ptr %7, i64 40
   %26 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %27 = getelementptr inbounds nuw i8, ptr %7, i64 20
-  %28 = getelementptr inbounds nuw i8, ptr %7, i64 16
-  %29 = getelementptr inbounds nuw i8, ptr %7, i64 32
-  %30 = getelementptr inbounds nuw i8, ptr %7, i64 24
-  %31 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  br label %32
+  %27 = getelementptr inbounds nuw i8, ptr %7, i64 12
+  %28 = getelementptr inbounds nuw i8, ptr %7, i64 20
+  %29 = getelementptr inbounds nuw i8, ptr %7, i64 16
+  %30 = getelementptr inbounds nuw i8, ptr %7, i64 32
+  %31 = getelementptr inbounds nuw i8, ptr %7, i64 24
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  br label %33
 
-32:                                               ; preds = %14, %308
-  %33 = phi ptr [ %1, %14 ], [ %309, %308 ]
-  %34 = phi ptr [ %4, %14 ], [ %310, %308 ]
-  %35 = phi ptr [ %15, %14 ], [ %311, %308 ]
-  %36 = phi i64 [ 0, %14 ], [ %312, %308 ]
-  %37 = phi i64 [ 0, %14 ], [ %313, %308 ]
-  %38 = phi i64 [ 0, %14 ], [ %314, %308 ]
-  %39 = getelementptr inbounds nuw %struct.param, ptr %16, i64 %38
-  %40 = load i64, ptr %39, align 8
-  %41 = icmp eq i64 %40, 0
-  br i1 %41, label %114, label %42
+33:                                               ; preds = %14, %320
+  %34 = phi ptr [ %1, %14 ], [ %321, %320 ]
+  %35 = phi ptr [ %4, %14 ], [ %322, %320 ]
+  %36 = phi ptr [ %15, %14 ], [ %323, %320 ]
+  %37 = phi i64 [ 0, %14 ], [ %324, %320 ]
+  %38 = phi i64 [ 0, %14 ], [ %325, %320 ]
+  %39 = phi i64 [ 0, %14 ], [ %326, %320 ]
+  %40 = getelementptr inbounds nuw %struct.param, ptr %16, i64 %39
+  %41 = load i64, ptr %40, align 8
+  %42 = icmp eq i64 %41, 0
+  br i1 %42, label %115, label %43
 
-42:                                               ; preds = %32
-  %43 = getelementptr inbounds nuw ptr, ptr %2, i64 %38
-  %44 = load ptr, ptr %43, align 8
-  %45 = getelementptr inbounds nuw i64, ptr %3, i64 %38
+43:                                               ; preds = %33
+  %44 = getelementptr inbounds nuw ptr, ptr %2, i64 %39
+  %45 = load ptr, ptr %44, align 8
+  %46 = getelementptr inbounds nuw i64, ptr %3, i64 %39
   call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
   store i32 0, ptr %6, align 4
-  switch i64 %40, label %71 [
-    i64 5, label %46
-    i64 3, label %52
-    i64 4, label %52
+  switch i64 %41, label %72 [
+    i64 5, label %47
+    i64 3, label %53
+    i64 4, label %53
   ]
 
-46:                                               ; preds = %42
-  %47 = load ptr, ptr %19, align 8
-  %48 = icmp eq ptr %44, %47
-  %49 = zext i1 %48 to i64
-  store i64 %49, ptr %45, align 8
-  %50 = load ptr, ptr %19, align 8
-  %51 = icmp eq ptr %44, %50
-  br i1 %51, label %102, label %103
+47:                                               ; preds = %43
+  %48 = load ptr, ptr %19, align 8
+  %49 = icmp eq ptr %45, %48
+  %50 = zext i1 %49 to i64
+  store i64 %50, ptr %46, align 8
+  %51 = load ptr, ptr %19, align 8
+  %52 = icmp eq ptr %45, %51
+  br i1 %52, label %103, label %104
 
-52:                                               ; preds = %42, %42
-  %53 = getelementptr inbounds nuw i8, ptr %44, i64 8
-  %54 = load ptr, ptr %53, align 8
-  %55 = load ptr, ptr %17, align 8
-  %56 = icmp eq ptr %54, %55
-  br i1 %56, label %57, label %101
+53:                                               ; preds = %43, %43
+  %54 = getelementptr inbounds nuw i8, ptr %45, i64 8
+  %55 = load ptr, ptr %54, align 8
+  %56 = load ptr, ptr %17, align 8
+  %57 = icmp eq ptr %55, %56
+  br i1 %57, label %58, label %102
 
-57:                                               ; preds = %52
-  %58 = load ptr, ptr %18, align 8
-  %59 = call double %58(ptr noundef nonnull %44) #4
-  %60 = load i64, ptr %39, align 8
-  %61 = icmp eq i64 %60, 3
-  %62 = fptrunc double %59 to float
-  %63 = bitcast float %62 to i32
-  %64 = bitcast double %59 to i64
-  %65 = trunc i64 %64 to i32
-  %66 = lshr i64 %64, 32
-  %67 = trunc nuw i64 %66 to i32
-  %68 = select i1 %61, i32 %63, i32 %65
-  %69 = select i1 %61, i32 0, i32 %67
-  store i32 %68, ptr %45, align 8
-  %70 = getelementptr inbounds nuw i8, ptr %45, i64 4
-  store i32 %69, ptr %70, align 4
-  br label %102
+58:                                               ; preds = %53
+  %59 = load ptr, ptr %18, align 8
+  %60 = call double %59(ptr noundef nonnull %45) #4
+  %61 = load i64, ptr %40, align 8
+  %62 = icmp eq i64 %61, 3
+  %63 = fptrunc double %60 to float
+  %64 = bitcast float %63 to i32
+  %65 = bitcast double %60 to i64
+  %66 = trunc i64 %65 to i32
+  %67 = lshr i64 %65, 32
+  %68 = trunc nuw i64 %67 to i32
+  %69 = select i1 %62, i32 %64, i32 %66
+  %70 = select i1 %62, i32 0, i32 %68
+  store i32 %69, ptr %46, align 8
+  %71 = getelementptr inbounds nuw i8, ptr %46, i64 4
+  store i32 %70, ptr %71, align 4
+  br label %103
 
-71:                                               ; preds = %42
-  %72 = getelementptr inbounds nuw i8, ptr %44, i64 8
-  %73 = load ptr, ptr %72, align 8
-  %74 = load ptr, ptr %8, align 8
-  %75 = icmp eq ptr %73, %74
-  br i1 %75, label %76, label %101
+72:                                               ; preds = %43
+  %73 = getelementptr inbounds nuw i8, ptr %45, i64 8
+  %74 = load ptr, ptr %73, align 8
+  %75 = load ptr, ptr %8, align 8
+  %76 = icmp eq ptr %74, %75
+  br i1 %76, label %77, label %102
 
-76:                                               ; preds = %71
-  %77 = load ptr, ptr %21, align 8
-  %78 = call i64 %77(ptr noundef nonnull %44, ptr noundef nonnull %6) #4
-  store i64 %78, ptr %45, align 8
-  %79 = load i64, ptr %39, align 8
-  %80 = icmp eq i64 %79, 6
-  %81 = load i32, ptr %6, align 4
-  %82 = icmp eq i32 %81, 0
-  br i1 %80, label %83, label %93
+77:                                               ; preds = %72
+  %78 = load ptr, ptr %21, align 8
+  %79 = call i64 %78(ptr noundef nonnull %45, ptr noundef nonnull %6) #4
+  store i64 %79, ptr %46, align 8
+  %80 = load i64, ptr %40, align 8
+  %81 = icmp eq i64 %80, 6
+  %82 = load i32, ptr %6, align 4
+  %83 = icmp eq i32 %82, 0
+  br i1 %81, label %84, label %94
 
-83:                                               ; preds = %76
-  %84 = icmp sgt i64 %78, -1
-  %85 = select i1 %82, i1 %84, i1 false
-  br i1 %85, label %86, label %101
+84:                                               ; preds = %77
+  %85 = icmp sgt i64 %79, -1
+  %86 = select i1 %83, i1 %85, i1 false
+  br i1 %86, label %87, label %102
 
-86:                                               ; preds = %83
-  %87 = getelementptr inbounds nuw i8, ptr %39, i64 8
-  %88 = load i64, ptr %87, align 8
-  %89 = icmp eq i64 %88, 64
-  br i1 %89, label %102, label %90
+87:                                               ; preds = %84
+  %88 = getelementptr inbounds nuw i8, ptr %40, i64 8
+  %89 = load i64, ptr %88, align 8
+  %90 = icmp eq i64 %89, 64
+  br i1 %90, label %103, label %91
 
-90:                                               ; preds = %86
-  %91 = lshr i64 %78, %88
-  %92 = icmp eq i64 %91, 0
+91:                                               ; preds = %87
+  %92 = lshr i64 %79, %89
+  %93 = icmp eq i64 %92, 0
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br i1 %92, label %106, label %317
+  br i1 %93, label %107, label %329
 
-93:                                               ; preds = %76
-  br i1 %82, label %94, label %101
+94:                                               ; preds = %77
+  br i1 %83, label %95, label %102
 
-94:                                               ; preds = %93
-  %95 = getelementptr inbounds nuw i8, ptr %39, i64 8
-  %96 = load i64, ptr %95, align 8
-  %97 = sub nsw i64 64, %96
-  %98 = shl i64 %78, %97
-  %99 = ashr exact i64 %98, %97
-  %100 = icmp eq i64 %78, %99
+95:                                               ; preds = %94
+  %96 = getelementptr inbounds nuw i8, ptr %40, i64 8
+  %97 = load i64, ptr %96, align 8
+  %98 = sub nsw i64 64, %97
+  %99 = shl i64 %79, %98
+  %100 = ashr exact i64 %99, %98
+  %101 = icmp eq i64 %79, %100
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br i1 %100, label %106, label %317
+  br i1 %101, label %107, label %329
 
-101:                                              ; preds = %71, %52, %83, %93
+102:                                              ; preds = %72, %53, %84, %94
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br label %317
+  br label %329
 
-102:                                              ; preds = %57, %86, %46
+103:                                              ; preds = %58, %87, %47
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br label %106
+  br label %107
 
-103:                                              ; preds = %46
-  %104 = load ptr, ptr %20, align 8
-  %105 = icmp eq ptr %44, %104
+104:                                              ; preds = %47
+  %105 = load ptr, ptr %20, align 8
+  %106 = icmp eq ptr %45, %105
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  br i1 %105, label %106, label %317
+  br i1 %106, label %107, label %329
 
-106:                                              ; preds = %90, %94, %102, %103
-  %107 = load i64, ptr %39, align 8
-  %108 = icmp eq i64 %107, 1
-  br i1 %108, label %109, label %308
+107:                                              ; preds = %91, %95, %103, %104
+  %108 = load i64, ptr %40, align 8
+  %109 = icmp eq i64 %108, 1
+  br i1 %109, label %110, label %320
 
-109:                                              ; preds = %106
-  %110 = load i64, ptr %45, align 8
-  %111 = getelementptr inbounds nuw i8, ptr %33, i64 8
-  %112 = load i64, ptr %33, align 8
-  %113 = icmp eq i64 %110, %112
-  br i1 %113, label %308, label %317
+110:                                              ; preds = %107
+  %111 = load i64, ptr %46, align 8
+  %112 = getelementptr inbounds nuw i8, ptr %34, i64 8
+  %113 = load i64, ptr %34, align 8
+  %114 = icmp eq i64 %111, %113
+  br i1 %114, label %320, label %329
 
-114:                                              ; preds = %32
-  %115 = getelementptr inbounds nuw i8, ptr %39, i64 8
-  %116 = load i64, ptr %115, align 8
-  %117 = getelementptr inbounds nuw i8, ptr %33, i64 72
-  %118 = getelementptr inbounds i64, ptr %117, i64 %116
+115:                                              ; preds = %33
+  %116 = getelementptr inbounds nuw i8, ptr %40, i64 8
+  %117 = load i64, ptr %116, align 8
+  %118 = getelementptr inbounds nuw i8, ptr %34, i64 88
+  %119 = getelementptr inbounds i64, ptr %118, i64 %117
   call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
-  %119 = getelementptr inbounds nuw ptr, ptr %2, i64 %38
-  %120 = load ptr, ptr %119, align 8
-  %121 = getelementptr inbounds nuw i8, ptr %120, i64 8
-  %122 = load ptr, ptr %121, align 8
-  %123 = load ptr, ptr %33, align 8
-  %124 = icmp eq ptr %122, %123
-  br i1 %124, label %125, label %303
+  %120 = getelementptr inbounds nuw ptr, ptr %2, i64 %39
+  %121 = load ptr, ptr %120, align 8
+  %122 = getelementptr inbounds nuw i8, ptr %121, i64 8
+  %123 = load ptr, ptr %122, align 8
+  %124 = load ptr, ptr %34, align 8
+  %125 = icmp eq ptr %123, %124
+  br i1 %125, label %126, label %315
 
-125:                                              ; preds = %114
-  %126 = getelementptr inbounds nuw i8, ptr %33, i64 8
-  %127 = load ptr, ptr %126, align 8
-  %128 = icmp eq ptr %127, null
-  br i1 %128, label %173, label %129
+126:                                              ; preds = %115
+  %127 = getelementptr inbounds nuw i8, ptr %34, i64 8
+  %128 = load ptr, ptr %127, align 8
+  %129 = icmp eq ptr %128, null
+  br i1 %129, label %185, label %130
 
-129:                                              ; preds = %125
-  %130 = getelementptr inbounds nuw i8, ptr %33, i64 16
-  %131 = load ptr, ptr %130, align 8
-  %132 = icmp eq ptr %131, null
-  br i1 %132, label %146, label %133
+130:                                              ; preds = %126
+  %131 = getelementptr inbounds nuw i8, ptr %34, i64 16
+  %132 = load ptr, ptr %131, align 8
+  %133 = icmp eq ptr %132, null
+  br i1 %133, label %147, label %134
 
-133:                                              ; preds = %129
-  %134 = load ptr, ptr %22, align 8
-  %135 = call ptr %134(ptr noundef nonnull %120, ptr noundef nonnull %131) #4
-  %136 = icmp eq ptr %135, null
-  br i1 %136, label %137, label %139
+134:                                              ; preds = %130
+  %135 = load ptr, ptr %22, align 8
+  %136 = call ptr %135(ptr noundef nonnull %121, ptr noundef nonnull %132) #4
+  %137 = icmp eq ptr %136, null
+  br i1 %137, label %138, label %140
 
-137:                                              ; preds = %133
-  %138 = load ptr, ptr %24, align 8
-  call void %138() #4
-  br label %141
+138:                                              ; preds = %134
+  %139 = load ptr, ptr %24, align 8
+  call void %139() #4
+  br label %142
 
-139:                                              ; preds = %133
-  %140 = load ptr, ptr %23, align 8
-  call void %140(ptr noundef nonnull %135) #4
-  br label %141
+140:                                              ; preds = %134
+  %141 = load ptr, ptr %23, align 8
+  call void %141(ptr noundef nonnull %136) #4
+  br label %142
 
-141:                                              ; preds = %139, %137
-  %142 = load ptr, ptr %20, align 8
-  %143 = icmp eq ptr %135, %142
-  br i1 %143, label %144, label %303
+142:                                              ; preds = %140, %138
+  %143 = load ptr, ptr %20, align 8
+  %144 = icmp eq ptr %136, %143
+  br i1 %144, label %145, label %315
 
-144:                                              ; preds = %141
-  %145 = load ptr, ptr %126, align 8
-  br label %146
+145:                                              ; preds = %142
+  %146 = load ptr, ptr %127, align 8
+  br label %147
 
-146:                                              ; preds = %144, %129
-  %147 = phi ptr [ %145, %144 ], [ %127, %129 ]
-  %148 = call i32 %147(ptr noundef nonnull %120, ptr noundef nonnull %7) #4
-  %149 = icmp eq i32 %148, 0
-  br i1 %149, label %152, label %150
+147:                                              ; preds = %145, %130
+  %148 = phi ptr [ %146, %145 ], [ %128, %130 ]
+  %149 = call i32 %148(ptr noundef nonnull %121, ptr noundef nonnull %7) #4
+  %150 = icmp eq i32 %149, 0
+  br i1 %150, label %153, label %151
 
-150:                                              ; preds = %146
-  %151 = load ptr, ptr %24, align 8
-  call void %151() #4
-  br label %303
+151:                                              ; preds = %147
+  %152 = load ptr, ptr %24, align 8
+  call void %152() #4
+  br label %315
 
-152:                                              ; preds = %146
-  %153 = load i64, ptr %25, align 8
-  %154 = load i64, ptr %7, align 8
-  %155 = add i64 %154, %153
-  store i64 %155, ptr %7, align 8
-  %156 = load i32, ptr %26, align 8
-  %157 = icmp eq i32 %156, 1
-  br i1 %157, label %158, label %303
+153:                                              ; preds = %147
+  %154 = load i64, ptr %25, align 8
+  %155 = load i64, ptr %7, align 8
+  %156 = add i64 %155, %154
+  store i64 %156, ptr %7, align 8
+  %157 = load i32, ptr %26, align 8
+  %158 = sext i32 %157 to i64
+  %159 = getelementptr inbounds nuw i8, ptr %34, i64 24
+  %160 = load i64, ptr %159, align 8
+  %161 = icmp eq i64 %160, %158
+  br i1 %161, label %162, label %315
 
-158:                                              ; preds = %152
-  %159 = load i32, ptr %27, align 4
-  %160 = zext i32 %159 to i64
-  %161 = getelementptr inbounds nuw i8, ptr %33, i64 24
-  %162 = load i64, ptr %161, align 8
-  %163 = icmp eq i64 %162, %160
-  %164 = load i32, ptr %28, align 8
-  %165 = sext i32 %164 to i64
-  %166 = icmp eq i64 %116, %165
-  %167 = select i1 %163, i1 %166, i1 false
-  br i1 %167, label %168, label %303
+162:                                              ; preds = %153
+  %163 = icmp eq i32 %157, 1
+  br i1 %163, label %170, label %164
 
-168:                                              ; preds = %158
-  %169 = load ptr, ptr %29, align 8
-  %170 = icmp ne ptr %169, null
-  %171 = icmp eq i64 %116, 0
-  %172 = or i1 %171, %170
-  br i1 %172, label %199, label %303
+164:                                              ; preds = %162
+  %165 = load i32, ptr %27, align 4
+  %166 = sext i32 %165 to i64
+  %167 = getelementptr inbounds nuw i8, ptr %34, i64 32
+  %168 = load i64, ptr %167, align 8
+  %169 = icmp eq i64 %168, %166
+  br i1 %169, label %170, label %315
 
-173:                                              ; preds = %125
-  %174 = getelementptr inbounds nuw i8, ptr %120, i64 16
-  %175 = load i64, ptr %174, align 8
-  store i64 %175, ptr %7, align 8
-  %176 = getelementptr inbounds nuw i8, ptr %120, i64 32
-  %177 = load ptr, ptr %176, align 8
-  store ptr %177, ptr %30, align 8
-  %178 = getelementptr inbounds nuw i8, ptr %120, i64 40
-  %179 = load ptr, ptr %178, align 8
-  store ptr %179, ptr %29, align 8
-  %180 = getelementptr inbounds nuw i8, ptr %120, i64 56
-  %181 = load i64, ptr %180, align 8
-  %182 = getelementptr inbounds nuw i8, ptr %33, i64 24
-  %183 = load i64, ptr %182, align 8
-  %184 = icmp eq i64 %181, %183
-  br i1 %184, label %185, label %303
+170:                                              ; preds = %164, %162
+  %171 = load i32, ptr %28, align 4
+  %172 = zext i32 %171 to i64
+  %173 = getelementptr inbounds nuw i8, ptr %34, i64 40
+  %174 = load i64, ptr %173, align 8
+  %175 = icmp eq i64 %174, %172
+  %176 = load i32, ptr %29, align 8
+  %177 = sext i32 %176 to i64
+  %178 = icmp eq i64 %117, %177
+  %179 = select i1 %175, i1 %178, i1 false
+  br i1 %179, label %180, label %315
 
-185:                                              ; preds = %173
-  %186 = getelementptr inbounds nuw i8, ptr %120, i64 24
-  %187 = load i32, ptr %186, align 8
-  %188 = sext i32 %187 to i64
-  %189 = icmp eq i64 %116, %188
-  br i1 %189, label %190, label %303
+180:                                              ; preds = %170
+  %181 = load ptr, ptr %30, align 8
+  %182 = icmp ne ptr %181, null
+  %183 = icmp eq i64 %117, 0
+  %184 = or i1 %183, %182
+  br i1 %184, label %211, label %315
 
-190:                                              ; preds = %185
-  %191 = getelementptr inbounds nuw i8, ptr %33, i64 40
-  %192 = load i64, ptr %191, align 8
-  %193 = icmp eq i64 %192, 0
-  br i1 %193, label %203, label %194
+185:                                              ; preds = %126
+  %186 = getelementptr inbounds nuw i8, ptr %121, i64 16
+  %187 = load i64, ptr %186, align 8
+  store i64 %187, ptr %7, align 8
+  %188 = getelementptr inbounds nuw i8, ptr %121, i64 32
+  %189 = load ptr, ptr %188, align 8
+  store ptr %189, ptr %31, align 8
+  %190 = getelementptr inbounds nuw i8, ptr %121, i64 40
+  %191 = load ptr, ptr %190, align 8
+  store ptr %191, ptr %30, align 8
+  %192 = getelementptr inbounds nuw i8, ptr %121, i64 56
+  %193 = load i64, ptr %192, align 8
+  %194 = getelementptr inbounds nuw i8, ptr %34, i64 40
+  %195 = load i64, ptr %194, align 8
+  %196 = icmp eq i64 %193, %195
+  br i1 %196, label %197, label %315
 
-194:                                              ; preds = %190
-  %195 = getelementptr inbounds nuw i8, ptr %120, i64 64
-  %196 = load i32, ptr %195, align 8
-  %197 = and i32 %196, -2147482624
-  %198 = icmp eq i32 %197, 1024
-  br i1 %198, label %199, label %303
+197:                                              ; preds = %185
+  %198 = getelementptr inbounds nuw i8, ptr %121, i64 24
+  %199 = load i32, ptr %198, align 8
+  %200 = sext i32 %199 to i64
+  %201 = icmp eq i64 %117, %200
+  br i1 %201, label %202, label %315
 
-199:                                              ; preds = %168, %194
-  %200 = phi ptr [ %169, %168 ], [ %179, %194 ]
-  %201 = phi i64 [ %155, %168 ], [ %175, %194 ]
-  %202 = load ptr, ptr %30, align 8
-  br label %203
+202:                                              ; preds = %197
+  %203 = getelementptr inbounds nuw i8, ptr %34, i64 56
+  %204 = load i64, ptr %203, align 8
+  %205 = icmp eq i64 %204, 0
+  br i1 %205, label %215, label %206
 
-203:                                              ; preds = %199, %190
-  %204 = phi i64 [ %201, %199 ], [ %175, %190 ]
-  %205 = phi ptr [ %200, %199 ], [ %179, %190 ]
-  %206 = phi ptr [ %202, %199 ], [ %177, %190 ]
-  %207 = call i64 @llvm.smax.i64(i64 %116, i64 0)
-  br label %208
+206:                                              ; preds = %202
+  %207 = getelementptr inbounds nuw i8, ptr %121, i64 64
+  %208 = load i32, ptr %207, align 8
+  %209 = and i32 %208, -2147482624
+  %210 = icmp eq i32 %209, 1024
+  br i1 %210, label %211, label %315
 
-208:                                              ; preds = %203, %218
-  %209 = phi i64 [ %214, %218 ], [ 0, %203 ]
-  %210 = icmp eq i64 %209, %207
-  br i1 %210, label %224, label %211
+211:                                              ; preds = %180, %206
+  %212 = phi ptr [ %181, %180 ], [ %191, %206 ]
+  %213 = phi i64 [ %156, %180 ], [ %187, %206 ]
+  %214 = load ptr, ptr %31, align 8
+  br label %215
 
-211:                                              ; preds = %208
-  %212 = getelementptr inbounds nuw i64, ptr %206, i64 %209
-  %213 = load i64, ptr %212, align 8
-  %214 = add nuw i64 %209, 1
-  %215 = getelementptr inbounds nuw i64, ptr %118, i64 %214
-  %216 = load i64, ptr %215, align 8
-  %217 = icmp eq i64 %213, %216
-  br i1 %217, label %218, label %303
+215:                                              ; preds = %211, %202
+  %216 = phi i64 [ %213, %211 ], [ %187, %202 ]
+  %217 = phi ptr [ %212, %211 ], [ %191, %202 ]
+  %218 = phi ptr [ %214, %211 ], [ %189, %202 ]
+  %219 = call i64 @llvm.smax.i64(i64 %117, i64 0)
+  br label %220
 
-218:                                              ; preds = %211
-  %219 = getelementptr inbounds nuw i64, ptr %205, i64 %209
-  %220 = load i64, ptr %219, align 8
-  %221 = getelementptr inbounds nuw i64, ptr %117, i64 %209
-  %222 = load i64, ptr %221, align 8
-  %223 = icmp eq i64 %220, %222
-  br i1 %223, label %208, label %303, !llvm.loop !11
+220:                                              ; preds = %215, %230
+  %221 = phi i64 [ %226, %230 ], [ 0, %215 ]
+  %222 = icmp eq i64 %221, %219
+  br i1 %222, label %236, label %223
 
-224:                                              ; preds = %208
-  %225 = getelementptr inbounds nuw i8, ptr %33, i64 32
-  %226 = load i64, ptr %225, align 8
-  %227 = and i64 %226, %204
-  %228 = icmp eq i64 %227, 0
-  br i1 %228, label %229, label %303
+223:                                              ; preds = %220
+  %224 = getelementptr inbounds nuw i64, ptr %218, i64 %221
+  %225 = load i64, ptr %224, align 8
+  %226 = add nuw i64 %221, 1
+  %227 = getelementptr inbounds nuw i64, ptr %119, i64 %226
+  %228 = load i64, ptr %227, align 8
+  %229 = icmp eq i64 %225, %228
+  br i1 %229, label %230, label %315
 
-229:                                              ; preds = %224
-  %230 = load i64, ptr %31, align 8
-  %231 = icmp eq i64 %230, 0
-  br i1 %231, label %278, label %232
-
-232:                                              ; preds = %229
-  %233 = getelementptr inbounds nuw i8, ptr %33, i64 56
+230:                                              ; preds = %223
+  %231 = getelementptr inbounds nuw i64, ptr %217, i64 %221
+  %232 = load i64, ptr %231, align 8
+  %233 = getelementptr inbounds nuw i64, ptr %118, i64 %221
   %234 = load i64, ptr %233, align 8
-  %235 = add i64 %234, %204
-  %236 = getelementptr inbounds nuw i8, ptr %33, i64 64
-  %237 = load i64, ptr %236, align 8
-  %238 = add i64 %237, %204
-  %239 = icmp sgt i64 %36, 0
-  br i1 %239, label %240, label %252
+  %235 = icmp eq i64 %232, %234
+  br i1 %235, label %220, label %315, !llvm.loop !12
 
-240:                                              ; preds = %232, %249
-  %241 = phi i64 [ %250, %249 ], [ 0, %232 ]
-  %242 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %241
-  %243 = getelementptr inbounds nuw i8, ptr %242, i64 8
-  %244 = load i64, ptr %243, align 8
-  %245 = icmp ugt i64 %244, %235
-  br i1 %245, label %246, label %249
+236:                                              ; preds = %220
+  %237 = getelementptr inbounds nuw i8, ptr %34, i64 48
+  %238 = load i64, ptr %237, align 8
+  %239 = and i64 %238, %216
+  %240 = icmp eq i64 %239, 0
+  br i1 %240, label %241, label %315
 
-246:                                              ; preds = %240
-  %247 = load i64, ptr %242, align 16
-  %248 = icmp ugt i64 %238, %247
-  br i1 %248, label %303, label %249
+241:                                              ; preds = %236
+  %242 = load i64, ptr %32, align 8
+  %243 = icmp eq i64 %242, 0
+  br i1 %243, label %290, label %244
 
-249:                                              ; preds = %246, %240
-  %250 = add nuw nsw i64 %241, 1
-  %251 = icmp eq i64 %250, %36
-  br i1 %251, label %252, label %240, !llvm.loop !12
+244:                                              ; preds = %241
+  %245 = getelementptr inbounds nuw i8, ptr %34, i64 72
+  %246 = load i64, ptr %245, align 8
+  %247 = add i64 %246, %216
+  %248 = getelementptr inbounds nuw i8, ptr %34, i64 80
+  %249 = load i64, ptr %248, align 8
+  %250 = add i64 %249, %216
+  %251 = icmp sgt i64 %37, 0
+  br i1 %251, label %252, label %264
 
-252:                                              ; preds = %249, %232
-  %253 = getelementptr inbounds nuw i8, ptr %33, i64 40
-  %254 = load i64, ptr %253, align 8
-  %255 = icmp eq i64 %254, 0
-  br i1 %255, label %274, label %256
+252:                                              ; preds = %244, %261
+  %253 = phi i64 [ %262, %261 ], [ 0, %244 ]
+  %254 = getelementptr inbounds nuw %struct.reach, ptr %12, i64 %253
+  %255 = getelementptr inbounds nuw i8, ptr %254, i64 8
+  %256 = load i64, ptr %255, align 8
+  %257 = icmp ugt i64 %256, %247
+  br i1 %257, label %258, label %261
 
-256:                                              ; preds = %252
-  %257 = icmp sgt i64 %37, 0
-  br i1 %257, label %258, label %270
+258:                                              ; preds = %252
+  %259 = load i64, ptr %254, align 16
+  %260 = icmp ugt i64 %250, %259
+  br i1 %260, label %315, label %261
 
-258:                                              ; preds = %256, %267
-  %259 = phi i64 [ %268, %267 ], [ 0, %256 ]
-  %260 = getelementptr inbounds nuw %struct.reach, ptr %35, i64 %259
-  %261 = getelementptr inbounds nuw i8, ptr %260, i64 8
-  %262 = load i64, ptr %261, align 8
-  %263 = icmp ugt i64 %262, %235
-  br i1 %263, label %264, label %267
+261:                                              ; preds = %258, %252
+  %262 = add nuw nsw i64 %253, 1
+  %263 = icmp eq i64 %262, %37
+  br i1 %263, label %264, label %252, !llvm.loop !13
 
-264:                                              ; preds = %258
-  %265 = load i64, ptr %260, align 8
-  %266 = icmp ugt i64 %238, %265
-  br i1 %266, label %303, label %267
+264:                                              ; preds = %261, %244
+  %265 = getelementptr inbounds nuw i8, ptr %34, i64 56
+  %266 = load i64, ptr %265, align 8
+  %267 = icmp eq i64 %266, 0
+  br i1 %267, label %286, label %268
 
-267:                                              ; preds = %264, %258
-  %268 = add nuw nsw i64 %259, 1
-  %269 = icmp eq i64 %268, %37
-  br i1 %269, label %270, label %258, !llvm.loop !12
+268:                                              ; preds = %264
+  %269 = icmp sgt i64 %38, 0
+  br i1 %269, label %270, label %282
 
-270:                                              ; preds = %267, %256
-  %271 = add nsw i64 %36, 1
-  %272 = getelementptr inbounds %struct.reach, ptr %12, i64 %36
-  store i64 %235, ptr %272, align 16
+270:                                              ; preds = %268, %279
+  %271 = phi i64 [ %280, %279 ], [ 0, %268 ]
+  %272 = getelementptr inbounds nuw %struct.reach, ptr %36, i64 %271
   %273 = getelementptr inbounds nuw i8, ptr %272, i64 8
-  store i64 %238, ptr %273, align 8
-  br label %278
+  %274 = load i64, ptr %273, align 8
+  %275 = icmp ugt i64 %274, %247
+  br i1 %275, label %276, label %279
 
-274:                                              ; preds = %252
-  %275 = getelementptr inbounds i8, ptr %35, i64 -16
-  store i64 %235, ptr %275, align 8
-  %276 = getelementptr inbounds i8, ptr %35, i64 -8
-  store i64 %238, ptr %276, align 8
-  %277 = add nsw i64 %37, 1
-  br label %278
+276:                                              ; preds = %270
+  %277 = load i64, ptr %272, align 8
+  %278 = icmp ugt i64 %250, %277
+  br i1 %278, label %315, label %279
 
-278:                                              ; preds = %274, %270, %229
-  %279 = phi i64 [ %37, %229 ], [ %37, %270 ], [ %277, %274 ]
-  %280 = phi i64 [ %36, %229 ], [ %271, %270 ], [ %36, %274 ]
-  %281 = phi ptr [ %35, %229 ], [ %35, %270 ], [ %275, %274 ]
-  %282 = ptrtoint ptr %34 to i64
-  %283 = getelementptr inbounds nuw i64, ptr %3, i64 %38
-  store i64 %282, ptr %283, align 8
-  %284 = getelementptr inbounds nuw i8, ptr %33, i64 48
-  %285 = load i64, ptr %284, align 8
-  %286 = sub i64 %204, %285
-  %287 = getelementptr inbounds nuw i8, ptr %34, i64 8
-  store i64 %286, ptr %34, align 8
-  %288 = load i64, ptr %284, align 8
-  %289 = sub i64 %204, %288
-  %290 = getelementptr inbounds nuw i8, ptr %34, i64 16
-  store i64 %289, ptr %287, align 8
-  %291 = shl i64 %116, 1
-  %292 = icmp slt i64 %116, 0
-  br i1 %292, label %304, label %293
+279:                                              ; preds = %276, %270
+  %280 = add nuw nsw i64 %271, 1
+  %281 = icmp eq i64 %280, %38
+  br i1 %281, label %282, label %270, !llvm.loop !13
 
-293:                                              ; preds = %278
-  %294 = call i64 @llvm.smax.i64(i64 %291, i64 0)
-  br label %295
+282:                                              ; preds = %279, %268
+  %283 = add nsw i64 %37, 1
+  %284 = getelementptr inbounds %struct.reach, ptr %12, i64 %37
+  store i64 %247, ptr %284, align 16
+  %285 = getelementptr inbounds nuw i8, ptr %284, i64 8
+  store i64 %250, ptr %285, align 8
+  br label %290
 
-295:                                              ; preds = %293, %295
-  %296 = phi i64 [ %301, %295 ], [ 0, %293 ]
-  %297 = phi ptr [ %300, %295 ], [ %290, %293 ]
-  %298 = getelementptr inbounds nuw i64, ptr %118, i64 %296
-  %299 = load i64, ptr %298, align 8
-  %300 = getelementptr inbounds nuw i8, ptr %297, i64 8
-  store i64 %299, ptr %297, align 8
-  %301 = add nuw nsw i64 %296, 1
-  %302 = icmp eq i64 %296, %294
-  br i1 %302, label %304, label %295, !llvm.loop !13
+286:                                              ; preds = %264
+  %287 = getelementptr inbounds i8, ptr %36, i64 -16
+  store i64 %247, ptr %287, align 8
+  %288 = getelementptr inbounds i8, ptr %36, i64 -8
+  store i64 %250, ptr %288, align 8
+  %289 = add nsw i64 %38, 1
+  br label %290
 
-303:                                              ; preds = %194, %224, %114, %185, %173, %141, %158, %152, %168, %211, %218, %246, %264, %150
+290:                                              ; preds = %286, %282, %241
+  %291 = phi i64 [ %38, %241 ], [ %38, %282 ], [ %289, %286 ]
+  %292 = phi i64 [ %37, %241 ], [ %283, %282 ], [ %37, %286 ]
+  %293 = phi ptr [ %36, %241 ], [ %36, %282 ], [ %287, %286 ]
+  %294 = ptrtoint ptr %35 to i64
+  %295 = getelementptr inbounds nuw i64, ptr %3, i64 %39
+  store i64 %294, ptr %295, align 8
+  %296 = getelementptr inbounds nuw i8, ptr %34, i64 64
+  %297 = load i64, ptr %296, align 8
+  %298 = sub i64 %216, %297
+  %299 = getelementptr inbounds nuw i8, ptr %35, i64 8
+  store i64 %298, ptr %35, align 8
+  %300 = load i64, ptr %296, align 8
+  %301 = sub i64 %216, %300
+  %302 = getelementptr inbounds nuw i8, ptr %35, i64 16
+  store i64 %301, ptr %299, align 8
+  %303 = shl i64 %117, 1
+  %304 = icmp slt i64 %117, 0
+  br i1 %304, label %316, label %305
+
+305:                                              ; preds = %290
+  %306 = call i64 @llvm.smax.i64(i64 %303, i64 0)
+  br label %307
+
+307:                                              ; preds = %305, %307
+  %308 = phi i64 [ %313, %307 ], [ 0, %305 ]
+  %309 = phi ptr [ %312, %307 ], [ %302, %305 ]
+  %310 = getelementptr inbounds nuw i64, ptr %119, i64 %308
+  %311 = load i64, ptr %310, align 8
+  %312 = getelementptr inbounds nuw i8, ptr %309, i64 8
+  store i64 %311, ptr %309, align 8
+  %313 = add nuw nsw i64 %308, 1
+  %314 = icmp eq i64 %308, %306
+  br i1 %314, label %316, label %307, !llvm.loop !14
+
+315:                                              ; preds = %206, %236, %115, %197, %185, %142, %153, %164, %170, %180, %223, %230, %258, %276, %151
   call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %317
+  br label %329
 
-304:                                              ; preds = %295, %278
-  %305 = phi ptr [ %290, %278 ], [ %300, %295 ]
-  %306 = getelementptr inbounds i64, ptr %118, i64 %291
-  %307 = getelementptr inbounds nuw i8, ptr %306, i64 8
+316:                                              ; preds = %307, %290
+  %317 = phi ptr [ %302, %290 ], [ %312, %307 ]
+  %318 = getelementptr inbounds i64, ptr %119, i64 %303
+  %319 = getelementptr inbounds nuw i8, ptr %318, i64 8
   call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %308
+  br label %320
 
-308:                                              ; preds = %109, %106, %304
-  %309 = phi ptr [ %307, %304 ], [ %33, %106 ], [ %111, %109 ]
-  %310 = phi ptr [ %305, %304 ], [ %34, %106 ], [ %34, %109 ]
-  %311 = phi ptr [ %281, %304 ], [ %35, %106 ], [ %35, %109 ]
-  %312 = phi i64 [ %280, %304 ], [ %36, %106 ], [ %36, %109 ]
-  %313 = phi i64 [ %279, %304 ], [ %37, %106 ], [ %37, %109 ]
-  %314 = add nuw nsw i64 %38, 1
-  %315 = load i64, ptr %9, align 8
-  %316 = icmp slt i64 %314, %315
-  br i1 %316, label %32, label %317, !llvm.loop !14
+320:                                              ; preds = %110, %107, %316
+  %321 = phi ptr [ %319, %316 ], [ %34, %107 ], [ %112, %110 ]
+  %322 = phi ptr [ %317, %316 ], [ %35, %107 ], [ %35, %110 ]
+  %323 = phi ptr [ %293, %316 ], [ %36, %107 ], [ %36, %110 ]
+  %324 = phi i64 [ %292, %316 ], [ %37, %107 ], [ %37, %110 ]
+  %325 = phi i64 [ %291, %316 ], [ %38, %107 ], [ %38, %110 ]
+  %326 = add nuw nsw i64 %39, 1
+  %327 = load i64, ptr %9, align 8
+  %328 = icmp slt i64 %326, %327
+  br i1 %328, label %33, label %329, !llvm.loop !15
 
-317:                                              ; preds = %308, %103, %109, %94, %90, %5, %101, %303
-  %318 = phi i32 [ 0, %303 ], [ 0, %101 ], [ 1, %5 ], [ 0, %90 ], [ 0, %94 ], [ 1, %308 ], [ 0, %103 ], [ 0, %109 ]
-  ret i32 %318
+329:                                              ; preds = %320, %104, %110, %95, %91, %5, %102, %315
+  %330 = phi i32 [ 0, %315 ], [ 0, %102 ], [ 1, %5 ], [ 0, %91 ], [ 0, %95 ], [ 1, %320 ], [ 0, %104 ], [ 0, %110 ]
+  ret i32 %330
+}
+
+; Function Attrs: nounwind
+define internal fastcc i32 @start_one(ptr noundef nonnull readonly captures(none) %0, ptr noundef nonnull %1, ptr noundef nonnull %2, ptr noundef %3) unnamed_addr #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %6 = load i64, ptr %5, align 8
+  %7 = add nsw i64 %6, 1
+  %8 = alloca ptr, i64 %7, align 16
+  %9 = icmp sgt i64 %6, 0
+  br i1 %9, label %10, label %12
+
+10:                                               ; preds = %4
+  %11 = getelementptr inbounds nuw i8, ptr %1, i64 72
+  br label %39
+
+12:                                               ; preds = %53, %4
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %14 = load ptr, ptr %13, align 8
+  %15 = load i64, ptr %1, align 8
+  %16 = inttoptr i64 %15 to ptr
+  %17 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %18 = load i64, ptr %17, align 8
+  %19 = trunc i64 %18 to i32
+  %20 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %21 = load i64, ptr %20, align 8
+  %22 = trunc i64 %21 to i32
+  %23 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %24 = load i64, ptr %23, align 8
+  %25 = trunc i64 %24 to i32
+  %26 = getelementptr inbounds nuw i8, ptr %1, i64 32
+  %27 = load i64, ptr %26, align 8
+  %28 = trunc i64 %27 to i32
+  %29 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %30 = load i64, ptr %29, align 8
+  %31 = trunc i64 %30 to i32
+  %32 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %33 = load i64, ptr %32, align 8
+  %34 = trunc i64 %33 to i32
+  %35 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %36 = load i64, ptr %35, align 8
+  %37 = trunc i64 %36 to i32
+  %38 = call i32 %14(ptr noundef %16, i32 noundef %19, i32 noundef %22, i32 noundef %25, i32 noundef %28, i32 noundef %31, i32 noundef %34, i32 noundef %37, ptr noundef %3, ptr noundef nonnull %8, ptr noundef null) #4
+  ret i32 %38
+
+39:                                               ; preds = %10, %53
+  %40 = phi i64 [ %56, %53 ], [ 0, %10 ]
+  %41 = phi ptr [ %57, %53 ], [ %11, %10 ]
+  %42 = load i64, ptr %41, align 8
+  %43 = getelementptr inbounds nuw i8, ptr %41, i64 8
+  switch i64 %42, label %50 [
+    i64 2, label %53
+    i64 0, label %44
+  ]
+
+44:                                               ; preds = %39
+  %45 = load i64, ptr %43, align 8
+  %46 = getelementptr inbounds i64, ptr %2, i64 %45
+  %47 = load i64, ptr %46, align 8
+  %48 = inttoptr i64 %47 to ptr
+  %49 = getelementptr inbounds nuw i8, ptr %48, i64 8
+  br label %53
+
+50:                                               ; preds = %39
+  %51 = load i64, ptr %43, align 8
+  %52 = getelementptr inbounds i64, ptr %2, i64 %51
+  br label %53
+
+53:                                               ; preds = %39, %44, %50
+  %54 = phi ptr [ %52, %50 ], [ %49, %44 ], [ %43, %39 ]
+  %55 = getelementptr inbounds nuw ptr, ptr %8, i64 %40
+  store ptr %54, ptr %55, align 8
+  %56 = add nuw nsw i64 %40, 1
+  %57 = getelementptr inbounds nuw i8, ptr %41, i64 16
+  %58 = icmp eq i64 %56, %6
+  br i1 %58, label %12, label %39, !llvm.loop !16
 }
 
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
@@ -888,3 +1108,5 @@ attributes #5 = { nounwind }
 !12 = distinct !{!12, !6, !7}
 !13 = distinct !{!13, !6, !7}
 !14 = distinct !{!14, !6, !7}
+!15 = distinct !{!15, !6, !7}
+!16 = distinct !{!16, !6, !7}

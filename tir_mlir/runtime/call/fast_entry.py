@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ctypes import c_char_p, c_int, c_int64, c_long, c_ssize_t, c_uint, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,8 @@ _API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are glob
 PLANS = 32  # combinations of shapes remembered per function, in a ring
 _MAX_ARGS, _MAX_WORDS = 1024, 8192  # what a call may put on the stack: 64 KiB of descriptors
 _KINDS = {"float32": (3, 32), "float64": (4, 64), "bool": (5, 1)}
-_HEAD, _COUNT, _LAST, _PLAN_HEAD = 10, 5, 6, 3  # words of struct function, of struct plan
+KERNELS = 1  # in place of the address of code: each plan says which kernels a call starts
+_HEAD, _COUNT, _LAST, _PLAN_HEAD, _KERNELS = 10, 5, 6, 4, 3  # words of struct function, of struct plan
 _TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 56, 64  # bytes in an object, an array
 
 
@@ -185,7 +186,8 @@ _kept: list[Any] = [_members]  # referenced by Python
 def callable_for(function: Any, signature: CallSignature, run: int, always_release: bool) -> Any:
     """A fast callable for `function`, or `function` itself if there is no entry. Sets `function._plans`.
 
-    run: address of code that takes the arguments as 64-bit words. always_release: release the GIL in every call.
+    run: address of code that takes the arguments as 64-bit words, or KERNELS. always_release: release the GIL in
+    every call.
     """
     by = entry() if run and Plans.takes(signature) else None
     if by is None:
@@ -231,10 +233,22 @@ class Plans:
         """Add a plan for the arguments of a call, unless there is one."""
         values = [args[slot.index] for slot in packed.plan]
         sources = [lent_tensors.source(value, array) for value, array in zip(values, packed.arrays, strict=True)]
-        program_key = (packed.key, *[(s.type, s.dtype) for s in sources])
+        self.add(packed, sources)
+
+    def add(
+        self,
+        packed: Packed,
+        sources: Sequence[lent_tensors.Source],
+        kernels: int = 0,
+        alignments: Mapping[int, int] | None = None,
+    ) -> None:
+        """Add a plan for arguments from these sources, unless there is one. kernels: the address of what the plan
+        starts on a GPU; alignments: of the addresses of parameters, beyond that of elements."""
+        program_key = (packed.key, *[(s.type, s.dtype, s.device) for s in sources])
         if program_key in self._known:
             return
-        data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed, sources))
+        data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed, sources, alignments or {}))
+        data[_KERNELS] = kernels
         index, self._next = self._next, (self._next + 1) % PLANS
         for old in [k for k, (i, _) in self._known.items() if i == index]:
             del self._known[old]
@@ -244,13 +258,16 @@ class Plans:
         self._function[_COUNT] = len(self._known)
         self._function[_LAST] = index
 
-    def _compared(self, packed: Packed, sources: Sequence[lent_tensors.Source]) -> Iterator[int]:
+    def _compared(
+        self, packed: Packed, sources: Sequence[lent_tensors.Source], alignments: Mapping[int, int]
+    ) -> Iterator[int]:
         buffers = iter(zip(packed.plan, sources, strict=True))
         for param, value in zip(self._params, packed.values, strict=True):
             if isinstance(param, BufferParam):
                 slot, source = next(buffers)
-                yield from (id(source.type), source.exchange, source.grad, source.dtype)
-                yield from (slot.itemsize - 1, int(slot.written), slot.back, slot.low, slot.high)
+                yield from (id(source.type), source.exchange, source.grad, *source.device, source.dtype)
+                alignment = max(slot.itemsize, alignments.get(slot.index, 1))
+                yield from (alignment - 1, int(slot.written), slot.back, slot.low, slot.high)
                 yield from (*source.strides, *slot.tail)
             elif param.is_index:
                 yield value
@@ -268,7 +285,7 @@ def _interned(signature: CallSignature) -> list[str | None]:
 
 def _plan_words(param: BufferParam | ScalarParam) -> int:
     if isinstance(param, BufferParam):
-        return 10 + 3 * len(param.dims)
+        return 12 + 3 * len(param.dims)
     return int(param.is_index)
 
 

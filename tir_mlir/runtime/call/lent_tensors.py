@@ -1,5 +1,7 @@
 """How `entry.c` gets at the memory of an argument: as a NumPy array, or as a tensor lent by DLPack's C exchange API.
 
+Tensors are in main memory, or on one GPU.
+
 A type with the attribute `__dlpack_c_exchange_api__` (torch from 2.10 on) lends its tensors without a Python object for
 each call.
 """
@@ -15,20 +17,25 @@ from typing import Any
 import numpy as np
 
 _NAME = "__dlpack_c_exchange_api__"
-_VERSION, _LEND = 0, 5  # words of struct DLPackExchangeAPI
+_VERSION, _LEND, _STREAM = 0, 5, 6  # words of struct DLPackExchangeAPI
+CPU = (1, 0)
+"""DLPack's kind and number of a device."""
 _GRAD = sys.intern("requires_grad")  # in torch: tensors that DLPack's Python protocol refuses, but lends in C
 
 
 @dataclass(frozen=True)
 class Source:
     """A type of arguments: its function that lends a tensor (0: NumPy arrays), the address of the name of an attribute
-    that must be False or 0; the dtype and strides of one argument, as arrays or tensors have them."""
+    that must be False or 0; the dtype and strides of one argument, as arrays or tensors have them. device: DLPack's
+    kind and number; current_stream: the function of its package that says the stream of a GPU."""
 
     type: Any
     exchange: int
     grad: int
     dtype: int
     strides: tuple[int, ...]
+    device: tuple[int, int] = CPU
+    current_stream: int = 0
 
 
 class _Tensor(ctypes.Structure):
@@ -42,30 +49,30 @@ class _Tensor(ctypes.Structure):
 _Lend = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Tensor))
 
 
-def source(value: Any, array: np.ndarray) -> Source:
-    """How to get at the memory of an argument, whose memory is `array`."""
+def source(value: Any, array: np.ndarray, device: tuple[int, int] = CPU) -> Source:
+    """How to get at the memory of an argument, whose memory is `array`, of a device."""
     kind = type(value)
-    lend = 0 if isinstance(value, np.ndarray) else _exchange(kind)
+    lend, stream = (0, 0) if isinstance(value, np.ndarray) else exchange(kind)
     tensor = _lent(lend, value) if lend else None
-    if tensor is None or not _is_same(tensor, array):
+    if tensor is None or not _is_on(tensor, device) or not _is_same(tensor, array):
         return Source(np.ndarray, 0, 0, id(array.dtype), array.strides)
     grad = id(_GRAD) if hasattr(kind, _GRAD) else 0
-    return Source(kind, lend, grad, tensor.dtype, tuple(tensor.strides[: array.ndim]))
+    return Source(kind, lend, grad, tensor.dtype, tuple(tensor.strides[: array.ndim]), device, stream)
 
 
 @functools.lru_cache(64)
-def _exchange(kind: type) -> int:
-    """The address of the function of a type that lends tensors; 0 if it has none."""
+def exchange(kind: type) -> tuple[int, int]:
+    """The addresses of the functions of a type that lend tensors and say the current stream; 0 if it has none."""
     capsule = getattr(kind, _NAME, None)
     if type(capsule).__name__ != "PyCapsule":
-        return 0
+        return 0, 0
     pointer = ctypes.PyDLL(None).PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     try:
-        words = (ctypes.c_uint64 * (_LEND + 1)).from_address(pointer(capsule, b"dlpack_exchange_api"))
+        words = (ctypes.c_uint64 * (_STREAM + 1)).from_address(pointer(capsule, b"dlpack_exchange_api"))
     except ValueError:  # a capsule of another name
-        return 0
-    return words[_LEND] if words[_VERSION] & 0xFFFFFFFF == 1 else 0
+        return 0, 0
+    return (words[_LEND], words[_STREAM]) if words[_VERSION] & 0xFFFFFFFF == 1 else (0, 0)
 
 
 def _lent(lend: int, value: Any) -> _Tensor | None:
@@ -76,9 +83,13 @@ def _lent(lend: int, value: Any) -> _Tensor | None:
         return None
 
 
+def _is_on(tensor: _Tensor, device: tuple[int, int]) -> bool:
+    return tensor.device == device[0] and (device == CPU or tensor.device_id == device[1])
+
+
 def _is_same(tensor: _Tensor, array: np.ndarray) -> bool:
     """Whether a tensor is the memory of an array."""
-    if tensor.device != 1 or tensor.rank != array.ndim or (array.ndim and not tensor.strides):
+    if tensor.rank != array.ndim or (array.ndim and not tensor.strides):
         return False
     shape = tuple(tensor.shape[: array.ndim])
     start = (tensor.data or 0) + tensor.offset

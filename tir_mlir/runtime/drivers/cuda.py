@@ -21,7 +21,15 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import DeviceError, ForkError
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
-from tir_mlir.runtime.drivers.device_driver import FORKED, Device, KernelCode, Launch, Launcher, OneProcess
+from tir_mlir.runtime.drivers.device_driver import (
+    FORKED,
+    Device,
+    KernelCode,
+    Launch,
+    Launcher,
+    NativeDriver,
+    OneProcess,
+)
 
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 WAYS = (
@@ -273,28 +281,23 @@ class Cuda:
                 )
             status = self._library.cuFuncSetAttribute(handle, _DYNAMIC_SHARED_BYTES, launch.shared_bytes)
             self._check(status, f"kernel {launch.kernel}, {launch.shared_bytes} bytes of shared memory")
-        return self._start_of(module, launch, handle)
+        return _CudaLauncher(self, module, launch, handle.value or 0)
 
-    def _start_of(self, module: _Module, launch: Launch, handle: c_void_p) -> Launcher:
-        fixed = (handle, *[c_uint(n) for n in (*launch.grid, *launch.block, launch.shared_bytes)])
-        count, device, start = len(launch.types), module.device, self._library.cuLaunchKernel
-        packing = struct.Struct(f"<{count}Q").pack_into
-        unused: list[_ArgumentBlock] = []  # by no thread
+    def native(self, device: int) -> NativeDriver:
+        self._enter(device)
+        calls = (self._library.cuCtxGetCurrent, self._library.cuCtxSetCurrent, self._library.cuLaunchKernel)
+        return NativeDriver(self._contexts[device], *[ctypes.cast(call, c_void_p).value or 0 for call in calls])
 
-        def run(stream: int, words: Sequence[int]) -> None:
-            self._enter(device)
-            try:
-                block = unused.pop()
-            except IndexError:
-                block = _ArgumentBlock(count)
-            packing(block.words, 0, *words)
-            status = start(*fixed, stream, block.pointers, None)
-            unused.append(block)  # the driver has copied the arguments
-            if status:
-                where = f"kernel {launch.kernel} on GPU {module.device}, grid {launch.grid}, block {launch.block}"
-                self._check(status, where, stream)
+    def raise_status(self, status: int, what: str) -> None:
+        self._check(status, what)
 
-        return run
+    def start(self, module: _Module, launch: Launch, fixed: Sequence[Any], stream: int, pointers: Any) -> None:
+        """Start a kernel. fixed: the kernel and its sizes for cuLaunchKernel; pointers: those to its arguments."""
+        self._enter(module.device)
+        status = self._library.cuLaunchKernel(*fixed, stream, pointers, None)
+        if status:
+            where = f"kernel {launch.kernel} on GPU {module.device}, grid {launch.grid}, block {launch.block}"
+            self._check(status, where, stream)
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -364,6 +367,25 @@ class _Module:
 
     def __del__(self) -> None:
         self.driver.unload(self.device, self.handle)
+
+
+class _CudaLauncher:
+    """A prepared launch; its arguments are packed into a block that the driver copies."""
+
+    def __init__(self, driver: Cuda, module: _Module, launch: Launch, handle: int):
+        self.handle, self._driver, self._module, self._launch = handle, driver, module, launch
+        self._fixed = handle, *[c_uint(n) for n in (*launch.grid, *launch.block, launch.shared_bytes)]
+        self._pack = struct.Struct(f"<{len(launch.types)}Q").pack_into
+        self._unused: list[_ArgumentBlock] = []  # blocks that no thread uses
+
+    def __call__(self, stream: int, words: Sequence[int]) -> None:
+        try:
+            block = self._unused.pop()
+        except IndexError:
+            block = _ArgumentBlock(len(words))
+        self._pack(block.words, 0, *words)
+        self._driver.start(self._module, self._launch, self._fixed, stream, block.pointers)
+        self._unused.append(block)
 
 
 class _ArgumentBlock:

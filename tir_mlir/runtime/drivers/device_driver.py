@@ -50,8 +50,23 @@ class Launch:
     types: tuple[str, ...]
 
 
-Launcher = Callable[[int, Sequence[int]], None]
-"""Starts a launch on a stream, with the bits of each argument as an integer."""
+class Launcher(Protocol):
+    """A prepared launch: starts it on a stream, with the bits of each argument as an integer. `handle`: the kernel, as
+    the driver has it, for native code."""
+
+    handle: int
+
+    def __call__(self, stream: int, words: Sequence[int]) -> None: ...
+
+
+@dataclass(frozen=True)
+class NativeDriver:
+    """What native code needs of a driver for a device: its context, and the addresses of functions as CUDA has them."""
+
+    context: int
+    get_context: int
+    set_context: int
+    start: int
 
 
 class Driver(Protocol):
@@ -89,6 +104,14 @@ class Driver(Protocol):
 
     def launcher(self, module: Any, launch: Launch) -> Launcher:
         """Prepare a launch of a kernel of a loaded module."""
+        ...
+
+    def native(self, device: int) -> NativeDriver | None:
+        """What native code needs to start kernels on a device; None if it cannot."""
+        ...
+
+    def raise_status(self, status: int, what: str) -> None:
+        """Raise DeviceError for an error that native code got."""
         ...
 
     def allocate(self, device: int, size: int, stream: int) -> int:

@@ -18,15 +18,15 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import DeviceError
 from tir_mlir.dialect.ir import user_frame
-from tir_mlir.runtime.call import no_pickle
+from tir_mlir.runtime.call import fast_entry, lent_tensors, no_pickle
 from tir_mlir.runtime.call.arrays import Packed
 from tir_mlir.runtime.call.keywords import in_order
 from tir_mlir.runtime.call.signature import CallSignature, ScalarParam
 from tir_mlir.runtime.drivers.device_driver import Driver, KernelCode, Launcher, active
-from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedLaunch, Scalar, bits_of
+from tir_mlir.runtime.gpu import tensors
+from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedCall, PreparedLaunch, Scalar, bits_of
+from tir_mlir.runtime.gpu.native_calls import Kernels
 from tir_mlir.runtime.gpu.placement import DevicePacker, refuse_count
-
-PLANS = 256
 
 
 class LoadedCode:
@@ -49,11 +49,12 @@ class LoadedCode:
 @dataclass
 class _Ready:
     """A call that is prepared: for each launch its launcher, the words of its arguments with 0 for what varies, and
-    what goes where: (position, source); the bytes of temporaries."""
+    what goes where: (position, source); the bytes of temporaries; the same for native code, once it knows the call."""
 
     driver: Driver
+    call: PreparedCall
     launches: list[tuple[Launcher, list[int], list[tuple[int, Memory | Scalar]]]] = field(default_factory=list)
-    temporaries: list[int] = field(default_factory=list)
+    native: Kernels | None = None
 
 
 class DeviceFunction:
@@ -75,6 +76,7 @@ class DeviceFunction:
         self._packer = DevicePacker(signature)
         self._alignments = dict(alignments or {})
         self._ready: dict[Any, _Ready] = {}
+        self._plans: fast_entry.Plans | None = None
         self._warned = False
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
@@ -94,7 +96,25 @@ class DeviceFunction:
             self._check_alignments(starts)
             ready = self._prepared(driver, device, packed)
             self._start(ready, device, stream, starts, packed.values)
+        if not copied and self._plans is not None:
+            self._learn(self._plans, ready, packed, args, device)
         del owners
+
+    def _learn(self, plans: fast_entry.Plans, ready: _Ready, packed: Packed, args: Sequence[Any], device: int) -> None:
+        """Let later calls with such arguments start the kernels without Python, where the tensors' package lends them
+        in native code, and the call needs no memory."""
+        native = ready.driver.native(device)
+        if ready.call.temporaries or not ready.launches or native is None:
+            return
+        values = zip([args[slot.index] for slot in packed.plan], packed.arrays, strict=True)
+        sources = [lent_tensors.source(value, array, (tensors.CUDA, device)) for value, array in values]
+        if not sources or not all(s.exchange and s.current_stream for s in sources):
+            return
+        if ready.native is None:
+            parts = zip(ready.launches, [c for c in ready.call.launches if c.blocks], strict=True)
+            launches = [(launcher.handle, part.launch, part.arguments) for (launcher, _, _), part in parts]
+            ready.native = Kernels(native, (tensors.CUDA, device), sources[0].current_stream, launches)
+        plans.add(packed, sources, ready.native.address, self._alignments)
 
     def seconds(self, args: Sequence[Any], number: int = 1, repeat: int = 1) -> list[float]:
         """The mean seconds of a call on the device, by events around `number` calls, `repeat` times, after one call.
@@ -131,8 +151,6 @@ class DeviceFunction:
         ready = self._ready.get(key)
         if ready is None:
             ready = self._prepare(driver, device, packed)
-            if len(self._ready) > PLANS:  # bound the memory used for plans
-                self._ready.clear()
             self._ready[key] = ready
         return ready
 
@@ -143,7 +161,7 @@ class DeviceFunction:
             if isinstance(param, ScalarParam) and param.is_index:
                 values[number] = packed.values[number]
         call = self.program.prepare(values)
-        ready = _Ready(driver, temporaries=call.temporaries)
+        ready = _Ready(driver, call)
         started = [launch for launch in call.launches if launch.blocks]
         if started:  # a grid of 0 blocks starts nothing
             module = self.code.on(driver, device)
@@ -159,8 +177,10 @@ class DeviceFunction:
 
     def _start(self, ready: _Ready, device: int, stream: int, starts: Mapping[int, int], values: Sequence[Any]) -> None:
         driver, memory = ready.driver, []
+        if ready.native is not None and (status := ready.native.status):
+            driver.raise_status(status, f"{self.name}, after its first kernel")
         try:
-            for size in ready.temporaries:
+            for size in ready.call.temporaries:
                 memory.append(driver.allocate(device, size, stream))
             for launcher, template, varying in ready.launches:
                 words = template.copy()
@@ -233,5 +253,8 @@ def functions(
     alignments: Callable[[str], Mapping[int, int]] = lambda _: {},
 ) -> dict[str, Any]:
     """A callable for each signature."""
-    loaded = LoadedCode(code)
-    return {s.name: DeviceFunction(s, programs[s.name], loaded, alignments(s.name)) for s in signatures}
+    loaded, callables = LoadedCode(code), {}
+    for s in signatures:
+        function = DeviceFunction(s, programs[s.name], loaded, alignments(s.name))
+        callables[s.name] = fast_entry.callable_for(function, s, fast_entry.KERNELS, True)
+    return callables

@@ -40,8 +40,7 @@ class DevicePacker(Packer):
                 first = param, device
             elif device != first[1]:
                 self._fail(param, f"is on cuda:{device}", f"{first[0].name!r} is on cuda:{first[1]}; all on one GPU")
-            if stream is None and (of := tensors.CURRENT_STREAM.get(tensors.package_of(value))) is not None:
-                stream = of(device)
+            stream = tensors.current_stream(value, device) if stream is None else stream
         chosen = driver.current_device() if first is None else first[1]
         return chosen, driver.current_stream(chosen) if stream is None else stream, copied
 

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tir_mlir.runtime.call import lent_tensors
+
 CPU, CUDA, MANAGED = 1, 2, 13
 DEVICES = {
     1: "the CPU", 2: "cuda", 3: "the CPU (pinned)", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "rocm", 13: "cuda",
@@ -81,7 +83,7 @@ def borrowed(value: Any, stream: int) -> DeviceTensor:
 
     Raises what the tensor's package raises: TypeError, ValueError, RuntimeError or BufferError.
     """
-    capsule = _capsule(value, NO_SYNCHRONIZATION if package_of(value) in CURRENT_STREAM else stream)
+    capsule = _capsule(value, NO_SYNCHRONIZATION if _stream_call(value) is not None else stream)
     tensor, flags = _contents(capsule)
     rank = tensor.rank
     shape = tuple(tensor.shape[:rank])
@@ -159,5 +161,27 @@ def _of_cupy(device: int) -> int:
 
 
 CURRENT_STREAM: dict[str, Callable[[int], int]] = {"torch": _of_torch, "cupy": _of_cupy}
-"""By package, its current stream of a device: kernels run there, and the package's own work before and after them is in
-order without waiting. Packages without one are told the stream by `__dlpack__`."""
+"""By package, its current stream of a device."""
+_CurrentStream = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
+
+
+def current_stream(value: Any, device: int) -> int | None:
+    """The current stream of an array's package: kernels run there, and the package's own work before and after them is
+    in order without waiting. None for a package without one, which is told the stream by `__dlpack__`."""
+    call = _stream_call(value)
+    return None if call is None else call(device)
+
+
+def _stream_call(value: Any) -> Callable[[int], int] | None:
+    call = CURRENT_STREAM.get(package_of(value))
+    if call is None and (address := lent_tensors.exchange(type(value))[1]):
+        return functools.partial(_by_exchange, address)
+    return call
+
+
+def _by_exchange(address: int, device: int) -> int:
+    """The stream by DLPack's C exchange API."""
+    stream = ctypes.c_void_p()
+    if _CurrentStream(address)(CUDA, device, ctypes.byref(stream)):
+        raise BufferError("its package does not say its current stream")
+    return stream.value or 0

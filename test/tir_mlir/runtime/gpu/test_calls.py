@@ -5,36 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from harness.device_arrays import DeviceArray
-from mlir import ir
+from harness.device_functions import function, pair
 
-from tir_mlir.dialect.ir import entered
 from tir_mlir.errors import ArgumentError, DeviceError
-from tir_mlir.runtime.call.signature import signatures
-from tir_mlir.runtime.drivers.device_driver import KernelCode, using
+from tir_mlir.runtime.drivers.device_driver import using
 from tir_mlir.runtime.gpu import tensors
-from tir_mlir.runtime.gpu.function import functions
-from tir_mlir.runtime.gpu.host_program import HostProgram
-
-SCALE = """
-func.func @scale(%A: memref<{n}xf32> {{tir.name = "A"}}, %B: memref<{n}xf32> {{tir.name = "B"}},
-                 %x: f32 {{tir.name = "x"}}) {{
-  %one = arith.constant 1 : index
-  %threads = arith.constant 32 : index
-  %zero = arith.constant 0 : index
-  %T = memref.alloc() : memref<4xf32>
-  %n = memref.dim %A, %zero : memref<{n}xf32>
-  %grid = affine.apply affine_map<()[s0] -> (s0 ceildiv 32)>()[%n]
-  gpu.launch_func @scale_kernels::@scale_kernel blocks in (%grid, %one, %one) threads in (%threads, %one, %one)
-    args(%A : memref<{n}xf32>, %B : memref<{n}xf32>, %T : memref<4xf32>, %x : f32, %n : index)
-  return
-}}"""
-CALLED = """
-func.func @scale(%A: memref<{n}xf32> {{tir.name = "A"}}, %B: memref<{n}xf32> {{tir.name = "B"}},
-                 %x: f32 {{tir.name = "x"}}) {{
-  %zero = arith.constant 0 : index
-  memref.store %x, %B[%zero] : memref<{n}xf32>
-  return
-}}"""
 
 
 @pytest.fixture
@@ -43,21 +18,6 @@ def scale(driver):
     driver.fake.fake_arguments(5)
     with using(driver):
         yield function("?")
-
-
-def function(n, **options):
-    arguments = f"%A: memref<{n}xf32>, %B: memref<{n}xf32>, %T: memref<4xf32>, %x: f32, %n: index"
-    kernels = f"gpu.module @scale_kernels {{ gpu.func @scale_kernel({arguments}) kernel {{ gpu.return }} }}"
-    text = f"module attributes {{gpu.container_module}} {{ {SCALE.format(n=n)} {kernels} }}"
-    with entered():
-        host = ir.Module.parse(text)
-        (signature,) = signatures(ir.Module.parse(CALLED.format(n=n))).values()
-        programs = {"scale": HostProgram(host.body.operations[0].operation)}
-    return functions([signature], programs, KernelCode("", "sm_80"), **options)["scale"]
-
-
-def pair(driver, n=100, **options):
-    return [DeviceArray(driver, np.arange(n, dtype=np.float32), **options) for _ in range(2)]
 
 
 def test_arrays_are_passed_in_place_with_memory_of_the_function(scale, driver):
