@@ -9,8 +9,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, dtypes, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, VIEWS, may_write
+from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, dtypes, is_loop, is_size, walk
+from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, VIEWS, is_pure, may_write
 from tir_mlir.passes.lower.gpu import kernel_memory
 from tir_mlir.passes.lower.gpu.axes import axes_of
 from tir_mlir.passes.lower.gpu.limits import Limits, check_block, check_grid
@@ -52,6 +52,7 @@ def run(
             holder = _kernel_module(module, func)
             for kernel in kernels:
                 kernel.outline(holder)
+            _erase_unused(func)
             retype(walk.ops(func.op), kernel_memory.device_type)
 
 
@@ -79,6 +80,14 @@ def _statement(op: ir.Operation) -> str:
     if store.name in MEMREF_OPERAND:
         return f'the write to buffer "{Buffer(store.operands[MEMREF_OPERAND[store.name]]).name}"'
     return store.name
+
+
+def _erase_unused(func: Func) -> None:
+    """Erase the views and numbers that only kernels used, which have copies of them."""
+    for op in reversed(func.body_ops()):
+        unused = not any(True for result in op.results for _ in result.uses)
+        if unused and not is_size(op) and (op.name in VIEWS or is_pure(op)):
+            op.erase()
 
 
 def _kernel_module(module: ir.Module, func: Func) -> ir.Block:

@@ -93,7 +93,7 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
 }
 _SAME = {
     "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "memref.cast",
-    "memref.memory_space_cast",
+    "memref.memory_space_cast", "memref.reinterpret_cast",
 }  # fmt: skip
 _ALLOCATIONS = {"memref.alloc", "memref.alloca"}
 
