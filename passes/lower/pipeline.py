@@ -77,6 +77,8 @@ GPU_POSITIONS = {
     "tir-lower-gpu-barriers": "one thread's work stands in one body; accesses are still affine",
     "tir-lower-bools": "accesses and places of buffers are final",
     "tir-lower-strides": "shapes are final",
+    "tir-lower-gpu-vectors": "barriers are placed between affine accesses; strides are final",
+    "tir-lower-unroll": "after vectorized loops, which may become unrolled ones",
     "tir-lower-gpu-kernels": "last: what a thread does is final",
 }
 """Our passes from blocks to kernels, in order, each with the reason for its position."""

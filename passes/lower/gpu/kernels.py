@@ -9,13 +9,14 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, dtypes, is_loop, is_size, walk
+from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, is_loop, is_size, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, VIEWS, is_pure, may_write
 from tir_mlir.passes.lower.gpu import kernel_memory
 from tir_mlir.passes.lower.gpu.axes import axes_of
 from tir_mlir.passes.lower.gpu.limits import Limits, check_block, check_grid
 from tir_mlir.passes.lower.gpu.pointers import buffer_at, has_constant_size, pointer_of, pointer_type
 from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, is_shared, kernel_nests
+from tir_mlir.passes.lower.gpu.vectors import alignment_of
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 from tir_mlir.passes.lower.retype_module import retype
 
@@ -220,8 +221,7 @@ class _Kernel:
         facts: dict[str, ir.Attribute] = {attrs.NAME: ir.StringAttr.get(Buffer(value).name)}
         if has_distinct_buffers(self.func.op) or Buffer(value).is_alloc:
             facts["llvm.noalias"] = ir.UnitAttr.get()
-        align = max(dtypes.bits(Buffer(value).dtype) // 8, 1)
-        facts["llvm.align"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), align)
+        facts["llvm.align"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment_of(value))
         return ir.DictAttr.get(facts)
 
 

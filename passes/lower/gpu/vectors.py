@@ -1,0 +1,176 @@
+"""Vectorized loops of kernels: straight-line code, with vector loads and stores of adjacent, aligned elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from mlir import ir
+from mlir.dialects import vector
+
+from tir_mlir.dialect.ir import Buffer, Loop, apply, attrs, defining_op, dtypes, edit, is_loop, step, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed
+from tir_mlir.passes.lower.outcomes import Outcomes
+from tir_mlir.passes.lower.registry import lowering, programs
+
+WIDEST = 16
+"""Bytes that a thread loads or stores at once."""
+MOST_LANES = 64
+
+
+@lowering("tir-lower-gpu-vectors", "Unroll vectorized loops of kernels; adjacent aligned accesses become vector ones")
+def run(module: ir.Module) -> None:
+    """Unroll each vectorized loop, op by op, for all lanes.
+
+        for %v = 0 to 4 {                 (vectorized)      %r = vector.load %A[%i * 4] {alignment = 16} : 4 x f32
+          %x = affine.load %A[%i * 4 + %v]                  %x0 = vector.extract %r[0] ... %x3 = vector.extract %r[3]
+          affine.store %x, %S[%v, %i]              -->      affine.store %x0, %S[0, %i] ... %x3, %S[3, %i]
+        }
+
+    Accesses whose elements are adjacent and start at a multiple of their width are of 16 bytes, else of 8 or less; the
+    others are of single elements. Their buffers have to be aligned as much (`tir-lower-gpu-kernels` says so of
+    arguments). A loop without a constant extent, or with loops or conditions inside, becomes an unrolled or serial one,
+    with a LoweringWarning that says why. Requires final strides, and iterations that are proved independent.
+    """
+    outcomes = Outcomes()
+    for func in programs(module):
+        for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "vectorized"][::-1]:
+            loop = Loop(op)
+            key = Outcomes.key(loop, f'vectorized loop "{loop.name}" runs element by element')
+            why = _hindrance(loop)
+            outcomes.add_piece(loop, key, why)
+            if why:
+                attrs.put(op, attrs.KIND, "unrolled" if (loop.const_extent or MOST_LANES + 1) <= MOST_LANES else None)
+            else:
+                _Lanes(loop).unroll()
+    outcomes.warn()
+
+
+def _hindrance(loop: Loop) -> str:
+    """Why a loop does not become vectors; "" if it does."""
+    extent = loop.const_extent
+    if extent is None:
+        return "its extent is not constant; split it by 2 or 4 and vectorize the inner loop"
+    if extent > MOST_LANES:
+        return f"it has {extent} iterations, at most {MOST_LANES}; split it and vectorize the inner loop"
+    inner = next((op for op in loop.body_ops() if len(op.regions)), None)
+    if inner is not None:
+        what = f"loop {Loop(inner).name}" if is_loop(inner) else "a condition"
+        return f"it contains {what}; vectorize an innermost loop whose iterations all run"
+    return ""
+
+
+class _Lanes:
+    """A loop without loops or conditions inside, and what its values are in each lane."""
+
+    def __init__(self, loop: Loop):
+        self.loop, self.width = loop, loop.const_extent or 0
+        self.values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(self.width)]
+
+    def unroll(self) -> None:
+        """Replace the loop by its iterations, side by side."""
+        with ir.InsertionPoint(self.loop.op), self.loop.op.location:
+            for lane in range(self.width):
+                self.values[lane][self.loop.var] = apply(self.loop.lower + lane)
+        for op in self.loop.body_ops():
+            with ir.InsertionPoint(self.loop.op), op.location:
+                self._emit(op)
+        edit.drop(self.loop.op)
+
+    def _emit(self, op: ir.Operation) -> None:
+        runs = self._runs(op) if op.name in (AFFINE_LOAD, AFFINE_STORE) else [1] * self.width
+        lane = 0
+        for run_ in runs:
+            if run_ > 1:
+                (self._load if op.name == AFFINE_LOAD else self._store)(op, lane, run_)
+            else:
+                copy = op.clone(ir.InsertionPoint(self.loop.op)).operation
+                for number, operand in enumerate(list(copy.operands)):
+                    copy.operands[number] = self.values[lane].get(operand, operand)
+                self.values[lane].update(zip(op.results, copy.results, strict=True))
+            lane += run_
+
+    def _runs(self, op: ir.Operation) -> list[int]:
+        """The numbers of lanes that are accessed at once."""
+        width = min(self._most_at_once(op), self.width)
+        return [width] * (self.width // width) + [1] * (self.width % width)
+
+    def _most_at_once(self, op: ir.Operation) -> int:
+        """A power of two of adjacent elements that start at a multiple of their number; 1 if there is no such."""
+        memref = ir.MemRefType(accessed(op).type)
+        strides, offset = memref.get_strides_and_offset()
+        indices = walk.access_indices(op)
+        steps = [step(index, self.loop.var) for index in indices]
+        element = dtypes.bits(Buffer(accessed(op)).dtype) // 8
+        if not indices or element == 0 or steps != [0] * (len(steps) - 1) + [1] or strides[-1] != 1 or offset < 0:
+            return 1
+        first = [index.substitute({self.loop.var: self.loop.lower}) for index in indices]
+        start = gcd(
+            offset, *(_divisor(index.expr) * max(s, 0) for index, s in zip(first, strides, strict=True) if s > 0)
+        )
+        if any(s < 0 for s in strides[:-1]):  # a stride that is not known
+            return 1
+        start = start or WIDEST
+        return min(start & -start, WIDEST // element)
+
+    def _load(self, op: ir.Operation, lane: int, width: int) -> None:
+        type_ = ir.VectorType.get([width], op.results[0].type)
+        values, facts = self._access(op, lane, width)
+        row = ir.Operation.create("vector.load", [type_], [accessed(op), *values], facts).results[0]
+        for n in range(width):
+            self.values[lane + n][op.results[0]] = vector.extract(row, [], [n])
+
+    def _store(self, op: ir.Operation, lane: int, width: int) -> None:
+        lanes = [self.values[lane + n].get(op.operands[0], op.operands[0]) for n in range(width)]
+        type_ = ir.VectorType.get([width], op.operands[0].type)
+        values, facts = self._access(op, lane, width)
+        row = _joined(lanes, type_)
+        ir.Operation.create("vector.store", [], [row, accessed(op), *values], facts)
+
+    def _access(self, op: ir.Operation, lane: int, width: int) -> tuple[list[ir.Value], dict[str, ir.Attribute]]:
+        """The indices of the first lane, and the alignment."""
+        point = {self.loop.var: self.loop.lower + lane}
+        values = [apply(index.substitute(point).simplified()) for index in walk.access_indices(op)]
+        size = width * dtypes.bits(Buffer(accessed(op)).dtype) // 8
+        return values, {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size)}
+
+
+def _joined(lanes: Sequence[ir.Value], type_: ir.Type) -> ir.Value:
+    """The lanes as a vector; the vector that they were taken from, if they are all of one."""
+    sources = [defining_op(value) for value in lanes]
+    if all(op is not None and op.name == "vector.extract" and len(op.operands) == 1 for op in sources):
+        vectors = {op.operands[0] for op in sources if op is not None}
+        numbers = [attrs.integers(op, "static_position") for op in sources if op is not None]
+        if len(vectors) == 1 and numbers == [[n] for n in range(len(lanes))] and next(iter(vectors)).type == type_:
+            return next(iter(vectors))
+    return ir.Operation.create("vector.from_elements", [type_], list(lanes)).results[0]
+
+
+def _divisor(expr: ir.AffineExpr) -> int:
+    """A number that divides all values of an expression; 0 if it is 0."""
+    expr = expr.maybe_downcast()
+    if isinstance(expr, ir.AffineConstantExpr):
+        return abs(expr.value)
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return 1
+    left, right = _divisor(expr.lhs), _divisor(expr.rhs)
+    if isinstance(expr, ir.AffineAddExpr):
+        return gcd(left, right)
+    if isinstance(expr, ir.AffineMulExpr):
+        return left * right
+    if isinstance(expr, ir.AffineModExpr):
+        return gcd(left, right)
+    return left // right if right and left % right == 0 else 1
+
+
+def alignment_of(buffer: ir.Value) -> int:
+    """The bytes that the accesses to a buffer, and to views of it, need it to be aligned to."""
+    needed = max(dtypes.bits(Buffer(buffer).dtype) // 8, 1)
+    pending = [buffer]
+    while pending:
+        for use in pending.pop().uses:
+            op = use.owner.operation
+            if op.name in ("vector.load", "vector.store") and "alignment" in op.attributes:
+                needed = max(needed, ir.IntegerAttr(op.attributes["alignment"]).value)
+            pending += [result for result in op.results if isinstance(result.type, ir.MemRefType)]
+    return needed
