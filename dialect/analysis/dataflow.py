@@ -190,7 +190,7 @@ def unwritten_reads(
     result, relations = _flow_to(doubtful, buffer, root)
     if result is None:
         return None
-    return _first_in(result.get_must_no_source().union(result.get_may_no_source()), relations)
+    return first_in(result.get_must_no_source().union(result.get_may_no_source()), relations)
 
 
 @only_reads
@@ -205,7 +205,7 @@ def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelati
     if not certain:
         return None
     result, relations = _flow_to(certain, buffer, root)
-    return None if result is None else _first_in(_of_positive_sizes(result.get_must_no_source()), relations)
+    return None if result is None else first_in(_of_positive_sizes(result.get_must_no_source()), relations)
 
 
 @only_reads
@@ -248,7 +248,7 @@ def _flow_of(relations: Sequence[AccessRelation], root: ir.Operation) -> isl.Uni
     return flow.run()
 
 
-def _first_in(missing: isl.UnionMap, relations: Sequence[AccessRelation]) -> tuple[AccessRelation, list[int]] | None:
+def first_in(missing: isl.UnionMap, relations: Sequence[AccessRelation]) -> tuple[AccessRelation, list[int]] | None:
     """The first access with iterations in `missing`, and the smallest of them."""
     for number, touch in enumerate(relations):
         part = missing.domain().intersect(_named(touch.dom.set, f"a{number}"))

@@ -77,23 +77,37 @@ class _Nest:
         for op in walk.ops(self.top):
             if is_vthread(op):
                 attrs.put(op, attrs.KIND, None)
+        self._own_buffers()
         home, innermost = self._new_loops()
         self._guard_outside_work(innermost)
         self._replace_loops()
         _place_buffers(innermost, home)
 
+    def _own_buffers(self) -> None:
+        """Allocate the shared and local buffers of the function that the nest uses in it: each kernel has its own."""
+        for op in self.func.body_ops():
+            buffer = Buffer(op.results[0]) if op.name in ALLOCS else None
+            if buffer is None or not (is_shared(buffer) or is_local(buffer)):
+                continue
+            uses = [use.owner.operation for use in buffer.value.uses]
+            if any(walk.is_inside(user, self.top) for user in uses):
+                copy = edit.clone(op, ir.InsertionPoint.at_block_begin(self.top.regions[0].blocks[0]))
+                edit.replace_values(self.top, {buffer.value: copy.results[0]})
+                if all(walk.is_inside(user, self.top) for user in uses):
+                    edit.drop(op)
+
     def _new_loops(self) -> tuple[ir.Block, Loop]:
         """The perfect nest around everything. Returns where one block begins, and the innermost loop."""
-        ip, home, made = ir.InsertionPoint(self.top), self.top.block, None
+        ip, home, made = ir.InsertionPoint(self.top), None, None
         for kind in (kind for kind in AXES if kind in self.axes):
             axis = self.axes[kind]
             with ip, axis.loops[0].op.location:
                 made = create.loop(axis.loops[0].name, 0, axis.extent, kind)
             axis.var = made.var
             ip = at_end(made.body)
-            if kind in BLOCKS:
+            if kind in BLOCKS or home is None:
                 home = made.body
-        assert made is not None
+        assert made is not None and home is not None
         edit.move_before(self.top, list(made.body.operations)[-1])
         return home, made
 

@@ -14,10 +14,10 @@ from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
 from tir_mlir.dialect.presburger import dim_type, question, smallest_point
-from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD
+from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
 from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
 from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
-from tir_mlir.passes.lower.gpu.thread_flow import parallel_flow, serial_flow
+from tir_mlir.passes.lower.gpu.thread_flow import parallel_flow, serial_flow, unwritten
 from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, kernel_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
@@ -48,19 +48,37 @@ def run(module: ir.Module) -> None:
 @only_reads
 def check(func: Func) -> None:
     """The same for one function."""
-    for top in kernel_nests(func):
+    kernels = [(top, _by_buffer(top)) for top in kernel_nests(func)]
+    for top, groups in kernels:
         axes = [Loop(o) for o in walk.ops(top) if is_axis(o)]
         require_no_outer_thread(axes)
-        for group in _written_groups(top):
-            _check_buffer(group, top, axes)
+        for buffer, group in groups.items():
+            if owner_of(Buffer(buffer)) != DEVICE and sum(buffer in other for _, other in kernels) > 1:
+                _require_written(group, top)
+            if any(t.access.is_write for t in group):
+                _check_buffer(group, top, axes)
 
 
-def _written_groups(top: ir.Operation) -> list[list[AccessRelation]]:
-    """The accesses of a kernel, with the loops that tell copies apart, by buffer; of buffers that it writes."""
+def _by_buffer(top: ir.Operation) -> dict[ir.Value, list[AccessRelation]]:
+    """The accesses of a kernel by buffer, with the loops that tell copies apart."""
     groups: dict[ir.Value, list[AccessRelation]] = {}
     for access in accesses(top):
         groups.setdefault(access.buffer, []).append(relation_of(access))
-    return [group for group in groups.values() if any(t.access.is_write for t in group)]
+    return groups
+
+
+def _require_written(group: Sequence[AccessRelation], top: ir.Operation) -> None:
+    """Refuse a read of what an earlier kernel leaves in memory that lasts as long as a kernel."""
+    buffer = Buffer(group[0].access.buffer)
+    with question(f"whether a kernel writes what it reads of {buffer.name}"):
+        missing = unwritten(group, top)
+    if missing is not None:
+        touch, point = missing
+        raise LoweringError(
+            f"{location_text(touch.access.op)}: {buffer.name} of scope {buffer.scope} lasts as long as one kernel, and"
+            f" {touch.example(point)} reads what an earlier one wrote; fix: use scope global, or compute it in the same"
+            " nest (compute_at)"
+        )
 
 
 # --- one buffer -------------------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import islpy as isl
+from mlir import ir
 
-from tir_mlir.dialect.analysis.dataflow import Flow, join, times
+from tir_mlir.dialect.analysis import AccessRelation
+from tir_mlir.dialect.analysis.dataflow import Flow, first_in, join, times
 from tir_mlir.dialect.presburger import dim_type
 from tir_mlir.passes.lower.gpu.nests import DEVICE
 from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
@@ -28,6 +30,18 @@ def serial_flow(threads: Sequence[ThreadAccess]) -> isl.UnionMap:
         reads.elements(relation.range(), thread.rank)
     _add_final(flow, threads, [t.touch.relation for t in threads], length, reads)
     return _renamed(flow, reads, writes)
+
+
+def unwritten(touches: Sequence[AccessRelation], top: ir.Operation) -> tuple[AccessRelation, list[int]] | None:
+    """A read that no write in the kernel precedes in the serial program, and the smallest iteration in which it is."""
+    flow = Flow()
+    whens = [times(t, top) for t in touches]
+    length = max(len(w) for w in whens)
+    for number, (touch, when) in enumerate(zip(touches, whens, strict=True)):
+        steps = [*when, *[touch.dom.zero] * (length - len(when))]
+        flow.add(f"a{number}", "e", touch, touch.relation, touch.dom.relation(steps))
+    result = flow.run()
+    return None if result is None else first_in(result.get_may_no_source(), touches)
 
 
 def parallel_flow(threads: Sequence[ThreadAccess]) -> isl.UnionMap:

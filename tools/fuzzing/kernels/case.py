@@ -1,0 +1,51 @@
+"""One random kernel: refused, or right on the PTX machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import numpy as np
+
+from fuzzing.kernels.bindings import scheduled
+from fuzzing.kernels.machine import on_machine
+from fuzzing.kernels.sources import source
+from fuzzing.kinds import Fault, Kind, Record
+from tir_mlir.errors import BuildError, LoweringError, NotProvable, PtxError
+from tir_mlir.script import parse
+
+
+def case(random: Random) -> Record:
+    """Build a random program under a random schedule for a GPU, and compare its results with NumPy's."""
+    program = source(random)
+    sch, taken = scheduled(parse(program.text), random)
+    arrays = program.arrays(random.randrange(1 << 16))
+    expected = [a.copy() for a in arrays]
+    program.reference(*expected)
+
+    def story() -> str:
+        return f"{', '.join(taken)}\n{sch.mod.script()}"
+
+    try:
+        on_machine(sch, arrays)
+    except (LoweringError, BuildError, NotProvable) as error:
+        return Record("refused", Counter({("refused", _sort(str(error))): 1}), lambda: f"{error}\n{story()}")
+    except PtxError as error:
+        raise Fault(f"the machine reports: {error}\n{story()}") from error
+    for number, (array, right) in enumerate(zip(arrays, expected, strict=True)):
+        if not np.array_equal(array, right):
+            wrong = np.argwhere(array != right)
+            at = tuple(int(x) for x in wrong[0])
+            raise Fault(
+                f"wrong: {len(wrong)} of {array.size} elements of parameter {number} are wrong, the first at {at}:"
+                f" {array[at]}, expected {right[at]}\n{story()}"
+            )
+    return Record("accepted", Counter({("accepted", ""): 1}), story)
+
+
+def _sort(text: str) -> str:
+    words = text.partition(": ")[2].split()
+    return " ".join(w for w in words if w.isalpha())[:60]
+
+
+KINDS = {"kernel": Kind(case)}
