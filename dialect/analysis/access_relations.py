@@ -14,7 +14,7 @@ from tir_mlir.dialect.analysis.symbolic_digits import known_order
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.incremental import nest_key_of
 from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, only_reads, parents, remembered
-from tir_mlir.dialect.presburger import Domain, dim_type, smallest_point
+from tir_mlir.dialect.presburger import DigitDomain, Domain, dim_type, over_digits, smallest_point
 
 
 @dataclass
@@ -27,10 +27,14 @@ class AccessRelation:
 
     @cached_property
     def relation(self) -> isl.Map:
-        relation = self.access.elements(self.dom)
-        home = Buffer(self.access.buffer).op
-        private = [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)] if home is not None else []
-        return self.dom.map(private[::-1]).flat_range_product(relation) if private else relation
+        return _elements(self.access, self.dom)
+
+    def outer(self, depth: int) -> isl.Map:
+        """{ iteration of the outermost `depth` loops -> elements }."""
+        indices = [*self.access.indices, *_private_loops(self.access)]
+        dom = over_digits(self.access.op, None, indices, depth) if self.dom.exact else None
+        relation = self.relation if dom is None else _elements_by_digits(self.access, dom)
+        return relation.project_out(dim_type.in_, depth, relation.dim(dim_type.in_) - depth)
 
     @property
     def label(self) -> str:
@@ -60,6 +64,22 @@ class AccessRelation:
         for i, value in enumerate(point):
             relation = relation.fix_val(dim_type.in_, i, isl.Val(value))
         return relation.range()
+
+
+def _elements(access: Access, dom: Domain) -> isl.Map:
+    relation, private = access.elements(dom), _private_loops(access)
+    return dom.map(private).flat_range_product(relation) if private else relation
+
+
+@remembered
+def _elements_by_digits(access: Access, dom: DigitDomain) -> isl.Map:
+    return _elements(access, dom)
+
+
+def _private_loops(access: Access) -> list[Index]:
+    """The loops around the allocation."""
+    home = Buffer(access.buffer).op
+    return [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)][::-1] if home is not None else []
 
 
 @remembered

@@ -47,21 +47,22 @@ def follows_writes(read: AccessRelation, writes: Sequence[AccessRelation], root:
             for ax: S[...] =
             for k_1: ... = S[...]
     """
-    by_depth: dict[int, list[AccessRelation]] = {}
+    by_depth: dict[int, list[Access]] = {}
     for write in writes:
         if write.dom.exact and write.access.exact:
             depth = _common_depth(write.access.op, read.access.op, root)
             if depth is not None:
-                by_depth.setdefault(depth, []).append(write)
-    for depth in sorted(by_depth, reverse=True):
-        needed = _outer(read, depth)
-        written: isl.Map | None = None
-        for write in by_depth[depth]:
-            part = _outer(write, depth)
-            written = part if written is None else written.union(part)
-        if written is not None and needed.is_subset(written):
-            return True
-    return False
+                by_depth.setdefault(depth, []).append(write.access)
+    return any(_are_all_of(tuple(by_depth[depth]), read.access, depth) for depth in sorted(by_depth, reverse=True))
+
+
+@remembered
+def _are_all_of(writes: tuple[Access, ...], read: Access, depth: int) -> bool:
+    """Whether writes are of all elements of a read, in one iteration of the outermost `depth` loops."""
+    written = relation_of(writes[0]).outer(depth)
+    for write in writes[1:]:
+        written = written.union(relation_of(write).outer(depth))
+    return relation_of(read).outer(depth).is_subset(written)
 
 
 def _common_depth(write: ir.Operation, read: ir.Operation, root: ir.Operation) -> int | None:
@@ -75,11 +76,6 @@ def _common_depth(write: ir.Operation, read: ir.Operation, root: ir.Operation) -
     if first.block != second.block or first == second or not first.is_before_in_block(second):
         return None
     return sum(is_loop(p) for p in enclosing)
-
-
-def _outer(touch: AccessRelation, depth: int) -> isl.Map:
-    """{ iteration of the outer loops -> elements }."""
-    return touch.relation.project_out(dim_type.in_, depth, len(touch.dom.dims) - depth)
 
 
 def flow_key(buffer: ir.Value, loop: ir.Operation) -> Hashable | None:

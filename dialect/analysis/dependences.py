@@ -80,7 +80,11 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
 
 def _carried_by(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map:
     """{ iteration of a -> later iteration of b } that touch one element, in one iteration of `depth` outer loops."""
-    clash = same_element(a, b)
+    return _at_depth(same_element(a, b), depth)
+
+
+def _at_depth(clash: isl.Map, depth: int) -> isl.Map:
+    """The pairs of iterations that the loop at a depth separates: it is earlier in the first one."""
     for level in range(depth):
         clash = clash.equate(dim_type.in_, level, dim_type.out, level)
     return clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
@@ -94,7 +98,9 @@ def _pair_key(a: AccessRelation, b: AccessRelation, depth: int) -> Hashable | No
 @by_structure(_pair_key)
 def _apart(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
     """Whether a pair of accesses has no conflict that the loop at a depth carries."""
-    return _carried_by(a, b, depth).is_empty()
+    if has_digits(a.access.op):
+        return _carried_by(a, b, depth).is_empty()
+    return _at_depth(a.outer(depth + 1).apply_range(b.outer(depth + 1).reverse()), depth).is_empty()
 
 
 def _is_invariant(touch: AccessRelation, level: int) -> bool:

@@ -3,13 +3,14 @@ of loops, implied guards, conditions on shape variables.
 """
 
 from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
+from tir_mlir.dialect.presburger.digit_domain import DigitDomain, over_digits
+from tir_mlir.dialect.presburger.digits import index_sums
 from tir_mlir.dialect.presburger.full_box import (
     NotABox,
     Span,
     box_of,
     boxes_cover,
     fills_constant_domain,
-    index_sums,
     is_full_box,
     is_injective,
     span,
@@ -54,6 +55,7 @@ from tir_mlir.dialect.presburger.size_conditions import only_where, promised, si
 
 __all__ = [
     "Bound",
+    "DigitDomain",
     "ValueRanges",
     "DimFactors",
     "Domain",
@@ -66,6 +68,7 @@ __all__ = [
     "box_of",
     "boxes_cover",
     "constraint_set",
+    "over_digits",
     "dim_factors",
     "dim_type",
     "domain",

@@ -54,7 +54,7 @@ def question(what: str) -> Iterator[None]:
         ctx.reset_operations()
 
 
-@dataclass
+@dataclass(eq=False)
 class Domain:
     """An iteration domain: a set over `dims`, and the value of every loop variable and iter as an expression of them.
 
@@ -191,11 +191,11 @@ def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value],
 
 
 def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], guards: bool) -> Domain:
-    chain = _between(op, top)
-    start: list[ir.Value] = []
+    chain = enclosing(op.block, top)
+    iters: list[ir.Value] = []
     if top is not None and is_block(top):
-        start = [i.var for i in Block(top).iters]
-    defined = set(start)
+        iters = [i.var for i in Block(top).iters]
+    defined = set(iters)
     loops: list[ir.Value] = []
     needed: list[Index] = list(extra)
     for parent in chain:
@@ -210,8 +210,8 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
         elif parent.name == "affine.if" and guards:
             needed += [c.index for c in constraints(parent)]
     free = list(dict.fromkeys(v for i in needed for v in i.values if v not in defined and not is_symbol(v)))
-    result = _start(op, [*free, *start, *loops])
-    result.free, result.outer = len(free), len(free) + len(start)
+    result = start(op, [*free, *iters, *loops])
+    result.free, result.outer = len(free), len(free) + len(iters)
     if top is not None and is_block(top):
         for it in Block(top).iters:
             _bound(result, it.var, [it.min], [it.min + it.extent])
@@ -221,17 +221,18 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
     return result
 
 
-def _between(op: ir.Operation, top: ir.Operation | None) -> list[ir.Operation]:
-    """The ops around `op` inside `top`, outer to inner."""
-    enclosing: list[ir.Operation] = []
-    for parent in parents(op):
+def enclosing(body: ir.Block, top: ir.Operation | None) -> list[ir.Operation]:
+    """The ops around the ops of a body, inside `top`, outer to inner."""
+    ops_around: list[ir.Operation] = []
+    owner = body.owner.operation
+    for parent in [owner, *parents(owner)]:
         if top is not None and parent == top.operation:
             break
-        enclosing.append(parent)
-    return enclosing[::-1]
+        ops_around.append(parent)
+    return ops_around[::-1]
 
 
-def _start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Domain:
+def start(op: ir.Operation, dims: list[ir.Value], assuming: bool = True) -> Domain:
     """The universe over some dimensions, with sizes >= 0 and the function's assumptions."""
     symbols = symbols_by_name(op)
     params = sorted(symbols)
@@ -273,7 +274,7 @@ def _product_facts(product_: isl.Aff, factors: Sequence[isl.Aff]) -> isl.Set:
 
 def sizes(op: ir.Operation, assuming: bool = True) -> Domain:
     """The sizes that the function of an op may be called with: >= 0, satisfying its assumptions."""
-    return _start(op, [], assuming)
+    return start(op, [], assuming)
 
 
 def constraint_set(domain_: Domain, c: Constraint) -> isl.Set:
@@ -328,7 +329,7 @@ def region_map(dom: Domain, mins: Sequence[Index], extents: Sequence[Index]) -> 
     """{ iteration -> element } of the boxes [mins, mins + extents)."""
     if all(e.as_constant() == 1 for e in extents):
         return dom.map(mins)
-    count, rank = len(dom.dims), len(mins)
+    count, rank = dom.set.dim(dim_type.set), len(mins)
     wide = local_space(count + rank, dom.params)
     points = isl.Set.universe(wide.get_space())
     for d, (low, extent) in enumerate(zip(mins, extents, strict=True)):

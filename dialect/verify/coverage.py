@@ -49,6 +49,7 @@ from tir_mlir.dialect.presburger import (
     intervals,
     is_full_box,
     only_where,
+    over_digits,
     question,
     sizes,
     smallest_point,
@@ -244,10 +245,12 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
     top = next((p for p in parents(block.op) if is_block(p) and Block(p).has_iters), None)
     bindings = [i.binding for i in block.iters]
     # bindings may use the iters of blocks outside `top`
-    dom = domain(block.op, top, bindings, guards=not ragged or (top is None and not anywhere))
+    guarded = not ragged or (top is None and not anywhere)
+    dom = domain(block.op, top, bindings, guarded)
     with question(f'the domain of block "{block.name}"'):
         free = _free(block, top, dom) if anywhere else set()
-        image = dom.map(bindings).range()
+        digits = over_digits(block.op, top, bindings, 0) if guarded and not anywhere else None
+        image = (digits or dom).map(bindings).range()
         for number in free:
             image = image.project_out(dim_type.set, number, 1).insert_dims(dim_type.set, number, 1)
         space = image.get_space()

@@ -250,15 +250,26 @@ def _bounds(
     try:
         with question("the bounds of a region"):
             context = relation.domain()
-            ends = []
+            ends: list[isl.Aff] = []
             for bound in (relation.dim_min(number), relation.dim_max(number)):
                 pieces = bound.coalesce().gist(context).get_pieces()
                 if len(pieces) != 1:
                     return None
-                ends.append(to_index(pieces[0][1], dims, symbols))
+                ends.append(pieces[0][1])
+            low, high = (to_index(end, dims, symbols) for end in ends)
+            extent = (high - low + 1).simplified()
+            if extent.as_constant() is None and (last := _constant(ends[1].sub(ends[0]), context)) is not None:
+                extent = Index.constant(last + 1)  # remainders that are not simplified, as i mod 2 + (i + 1) mod 2
+            return low, extent
     except NotProvable:
         return None
-    return ends[0], (ends[1] - ends[0] + 1).simplified()
+
+
+def _constant(aff: isl.Aff, points: isl.Set) -> int | None:
+    """The value of an expression if it is the same at all points."""
+    values = aff.to_pw_aff().intersect_domain(points)
+    low, high = values.min_val(), values.max_val()
+    return low.to_python() if low.is_int() and low.eq(high) else None
 
 
 def _leaves_domain(span: tuple[Index, Index], it: Iter, body_domain: Domain) -> bool:

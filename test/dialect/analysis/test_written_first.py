@@ -146,8 +146,8 @@ def test_the_order_of_accesses_counts():
 
 def test_conflicts_are_kept_by_structure(monkeypatch):
     asked: list[int] = []
-    meet = dependences._carried_by
-    monkeypatch.setattr(dependences, "_carried_by", lambda *a: asked.append(1) or meet(*a))
+    meet = dependences._at_depth
+    monkeypatch.setattr(dependences, "_at_depth", lambda *a: asked.append(1) or meet(*a))
     text = f"@T.prim_func\ndef main({PARAMS}):\n" + "".join(
         f"    {line}\n" for line in fetched(index="vj // 16 * 16").splitlines()
     )

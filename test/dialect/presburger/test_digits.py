@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, entered
 from tir_mlir.dialect.presburger import boxes_cover, full_box
-from tir_mlir.dialect.presburger.full_box import in_digits
+from tir_mlir.dialect.presburger.digits import in_digits
 
 
 def read(*texts: str) -> tuple[ir.AffineExpr, ...]:
@@ -149,3 +149,68 @@ def test_boxes_of_fused_loops(rows, extent, size, answer):
         boxes, wanted = (mins, [Index.constant(extent), one]), ([0, 0], [size, 8])
         domain = tuple([Index.constant(v) for v in part] for part in wanted)
         assert boxes_cover(boxes, domain, loops) is answer
+
+
+def values_of_guarded(
+    texts: list[str], counts: list[int], guard: str
+) -> tuple[list[list[int]] | None, list[list[int]]]:
+    """The values by digits, and at the points of [0, counts) at which a guard is not negative; each sorted."""
+    with entered():
+        split = in_digits(read(*texts), tuple((0, c - 1) for c in counts), read(guard))
+        rows = None
+        if split is not None:
+            points = itertools.product(*(range(d.low, d.high + 1) for d in split.digits))
+            rows = sorted(
+                [s.constant + sum(f * p[n] for n, f in s.factors.items()) for s in split.sums] for p in points
+            )
+    expected = numbers([*texts, guard], counts)
+    return rows, sorted(row[:-1] for row in expected if row[-1] >= 0)
+
+
+LINEAR = "d0 * 64 + d1 * 8 + d2"
+
+
+@pytest.mark.parametrize(
+    ("texts", "counts", "guard"),
+    [
+        ([f"({LINEAR}) floordiv 100", f"({LINEAR}) mod 100 floordiv 10", f"({LINEAR}) mod 10"], [7, 8, 8], "399"),
+        ([f"({LINEAR}) floordiv 9", f"({LINEAR}) mod 9 floordiv 3", "(d0 + d2 - d1) mod 3"], [5, 8, 8], "269"),
+        (["(d0 * 16 + d1 * 2 + d2 floordiv 4) floordiv 5"], [3, 8, 8], "159"),  # folded: the number over 20
+        (["((d0 * 16 + d1 * 2 + d2 floordiv 4) mod 5 * 4 + d2 mod 4) floordiv 10"], [3, 8, 8], "159"),
+        (["d0 * 64 + d1 * 8 + d2 + 3"], [3, 8, 8], "150"),  # a whole number of any range
+        ([f"(-({LINEAR}) - 1) floordiv 50 + 1", f"(-({LINEAR}) - 1) mod 25"], [3, 8, 8], "149"),
+    ],
+)
+def test_guarded_sums_are_one_number(texts, counts, guard):
+    rows, expected = values_of_guarded(texts, counts, f"{guard} - ({LINEAR})")
+    assert rows == expected
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["d0", f"({LINEAR}) mod 10"],  # a loop of its own
+        [f"({LINEAR}) mod 7"],  # 7 does not divide 150
+        [f"({LINEAR}) mod 10", f"({LINEAR}) mod 25"],  # no common digits
+        ["(d0 * 64 + d1 * 8 + d2 * 2) floordiv 10"],
+    ],
+)
+def test_guarded_sums_without_digits(texts):
+    assert values_of_guarded(texts, [3, 8, 8], f"149 - ({LINEAR})")[0] is None
+
+
+def test_loops_that_divide_differently_than_they_split():
+    texts = ["(d0 * 20 + d1 * 5 + d2) floordiv 50", "(d0 * 20 + d1 * 5 + d2) mod 50 floordiv 10"]
+    assert sorted(by_digits(texts, [5, 4, 5]) or []) == sorted(numbers(texts, [5, 4, 5]))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_splits_of_fused_loops(seed):
+    draw = random.Random(seed)
+    extents = [draw.randint(1, 6) for _ in range(3)]
+    parts = [draw.choice([2, 3, 4, 8]) for _ in range(2)]
+    total, inner = extents[0] * extents[1] * extents[2], parts[0] * parts[1]
+    linear, below = f"(d0 * {inner} + d1 * {parts[1]} + d2)", extents[1] * extents[2]
+    texts = [f"{linear} floordiv {below}", f"{linear} mod {below} floordiv {extents[2]}", f"{linear} mod {extents[2]}"]
+    rows, expected = values_of_guarded(texts, [-(-total // inner), *parts], f"{total - 1} - {linear}")
+    assert rows == expected
