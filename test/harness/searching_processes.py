@@ -33,8 +33,7 @@ def searching(url: str, study: str, trials: int, seed: int, grace: int = GRACE, 
     """A session of a study in a database. grace: seconds without a sign of life until a trial counts as left."""
     from harness.searches import FakeLab, session
 
-    from tir_mlir.tune.search.heartbeats import open_database
-    from tir_mlir.tune.search.ledger import Ledger
+    from tir_mlir.tune.search.ledger import Ledger, open_database
 
     ledger = Ledger(open_database(url, grace, grace), study, "test")
     made = session(space, lab=FakeLab(seconds), trials=trials, sampler="random", seed=seed, ledger=ledger, **options)

@@ -1,4 +1,7 @@
-"""Compare two modules by running their functions on the same data; races, which no serial run shows, by isl."""
+"""Compare two modules by running their functions on the same data; races, which no serial run shows, by isl.
+
+Results that are unspecified where data is equal (which of several greatest elements an argmax returns) may differ.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,27 @@ from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.calls import calls_in
 from tir_mlir.dialect.diagnostics import Counterexample, NotChecked, NotProvable
 from tir_mlir.dialect.index_maps import IndexMap
-from tir_mlir.dialect.ir import Func, Loop, entered, frozen, funcs, held_module, is_loop, walk
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Func,
+    Loop,
+    all_blocks,
+    clone_module,
+    entered,
+    frozen,
+    funcs,
+    held_module,
+    is_loop,
+    substitute,
+    walk,
+)
+from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, accessed
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.arenas.typed_arenas import ARENA_NOTE, uses_arenas
 from tir_mlir.equivalence.field.field_functions import P
 from tir_mlir.equivalence.field.order_scale import scale_of
 from tir_mlir.equivalence.result import Difference, Result, written_by
-from tir_mlir.equivalence.reversed_loops import in_reverse
-from tir_mlir.equivalence.ties import unspecified_by_ties
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 
@@ -463,3 +479,71 @@ def races(func: Func) -> Races:
             if clash is not None:
                 result.found.append((loop, clash))
     return result
+
+
+# --- the iterations of a loop in reverse: if results differ, they depend on each other --------------------------------
+
+
+def in_reverse(module: ir.Module, loop: Loop, func: Func) -> ir.Module | None:
+    """`for i in range(a, b): f(i)` -> `for i in range(a, b): f(a + b - 1 - i)`, in a copy of the module.
+
+    None if the loop has several lower or upper bounds.
+    """
+    if len(loop.lowers) != 1 or len(loop.uppers) != 1:
+        return None
+    number = _loops(func).index(loop.op)
+    copy = clone_module(module)
+    same = next(f for f in funcs(copy) if f.name == func.name)
+    copied_loop = Loop(_loops(same)[number])
+    substitute({copied_loop.var: copied_loop.lower + copied_loop.upper - 1 - copied_loop.var}, copied_loop.op)
+    return copy
+
+
+def _loops(func: Func) -> list[ir.Operation]:
+    return [op for op in walk.ops(func.op) if is_loop(op)]
+
+
+# --- results that are unspecified where data is equal -----------------------------------------------------------------
+
+
+def unspecified_by_ties(func: Func) -> frozenset[int]:
+    """The numbers of the parameters that depend on which one of equal elements a reduction keeps.
+
+        I[vi] = T.Select(V[vi] >= A[vi, vk], I[vi], vk)     # I, but not V
+
+    Such a position in an allocated buffer may go anywhere: then it is every parameter that the function writes.
+    """
+    roots = [
+        Buffer(b).root.value
+        for block in all_blocks(func.op)
+        if any(i.kind == "R" for i in block.iters)
+        for b in _positions(block)
+    ]
+    if any(value not in func.args for value in roots):
+        stored = [accessed(op) for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
+        roots = [Buffer(b).root.value for b in stored]
+    return frozenset(n for n, a in enumerate(func.args) if a in roots)
+
+
+def _positions(block: Block) -> list[ir.Value]:
+    """The buffers that a block stores what it chose to, where it compares elements of another one that it stores."""
+    stores = [op for op in walk.ops(block.op) if op.name in ELEMENT_STORES]
+    written = [accessed(op) for op in stores]
+    targets = []
+    for store in stores:
+        target, compared = accessed(store), _compared(store.operands[0])
+        if compared and target not in compared and any(c in written for c in compared):
+            targets.append(target)
+    return targets
+
+
+def _compared(value: ir.Value) -> list[ir.Value]:
+    """The buffers of the elements that choose a stored value by a plain comparison, without a rule for ties."""
+    choice = value.owner
+    if isinstance(choice, ir.Block) or choice.name != "arith.select":
+        return []
+    test = choice.operands[0].owner
+    if isinstance(test, ir.Block) or test.name not in COMPARISONS:
+        return []
+    owners = [v.owner for v in test.operands]
+    return [accessed(o.operation) for o in owners if not isinstance(o, ir.Block) and o.name in ELEMENT_LOADS]

@@ -13,13 +13,13 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
-from tir_mlir.dialect.ir import Func, clone_module, funcs, walk
+from tir_mlir.dialect.ir import Func, clone_module, func_of, funcs, walk
 from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA
 from tir_mlir.equivalence import instrument, prime_field
 from tir_mlir.equivalence.edits import OpBuilder, retyped
 from tir_mlir.equivalence.field import field_functions
 from tir_mlir.equivalence.field.order_scale import inverse
-from tir_mlir.equivalence.limit_loops import limit_loops
+from tir_mlir.equivalence.instrument import ARENA
 from tir_mlir.equivalence.plain_loops import make_plain
 from tir_mlir.passes.lower.blocks import scopes
 from tir_mlir.passes.lower.llvm import abi
@@ -200,3 +200,43 @@ def _machine_code(module: ir.Module, names: list[str], quick: bool, scratch: int
     passes = object_code.NO_PASSES if quick else object_code.LIGHT_PASSES
     clock: Callable[[str], Any] = lambda _: nullcontext()  # noqa: E731
     return jit.Jit(jit.compile_program(LoweredProgram(module), names, libs, clock, passes=passes), names)
+
+
+# --- a limit of the trips of loops ------------------------------------------------------------------------------------
+
+
+_MOST_TRIPS = 1 << 12
+"""Loops whose bounds or conditions are data would run for hours on random data. Both programs of a comparison get the
+same limit, so each still computes the same function of the data."""
+
+
+def limit_loops(everything: Sequence[ir.Operation], build: OpBuilder) -> None:
+    """Stop every `scf.for` and `scf.while` after `_MOST_TRIPS` iterations, but the loops of the check over an arena."""
+    for op in everything:
+        if op.name == "scf.for" and ARENA not in op.attributes:
+            _limit_for(op, build)
+        elif op.name == "scf.while":
+            _limit_while(op, build)
+
+
+def _limit_for(op: ir.Operation, build: OpBuilder) -> None:
+    """`scf.for %i = %a to %b` -> `scf.for %i = %a to min(%b, %a + _MOST_TRIPS)`."""
+    low, high = op.operands[0], op.operands[1]
+    with ir.InsertionPoint(op), op.location:
+        op.operands[1] = build.binary("arith.minsi", high, build.plus(low, build.index(_MOST_TRIPS)))
+
+
+def _limit_while(op: ir.Operation, build: OpBuilder) -> None:
+    """A counter in memory, set to 0 before the loop; its condition also asks that it is below _MOST_TRIPS."""
+    type_ = ir.MemRefType.get([], build.word())
+    with ir.InsertionPoint.at_block_begin(func_of(op).body), op.location:
+        segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+        count = ir.Operation.create("memref.alloca", [type_], [], segments).results[0]
+    with ir.InsertionPoint(op), op.location:
+        ir.Operation.create("memref.store", [], [build.number(0), count])
+    end = list(op.regions[0].blocks[0].operations)[-1].operation
+    with ir.InsertionPoint(end), op.location:
+        trips = ir.Operation.create("memref.load", [build.word()], [count]).results[0]
+        ir.Operation.create("memref.store", [], [build.plus(trips, build.number(1)), count])
+        is_below = build.cmpi("slt", trips, build.number(_MOST_TRIPS))
+        end.operands[0] = build.binary("arith.andi", end.operands[0], is_below)

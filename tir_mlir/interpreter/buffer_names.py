@@ -83,7 +83,7 @@ def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
 
 def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
     """Allocations outside a loop that are used only in it."""
-    inner, outer = _used(loop), set()
+    inner, outer = set().union(*[_of(op) for op in walk.ops(loop)]), set()
     for op in walk.ops(func.op, skip=lambda o: o == loop):
         if op != loop:
             outer |= _of(op)
@@ -93,10 +93,6 @@ def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
         if is_alloc and not walk.is_inside(value.owner.operation, loop):
             allocations.append(value)
     return allocations
-
-
-def _used(top: ir.Operation) -> set[ir.Value]:
-    return set().union(*[_of(op) for op in walk.ops(top)])
 
 
 def _of(op: ir.Operation) -> set[ir.Value]:

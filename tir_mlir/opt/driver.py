@@ -1,4 +1,7 @@
-"""`tir-opt`: parse a module, run passes, print it. See `tir-opt --help`."""
+"""`tir-opt`: read its arguments, parse a module, run passes, print it. See `tir-opt --help`.
+
+Each pass is also a flag: `--tir-split="loop=i factors=4,32" --canonicalize`.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,129 @@ import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.opt import (
-    command_line,
-    crash_guard,
-    input,
-    output,
-    pass_options,
-    pipeline_text,
-    upstream,
-    verify_diagnostics,
-)
-from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, collected, of_error, show
+from tir_mlir.opt import crash_guard, input, output, pass_options, pipeline_text, upstream
+from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, collected, differences, of_error, show
 from tir_mlir.opt.input import InputChunk
+from tir_mlir.opt.output import FORMATS
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
 from tir_mlir.opt.runner import Runner, Settings
 from tir_mlir.runtime.dump import opened
+
+DESCRIPTION = """Run schedule primitives, lowering passes and upstream MLIR passes on a module.
+
+FILE is MLIR (a TensorIR program in the encoding of dialect/README.md, or any upstream MLIR), or TVMScript if it ends in
+.py; "-" is stdin. In a .py file only prim_funcs, constants and imports of the script namespaces are read."""
+
+EPILOG = """passes, as a pipeline or as flags, in order:
+  -p 'builtin.module(tir-split{loop=i factors=4,32}, tir-parallel{loop=i_0}, tir-lower, func.func(canonicalize,cse))'
+  --tir-split="loop=i factors=4,32" --tir-parallel=loop=i_0 --tir-lower --canonicalize
+  --list-passes lists them with their options; any pass of mlir-opt can be used as well.
+
+names in options:
+  loop=i          loop i of the function (main or the only one; func=NAME selects another)
+  loop=C:i        loop i around block C, if several loops are named i
+  loop=#7         the op whose tir.id is 7
+  loops=k,i  factors=none,16  ann_value="text"  preserve_unit_iters=false
+
+exit code: 0, or 1 after an error. A failing pass writes a reproducer file."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Pipeline text, and the option that it comes from (for messages)."""
+
+    text: str
+    option: str
+
+
+def _pipeline(text: str) -> Passes:
+    return Passes(text, "--pass-pipeline")
+
+
+def _flag(text: str) -> Passes:
+    return Passes(text, "--" + text.split("{")[0])
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        print(f"tir-opt: error: {message} (tir-opt --help)", file=sys.stderr)
+        raise SystemExit(1)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of everything but pass flags."""
+    command = _Parser(
+        "tir-opt",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help='input file; "-" (the default) is stdin')
+    command.add_argument("-o", dest="output", metavar="FILE", help="output file (default: stdout)")
+    command.add_argument("-p", "--pass-pipeline", dest="passes", action="append", default=[], type=_pipeline,
+                      metavar="TEXT", help="pass pipeline to run")  # fmt: skip
+    command.add_argument("--pass-flag", dest="passes", action="append", type=_flag, help=argparse.SUPPRESS)
+    command.add_argument("--emit", choices=FORMATS, default="mlir", help="output format; llvm lowers first")
+    command.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
+                      help="Python file to run first, to register tensor intrinsics")  # fmt: skip
+    command.add_argument("--list-passes", action="store_true", help="list the passes of this package, and exit")
+    command.add_argument("--version", action="store_true", help="print the versions of the toolchain, and exit")
+    _checking(command.add_argument_group("checking"))
+    _showing(command.add_argument_group("showing"))
+    return command
+
+
+def _checking(group: argparse._ArgumentGroup) -> None:
+    _flags(group, {
+        "--verify-diagnostics": "check diagnostics against `expected-error @below {{...}}` comments",
+        "--split-input-file": "split the input at `// -----` lines (`# -----` in Python)",
+        "--no-rules": "do not verify the rules of the encoding on input",
+        "--isolated": "run every upstream pass in a separate mlir-opt process",
+        "--debug": "print the Python traceback of an error",
+    })  # fmt: skip
+    group.add_argument("--reproducer", metavar="FILE", help="where to write the reproducer of a failing pass")
+
+
+def _showing(group: argparse._ArgumentGroup) -> None:
+    _flags(group, {
+        "--print-ir-before-all --mlir-print-ir-before-all": "print the module before each pass to stderr",
+        "--print-ir-after-all --mlir-print-ir-after-all": "print the module after each pass to stderr",
+        "--mlir-print-local-scope": "print affine maps and sets inline",
+        "--mlir-print-debuginfo": "print locations",
+        "--mlir-print-op-generic": "print the generic op form, same as --emit=generic",
+        "--timing --mlir-timing": "print the time of each pass to stderr",
+    })  # fmt: skip
+    group.add_argument("--dump", metavar="DIR", help="folder for the module after each pass: 00-input.mlir, ...")
+
+
+def _flags(group: argparse._ArgumentGroup, helps: dict[str, str]) -> None:
+    for names, text in helps.items():
+        group.add_argument(*names.split(), action="store_true", help=text)
+
+
+def arguments_of(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments; pass flags become pipelines. Exits for --help and on errors (code 1)."""
+    command = parser()
+    return command.parse_args([_as_pipeline(token, command) for token in argv])
+
+
+def _as_pipeline(token: str, command: argparse.ArgumentParser) -> str:
+    """`--canonicalize`, `--tir-split=loop=i` -> `--pass-flag=...`; other arguments as they are."""
+    name, equals, options = token.partition("=")
+    if not name.startswith("--") or len(name) < 4 or name in command._option_string_actions:
+        return token
+    options = options.strip()
+    if len(options) > 1 and options[0] == "{" and options[-1] == "}":
+        options = options[1:-1]
+    return f"--pass-flag={name[2:]}" + (f"{{{options}}}" if equals and options else "")
+
+
+# --- the run of the tool ----------------------------------------------------------------------------------------------
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run(argv: Sequence[str]) -> int:
     """`main` without the guarding child process."""
-    args = command_line.parse(argv)
+    args = arguments_of(argv)
     try:
         if args.version or args.list_passes:
             output.write(output.versions() if args.version else output.passes(), None)
@@ -54,7 +162,7 @@ def run(argv: Sequence[str]) -> int:
     return 1
 
 
-def steps_of(texts: Sequence[command_line.Passes]) -> list[PassInstance]:
+def steps_of(texts: Sequence[Passes]) -> list[PassInstance]:
     """Parse and check the pipelines of the command line. Raises DriverError."""
     steps: list[PassInstance] = []
     for pipeline in texts:
@@ -84,7 +192,7 @@ class Driver:
         pieces = input.read(self.args.file, self.args.split_input_file)
         carried = crash_guard.pipeline_of(pieces[0].text)
         if carried is not None and not self.args.passes:
-            self.steps = steps_of([command_line.Passes(carried, "// pipeline")])
+            self.steps = steps_of([Passes(carried, "// pipeline")])
         results, good = [], True
         for piece in pieces:
             result, fine = self._piece(piece)
@@ -116,7 +224,7 @@ class Driver:
             _report([*emitted, *errors], reader)
             self._leave_reproducers()
             return result, not errors
-        wrong = verify_diagnostics.differences(piece.text, piece.name, [*emitted, *errors])
+        wrong = differences(piece.text, piece.name, [*emitted, *errors])
         _report(wrong, reader)
         return (None if wrong else result), not wrong
 

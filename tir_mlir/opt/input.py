@@ -90,7 +90,7 @@ def module_of(piece: InputChunk, rules: bool = True) -> ir.Module:
         try_in_subprocess(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
     module = ir.Module.parse(piece.text)
     structure.check(module)
-    if _has_facts(module):
+    if any(key.startswith("tir.") for op in walk.ops(module.operation) for key in op.attributes):
         _add_defaults(module)
         if rules and any(is_block(op) for op in walk.ops(module.operation)):
             _verify(module, True)
@@ -131,10 +131,6 @@ def _verify(module: ir.Module, written: bool) -> None:
         verify(module, source=True, written=written)
     except NotProvable as error:
         raise DriverError(Diagnostic("error", f"the program could not be checked: {error}")) from error
-
-
-def _has_facts(module: ir.Module) -> bool:
-    return any(key.startswith("tir.") for op in walk.ops(module.operation) for key in op.attributes)
 
 
 # --- TVMScript ------------------------------------------------------------------------------------------------------

@@ -109,13 +109,11 @@ def module_pass(name: str) -> ModulePass | None:
 
 def our_passes() -> dict[str, str]:
     """All passes of this package, with the first sentence of their documentation."""
-    steps = {pass_name(p.name): _first(p.doc) for p in PRIMITIVES.values() if not p.pure}
+    steps = {
+        pass_name(p.name): p.doc.split("\n\n")[0].replace("\n", " ").strip() for p in PRIMITIVES.values() if not p.pure
+    }
     on_modules = {**module_passes(), **graph_passes()}
     return {**steps, **DRIVER_PASSES, **{name: pass_.help for name, pass_ in on_modules.items()}}
-
-
-def _first(doc: str) -> str:
-    return doc.split("\n\n")[0].replace("\n", " ").strip()
 
 
 class _Scanner:

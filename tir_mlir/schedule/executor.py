@@ -262,13 +262,14 @@ class Executor(HandleTable):
         many = variadic(primitive)
         positional = call.pop(many) if many else ()
         parameters = primitive.signature.parameters.items()
-        call |= {k: self._choices() for k, p in parameters if p.annotation is Choices}
+        call |= {
+            k: Choices(self.random, self.decider, set(self.names.values()))
+            for k, p in parameters
+            if p.annotation is Choices
+        }
         if not primitive.pure:
             check_data_loops(primitive.name, [v for v in (*call.values(), *positional) if isinstance(v, View)])
         return primitive.run(*positional, **call)
-
-    def _choices(self) -> Choices:
-        return Choices(self.random, self.decider, set(self.names.values()))
 
     def rank(self, index_map: Any, block: Any, buffer: Any = None) -> int | None:
         with entered():

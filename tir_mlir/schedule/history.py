@@ -264,17 +264,13 @@ def described(name: str) -> tuple[str, str, str]:
     """The summary, the before -> after rewrite and the preconditions of a primitive, from its docstring."""
     parts = PRIMITIVES[name].doc.split("\n\n")
     summary = " ".join(parts[0].split())
-    rewrite = next((p for p in parts[1:] if _is_code(p)), "")
+    rewrite = next((p for p in parts[1:] if p.startswith(" ")), "")
     requires = next((p for p in parts if _REQUIRES in p), "")
-    return summary, _dedented(rewrite), " ".join(requires.partition(_REQUIRES)[2].partition("Errors:")[0].split())
-
-
-def _is_code(paragraph: str) -> bool:
-    return paragraph.startswith("    ")
-
-
-def _dedented(paragraph: str) -> str:
-    return "\n".join(line.removeprefix("    ") for line in paragraph.splitlines())
+    return (
+        summary,
+        "\n".join(line.removeprefix(" ") for line in rewrite.splitlines()),
+        " ".join(requires.partition(_REQUIRES)[2].partition("Errors:")[0].split()),
+    )
 
 
 def _proof(requires: str) -> str:

@@ -26,7 +26,7 @@ def _buffer(group: Sequence[Touched]) -> Picture:
     first = group[0]
     rank = len(first.shape)
     shape = first.shape[-RANKS:] if rank > RANKS else first.shape
-    canvas = _canvas(shape)
+    canvas = _Box3D(shape) if len(shape) == RANKS else _Box2D(shape)
     shapes = [canvas.frame()]
     for touched in group:
         if touched.sweep != touched.hull:
@@ -137,10 +137,6 @@ class _Box3D:
         top = [self._at(d, y0, x) for d, x in ((d0, x0), (d1, x0), (d1, x1), (d0, x1))]
         side = [self._at(d, y, x1) for d, y in ((d0, y0), (d1, y0), (d1, y1), (d0, y1))]
         return "".join(svg.polygon(face, style) for face in (front, top, side))
-
-
-def _canvas(shape: Sequence[int]) -> _Box2D | _Box3D:
-    return _Box3D(shape) if len(shape) == RANKS else _Box2D(shape)
 
 
 def _sides(across: int, down: int) -> tuple[float, float]:

@@ -9,8 +9,7 @@ from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import entered, frozen, funcs
-from tir_mlir.equivalence.axes import axes_of
-from tir_mlir.equivalence.scaling import constants_meeting, scales
+from tir_mlir.equivalence.verify_schedule import axes_of, constants_meeting, scales
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.script.parser import parse
 from tir_mlir.target import Target

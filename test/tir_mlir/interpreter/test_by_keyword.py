@@ -10,7 +10,7 @@ from harness import scripts
 
 from tir_mlir import interpret
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.interpreter.call_arguments import OPTIONS
+from tir_mlir.interpreter.interpret import OPTIONS
 
 COPY = """
 for i, j in T.grid(16, 8):

@@ -63,7 +63,12 @@ def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBui
             by_type[element] = _memory(arena, _factor(element), build)
             if is_read_only:
                 copy_bytes(arena, by_type[element].memory, view.width, by_type[element].factor, build)
-    clobbers = [(v, u) for v in views for u in views if _types_differ(v, u) and not _apart(v, u)]
+    clobbers = [
+        (v, u)
+        for v in views
+        for u in views
+        if (v.buffer.type.element_type != u.buffer.type.element_type) and not _apart(v, u)
+    ]
     for view, clobbered in clobbers:
         _poison_after_writes(func, view, by_type[clobbered.buffer.type.element_type], build)
     for view in views:
@@ -114,10 +119,6 @@ def _memory(arena: ir.Value, factor: int, build: OpBuilder) -> _Typed:
 
 
 # --- views of several types -------------------------------------------------------------------------------------------
-
-
-def _types_differ(first: ArenaView, second: ArenaView) -> bool:
-    return first.buffer.type.element_type != second.buffer.type.element_type
 
 
 def _apart(first: ArenaView, second: ArenaView) -> bool:

@@ -43,14 +43,13 @@ class Attention(nn.Module):
     def forward(self, x: torch.Tensor, past: Sequence[torch.Tensor] = ()) -> tuple[torch.Tensor, ...]:
         """Return the output and the keys and values, those of `past` first; after a past, x is one token."""
         batch, length, dim = x.shape
-        q, k, v = (self._split(part) for part in self.c_attn(x).split(dim, dim=2))
+        q, k, v = (
+            part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in self.c_attn(x).split(dim, dim=2)
+        )
         if past:
             k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
         out = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=not past)
         return self.c_proj(out.transpose(1, 2).reshape(batch, length, dim)), k, v
-
-    def _split(self, x: torch.Tensor) -> torch.Tensor:
-        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
 
 class Dense(nn.Module):

@@ -298,7 +298,7 @@ def _move(op: ir.OpView, lowered: ir.Module, symbols: dict[str, ir.OpView]) -> N
     symbols[_name(op)] = op
     if op.operation.name == "llvm.func" and _has_body(op):
         _make_local(op)
-        if name == _name(op) and not _never_inlined(op):
+        if name == _name(op) and not any(key in op.attributes for key in ("no_inline", "optimize_none")):
             op.attributes["always_inline"] = ir.UnitAttr.get()
     elif op.operation.name == "llvm.mlir.global" and (_has_body(op) or "value" in op.attributes):
         _make_local(op)
@@ -321,10 +321,6 @@ def _rename(op: ir.OpView, symbols: dict[str, ir.OpView]) -> None:
     assert root is not None
     ir.SymbolTable.replace_all_symbol_uses(name, fresh, root)
     ir.SymbolTable.set_symbol_name(op, fresh)
-
-
-def _never_inlined(op: ir.OpView) -> bool:
-    return any(key in op.attributes for key in ("no_inline", "optimize_none"))
 
 
 def _find(module: ir.Module, symbol: str) -> ir.OpView | None:

@@ -52,7 +52,7 @@ def guard(lowered: ir.Module, target: Target) -> None:
     if target.vscale is None:
         return
     facts = {"name": _CHECK, "read": _READ[target.arch], "bytes": target.vector_bits // 8}
-    exported = [op for op in _defined(lowered) if _name(op).startswith(PREFIX)]
+    exported = [op for op in _defined(lowered) if ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX)]
     parsed = ir.Module.parse(_FUNCTION.format(**facts))  # held: its ops do not hold it
     check = parsed.body.operations[0]
     check.operation.detach_from_parent()
@@ -76,7 +76,3 @@ def c_function(target: Target, stem: str) -> str:
 def _defined(lowered: ir.Module) -> list[ir.OpView]:
     functions = [op for op in lowered.body.operations if op.operation.name == "llvm.func"]
     return [op for op in functions if len(op.operation.regions[0].blocks)]
-
-
-def _name(op: ir.OpView) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value

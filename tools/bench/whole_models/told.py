@@ -31,7 +31,11 @@ def show(rows: Sequence[Measured]) -> None:
     for heading in ("model", "threads", *CONTESTANTS):
         memory.add_column(heading, no_wrap=True, justify="left" if heading == "model" else "right")
     for row in rows:
-        memory.add_row(row.line.name, str(row.threads), *_memory(row))
+        memory.add_row(
+            row.line.name,
+            str(row.threads),
+            *[short(row.memory[name] / 2**20) if name in row.memory else "-" for name in CONTESTANTS],
+        )
     console = Console()
     console.width = max(console.width, 170)
     console.print(table, highlight=False)
@@ -80,10 +84,6 @@ def write(path: Path, rows: Sequence[Measured], machine: Mapping[str, str]) -> P
 
 def _times(row: Measured) -> list[str]:
     return [_milliseconds(row.took[name].median) if name in row.took else "-" for name in CONTESTANTS]
-
-
-def _memory(row: Measured) -> list[str]:
-    return [short(row.memory[name] / 2**20) if name in row.memory else "-" for name in CONTESTANTS]
 
 
 def _milliseconds(value: float) -> str:

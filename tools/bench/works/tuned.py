@@ -43,7 +43,7 @@ class Searched:
 
 def works(searches: Searches) -> list[Work]:
     """The ten shapes, a small one for its costs, then new sizes of products, by what was found for the others."""
-    return [tuned(each, searches) for each in (*_ten(), *_others(), *_new())]
+    return [tuned(each, searches) for each in (*_ten(), *[_product(OTHERS, _cube(256))], *_new())]
 
 
 def tuned(each: Searched, searches: Searches) -> Work:
@@ -82,10 +82,6 @@ def _ten() -> list[Searched]:
         *(_layer(sizes) for sizes in LAYERS),
         Searched(_as(soft, "softmax"), lambda: tensor_programs.softmax(1024, 1024)),
     ]
-
-
-def _others() -> list[Searched]:
-    return [_product(OTHERS, _cube(256))]
 
 
 def _new() -> list[Searched]:

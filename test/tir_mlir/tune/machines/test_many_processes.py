@@ -12,8 +12,7 @@ from harness import searching_processes
 from harness.searching_processes import searching
 
 from tir_mlir.tune.search import session
-from tir_mlir.tune.search.heartbeats import open_database
-from tir_mlir.tune.search.ledger import DECISIONS, OUTCOME, Ledger
+from tir_mlir.tune.search.ledger import DECISIONS, OUTCOME, Ledger, open_database
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tir_mlir.tune.models.model_search import Standing, expected_gain, next_function
+from tir_mlir.tune.models.tune_model import Standing, expected_gain, next_function
 
 
 def spent(standings, rounds, saved=lambda name, n: 0.0):

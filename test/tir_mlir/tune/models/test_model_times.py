@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from tir_mlir.tune.models.model_times import inside, interleaved
+from tir_mlir.tune.models.tune_model import inside, interleaved
 
 
 def model(*profiles: dict[str, float]) -> Any:

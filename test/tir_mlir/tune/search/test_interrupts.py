@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from tir_mlir.tune.search.interrupts import interrupts_deferred
+from tir_mlir.tune.search.ledger import interrupts_deferred
 
 
 @pytest.fixture(autouse=True)

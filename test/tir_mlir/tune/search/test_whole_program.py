@@ -8,7 +8,7 @@ from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.tune.search.candidates import drawn
-from tir_mlir.tune.search.whole_program import EachFunction, shares
+from tir_mlir.tune.search.tune_entry import EachFunction, shares
 from tir_mlir.tune.spaces.deciders import Fixed
 
 
