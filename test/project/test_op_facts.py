@@ -23,7 +23,7 @@ ALLOWED = {
     "passes/lower/llvm/extrema.py": "op -> the intrinsic that it becomes",
     "tir_mlir/equivalence/verify_schedule.py": "the ops that this analysis takes; without an answer for others",
     "tir_mlir/equivalence/plain_loops.py": "the ops that the check takes; others are refused",
-    "tir_mlir/equivalence/prime_field.py": "op -> the function that computes it in the field",
+    "tir_mlir/equivalence/compile.py": "op -> the function that computes it in the field",
     "tir_mlir/interpreter/ops/value_ops.py": "op -> its sign in Python",
 }
 

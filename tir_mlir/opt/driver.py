@@ -1,4 +1,4 @@
-"""`tir-opt`: read its arguments, parse a module, run passes, print it. See `tir-opt --help`.
+"""`tir-opt`: read its arguments, parse a module, run passes, print it as MLIR, TVMScript or LLVM IR. See `tir-opt --help`.
 
 Each pass is also a flag: `--tir-split="loop=i factors=4,32" --canonicalize`.
 """
@@ -7,22 +7,32 @@ from __future__ import annotations
 
 import argparse
 import functools
+import inspect
+import os
 import runpy
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NoReturn
 
-from tir_mlir.dialect.ir import entered
+from mlir import ir
+from mlir.dialects import llvm
+
+from tir_mlir.dialect.ir import create, entered
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.opt import crash_guard, input, output, pass_options, pipeline_text, upstream
+from tir_mlir.opt import crash_guard, input, pass_options, pipeline_text, upstream
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, collected, differences, of_error, show
 from tir_mlir.opt.input import InputChunk
-from tir_mlir.opt.output import FORMATS
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
 from tir_mlir.opt.runner import Runner, Settings
+from tir_mlir.passes.lower import lower_to_llvm
+from tir_mlir.passes.lower.llvm.abi import unconverted_ops
+from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.runtime.dump import opened
+from tir_mlir.runtime.tools import toolchain
+from tir_mlir.script.printer import script
 
 DESCRIPTION = """Run schedule primitives, lowering passes and upstream MLIR passes on a module.
 
@@ -149,14 +159,14 @@ def run(argv: Sequence[str]) -> int:
     args = arguments_of(argv)
     try:
         if args.version or args.list_passes:
-            output.write(output.versions() if args.version else output.passes(), None)
+            write_result(toolchain_versions() if args.version else listing(), None)
             return 0
         with entered():
             return Driver(args).run()
     except DriverError as error:
         _report(error.diagnostics, Reader(args.file, ""))
     except BrokenPipeError:
-        output.drop_stdout()
+        drop_stdout()
     except KeyboardInterrupt:
         print("tir-opt: interrupted", file=sys.stderr)
     return 1
@@ -200,10 +210,10 @@ class Driver:
             if result is not None:
                 results.append(result)
         if self.args.timing:
-            print(output.timing(self.seconds), file=sys.stderr)
+            print(timing_table(self.seconds), file=sys.stderr)
         if results and (good or not self.args.output):
             comment = "#" if self.args.emit == "script" else ";" if self.args.emit == "llvm" else "//"
-            output.write(f"{comment} -----\n".join(results), self.args.output)
+            write_result(f"{comment} -----\n".join(results), self.args.output)
         return 0 if good else 1
 
     def _load_imports(self) -> None:
@@ -242,7 +252,7 @@ class Driver:
                     runner.follow = states.write
                 runner.run(self.steps)
             crash_guard.note(f"{piece.name}:1:1: while printing the result", runner.asm())
-            return output.text(runner, self.args.emit), []
+            return printed(runner, self.args.emit), []
         except (KeyboardInterrupt, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001  reported below, never a traceback
@@ -287,6 +297,101 @@ class Driver:
 def _report(diagnostics: Sequence[Diagnostic], reader: Reader) -> None:
     for diagnostic in diagnostics:
         show(diagnostic, reader)
+
+
+# --- output: MLIR, generic MLIR, TVMScript or LLVM IR; listings of passes, versions and timing ------------------------
+
+
+FORMATS = ("mlir", "script", "generic", "llvm")
+
+
+def printed(runner: Runner, form: str) -> str:
+    """Print the module in a format; `llvm` lowers it first. Raises TirError, MLIRError."""
+    if form == "script":
+        input.as_program(runner.module)
+        return script(runner.module, show_meta=True) + "\n"
+    if form == "llvm":
+        return _llvm(runner.module)
+    runner.settings = replace(runner.settings, generic=runner.settings.generic or form == "generic")
+    asm = runner.asm()
+    return asm if asm.endswith("\n") else asm + "\n"
+
+
+def _llvm(module: ir.Module) -> str:
+    if unconverted_ops(module):
+        module = create.clone_module(module)
+        lower_to_llvm(module)
+    return llvm.translate_module_to_llvmir(module.operation)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def write_result(result: str, path: str | None) -> None:
+    """Write to a file or stdout. Raises DriverError, or BrokenPipeError."""
+    to_stdout = path is None or path == "-"
+    name = "<stdout>" if path is None or path == "-" else path
+    try:
+        if not to_stdout:
+            Path(name).write_text(result, encoding="utf-8")
+        elif sys.stdout is None:  # closed by the caller
+            raise OSError("it is closed")
+        else:
+            sys.stdout.write(result)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if to_stdout and sys.stdout is not None:
+            drop_stdout()
+        raise DriverError(Diagnostic("error", f"cannot be written: {error.strerror or error}", name)) from None
+
+
+def drop_stdout() -> None:
+    """After a failed write: prevent a second error when Python flushes stdout at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def listing() -> str:
+    """The passes of this package, one per line, then the upstream passes that run in process."""
+    docs = pipeline_text.our_passes()
+    steps = {pipeline_text.pass_name(p.name) for p in PRIMITIVES.values() if not p.pure}
+    lines = ["schedule primitives:"]
+    lines += [f"  {name + _options(name):68} {docs[name]}" for name in docs if name in steps]
+    lines += ["", "passes on a whole module:"]
+    on_modules = {name: doc for name, doc in docs.items() if name not in steps}
+    on_graphs = {name: on_modules.pop(name) for name in pipeline_text.graph_passes()}
+    lines += [f"  {name + _options(name):40} {doc}" for name, doc in on_modules.items()]
+    lines += ["", "passes on a graph:"]
+    lines += [f"  {name + _options(name):68} {doc}" for name, doc in on_graphs.items()]
+    lines += ["", "upstream passes that run in this process (all others run in a separate mlir-opt process):"]
+    lines += [f"  {name}" for name in sorted(upstream.IN_PROCESS) if not name.startswith("tir-")]
+    return "\n".join(lines) + "\n"
+
+
+def _options(name: str) -> str:
+    """`{loop= factors= [preserve_unit_iters=]}`."""
+    primitive = PRIMITIVES.get(pipeline_text.primitive_name(name))
+    module_pass = pipeline_text.module_pass(name)
+    if primitive is not None and module_pass is None:
+        return "{" + " ".join(pass_options.summary(primitive)) + "}"
+    if module_pass is None:
+        return ""
+    options = list(inspect.signature(module_pass.run).parameters)[1:]
+    return "{" + " ".join(f"[{k}=]" for k in options) + "}" if options else ""
+
+
+def toolchain_versions() -> str:
+    """The parts of the toolchain, with versions and origins."""
+    from tir_mlir import __version__
+
+    by_part = {"tir-opt": __version__, **toolchain.versions()}
+    width = max(map(len, by_part))
+    return "".join(f"{name:{width}}  {text}\n" for name, text in by_part.items())
+
+
+def timing_table(seconds: Sequence[tuple[str, float]]) -> str:
+    """A table of seconds by pass, in the order of running."""
+    total = sum(s for _, s in seconds)
+    rows = [f"  {s:9.4f}  {100 * s / total if total else 0:5.1f}%  {name}" for name, s in seconds]
+    return "\n".join(["  seconds   share   pass", *rows, f"  {total:9.4f}  100.0%  total"])
 
 
 if __name__ == "__main__":
