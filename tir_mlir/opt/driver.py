@@ -1,4 +1,4 @@
-"""`tir-opt`: read its arguments, parse a module, run passes, print it as MLIR, TVMScript or LLVM IR. See `tir-opt --help`.
+"""`tir-opt`: read its arguments, parse a module, run passes, print it. See `tir-opt --help`.
 
 Each pass is also a flag: `--tir-split="loop=i factors=4,32" --canonicalize`.
 """
