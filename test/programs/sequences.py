@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from programs.short import nest, program, sblock
 
 from tir_mlir.script import parse
 
@@ -57,29 +58,22 @@ def main(L: T.Buffer(({n}, {n}), "float32"), B: T.Buffer(({n}, {m}), "float32"),
 def histogram(n: int, m: int, bins: int, kind: str = "reduce", update: str = "H[at] + 1", at: str = "X[vi, vj]"):
     """How often each number occurs in a matrix. `at`: the element that is updated."""
     update = update.replace("at", at)
-    return parse(f"""
-@T.prim_func
-def main(X: T.Buffer(({n}, {m}), "int32"), H: T.Buffer(({bins},), "int32")):
-    for i, j in T.grid({n}, {m}):
-        with T.block("H"):
-            vi = T.axis.{kind}({n}, i)
-            vj = T.axis.{kind}({m}, j)
-            H[{at}] = {update}
-""")
+    return program(
+        f"X:{n}x{m}:int32 H:{bins}:int32",
+        nest(
+            f"i:{n} j:{m}",
+            sblock("H", "", f"vi = T.axis.{kind}({n}, i)", f"vj = T.axis.{kind}({m}, j)", f"H[{at}] = {update}"),
+        ),
+    )
 
 
 def row_histograms(rows: int, n: int, bins: int, update: str = "1", row: str = "vb"):
     """How often each number occurs in each row. `row`: the index of the row that is counted in."""
     at = f"H[{row}, X[vb, vi]]"
-    return parse(f"""
-@T.prim_func
-def main(X: T.Buffer(({rows}, {n}), "int32"), H: T.Buffer(({rows}, {bins}), "int32")):
-    for b, i in T.grid({rows}, {n}):
-        with T.block("H"):
-            vb = T.axis.spatial({rows}, b)
-            vi = T.axis.reduce({n}, i)
-            {at} = {at} + {update}
-""")
+    return program(
+        f"X:{rows}x{n}:int32 H:{rows}x{bins}:int32",
+        nest(f"b:{rows} i:{n}", sblock("H", f"vb:{rows}=b vi:{n}R=i", f"{at} = {at} + {update}")),
+    )
 
 
 def cumulative_down(n: int, m: int):

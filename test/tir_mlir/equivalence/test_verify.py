@@ -5,6 +5,7 @@ import re
 
 import pytest
 from mlir import ir
+from programs.short import each, main
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScheduleError, StepError
@@ -14,19 +15,11 @@ from tir_mlir.examples import matmul as chapter
 from tir_mlir.intrin.outer_products import outer_product
 from tir_mlir.script.parser import parse
 
-ADD = """
-@T.prim_func
-def main(A: T.Buffer((33, 40), "float32"), B: T.Buffer((33, 40), "float32")):
-    X = T.alloc_buffer((33, 40), "float32")
-    for i, j in T.grid(33, 40):
-        with T.block("x"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            X[vi, vj] = T.exp(A[vi, vj])
-    for i, j in T.grid(33, 40):
-        with T.block("b"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = X[vi, vj] + 1.0
-"""
+ADD = main(
+    "A:33x40 B:33x40 ; X:33x40",
+    each("x:33x40", "X[vi, vj] = T.exp(A[vi, vj])"),
+    each("b:33x40", "B[vi, vj] = X[vi, vj] + 1.0"),
+)
 
 
 def test_the_chapters_program_at_its_own_sizes_and_scaled():
@@ -132,26 +125,14 @@ def main(a: T.handle, b: T.handle):
 
 
 def test_divisions_by_zero_stop_nothing():
-    text = """
-@T.prim_func
-def main(A: T.Buffer((40,), "int32"), B: T.Buffer((40,), "int32"), C: T.Buffer((40,), "int32")):
-    for i in range(40):
-        with T.block("c"):
-            vi = T.axis.spatial(40, i)
-            C[vi] = T.truncdiv(A[vi], B[vi]) + T.floormod(A[vi], B[vi])
-"""
+    text = main(
+        "A:40:int32 B:40:int32 C:40:int32", each("c:40", "C[vi] = T.truncdiv(A[vi], B[vi]) + T.floormod(A[vi], B[vi])")
+    )
     assert equivalent(parse(text), parse(text))
 
 
 def test_gather_stays_in_bounds():
-    text = """
-@T.prim_func
-def main(A: T.Buffer((40,), "float32"), I: T.Buffer((9,), "int32"), C: T.Buffer((9,), "float32")):
-    for i in range(9):
-        with T.block("c"):
-            vi = T.axis.spatial(9, i)
-            C[vi] = A[I[vi]]
-"""
+    text = main("A:40 I:9:int32 C:9", each("c:9", "C[vi] = A[I[vi]]"))
     assert equivalent(parse(text), parse(text))
     assert not equivalent(parse(text), parse(text.replace("A[I[vi]]", "A[I[8 - vi]]")))
 

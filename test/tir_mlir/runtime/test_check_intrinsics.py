@@ -1,6 +1,7 @@
 """Calls of LLVM's intrinsics that LLVM would abort on, or refuse, are errors with the line of the program."""
 
 import pytest
+from programs.short import main, sblock
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
@@ -62,12 +63,10 @@ def test_an_immediate_argument_is_a_part_of_the_instruction() -> None:
     assert "round" in build(module, target=AVX2).assembly
 
 
-WASM = """
-@T.prim_func
-def main(X: T.Buffer((8,), "int16"), Y: T.Buffer((4,), "int32")):
-    with T.block("Y"):
-        Y[0:4] = T.call_llvm_pure_intrin("int32x4", "llvm.wasm.dot", X[0:8], X[0:8])
-"""
+WASM = main(
+    "X:8:int16 Y:4:int32",
+    sblock("Y", "", "Y[0:4] = T.call_llvm_pure_intrin('int32x4', 'llvm.wasm.dot', X[0:8], X[0:8])"),
+)
 
 
 def test_code_of_clang():

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.build import build
@@ -12,14 +13,7 @@ from tir_mlir.errors import BuildError, OutOfBoundsError
 from tir_mlir.script.parser import parse
 from tir_mlir.target import NEON
 
-GATHER = """
-@T.prim_func
-def main(A: T.Buffer((16, 8), "float32"), P: T.Buffer((32,), "int32"), C: T.Buffer((32, 8), "float32")):
-    for i, j in T.grid(32, 8):
-        with T.block("pick"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[P[vi], vj] * 2.0
-"""
+GATHER = main("A:16x8 P:32:int32 C:32x8", each("pick:32x8", "C[vi, vj] = A[P[vi], vj] * 2.0"))
 SCATTER = """
 @T.prim_func
 def main(A: T.Buffer((8,), "TYPE"), P: T.Buffer((8,), "int64"), c: T.handle):
@@ -93,19 +87,7 @@ def test_a_store_outside_changes_nothing(dtype, size):
 
 
 def test_proved_accesses_are_not_checked():
-    text = """
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
-    P = T.alloc_buffer((16,), "int32")
-    for i in range(16):
-        with T.block("P"):
-            vi = T.axis.spatial(16, i)
-            P[vi] = 15 - vi
-    for i in range(16):
-        with T.block("C"):
-            vi = T.axis.spatial(16, i)
-            C[vi] = A[P[vi]]
-"""
+    text = main("A:16 C:16 ; P:16:int32", each("P:16", "P[vi] = 15 - vi"), each("C:16", "C[vi] = A[P[vi]]"))
     lib = build(parse(text), checked=True)
     assert "__tir_outside" not in lib.llvm_ir
     a, c = np.arange(16, dtype="float32"), np.zeros(16, "float32")
@@ -158,14 +140,10 @@ def test_calls_of_several_threads_get_their_own_errors():
     assert found == {n: -1 - n for n in range(8)}
 
 
-GUARDED = """
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), P: T.Buffer((32,), "int32"), C: T.Buffer((32,), "float32")):
-    for i in T.vectorized(32):
-        with T.block("pick"):
-            vi = T.axis.spatial(32, i)
-            C[vi] = T.if_then_else(P[vi] < 16, A[P[vi]], -1.0)
-"""
+GUARDED = main(
+    "A:16 P:32:int32 C:32",
+    nest("i:32:vectorized", sblock("pick", "vi:32=i", "C[vi] = T.if_then_else(P[vi] < 16, A[P[vi]], -1.0)")),
+)
 
 
 def test_lanes_that_do_not_access_are_not_checked():
@@ -178,19 +156,16 @@ def test_lanes_that_do_not_access_are_not_checked():
         lib(a, p, c)
 
 
-WALK = """
-@T.prim_func
-def main(N: T.Buffer((8,), "int32"), C: T.Buffer((4,), "int32")):
-    for i in range(4):
-        with T.block("walk"):
-            vi = T.axis.spatial(4, i)
-            at = T.alloc_buffer((1,), "int32")
-            at[0] = vi
-            C[vi] = 0
-            while N[at[0]] >= 0:
-                at[0] = N[at[0]]
-                C[vi] = C[vi] + 1
-"""
+WALK = main(
+    "N:8:int32 C:4:int32",
+    each(
+        "walk:4",
+        "at = T.alloc_buffer((1,), 'int32')",
+        "at[0] = vi",
+        "C[vi] = 0",
+        under("while N[at[0]] >= 0:", "at[0] = N[at[0]]", "C[vi] = C[vi] + 1"),
+    ),
+)
 
 
 def test_a_while_loop_ends_after_an_access_outside():
@@ -201,16 +176,9 @@ def test_a_while_loop_ends_after_an_access_outside():
         lib(np.array([0, 1, 2, 3, 8, 8, 8, 8], "int32")[::-1].copy(), c)
 
 
-ROWS = """
-@T.prim_func
-def main(P: T.Buffer((5,), "int32"), V: T.Buffer((16,), "float32"), Y: T.Buffer((4,), "float32")):
-    for i in range(4):
-        with T.block("row"):
-            vi = T.axis.spatial(4, i)
-            Y[vi] = T.float32(0)
-            for k in range(P[vi], P[vi + 1]):
-                Y[vi] = Y[vi] + V[k]
-"""
+ROWS = main(
+    "P:5:int32 V:16 Y:4", each("row:4", "Y[vi] = T.float32(0)", nest("k:P[vi]..P[vi+1]", "Y[vi] = Y[vi] + V[k]"))
+)
 
 
 @pytest.mark.parametrize("kind", ["range", "T.parallel"])

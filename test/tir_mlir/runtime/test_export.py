@@ -31,14 +31,7 @@ def scale(a: T.handle, b: T.handle, s: T.float32):
             vi = T.axis.spatial(n, i)
             B[vi] = A[vi, 0] * s
 """
-ADD = """
-@T.prim_func
-def add(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
-    for i, j in T.grid(4, 8):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = A[vi, vj] + B[vi, vj]
-"""
+ADD = main("A:4x8 B:4x8 C:4x8", each("C:4x8", "C[vi, vj] = A[vi, vj] + B[vi, vj]"), name="add")
 NARROW = main("A:64 B:64:bfloat16", each("B:64", "B[vi] = T.cast(A[vi], 'bfloat16')"), name="narrow")
 
 

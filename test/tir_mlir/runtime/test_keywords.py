@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.script import parser
 
-TEXT = """
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    for i in range(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = A[vi] - B[vi]
-"""
+TEXT = main("A:8 B:8 C:8", each("C", "C[vi] = A[vi] - B[vi]"))
 
 
 @pytest.fixture(scope="module")

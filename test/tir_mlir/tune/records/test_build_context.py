@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from programs.matmul import matmul
+from programs.short import each, main, under
 
 from tir_mlir import Schedule, TensorIntrin, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleWarning, TuneWarning
@@ -27,17 +28,9 @@ def {function}({a}: T.Buffer((3, 48), "float32"), {b}: T.Buffer((3, 48), "float3
             {b}[vi, vj] = {a}[vi, vj] * T.float32({factor})
 """
 
-SCAN = """
-@T.prim_func
-def main(X: T.Buffer((40,), "float32"), Y: T.Buffer((40,), "float32")):
-    for i in range(40):
-        with T.block("scan"):
-            vi = T.axis.opaque(40, i)
-            if vi == 0:
-                Y[vi] = X[vi]
-            else:
-                Y[vi] = Y[vi - 1] + X[vi]
-"""
+SCAN = main(
+    "X:40 Y:40", each("scan i:40O", under("if vi == 0:", "Y[vi] = X[vi]"), under("else:", "Y[vi] = Y[vi - 1] + X[vi]"))
+)
 
 
 def scale(function="f", a="A", b="B", factor=2.0):
