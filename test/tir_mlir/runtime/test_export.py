@@ -232,7 +232,7 @@ def test_what_cannot_be_exported_is_refused(tmp_path, monkeypatch, options, why)
 
 
 def test_a_name_is_for_one_function(tmp_path):
-    module = parse("@I.ir_module\nclass Module:" + textwrap.indent(ADD + SCALE, "    "))
+    module = parse("@I.ir_module\nclass Module:\n" + textwrap.indent(ADD + SCALE, "    "))
     with pytest.raises(BuildError, match=r"name='f': name= is for a library with one function; this one has 2"):
         build(module).export(tmp_path / "f.o", name="f")
     shared = build(module).export(tmp_path / "f.so")[0]
