@@ -90,7 +90,7 @@ def test_a_difference_in_a_relaid_parameter_names_the_writing_iteration():
 
 
 def test_every_function_is_run():
-    both = ADD.replace("main", "one") + ADD.replace("main", "two")
+    both = ADD.replace("main", "one") + "\n" + ADD.replace("main", "two")
     module = "@I.ir_module\nclass M:\n" + "\n".join("    " + line for line in both.splitlines())
     wrong = module[::-1].replace("1.0"[::-1], "2.0"[::-1], 1)[::-1]
     assert equivalent(parse(module), parse(module)).functions == 2

@@ -7,13 +7,21 @@ import sys
 
 import numpy as np
 import pytest
-from programs.short import each, main
 
 from tir_mlir import Schedule, build, interpret
 from tir_mlir.dialect.diagnostics import ArgumentError, ScriptError
 from tir_mlir.script.parser import parse
 
-TEXT = main("A:4x4 C:4x4 ; B:4x4", each("B:4x4", "B[vi, vj] = A[vi, vj] * T.float32(2)", "C[vi, vj] = B[vi, vj]"))
+TEXT = """
+@T.prim_func
+def main(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4, 4), "float32")):
+    B = T.alloc_buffer((4, 4), "float32")
+    for i, j in T.grid(4, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+            C[vi, vj] = B[vi, vj]
+"""
 STOPPING = TEXT.replace("            B[vi", "            breakpoint()\n            B[vi", 1)
 
 
