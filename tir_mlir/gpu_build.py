@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import clone_module
+from tir_mlir.dialect.ir import clone_module, funcs
 from tir_mlir.passes.lower.gpu.limits import Limits
 from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
 from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.dump import Dump
+from tir_mlir.runtime.gpu.function import functions as device_functions
+from tir_mlir.runtime.gpu.host_program import HostProgram
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
@@ -38,6 +41,6 @@ def gpu_library(
         lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
         kernels = lower_to_nvvm(device, timing=timing.passes, follow=follow)
     code = PtxCode(device, kernels, target, timing.clock)
-    code.ptx  # noqa: B018  errors come from `build`
-    functions = code.functions(signatures)
+    programs = {f.name: HostProgram(f.op) for f in funcs(device)}
+    functions = device_functions(signatures, programs, KernelCode(code.ptx, target.chip))
     return Library(str(original), lambda: kernels, code, functions, timing, code, origin)

@@ -38,11 +38,12 @@ func.func @scale(%A: memref<{n}xf32> {{tir.name = "A"}}, %B: memref<{n}xf32> {{t
 }}"""
 
 
-def function(n: str, memory: bool = True, launches: int = 1, **options: Any) -> Any:
+def function(n: str, memory: bool = True, launches: int = 1, align: int = 4) -> Any:
     """A function that starts a kernel of five arguments: A, B, memory of the function (or A), x and n."""
     third = "%T : memref<4xf32>" if memory else f"%A : memref<{n}xf32>"
     types = f"memref<{n}xf32>, memref<{n}xf32>, {third.partition(' : ')[2]}, f32, index".split(", ")
-    arguments = ", ".join(f"%a{number}: {type_}" for number, type_ in enumerate(types))
+    facts = [f" {{llvm.align = {align} : i64}}", "", "", "", ""]
+    arguments = ", ".join(f"%a{number}: {type_}{facts[number]}" for number, type_ in enumerate(types))
     kernels = f"gpu.module @scale_kernels {{ gpu.func @scale_kernel({arguments}) kernel {{ gpu.return }} }}"
     allocation = "%T = memref.alloc() : memref<4xf32>" if memory else ""
     func = SCALE.format(n=n, memory=allocation, launches=LAUNCH.format(n=n, third=third) * launches)
@@ -50,7 +51,7 @@ def function(n: str, memory: bool = True, launches: int = 1, **options: Any) -> 
         host = ir.Module.parse(f"module attributes {{gpu.container_module}} {{ {func} {kernels} }}")
         (signature,) = signatures(ir.Module.parse(CALLED.format(n=n))).values()
         programs = {"scale": HostProgram(host.body.operations[0].operation)}
-    return functions([signature], programs, KernelCode("", "sm_80"), **options)["scale"]
+    return functions([signature], programs, KernelCode("", "sm_80"))["scale"]
 
 
 def pair(driver: Any, n: int = 100, **options: Any) -> list[DeviceArray]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
-from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, assembly_of
 from tir_mlir.runtime.tools import files
 from tir_mlir.target import CUDA
@@ -30,9 +29,6 @@ class PtxCode:
     kernels: ir.Module
     target: CUDA
     clock: Callable[[str], Any]
-
-    def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
-        return {s.name: _Uncalled(s, self.target.chip) for s in signatures}
 
     def assembly(self) -> str:
         """The PTX."""
@@ -52,18 +48,3 @@ class PtxCode:
             raise BuildError(f'{path.name}: {what} is not for code of a GPU; fix: lib.export("{path.stem}.ptx")')
         files.write_whole({path: self.ptx.encode()})
         return [path]
-
-
-class _Uncalled:
-    """A function compiled for a GPU; calling it raises."""
-
-    def __init__(self, signature: CallSignature, chip: str):
-        self.signature, self._chip = signature, chip
-
-    def __repr__(self) -> str:
-        return f"<{self.signature} for {self._chip}>"
-
-    def __call__(self, *args: Any, **options: Any) -> NoReturn:
-        raise BuildError(
-            f'{self.signature.name} was built for {self._chip}; lib.assembly is its code, lib.export("f.ptx") writes it'
-        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,22 +59,13 @@ class _Ready:
 
 class DeviceFunction:
     """A compiled function. Takes one array or number per parameter, by position or by name; results are written into
-    the arrays.
+    the arrays."""
 
-    alignments: by number of a parameter, what its address is a multiple of, beyond its elements.
-    """
-
-    def __init__(
-        self,
-        signature: CallSignature,
-        program: HostProgram,
-        code: LoadedCode,
-        alignments: Mapping[int, int] | None = None,
-    ):
+    def __init__(self, signature: CallSignature, program: HostProgram, code: LoadedCode):
         self.signature, self.name = signature, signature.name
         self.program, self.code = program, code
         self._packer = DevicePacker(signature)
-        self._alignments = dict(alignments or {})
+        self._alignments = program.alignments
         self._ready: dict[Any, _Ready] = {}
         self._plans: fast_entry.Plans | None = None
         self._warned = False
@@ -250,11 +241,10 @@ def functions(
     signatures: Sequence[CallSignature],
     programs: Mapping[str, HostProgram],
     code: KernelCode,
-    alignments: Callable[[str], Mapping[int, int]] = lambda _: {},
 ) -> dict[str, Any]:
     """A callable for each signature."""
     loaded, callables = LoadedCode(code), {}
     for s in signatures:
-        function = DeviceFunction(s, programs[s.name], loaded, alignments(s.name))
+        function = DeviceFunction(s, programs[s.name], loaded)
         callables[s.name] = fast_entry.callable_for(function, s, fast_entry.KERNELS, True)
     return callables

@@ -20,7 +20,8 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import attrs, dtypes
+from tir_mlir.dialect.ir import attrs, dtypes, parent_op, walk
+from tir_mlir.dialect.ir.op_traits import VIEWS
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
 from tir_mlir.runtime.drivers.device_driver import Dim3, Launch
 
@@ -96,6 +97,8 @@ _SAME = {
     "memref.memory_space_cast", "memref.reinterpret_cast",
 }  # fmt: skip
 _ALLOCATIONS = {"memref.alloc", "memref.alloca"}
+_NOTHING = {"memref.dealloc", "memref.assume_alignment"}
+_EVALUATED = frozenset({*_BINARY, *_SAME, *_NOTHING, *VIEWS, "memref.dim"})
 
 
 class HostProgram:
@@ -109,6 +112,7 @@ class HostProgram:
         self._dtypes = [_scalar_dtype(a.type) for a in block.arguments]
         self._operations = [self._read(op.operation) for op in list(block.operations)[:-1]]
         self.kernels = [o.extra[0] for o in self._operations if o.name == "gpu.launch_func"]
+        self.alignments = _alignments(func, list(block.arguments))
         self._numbers.clear()
 
     def prepare(self, values: Sequence[Any]) -> PreparedCall:
@@ -141,7 +145,9 @@ class HostProgram:
             extra = _map_of(ir.AffineMapAttr(op.attributes["map"]).value)
         elif op.name in _ALLOCATIONS:
             extra = _shape_and_bits(ir.MemRefType(op.results[0].type))
-        elif op.name not in _BINARY and op.name not in _SAME and op.name not in ("memref.dim", "memref.dealloc"):
+        elif op.name == "memref.reinterpret_cast":
+            extra = _is_whole(op)
+        elif op.name not in _EVALUATED:
             raise BuildError(f"{self.name}: {op.name} cannot run between kernels; fix: bind its loop, or do it in one")
         return _Operation(op.name, operands, results, extra)
 
@@ -164,8 +170,10 @@ class HostProgram:
         name = operation.name
         if name == "arith.constant":
             return operation.extra
-        if name in _SAME:
+        if name in _SAME or (name == "memref.reinterpret_cast" and operation.extra):
             return inputs[0]
+        if name in VIEWS:
+            return None  # kernels have their own
         if name == "memref.dim":
             return inputs[0].shape[inputs[1]]
         if any(isinstance(v, Scalar) for v in inputs):
@@ -222,6 +230,36 @@ def _argument_type(type_: ir.Type) -> str:
     if isinstance(type_, ir.MemRefType) or str(type_).startswith("!llvm.ptr"):
         return "pointer"
     return "int64" if isinstance(type_, ir.IndexType) else dtypes.to_name(type_)
+
+
+def _is_whole(op: ir.Operation) -> bool:
+    """Whether a view starts where its buffer does."""
+    return list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"])) == [0]
+
+
+def _alignments(func: ir.Operation, parameters: Sequence[ir.Value]) -> dict[int, int]:
+    """By number of a parameter, what the kernels take its address to be a multiple of, beyond its elements."""
+    kernels = {attrs.get(op, "sym_name"): op for op in walk.ops(parent_op(func)) if op.name == "gpu.func"}
+    alignments: dict[int, int] = {}
+    for op in [op for op in walk.ops(func) if op.name == "gpu.launch_func"]:
+        name, sizes, _ = _launch_of(op)
+        facts = attrs.get(kernels[name], "arg_attrs", [])
+        for value, fact in zip(list(op.operands)[sizes["arguments"] :], facts, strict=False):
+            number, alignment = _parameter_of(value, parameters), fact.get("llvm.align", 1)
+            if number is not None and alignment > _element_bytes(value.type):
+                alignments[number] = max(alignment, alignments.get(number, 1))
+    return alignments
+
+
+def _parameter_of(value: ir.Value, parameters: Sequence[ir.Value]) -> int | None:
+    """The parameter behind a buffer; None for a number, and for memory of the function."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in VIEWS:
+        value = value.owner.operands[0]
+    return parameters.index(value) if isinstance(value.type, ir.MemRefType) and value in parameters else None
+
+
+def _element_bytes(type_: ir.Type) -> int:
+    return -(-_shape_and_bits(ir.MemRefType(type_))[1] // 8)
 
 
 def _scalar_dtype(type_: ir.Type) -> str | None:

@@ -135,7 +135,7 @@ def test_types_shapes_and_read_only_arrays_are_refused_as_by_cpu_calls(scale, dr
 
 
 def test_alignment_beyond_elements_is_checked(driver):
-    aligned = function("?", alignments=lambda _: {0: 16})
+    aligned = function("?", align=16)
     a, b = pair(driver, offset=8)
     with using(driver):
         assert "a multiple of 16 is needed, as the kernels use vector loads; pass a copy" in refusal(aligned, a, b, 2.0)

@@ -71,7 +71,7 @@ def test_overlap_and_devices_are_checked_in_native_code_as_well(scale, driver):
 
 
 def test_vector_loads_need_aligned_tensors(driver):
-    aligned = function("?", memory=False, alignments=lambda _: {0: 16})
+    aligned = function("?", memory=False, align=16)
     a, b = tensors(driver)
     with using(driver):
         aligned(a, b, 2.0)
