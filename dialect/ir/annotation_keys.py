@@ -113,6 +113,8 @@ KEYS: dict[str, Key] = {
         instead='compile the C code to LLVM IR and annotate with "pragma_import_llvm"',
     ),
 }  # fmt: skip
+IGNORED = tuple(name for name, key in KEYS.items() if key.instead)
+"""The keys that lowering ignores."""
 
 
 def doubt(key: str, kind: str) -> str:

@@ -31,6 +31,11 @@ def programs(module: ir.Module) -> list[Func]:
     return [f for f in funcs(module) if attrs.ID in f.op.attributes or not is_private(f.op)]
 
 
+def text_of(module: ir.Module) -> str:
+    """The text of a module, for `ModulePass.run_if_needed`: without the values of large constants."""
+    return module.operation.get_asm(large_elements_limit=16, large_resource_limit=16)
+
+
 def called_programs(module: ir.Module) -> set[str]:
     """The names of the tensor programs that others of the module call. Each stays a function of its own: inlined, the
     programs of a model would be one function, whose compile time grows faster than its size. A function without blocks

@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import clone_module, entered, walk
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.memory.allocs import scratch_bytes
-from tir_mlir.passes.lower.registry import LOWERINGS, programs
+from tir_mlir.passes.lower.registry import LOWERINGS, programs, text_of
 
 _BEFORE = pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-allocs")]
 
@@ -23,7 +23,7 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
         warnings.simplefilter("ignore")  # they are told when the module is built
         if not any(op.name == "memref.alloc" for op in walk.ops(module.operation)):
             return {}
-        copy = clone_module(module)
+        copy, text = clone_module(module), text_of(module)
         for name in _BEFORE:
-            LOWERINGS[name].run(copy)
+            LOWERINGS[name].run_if_needed(copy, text)
         return {func.name: scratch_bytes(func) for func in programs(copy)}

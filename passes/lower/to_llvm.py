@@ -16,7 +16,7 @@ from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi
 from tir_mlir.passes.lower.loops.registers import REGISTERS
 from tir_mlir.passes.lower.memory import checks
-from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, location_text
+from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, location_text, text_of
 
 CPU_TARGETS = ("llvm", "cpu")
 
@@ -48,13 +48,15 @@ def lower_to_llvm(
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
             clock.run("tir-lower-checks-mark", lambda: checks.mark(module))
+        text = text_of(module)
         results = {
-            name: clock.run(name, lambda name=name: LOWERINGS[name].run(module)) for name in pipeline.MODULE_PASSES
+            name: clock.run(name, lambda name=name: LOWERINGS[name].run_if_needed(module, text))
+            for name in pipeline.MODULE_PASSES
         }
         math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
         for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=follow is not None):
             if run[0].startswith("tir-"):
-                clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run(module))
+                clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, text))
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
         parts = results["tir-lower-nest-functions"]

@@ -8,9 +8,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
-from tir_mlir.dialect.ir import dtypes
+from tir_mlir.dialect.ir import by_structure, dtypes
 from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.graph.sizes import Sizes
@@ -45,6 +45,7 @@ def emit(
     return create.call(declared[key], values, results, named)
 
 
+@by_structure(lambda operator, types, attributes, _: (operator.te, tuple(types), repr(sorted(attributes.items()))))
 def infer(
     operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: Sizes
 ) -> list[TensorType]:
@@ -52,29 +53,8 @@ def infer(
 
     Those of equal operators on equal types are inferred once: the layers of a model repeat.
     """
-    key = operator.te, tuple(types), repr(sorted(attributes.items()))
-    if key not in _INFERRED:
-        if len(_INFERRED) >= _MOST:
-            _INFERRED.clear()
-        _INFERRED[key] = _inferred(operator, types, attributes, sizes)
-    return list(_INFERRED[key])
-
-
-_INFERRED: dict[Any, list[TensorType]] = {}
-_MOST = 10_000
-
-
-def _inferred(
-    operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: Sizes
-) -> list[TensorType]:
     tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
-    try:
-        outputs = operator.te(*tensors, **for_te(attributes, sizes))
-    except GraphError:
-        raise
-    except (TirError, TypeError, ValueError, IndexError) as error:
-        operand_types = ", ".join(str(t) for t in types)
-        raise GraphError(f"{operator.name} does not take {operand_types or 'no operands'}: {error}") from error
+    outputs = operator.apply(tensors, for_te(attributes, sizes), types)
     return [TensorType(sizes.shape(t.shape), t.dtype) for t in listed(outputs)]
 
 

@@ -12,6 +12,7 @@ from tir_mlir.dialect.ir import (
     Index,
     IterSpec,
     Loop,
+    attrs,
     create,
     edit,
     is_block,
@@ -24,7 +25,7 @@ from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
-@lowering("tir-lower-empty-reductions", "Run the init of reductions that have no iterations")
+@lowering("tir-lower-empty-reductions", "Run the init of reductions that have no iterations", only_with=(attrs.INIT,))
 def run(module: ir.Module) -> None:
     """Add the init of each reduction that may have no terms, for sizes with which it has none.
 

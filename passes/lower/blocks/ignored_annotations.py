@@ -8,7 +8,11 @@ from tir_mlir.dialect.ir import Block, Loop, annotation_keys, is_block, is_loop,
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 
-@lowering("tir-lower-ignored-annotations", "Warn about annotations that lowering ignores")
+@lowering(
+    "tir-lower-ignored-annotations",
+    "Warn about annotations that lowering ignores",
+    only_with=annotation_keys.IGNORED,
+)
 def run(module: ir.Module) -> None:
     """Give a LoweringWarning for each annotation of TVM that asks for code which lowering does not generate.
 

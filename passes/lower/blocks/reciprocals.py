@@ -15,7 +15,11 @@ KEY = "reciprocal"
 """Functions that jump: a quotient that is off by one unit in the last place may change them by 1."""
 
 
-@lowering("tir-lower-reciprocals", "Multiply with the reciprocal of divisors that are the same in all iterations")
+@lowering(
+    "tir-lower-reciprocals",
+    "Multiply with the reciprocal of divisors that are the same in all iterations",
+    only_with=(KEY,),
+)
 def run(module: ir.Module) -> None:
     """Divide once for the innermost loop around a block with the annotation "reciprocal".
 

@@ -10,7 +10,11 @@ from tir_mlir.passes.lower.registry import lowering
 _NAMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.minimum"}
 
 
-@lowering("tir-lower-extrema", "Lower float maxima and minima to LLVM intrinsics")
+@lowering(
+    "tir-lower-extrema",
+    "Lower float maxima and minima to LLVM intrinsics",
+    only_with=tuple(_NAMES),
+)
 def run(module: ir.Module) -> None:
     """Lower a maximum to one intrinsic, which uses each operand once.
 

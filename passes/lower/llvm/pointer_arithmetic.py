@@ -10,7 +10,11 @@ from tir_mlir.passes.lower.registry import lowering
 _DYNAMIC = -(1 << 31)  # in a getelementptr: a dynamic operand
 
 
-@lowering("tir-lower-pointer-arithmetic", "Lower pointer arithmetic on integers to llvm.getelementptr")
+@lowering(
+    "tir-lower-pointer-arithmetic",
+    "Lower pointer arithmetic on integers to llvm.getelementptr",
+    only_with=("llvm.inttoptr",),
+)
 def run(module: ir.Module) -> None:
     """Rewrite integer pointer arithmetic to getelementptr.
 

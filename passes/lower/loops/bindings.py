@@ -11,7 +11,11 @@ from tir_mlir.passes.lower.registry import lowering
 _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
 
 
-@lowering("tir-lower-bindings", "Take a value directly where a loop only searches for it")
+@lowering(
+    "tir-lower-bindings",
+    "Take a value directly where a loop only searches for it",
+    only_with=("scf.if", "affine.if"),
+)
 def run(module: ir.Module) -> None:
     """Replace a search by the value that it finds.
 

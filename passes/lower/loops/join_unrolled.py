@@ -18,7 +18,11 @@ PREFIX = "tir.unroll="
 """Names the location of a joined loop, with the factor: upstream passes keep locations, but not attributes."""
 
 
-@lowering("tir-lower-join-unrolled", "Join long unrolled loops with the loop around them, for LLVM to unroll")
+@lowering(
+    "tir-lower-join-unrolled",
+    "Join long unrolled loops with the loop around them, for LLVM to unroll",
+    only_with=("unrolled",),
+)
 def run(module: ir.Module) -> None:
     """Join an unrolled loop with the serial loop that holds only it.
 

@@ -22,7 +22,7 @@ MAX_LINES = 64
 """Maximal lines prefetched in one iteration: more than a core can have in flight."""
 
 
-@lowering("tir-lower-prefetch", "Lower prefetch annotations to affine.prefetch")
+@lowering("tir-lower-prefetch", "Lower prefetch annotations to affine.prefetch", only_with=(PREFETCH,))
 def run(module: ir.Module) -> None:
     """Prefetch, at the start of each iteration, what the iteration accesses of the named buffers.
 

@@ -13,7 +13,7 @@ LIMIT = 4096
 """Maximal number of ops after unrolling one loop, without constants; larger loops are left to LLVM."""
 
 
-@lowering("tir-lower-unroll", "Unroll loops of kind unrolled with a constant extent")
+@lowering("tir-lower-unroll", "Unroll loops of kind unrolled with a constant extent", only_with=("unrolled",))
 def run(module: ir.Module, limit: int | str = LIMIT) -> None:
     """Unroll each `unrolled` loop.
 

@@ -10,7 +10,7 @@ from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.retype_module import retype
 
 
-@lowering("tir-lower-bools", "Lower bool buffers to i8")
+@lowering("tir-lower-bools", "Lower bool buffers to i8", only_with=("xi1", "<i1"))
 def run(module: ir.Module) -> None:
     """A bool is an i1 as a value, and a byte in memory (as in NumPy).
 

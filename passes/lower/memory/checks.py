@@ -82,7 +82,7 @@ def _indices(op: ir.Operation) -> list[ir.Value]:
     return [value_of(index) for index in walk.access_indices(op)]
 
 
-@lowering("tir-lower-checks", "Check marked accesses and bindings when they run")
+@lowering("tir-lower-checks", "Check marked accesses and bindings when they run", only_with=(CHECKED,))
 def run(module: ir.Module) -> list[CheckedSite]:
     """Skip accesses outside their buffer, and record the first one.
 

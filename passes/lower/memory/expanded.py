@@ -9,7 +9,11 @@ from tir_mlir.dialect.ir import walk
 from tir_mlir.passes.lower.registry import lowering
 
 
-@lowering("tir-lower-expanded", "Lower memref.expand_shape to several unknown sizes")
+@lowering(
+    "tir-lower-expanded",
+    "Lower memref.expand_shape to several unknown sizes",
+    only_with=("memref.expand_shape",),
+)
 def run(module: ir.Module) -> None:
     """Lower a view that expands one dimension to several of unknown size.
 

@@ -20,7 +20,11 @@ DYNAMIC = ir.ShapedType.get_dynamic_size()
 DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
-@lowering("tir-lower-strides-align", "Copy storage_align annotations from blocks to allocations")
+@lowering(
+    "tir-lower-strides-align",
+    "Copy storage_align annotations from blocks to allocations",
+    only_with=(ALIGN_KEY,),
+)
 def run(module: ir.Module) -> None:
     """Copy the annotations of blocks to the buffers they refer to.
 

@@ -20,7 +20,11 @@ MAX_WIDTH = 64
 """Elements of a row loaded at once."""
 
 
-@lowering("tir-lower-interleave", "Lower copies that interleave rows to vector.interleave")
+@lowering(
+    "tir-lower-interleave",
+    "Lower copies that interleave rows to vector.interleave",
+    only_with=("unrolled",),
+)
 def run(module: ir.Module) -> None:
     """Load rows, interleave them, and store them as one.
 

@@ -25,7 +25,9 @@ PIECE_BITS = 512
 
 
 @lowering(
-    "tir-lower-row-copies", "Lower copies across rows, or of every nth element, to masked vector loads and shuffles"
+    "tir-lower-row-copies",
+    "Lower copies across rows, or of every nth element, to masked vector loads and shuffles",
+    only_with=("vectorized",),
 )
 def run(module: ir.Module) -> None:
     """Load contiguous runs of elements.

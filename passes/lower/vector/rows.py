@@ -15,7 +15,11 @@ from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
-@lowering("tir-lower-rows", "Lower vector accesses of several rows, and of elements with gaps between them")
+@lowering(
+    "tir-lower-rows",
+    "Lower vector accesses of several rows, and of elements with gaps between them",
+    only_with=AFFINE_VECTOR_ACCESSES,
+)
 def run(module: ir.Module) -> None:
     """Make every vector access one of adjacent elements.
 

@@ -19,7 +19,11 @@ SQUARE_SIZES = (8, 4, 2)
 """Casts allowed between load and store."""
 
 
-@lowering("tir-lower-transpose", "Lower copies that transpose a tile to vector loads, shuffles and stores")
+@lowering(
+    "tir-lower-transpose",
+    "Lower copies that transpose a tile to vector loads, shuffles and stores",
+    only_with=("unrolled",),
+)
 def run(module: ir.Module) -> None:
     """Load rows, transpose them by shuffles, and store columns.
 

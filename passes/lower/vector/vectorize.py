@@ -30,7 +30,7 @@ MAX_ROWS = 4
 _SPLIT = "split it by a constant factor and vectorize the inner loop"
 
 
-@lowering("tir-lower-vectorize", "Lower vectorized loops to vector operations")
+@lowering("tir-lower-vectorize", "Lower vectorized loops to vector operations", only_with=("vectorized",))
 def run(module: ir.Module) -> None:
     """Run all iterations of a `vectorized` loop at once.
 

@@ -1,17 +1,20 @@
 """Conditions, the floating-point policy, scopes, the C interface, arithmetic, and unsupported programs."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
+from harness import ROOT
 from harness.lowered import passed, run
 from mlir import ir
 from programs.short import main, nest, sblock
 
 from tir_mlir import build
-from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.diagnostics import LoweringError, TirError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm, pipeline
+from tir_mlir.passes.lower.registry import text_of
 from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)
@@ -66,6 +69,35 @@ def test_every_pass_is_listed_and_explained():
     for one in LOWERINGS.values():
         assert one.help and one.name.startswith("tir-")
         assert "-->" in (one.run.__doc__ or "")
+
+
+def _lit_programs():
+    """The programs that the lit tests of the lowering passes lower, one of each file."""
+    for file in sorted((ROOT / "test/lit/passes/lower").rglob("*.mlir")):
+        try:
+            yield ir.Module.parse(file.read_text().split("// -----")[0])
+        except ir.MLIRError:  # the test of a parse error
+            continue
+
+
+def test_a_pass_that_is_left_out_by_the_words_of_the_module_would_change_nothing():
+    left_out = set[str]()
+    with entered(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for module in _lit_programs():
+            words = before = text_of(module)
+            for name in pipeline.MODULE_PASSES:
+                try:
+                    LOWERINGS[name].run(module)
+                except TirError:
+                    break
+                after = text_of(module)
+                if before != after:
+                    assert LOWERINGS[name].is_needed(words), name
+                elif not LOWERINGS[name].is_needed(words):
+                    left_out.add(name)
+                before = after
+    assert left_out == {name for name in pipeline.MODULE_PASSES if LOWERINGS[name].only_with}
 
 
 def test_conditions_are_decided_by_the_ranges():

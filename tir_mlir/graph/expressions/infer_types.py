@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import GraphError, TirError
+from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.expressions.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.te import Tensor, placeholder
@@ -18,12 +18,7 @@ def infer_operator(name: str, infos: Sequence[StructInfo], attrs: Mapping[str, A
     operator = OPERATORS[name]
     flat = [f for info in infos for f in (info.fields if isinstance(info, TupleStructInfo) else [info])]
     tensors = [_placeholder(name, number, info) for number, info in enumerate(flat)]
-    try:
-        output = operator.te(*tensors, **attrs)
-    except GraphError:
-        raise
-    except (TirError, TypeError, ValueError, IndexError) as error:
-        raise GraphError(f"{name} does not take {', '.join(map(str, infos))}: {error}") from error
+    output = operator.apply(tensors, attrs, infos)
     if isinstance(output, Tensor):
         return TensorStructInfo(output.shape, output.dtype)
     return TupleStructInfo([TensorStructInfo(t.shape, t.dtype) for t in output])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, TirError
 
 
 class OperatorKind(Enum):
@@ -67,6 +69,18 @@ class Operator:
     def takes_tuple(self) -> bool:
         """Whether any number of tensors are its operand, `R.concat((x, y), axis=0)`."""
         return [p.kind for p in self.operands] == [inspect.Parameter.VAR_POSITIONAL]
+
+    def apply(self, operands: Sequence[Any], attributes: Mapping[str, Any], types: Sequence[Any]) -> Any:
+        """What `te` makes of tensors, or numbers: a tensor or several. attributes: as `te` takes them; types: of the
+        operands. Errors: GraphError for operands that it does not take.
+        """
+        try:
+            return self.te(*operands, **attributes)
+        except GraphError:
+            raise
+        except (TirError, TypeError, ValueError, IndexError) as error:
+            refused = ", ".join(map(str, types)) or "no operands"
+            raise GraphError(f"{self.name} does not take {refused}: {error}") from error
 
 
 class _Required:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import TensorType, free_name
+from tir_mlir.dialect.ir import by_structure
 from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.emit import find_operator, listed
 from tir_mlir.graph.memory import size_code
@@ -16,6 +17,17 @@ from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func
 
 
+def _content(
+    name: str,
+    attributes: Mapping[str, Any],
+    inputs: Sequence[TensorType | float],
+    results: Sequence[TensorType],
+    _: Sizes,
+) -> Hashable:
+    return find_operator(name).te, repr(sorted(attributes.items())), repr(inputs), tuple(results)
+
+
+@by_structure(_content)
 def operator_program(
     name: str,
     attributes: Mapping[str, Any],
@@ -26,7 +38,8 @@ def operator_program(
     """The function of an operator on tensors of these types, or numbers; its last parameters are the results.
 
     A sum of sizes that no operand has alone is a size of its own: of (n + m, 2) the function takes (size, 2).
-    If the operator returns inputs: their numbers. Errors: GraphError for operands that it does not take.
+    If the operator returns inputs: their numbers. That of an equal operator on equal types is the same object: the
+    caller copies it. Errors: GraphError for operands that it does not take.
     """
     try:
         return _program(name, attributes, inputs, results, sizes)
@@ -71,13 +84,11 @@ def _program(
         sizes.tensor(f"x{n}", t.shape, t.dtype) if isinstance(t, TensorType) else t for n, t in enumerate(inputs)
     ]
     tensors = [o for o in operands if isinstance(o, Tensor)]
+    outputs = listed(find_operator(name).apply(operands, for_te(attributes, sizes), inputs))
+    if all(any(m is t for t in tensors) for m in outputs):
+        return [next(n for n, t in enumerate(tensors) if t is m) for m in outputs]
     try:
-        outputs = listed(find_operator(name).te(*operands, **for_te(attributes, sizes)))
-        if all(any(m is t for t in tensors) for m in outputs):
-            return [next(n for n, t in enumerate(tensors) if t is m) for m in outputs]
         function = create_prim_func([*tensors, *outputs])
-    except GraphError:
-        raise
     except (TirError, TypeError, ValueError, IndexError) as error:
         raise GraphError(f"{name} does not take {', '.join(map(str, inputs))}: {error}") from error
     types = [TensorType(sizes.shape(t.shape), t.dtype) for t in outputs]

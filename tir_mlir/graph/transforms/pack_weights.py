@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir import te
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create, encoding, replace_node
-from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.dialect.ir import attrs, by_structure, direct_ops, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
@@ -36,7 +37,7 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
         scheduled = [n for n, f in clone.module.prim_funcs.items() if SCHEDULE in f.func.op.attributes]
         calls = _calls(clone.func, scheduled)
     chosen = None if target == "llvm" else target
-    packed = False
+    packers: dict[WeightPanels, str] = {}
     for callee, positions in calls.items():
         sch = Schedule(clone.module[callee].alone)
         with entered():
@@ -44,11 +45,11 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
             names = {func.arg_name(n): n for n in positions}
         panels = prepack(sch, callee, list(names), chosen, threads)
         if panels:
-            packed = True
             replace_function(clone.module, callee, sch.mod[callee])
             with entered():
-                _pack_calls(clone, callee, {names[name]: layout for name, layout in panels.items()})
-    return clean(lift_weights(clone)) if packed else graph
+                unnamed = {names[name]: replace(layout, name="") for name, layout in panels.items()}
+                _pack_calls(clone, callee, unnamed, packers)
+    return clean(lift_weights(clone)) if packers else graph
 
 
 def _calls(func: TensorFunc, done: Collection[str]) -> dict[str, list[int]]:
@@ -67,15 +68,17 @@ def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
     return isinstance(value, ir.BlockArgument) and func.weight(ir.BlockArgument(value).arg_number) is not None
 
 
-def _pack_calls(graph: Graph, callee: str, panels: dict[int, WeightPanels]) -> None:
-    """Give panels to every call of a function, by the number of the input."""
+def _pack_calls(graph: Graph, callee: str, panels: dict[int, WeightPanels], packers: dict[WeightPanels, str]) -> None:
+    """Give panels to every call of a function, by the number of the input. packers: the functions for them so far."""
     func, module = graph.func, graph.module.mlir
-    packers = {n: _packer(graph, layout) for n, layout in panels.items()}
+    for layout in panels.values():
+        if layout not in packers:
+            packers[layout] = _packer(graph, layout)
     packed_values: dict[tuple[ir.Value, str], ir.Value] = {}
     for node in [n for n in func.nodes if (c := n.callee) is not None and c.callee == callee]:
         inputs = list(node.inputs)
         for number, layout in panels.items():
-            key = inputs[number], packers[number]
+            key = inputs[number], packers[layout]
             if key not in packed_values:
                 packed_values[key] = _packed(func, module, *key, layout)
             inputs[number] = packed_values[key]
@@ -92,13 +95,9 @@ def _packed(func: TensorFunc, module: ir.Module, weight: ir.Value, packer: str, 
 
 
 def _packer(graph: Graph, panels: WeightPanels) -> str:
-    """A TensorIR function that packs a weight, added to the module."""
-    function = panels_function(panels)
-    for name, existing in graph.module.prim_funcs.items():
-        if name.startswith("pack_panels") and existing.equal(function):
-            return str(name)
+    """A TensorIR function that packs a weight, added to the module. Returns its name."""
     symbol = create.fresh_symbol(graph.module.mlir, "pack_panels")
-    copy_function(graph.module.mlir, function, symbol)
+    copy_function(graph.module.mlir, panels_function(panels), symbol)
     if panels.source[panels.along] % panels.width:  # its guard could not be vectorized
         attrs.put(graph.module[symbol].func.op, SCHEDULE, AS_GIVEN)
     return symbol
@@ -114,6 +113,7 @@ def _of_groups(weight: Any, panels: WeightPanels) -> Any:
     return element
 
 
+@by_structure(lambda panels: panels)
 def panels_function(panels: WeightPanels) -> PrimFunc:
     """P[p, inner..., l] = W[..., p * width + l at `along`, ...], and 0 after the last row."""
     weight = te.placeholder(panels.source, panels.dtype, name="W")
