@@ -86,11 +86,20 @@ GPU_POSITIONS = {
 GPU_PASSES = tuple(GPU_POSITIONS)
 
 NVVM_PASSES = (
-    "gpu.module(lower-affine,canonicalize,cse,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
-    "convert-gpu-to-nvvm{{use-bare-ptr-memref-call-conv=true index-bitwidth={index_bits}}},canonicalize,cse,"
-    "reconcile-unrealized-casts)"
+    "gpu.module(lower-affine,canonicalize,cse)",
+    "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
+    "math-extend-to-supported-types{target-type=f32}",
+    "tir-lower-math-polynomials",
+    "tir-lower-gpu-math",  # what has no polynomial
+    "tir-lower-gpu-registers",  # while loops are loops, and buffers have names
+    "tir-lower-extrema",  # before arith-expand turns them into selects
+    "gpu.module(arith-expand,convert-math-to-llvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
+    "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse,"
+    "reconcile-unrealized-casts)",
+    "tir-lower-keep-rolled-marks",
 )
-"""Upstream passes from kernels to the llvm and nvvm dialects."""
+"""From kernels to the llvm and nvvm dialects, in order."""
+
 
 CLEANUP = ("canonicalize", "cse")
 

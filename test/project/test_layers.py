@@ -63,7 +63,7 @@ PARTS: dict[str, str] = {
     "passes.linalg": ".",
     "passes.lower": ".",
     "passes.lower.blocks": "lower",
-    "passes.lower.gpu": "lower lower.memory",
+    "passes.lower.gpu": "lower lower.memory lower.vector",
     "passes.lower.llvm": "lower",
     "passes.lower.loops": "lower lower.memory",
     "passes.lower.memory": "lower lower.blocks",

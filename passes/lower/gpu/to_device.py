@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -44,9 +45,18 @@ def lower_to_nvvm(
     with entered():
         module = clone_module(device)
         clock = PassTimer(timing, follow, module)
-        passes = pipeline.NVVM_PASSES.format(index_bits=64)
-        clock.run("upstream:nvvm", lambda: run_upstream(module, (passes,)))
+        for name in pipeline.NVVM_PASSES:
+            if name in LOWERINGS:
+                clock.run(name, lambda name=name: LOWERINGS[name].run(module))
+            else:
+                clock.run(f"upstream:{_short(name)}", lambda name=name: run_upstream(module, (name,)))
         return _kernels_alone(module)
+
+
+def _short(passes: str) -> str:
+    """The last conversion of a run of upstream passes, or the last pass."""
+    names = re.findall(r"[a-z][a-z-]+(?=[,{)]|$)", passes)
+    return next((name for name in reversed(names) if name.startswith("convert-")), names[-1])
 
 
 def _kernels_alone(module: ir.Module) -> ir.Module:
