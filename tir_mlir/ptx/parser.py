@@ -251,7 +251,7 @@ class _Body:
                 yield label.group(), at
                 at = label.end()
             else:
-                one_line = text.startswith((".loc", ".file", ".section"), at)
+                one_line = text.startswith((".loc\t", ".loc ", ".file", ".section"), at)
                 stop = text.find("\n" if one_line else ";", at, end)
                 if stop < 0:
                     line = text.count("\n", 0, at) + 1
@@ -268,7 +268,7 @@ class _Body:
         self.kernel.labels[self._scoped(name)] = len(self.kernel.instructions)
 
     def _declare(self, statement: str, line: int) -> None:
-        if statement.startswith(".loc"):
+        if re.match(r"\.loc\s", statement):
             numbers = [int(n) for n in re.findall(r"\d+", statement)[:2]]
             self.source = (self.files.get(numbers[0], f"file {numbers[0]}"), numbers[1])
         elif statement.startswith(".reg"):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import affine, arith
 
-from tir_mlir.dialect.analysis import commutative_update
-from tir_mlir.dialect.analysis.accesses import touches
+from tir_mlir.dialect.analysis import commutative_update, relation_of
+from tir_mlir.dialect.analysis.accesses import of_op, touches
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Buffer,
@@ -60,6 +60,7 @@ class ThreadSum:
     """`store` updates one element of a buffer in all iterations of `top`; `inits` are its first writes.
 
     `threads`: the loops over threads that it sums over; `spatial`: the loops in `top` that select the element.
+    `conditions`: for which elements it runs. `starts_always`: whether each of these is one that an init starts.
     """
 
     store: ir.Operation
@@ -69,6 +70,7 @@ class ThreadSum:
     threads: list[Loop]
     spatial: list[Loop]
     conditions: list[Constraint]
+    starts_always: bool
 
     @property
     def buffer(self) -> ir.Value:
@@ -124,11 +126,13 @@ def _sum_of(store: ir.Operation) -> ThreadSum | None:
         others = [lp for lp in inner if is_axis(lp.op) and lp not in threads and lp not in spatial]
         inits = _inits(store, load, top, [lp for lp in inner if lp not in spatial])
         sizes = [lp.const_extent for lp in (*threads, *spatial)]
-        if others or inits is None or None in sizes:
+        if others or inits is None or None in sizes or not _selects_one(store, top, spatial):
             continue
-        conditions = _conditions(store, top, [lp for lp in inner if lp not in spatial])
+        reduced = [lp for lp in inner if lp not in spatial]
+        conditions = _conditions(store, top, reduced)
         if conditions is not None:
-            return ThreadSum(store, load, inits, top, threads, spatial, conditions)
+            always = bool(inits) and _starts_all(inits[0], store, reduced)
+            return ThreadSum(store, load, inits, top, threads, spatial, conditions, always)
     return None
 
 
@@ -194,6 +198,40 @@ def _is_first(init: ir.Operation, load: ir.Operation, reduced: Sequence[Loop]) -
         return False
 
 
+def _selects_one(store: ir.Operation, top: Loop, spatial: Sequence[Loop]) -> bool:
+    """Whether each iteration of the spatial loops has an element of its own, in one iteration of the loops around."""
+    (access,) = of_op(store)
+    touch = relation_of(access)
+    try:
+        with question("whether loops select one element"):
+            pairs = touch.relation.apply_range(touch.relation.reverse())
+            for lp in _loops(top.op):
+                number = touch.dom.index_of(lp.var)
+                pairs = pairs.equate(dim_type.in_, number, dim_type.out, number)
+            numbers = [touch.dom.index_of(lp.var) for lp in spatial]
+            return all(
+                order(dim_type.in_, n, dim_type.out, n).is_empty()
+                for n in numbers
+                for order in (pairs.order_lt, pairs.order_gt)
+            )
+    except NotProvable:
+        return False
+
+
+def _starts_all(init: ir.Operation, store: ir.Operation, reduced: Sequence[Loop]) -> bool:
+    """Whether an init runs for each element that is updated."""
+    started, updated = domain(init), domain(store)
+    try:
+        with question("which elements an init starts"):
+            points, needed = started.set, updated.set
+            for lp in reversed(reduced):
+                points = points.project_out(dim_type.set, started.index_of(lp.var), 1)
+                needed = needed.project_out(dim_type.set, updated.index_of(lp.var), 1)
+            return needed.is_subset(points)
+    except NotProvable:
+        return False
+
+
 def _conditions(store: ir.Operation, top: Loop, reduced: Sequence[Loop]) -> list[Constraint] | None:
     """The conditions in `top` under which an element is updated at all; None if these are not those without the reduced
     loops."""
@@ -231,6 +269,8 @@ def _rewrite(sum_: ThreadSum) -> None:
         ip, variables = create.copy_loops(loops, ir.InsertionPoint(top))
         with ip:
             create.store(_start(sum_), partial, [variables[lp.var] - lp.lower for lp in loops])
+    if sum_.inits and not sum_.starts_always:
+        _start_early(sum_)
     _finish(sum_, partial)
     indices = [Index.of(lp.var) - lp.lower for lp in loops]
     with ir.InsertionPoint(sum_.load), sum_.load.location:
@@ -248,6 +288,34 @@ def _start(sum_: ThreadSum) -> ir.Value:
     return arith.constant(element, identity(sum_.combiner.name, element))
 
 
+def _start_early(sum_: ThreadSum) -> None:
+    """Before the loops: write the first value of those elements that have one."""
+    (init,) = sum_.inits
+    ip, variables = create.copy_loops(sum_.spatial, ir.InsertionPoint(sum_.top.op))
+    places = _first_places(sum_, init, variables)
+    conditions = [
+        Constraint(c.index.substitute(places).simplified(), c.is_eq)
+        for parent in walk.parents(init)
+        if parent.name == "affine.if" and walk.is_inside(parent, sum_.top.op)
+        for c in constraints(parent)
+    ]
+    with ip, init.location:
+        ip = create.at_end(create.guard(conditions).regions[0].blocks[0])
+    ip = _in_first_thread(sum_, ip)
+    with ip, init.location:
+        indices = [i.substitute(variables) for i in access_indices(init)]
+        create.store(_init_value(sum_, variables), sum_.buffer, indices)
+
+
+def _in_first_thread(sum_: ThreadSum, ip: ir.InsertionPoint) -> ir.InsertionPoint:
+    """Where only the first thread of those that sum writes; each, if it has a copy of its own."""
+    if owner_of(Buffer(sum_.buffer)) != THREAD:
+        for lp in sum_.threads:
+            with ip, sum_.store.location:
+                ip = create.at_end(create.loop(f"{lp.name}_first", 0, 1, lp.kind).body)
+    return ip
+
+
 def _finish(sum_: ThreadSum, partial: ir.Value) -> None:
     """After the loops: combine the partial results, and write the result.
 
@@ -259,13 +327,10 @@ def _finish(sum_: ThreadSum, partial: ir.Value) -> None:
         if sum_.conditions:
             conditions = [Constraint(c.index.substitute(variables), c.is_eq) for c in sum_.conditions]
             ip = create.at_end(create.guard(conditions).regions[0].blocks[0])
-    if owner_of(Buffer(sum_.buffer)) != THREAD:
-        for lp in sum_.threads:
-            with ip, sum_.store.location:
-                ip = create.at_end(create.loop(f"{lp.name}_first", 0, 1, lp.kind).body)
+    ip = _in_first_thread(sum_, ip)
     with ip, sum_.store.location:
         indices = [i.substitute(variables) for i in access_indices(sum_.store)]
-        first = _init_value(sum_, variables) if sum_.inits else create.load(sum_.buffer, indices)
+        first = _init_value(sum_, variables) if sum_.starts_always else create.load(sum_.buffer, indices)
         create.store(_combine(sum_, first, total), sum_.buffer, indices)
 
 
@@ -289,18 +354,25 @@ def _combine(sum_: ThreadSum, a: ir.Value, b: ir.Value) -> ir.Value:
     return ir.Operation.create(op.name, [a.type], [a, b], facts).results[0]
 
 
+def _first_places(sum_: ThreadSum, init: ir.Operation, variables: dict[ir.Value, Index]) -> dict[ir.Value, Index]:
+    """The spatial loops as they are now, all others at their first iteration."""
+    places = dict(variables)
+    for lp in _loops(init):
+        if walk.is_inside(lp.op, sum_.top.op):
+            places.setdefault(lp.var, lp.lower.substitute(places))
+    return places
+
+
 def _init_value(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> ir.Value:
     """The value that the first iteration starts from, computed again."""
     (init,) = sum_.inits
-    places = dict(variables)
+    places = _first_places(sum_, init, variables)
     values: dict[ir.Value, ir.Value] = {}
     copied = [op for op in list(init.block.operations)[:-1] if op.operation != init]
     used = {value for op in copied for value in op.operation.operands}
     for lp in _loops(init):
-        if walk.is_inside(lp.op, sum_.top.op):
-            places.setdefault(lp.var, lp.lower.substitute(places))
-            if lp.var in used:
-                values[lp.var] = create.apply(places[lp.var])
+        if walk.is_inside(lp.op, sum_.top.op) and lp.var in used:
+            values[lp.var] = create.apply(places[lp.var])
     for op in copied:
         copy = edit.clone(op.operation, ir.InsertionPoint.current, values)
         values |= dict(zip(op.operation.results, copy.results, strict=True))

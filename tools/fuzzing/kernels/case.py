@@ -23,13 +23,14 @@ def case(random: Random) -> Record:
     expected = [a.copy() for a in arrays]
     program.reference(*expected)
 
-    def story() -> str:
-        return f"{', '.join(taken)}\n{sch.mod.script()}"
+    def story(why: str = "") -> str:
+        return f"{why}\n{', '.join(taken)}\n{sch.mod.script()}"
 
     try:
         on_machine(sch, arrays)
     except (LoweringError, BuildError, NotProvable) as error:
-        return Record("refused", Counter({("refused", _sort(str(error))): 1}), lambda: f"{error}\n{story()}")
+        why = str(error)
+        return Record("refused", Counter({("refused", _sort(why)): 1}), lambda: story(why))
     except PtxError as error:
         raise Fault(f"the machine reports: {error}\n{story()}") from error
     for number, (array, right) in enumerate(zip(arrays, expected, strict=True)):
