@@ -8,5 +8,6 @@ from tir_mlir.errors import PtxError
 from tir_mlir.ptx.launch import launch
 from tir_mlir.ptx.parser import Kernel, Module, parse
 from tir_mlir.ptx.report import Report
+from tir_mlir.ptx.tensors import TensorMap
 
-__all__ = ["Kernel", "Module", "PtxError", "Report", "launch", "parse"]
+__all__ = ["Kernel", "Module", "PtxError", "Report", "TensorMap", "launch", "parse"]

@@ -10,12 +10,17 @@ import numpy as np
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx.machine import Machine
 from tir_mlir.ptx.memory import GAP, WINDOWS, Region
-from tir_mlir.ptx.parser import Kernel, Module, parse
+from tir_mlir.ptx.parser import Kernel, Module, Parameter, parse
 from tir_mlir.ptx.report import Report
+from tir_mlir.ptx.tensors import TensorMap
 from tir_mlir.ptx.types import DTYPES
 
 STEPS = 20_000_000
 """Branches and waits after which a launch is taken to be endless."""
+LANES = 1 << 14
+"""Threads that run together, in whole blocks."""
+MAP_BYTES = 128
+"""The size of a tensor map."""
 
 
 def launch(
@@ -42,29 +47,34 @@ def launch(
     entry = module.kernels[kernel]
     grid3, block3 = _three(grid, "grid"), _three(block, "block")
     _check_launch(entry, block3, args)
-    regions, data, written, addresses = _memory(entry, args, unwritten)
-    parameters = _parameters(entry, args, addresses)
+    memory = _Arguments(entry, args, unwritten)
     try:
-        machine = Machine(
-            entry,
-            grid3,
-            block3,
-            range(grid3[0] * grid3[1] * grid3[2]),
-            (regions, data, written),
-            parameters,
-            shared_bytes,
-            STEPS,
-        )
-        report = machine.run()
+        report, data = _run(entry, grid3, block3, memory, shared_bytes)
     except PtxError as error:
         raise _cited(error, lines) from None
-    memory = machine.spaces["global"].data
-    for argument, address in zip(args, addresses):
-        if isinstance(argument, np.ndarray) and address is not None:
-            start = address - WINDOWS["global"]
-            raw = memory[start : start + argument.nbytes].view(argument.dtype)
-            argument[...] = raw.reshape(argument.shape)
+    memory.give_back(data)
     return report
+
+
+def _run(
+    kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, int], memory: _Arguments, shared_bytes: int
+) -> tuple[Report, np.ndarray]:
+    """Run the blocks of a grid in batches; returns what they did, and global memory."""
+    blocks = grid[0] * grid[1] * grid[2]
+    width = -(-block[0] * block[1] * block[2] // 32) * 32
+    batch = max(1, LANES // width)
+    report, before = None, None
+    for first in range(0, blocks, batch):
+        part = range(first, min(first + batch, blocks))
+        machine = Machine(kernel, grid, block, part, memory, shared_bytes, STEPS, before)
+        done = machine.run()
+        before = machine.spaces["global"]
+        if report is None:
+            report = done
+        else:
+            report.merge(done)
+    assert report is not None and before is not None
+    return report, before.data
 
 
 def _three(sizes: Sequence[int], what: str) -> tuple[int, int, int]:
@@ -88,60 +98,78 @@ def _check_launch(kernel: Kernel, block: tuple[int, int, int], args: Sequence[An
         raise PtxError(f"kernel {kernel.name} has {len(kernel.parameters)} parameters, not {len(args)}", "launch")
 
 
-def _memory(
-    kernel: Kernel, args: Sequence[Any], unwritten: Sequence[int]
-) -> tuple[list[Region], np.ndarray, list[tuple[int, int]], list[int | None]]:
-    """Global memory: its regions, bytes, the parts that are written, and the address of each array argument."""
-    regions: list[Region] = []
-    contents: list[tuple[int, np.ndarray]] = []
-    written: list[tuple[int, int]] = []
-    addresses: list[int | None] = []
-    at = GAP
+class _Arguments:
+    """Global memory and parameters of a launch: `regions` of arrays and variables, their bytes, the parts that are
+    `written`, and the tensor maps by the address that the kernel has of them."""
 
-    def place(name: str, raw: np.ndarray, is_written: bool) -> int:
-        nonlocal at
-        start = at
-        regions.append(Region(start, start + raw.nbytes, name))
-        contents.append((start, raw))
-        if is_written:
-            written.append((start, start + raw.nbytes))
-        at += -(-raw.nbytes // GAP) * GAP + GAP
-        return start + WINDOWS["global"]
+    def __init__(self, kernel: Kernel, args: Sequence[Any], unwritten: Sequence[int]):
+        self.kernel = kernel
+        self.regions: list[Region] = []
+        self.written: list[tuple[int, int]] = []
+        self.maps: dict[int, tuple[TensorMap, int]] = {}
+        self._arrays: list[tuple[int, np.ndarray]] = []
+        self._contents: list[tuple[int, np.ndarray]] = []
+        self._at = GAP
+        memory = bytearray()
+        for i, (argument, p) in enumerate(zip(args, kernel.parameters)):
+            memory += bytes(-len(memory) % p.alignment)
+            value = self._value(argument, p, len(memory), i not in unwritten)
+            if len(value) != p.bytes:
+                raise PtxError(
+                    f"parameter {p.name} of {kernel.name} has {p.bytes} bytes, its argument {len(value)}", "launch"
+                )
+            memory += value
+        self.parameters = bytes(memory)
+        for v in kernel.variables.values():
+            if v.space in ("global", "const"):
+                self._place(v.name, np.frombuffer(v.data or bytes(v.bytes), np.uint8), True)
+        self.data = np.zeros(self._at, np.uint8)
+        for start, raw in self._contents:
+            self.data[start : start + raw.nbytes] = raw
 
-    for i, (argument, parameter) in enumerate(zip(args, kernel.parameters)):
-        address = None
-        if isinstance(argument, np.ndarray):
-            raw = np.ascontiguousarray(argument).reshape(-1).view(np.uint8)
-            address = place(parameter.name, raw, i not in unwritten)
-        addresses.append(address)
-    for v in kernel.variables.values():
-        if v.space in ("global", "const"):
-            place(v.name, np.frombuffer(v.data or bytes(v.bytes), np.uint8), True)
-    data = np.zeros(at, np.uint8)
-    for start, raw in contents:
-        data[start : start + raw.nbytes] = raw
-    return regions, data, written, addresses
-
-
-def _parameters(kernel: Kernel, args: Sequence[Any], addresses: Sequence[int | None]) -> bytes:
-    """The bytes of the kernel's parameters."""
-    memory = bytearray()
-    for argument, address, p in zip(args, addresses, kernel.parameters):
-        memory += bytes(-len(memory) % p.alignment)
-        if address is not None:
-            value = np.array(address, np.uint64).tobytes()
-        elif isinstance(argument, bytes | bytearray):
-            value = bytes(argument)
-        elif p.type == "bf16":
+    def _value(self, argument: Any, p: Parameter, at: int, is_written: bool) -> bytes:
+        """The bytes of a parameter at an offset."""
+        if isinstance(argument, np.ndarray) and p.bytes == 8 and argument.ndim:
+            return np.array(self._array(p.name, argument, is_written) + WINDOWS["global"], np.uint64).tobytes()
+        if isinstance(argument, TensorMap):
+            start = self._array(f"array of {p.name}", argument.array, is_written)
+            if p.bytes == MAP_BYTES:
+                self.maps[at + WINDOWS["param"]] = argument, start
+                return bytes(MAP_BYTES)
+            address = self._place(p.name, np.zeros(MAP_BYTES, np.uint8), True) + WINDOWS["global"]
+            self.maps[address] = argument, start
+            return np.array(address, np.uint64).tobytes()
+        if isinstance(argument, bytes | bytearray):
+            return bytes(argument)
+        if p.type == "bf16":
             raise PtxError(f"parameter {p.name}: pass bf16 as its bits", "launch")
-        else:
-            value = np.array(argument).astype(DTYPES[p.type]).tobytes()
-        if len(value) != p.bytes:
-            raise PtxError(
-                f"parameter {p.name} of {kernel.name} has {p.bytes} bytes, its argument {len(value)}", "launch"
-            )
-        memory += value
-    return bytes(memory)
+        return np.array(argument).astype(DTYPES[p.type]).tobytes()
+
+    def _array(self, name: str, array: np.ndarray, is_written: bool) -> int:
+        """Where an array starts; an array that is passed twice has one place."""
+        for start, known in self._arrays:
+            if known is array:
+                return start
+        raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        start = self._place(name, raw, is_written)
+        self._arrays.append((start, array))
+        return start
+
+    def _place(self, name: str, raw: np.ndarray, is_written: bool) -> int:
+        start = self._at
+        self.regions.append(Region(start, start + raw.nbytes, name))
+        self._contents.append((start, raw))
+        if is_written:
+            self.written.append((start, start + raw.nbytes))
+        self._at += -(-raw.nbytes // GAP) * GAP + GAP
+        return start
+
+    def give_back(self, data: np.ndarray) -> None:
+        """The results into the arrays."""
+        for start, array in self._arrays:
+            now = data[start : start + array.nbytes]
+            if not np.array_equal(now, self.data[start : start + array.nbytes]):
+                array[...] = now.view(array.dtype).reshape(array.shape)
 
 
 def _cited(error: PtxError, lines: Mapping[int, str] | None) -> PtxError:

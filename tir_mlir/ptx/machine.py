@@ -15,10 +15,14 @@ import numpy as np
 
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx import instructions
+from tir_mlir.ptx.clocks import Clocks, needed
+from tir_mlir.ptx.copies import Copies
 from tir_mlir.ptx.instructions.barriers import BlockBarriers
-from tir_mlir.ptx.memory import GAP, WINDOWS, Region, Space, regions_of
+from tir_mlir.ptx.instructions.mbarriers import Mbarriers
+from tir_mlir.ptx.instructions.warpgroups import Warpgroups
+from tir_mlir.ptx.memory import WINDOWS, Space, regions_of
 from tir_mlir.ptx.order import Epochs
-from tir_mlir.ptx.parser import Instruction, Kernel
+from tir_mlir.ptx.parser import Instruction, Kernel, registers_of
 from tir_mlir.ptx.registers import Lanes, Registers
 from tir_mlir.ptx.report import Report
 from tir_mlir.ptx.types import DTYPES, size_of
@@ -34,6 +38,7 @@ class Step:
     control: bool
     guard: np.ndarray | None
     negated: bool
+    used: frozenset[str]
 
 
 class Machine:
@@ -45,13 +50,14 @@ class Machine:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         blocks: range,
-        memory: tuple[list[Region], np.ndarray, list[tuple[int, int]]],
-        parameters: bytes,
+        arguments: Any,
         dynamic: int,
         limit: int,
+        before: Space | None = None,
     ):
         self.kernel, self.grid, self.block, self.limit = kernel, grid, block, limit
         self.first_block = blocks.start
+        self.tensor_maps = arguments.maps
         self.threads = block[0] * block[1] * block[2]
         self.width = -(-self.threads // WARP) * WARP
         self.blocks = len(blocks)
@@ -61,16 +67,20 @@ class Machine:
         self.tid = self.own % self.width
         self.alive = self.tid < self.threads
         self.report = Report(kernel.name, grid, block)
-        self.order = Epochs(self.blocks, self.width)
-        self.parameters = parameters
+        self.order = Clocks(blocks, self.width, kernel) if needed(kernel) else Epochs(blocks, self.width)
+        self.parameters = arguments.parameters
         self.active: Lanes = slice(None)
         self.at = 0
-        self._memories(memory, dynamic)
+        self._memories(arguments, dynamic, before)
         self.registers = Registers(kernel, self.lanes, self._special(dynamic), self.symbols)
         self.ready: dict[int, Lanes] = {}
         self.parked: dict[int, np.ndarray] = {}
         self.waiters: list[Callable[[], bool]] = []
         self.barriers = BlockBarriers(self)
+        self.mbarriers = Mbarriers(self)
+        self.copies = Copies(self)
+        self.warpgroups = Warpgroups(self)
+        self.waiters.append(self.copies.land_bulk)
         self.counts = [0] * (len(kernel.instructions) + 1)
         self.positions = {id(ins): i for i, ins in enumerate(kernel.instructions)}
         self.end = len(kernel.instructions)
@@ -78,14 +88,14 @@ class Machine:
 
     # --- layout ---
 
-    def _memories(self, memory: tuple[list[Region], np.ndarray, list[tuple[int, int]]], dynamic: int) -> None:
-        """Global, shared and local memory with their shadows, and the addresses of symbols."""
-        regions, data, written = memory
+    def _memories(self, arguments: Any, dynamic: int, before: Space | None) -> None:
+        """Global, shared and local memory with their shadows, and the addresses of symbols. `before`: global memory as
+        other blocks of the launch have left it."""
         self.symbols: dict[str, int] = {}
-        self.spaces: dict[str, Space] = {}
-        self.spaces["global"] = Space(self, "global", regions, 1, None)
-        size = min(len(data), len(self.spaces["global"].data))
-        self.spaces["global"].data[:size] = data[:size]
+        regions = arguments.regions
+        memory = Space(self, "global", regions, 1, None) if before is None else before
+        memory.machine = self
+        self.spaces = {"global": memory}
         for space, copies, base in (("shared", self.blocks, self.cta), ("local", self.lanes, self.own)):
             variables = [v for v in self.kernel.variables.values() if v.space == space]
             variables.sort(key=lambda v: v.bytes == 0)
@@ -105,12 +115,16 @@ class Machine:
             at += p.bytes
         smallest = self._granules()
         for name, space in self.spaces.items():
-            if name != "local":
+            if space.shadow is None:
                 space.attach(smallest[name], name == "global")
-        for start, end in written:
-            shadow = self.spaces["global"].shadow
-            assert shadow is not None
-            shadow.given(start, end)
+            else:
+                space.shadow.continue_with(self.order)
+        if before is None:
+            size = min(len(arguments.data), len(memory.data))
+            memory.data[:size] = arguments.data[:size]
+            assert memory.shadow is not None
+            for start, end in arguments.written:
+                memory.shadow.given(start, end)
 
     def _granules(self) -> dict[str, int]:
         """The size of the smallest access to each memory, at most 4 bytes."""
@@ -165,7 +179,8 @@ class Machine:
             )
         row.check(ins)
         guard = None if ins.guard is None else self.registers.rows(ins.guard, "pred", ins)
-        return Step(row.compile(self, ins), row.control, guard, ins.negated)
+        used = frozenset() if ins.parts[0] == "wgmma" else registers_of(ins, self.kernel)
+        return Step(row.compile(self, ins), row.control, guard, ins.negated, used)
 
     def place(self, ins: Instruction) -> int:
         """The position of an instruction."""
@@ -250,6 +265,8 @@ class Machine:
                     self._advance(position, lanes, min(self.ready, default=self.end))
                 elif not self._unblock():
                     break
+            self.warpgroups.finish()
+            self.copies.finish()
         for ins, n in zip(self.kernel.instructions, self.counts):
             if n:
                 self.report.instructions[ins.name] = self.report.instructions.get(ins.name, 0) + n
@@ -262,6 +279,8 @@ class Machine:
             step = steps[position]
             counts[position] += warps
             self.active, self.at = lanes, position
+            if self.warpgroups.all and step.used:
+                self.warpgroups.check(step.used, lanes)
             if step.control:
                 self.limit -= 1
                 step.run(lanes, position)
@@ -296,15 +315,16 @@ class Machine:
 
     def thread(self, lanes: Lanes, k: int) -> tuple[int, int, int]:
         """The (x, y, z) of the k-th active lane."""
-        t = int(self.tid[lanes][k])
-        x, y, _ = self.block
-        return t % x, t // x % y, t // (x * y)
+        return self.coordinates(int(self.tid[lanes][k]), self.block)
 
     def block_of(self, lanes: Lanes, k: int) -> tuple[int, int, int]:
         """The (x, y, z) of the block of the k-th active lane."""
-        c = int(self.cta[lanes][k]) + self.first_block
-        x, y, _ = self.grid
-        return c % x, c // x % y, c // (x * y)
+        return self.coordinates(int(self.cta[lanes][k]) + self.first_block, self.grid)
+
+    def coordinates(self, number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+        """A number as (x, y, z)."""
+        x, y, _ = sizes
+        return number % x, number // x % y, number // (x * y)
 
     def fault(
         self, text: str, kind: str, lanes: Lanes, k: int, threads: tuple = (), position: int | None = None
@@ -321,6 +341,3 @@ class Machine:
             self.block_of(lanes, k),
             (mine, *threads),
         )
-
-
-__all__ = ["GAP", "Machine"]

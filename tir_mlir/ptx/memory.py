@@ -100,6 +100,11 @@ class Space:
         who, line, threads, block = machine.order.describe(stamp, machine)
         mine = what.split()[0]
         here = machine.block_of(lanes, k)
+        if what == "proxy":
+            machine.fault(
+                f"{self.where(at)}, which {who} {verb} (PTX line {line}), is read asynchronously without a "
+                "`fence.proxy.async` after the write", "race", lanes, k, threads,
+            )  # fmt: skip
         if block != here:
             me, who = f"{me} of block {here}", f"{who} of block {block}"
         text = f"race: {me} {mine} {self.where(at)}, which {who} {verb} (PTX line {line})"

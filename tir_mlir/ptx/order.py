@@ -24,12 +24,12 @@ NEVER, HOST = -1, 0
 class Epochs:
     """Threads of a block are ordered by barriers of the whole block only."""
 
-    def __init__(self, blocks: int, width: int):
+    def __init__(self, blocks: range, width: int):
         self.width = width
-        self.own = np.arange(blocks * width, dtype=np.int64)
-        self.floor = np.full(blocks * width, 1 << CLOCK, np.int64)
+        self.own = np.arange(blocks.start * width, blocks.stop * width, dtype=np.int64)
+        self.floor = np.full(len(self.own), 1 << CLOCK, np.int64)
         self.marks = self.floor | self.own
-        self.block_of = (self.own // width).astype(np.int32)
+        self.block_of = self.own // width
 
     def stamp(self, lanes: Lanes, pc: int) -> np.ndarray:
         """The stamps of accesses by the instruction at `pc`."""
@@ -49,10 +49,11 @@ class Epochs:
 
     def foreign(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
         """Which stamps are of another block."""
-        return (stamps > HOST) & (self.block_of[stamps & LANE] != self.block_of[lanes])
+        return (stamps > HOST) & ((stamps & LANE) // self.width != self.block_of[lanes])
 
     def describe(self, stamp: int, machine: Machine) -> tuple[str, int, tuple, tuple]:
         """A stamp in words: who, the PTX line, the threads, the block."""
-        lane, line = stamp & LANE, machine.line_of((stamp >> PLACE) & 0xFFFF)
-        thread = machine.thread(slice(None), lane)
-        return f"thread {thread}", line, (thread,), machine.block_of(slice(None), lane)
+        block, thread = divmod(stamp & LANE, self.width)
+        threads = machine.coordinates(thread, machine.block)
+        line = machine.line_of((stamp >> PLACE) & 0xFFFF)
+        return f"thread {threads}", line, (threads,), machine.coordinates(block, machine.grid)

@@ -187,6 +187,8 @@ def _variable(text: str, line: int) -> Variable:
     count = 1
     for extent in re.findall(r"\[(\d*)\]", shape):
         count *= int(extent or 0)
+    if not shape and type_ == "b8" and space == "shared":
+        count = 0  # LLVM prints an array of no elements, which the launch sizes, without brackets
     bytes_ = None
     if data is not None:
         import numpy as np
@@ -338,6 +340,11 @@ class _Body:
             branch.source,
             branch.text,
         )
+
+
+def registers_of(ins: Instruction, kernel: Kernel) -> frozenset[str]:
+    """The registers that an instruction names."""
+    return frozenset(n for o in ins.operands for n in re.findall(r"[%\w$@]+", o) if n in kernel.registers)
 
 
 def split(text: str) -> tuple[str, ...]:

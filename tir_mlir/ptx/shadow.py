@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tir_mlir.ptx.clocks import Clocks
 from tir_mlir.ptx.order import HOST, LANE, NEVER, Epochs
 from tir_mlir.ptx.registers import Lanes
 
@@ -21,7 +22,7 @@ class AccessSet:
     """Accesses that do not conflict with each other: of each granule the last one, and one of another thread of the
     same epoch; for memory that all blocks see also the first one, and one of another block."""
 
-    def __init__(self, granules: int, order: Epochs, across_blocks: bool):
+    def __init__(self, granules: int, order: Epochs | Clocks, across_blocks: bool):
         self.order = order
         self.last = np.zeros(granules, np.int64)
         self.second = np.zeros(granules, np.int64)
@@ -33,9 +34,8 @@ class AccessSet:
         """Record accesses; several lanes may access one granule."""
         self.used = True
         before = self.last[at]
-        shared = before >= self.order.floor[lanes]
+        shared = self.order.unordered(before, lanes)
         if shared.any():
-            shared &= ((before ^ stamps) & LANE) != 0
             self.second[at[shared]] = before[shared]
         self.last[at] = stamps
         lost = self.last[at] != stamps
@@ -69,16 +69,60 @@ class AccessSet:
         return None
 
 
+class WarpAccessSet(AccessSet):
+    """The same beneath vector clocks, for shared memory: of each granule the last access of each warp, and one of
+    another lane of this warp; asynchronous agents have rows of their own."""
+
+    def __init__(self, granules: int, order: Clocks):
+        self.order = order
+        self.slots = order.readers()
+        self.mask = (1 << order.bits) - 1
+        slots = int(self.slots.max()) + 1
+        self.last = np.zeros((granules, slots), np.int64)
+        self.second = np.zeros((granules, slots), np.int64)
+        self.used = False
+
+    def add(self, lanes: Lanes, at: np.ndarray, stamps: np.ndarray) -> None:
+        self.used = True
+        slot = self.slots[stamps & self.mask]
+        before = self.last[at, slot]
+        kept = (before != 0) & (((before ^ stamps) & LANE) != 0)
+        if kept.any():
+            self.second[at[kept], slot[kept]] = before[kept]
+        self.last[at, slot] = stamps
+        lost = self.last[at, slot] != stamps
+        if lost.any():
+            self.second[at[lost], slot[lost]] = stamps[lost]
+
+    def conflicts(self, lanes: Lanes, at: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        if not self.used:
+            return None
+        for records in (self.last, self.second):
+            stamps = records[at]
+            bad = self.order.unordered(stamps, lanes)
+            if bad.any():
+                return bad.any(1), np.take_along_axis(stamps, bad.argmax(1)[:, None], 1)[:, 0]
+        return None
+
+
 class Shadow:
     """The shadow of a memory of `size` bytes. `across_blocks`: all blocks see the memory."""
 
-    def __init__(self, size: int, granule: int, order: Epochs, across_blocks: bool, report: Report):
+    def __init__(self, size: int, granule: int, order: Epochs | Clocks, across_blocks: bool, report: Report):
         self.shift = granule.bit_length() - 1
         granules = (size >> self.shift) + 1
         self.order, self.across, self.report = order, across_blocks, report
         self.writes = np.full(granules, NEVER, np.int64)
-        self.reads = AccessSet(granules, order, across_blocks)
-        self.atomics = AccessSet(granules, order, across_blocks)
+        if isinstance(order, Clocks) and not across_blocks:
+            self.reads: AccessSet = WarpAccessSet(granules, order)
+            self.atomics: AccessSet = WarpAccessSet(granules, order)
+        else:
+            self.reads = AccessSet(granules, order, across_blocks)
+            self.atomics = AccessSet(granules, order, across_blocks)
+
+    def continue_with(self, order: Epochs | Clocks) -> None:
+        """Other blocks of the same launch run now."""
+        self.order = self.reads.order = self.atomics.order = order
 
     def given(self, start: int, end: int) -> None:
         """These bytes were written before the launch."""
@@ -106,17 +150,17 @@ class Shadow:
             k = int(np.argmax(conflict[0]))
             self.report(what, k, int(at[k]), int(conflict[1][k]), verb)
 
-    def read(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
-        """Plain reads of `size` bytes at these addresses."""
-        stamps = self.order.stamp(lanes, pc)
+    def read(self, lanes: Lanes, at: np.ndarray, size: int, pc: int, stamp: int | None = None) -> None:
+        """Plain reads of `size` bytes at these addresses; with a stamp, of an asynchronous agent."""
+        stamps = self.order.stamp(lanes, pc) if stamp is None else np.full(len(at), stamp)
         for granule in self._granules(at, size):
             self._writers(lanes, granule, "reads", True)
             self._set(self.atomics, lanes, granule, "reads", "changed atomically")
             self.reads.add(lanes, granule, stamps)
 
-    def write(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
-        """Plain writes of `size` bytes at these addresses."""
-        stamps = self.order.stamp(lanes, pc)
+    def write(self, lanes: Lanes, at: np.ndarray, size: int, pc: int, stamp: int | np.ndarray | None = None) -> None:
+        """Plain writes of `size` bytes at these addresses; with stamps, of an asynchronous agent."""
+        stamps = self.order.stamp(lanes, pc) if stamp is None else np.broadcast_to(stamp, at.shape)
         for granule in self._granules(at, size):
             self._writers(lanes, granule, "writes", False)
             self._set(self.reads, lanes, granule, "writes", "read")
@@ -126,6 +170,16 @@ class Shadow:
             if lost.any():
                 k = int(np.argmax(lost))
                 self.report("writes", k, int(granule[k]), int(self.writes[granule[k]]), "writes at the same time")
+
+    def visible(self, lanes: Lanes, at: np.ndarray, size: int) -> None:
+        """Refuse asynchronous reads of what plain writes wrote without a proxy fence since."""
+        assert isinstance(self.order, Clocks)
+        for granule in self._granules(at, size):
+            stamps = self.writes[granule]
+            bad = self.order.unfenced(stamps, lanes)
+            if bad.any():
+                k = int(np.argmax(bad))
+                self.report("proxy", k, int(granule[k]), int(stamps[k]), "wrote")
 
     def change(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
         """Atomic changes of `size` bytes at these addresses."""

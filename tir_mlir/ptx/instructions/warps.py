@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tir_mlir.ptx.parser import Instruction
 
 WARP = 32
-Whole = Callable[[np.ndarray, np.ndarray], None]
+Whole = Callable[[np.ndarray, np.ndarray], object]
 """(lanes of whole warps as [warp, 32], which of them take part) -> None."""
 
 

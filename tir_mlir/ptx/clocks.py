@@ -1,0 +1,186 @@
+"""Vector clocks: which accesses are ordered before a thread's present one, by any mix of barriers and asynchronous
+agents.
+
+Each thread of a block has a row of clocks, a column for each thread and for each asynchronous agent of the block:
+what it knows to have happened. An agent is a sequence of asynchronous accesses that complete in order: the copies of
+one mbarrier (by phase), the copies or the bulk copies of one thread (by group), the products of a warpgroup (by group).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tir_mlir.errors import PtxError
+from tir_mlir.ptx.order import CLOCK, HOST, LANE, PLACE
+from tir_mlir.ptx.registers import Lanes
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.machine import Machine
+    from tir_mlir.ptx.parser import Kernel
+
+MBARRIERS = 64
+"""mbarriers of a block that the machine tells apart."""
+
+
+class Clocks:
+    """The clocks of all lanes. `known[lane, column]`: the clock of the column that the lane knows of; `fenced`: the
+    part of it that is visible to the asynchronous proxy."""
+
+    def __init__(self, blocks: range, width: int, kernel: Kernel):
+        self.width = width
+        parts = {".".join(i.parts[:2]) for i in kernel.instructions}
+        self.names: list[str] = [""] * width
+        self.agents: dict[tuple[int, str, int], int] = {}
+        copies = [i.parts for i in kernel.instructions if i.parts[0] == "cp"]
+        single = any("bulk" not in p for p in copies)
+        bulk = any("bulk_group" in p for p in copies)
+        self.copies = self._columns("asynchronous copy of a thread", width if single else 0)
+        self.groups = self._columns("bulk copy of a thread", width if bulk else 0)
+        self.products = self._columns("wgmma of a warpgroup", -(-width // 128) if "wgmma.mma_async" in parts else 0)
+        self.mbarriers = self._columns("copy of an mbarrier", MBARRIERS if "mbarrier.init" in parts else 0)
+        self.count = len(self.names)
+        self.bits = (self.count - 1).bit_length()
+        self.index = lanes = np.arange(len(blocks) * width)
+        self.block_of = lanes // width + blocks.start
+        self.thread_of = lanes % width
+        self.own = (self.block_of << self.bits) + self.thread_of
+        self.known = np.zeros((len(lanes), self.count), np.int32)
+        self.known[lanes, self.thread_of] = 1
+        proxies = bulk or "wgmma.mma_async" in parts
+        self.fenced = np.zeros_like(self.known) if proxies else None
+        if blocks.stop << self.bits > LANE:
+            raise PtxError("too many threads for the machine", "launch")
+
+    def _columns(self, name: str, count: int) -> int:
+        """Add columns; returns the first."""
+        first = len(self.names)
+        self.names += [name] * count
+        return first
+
+    # --- stamps ---
+
+    def stamp(self, lanes: Lanes, pc: int) -> np.ndarray:
+        """The stamps of accesses by the instruction at `pc`."""
+        clock = self.known[self.index[lanes], self.thread_of[lanes]].astype(np.int64)
+        return (clock << CLOCK) + self.own[lanes] + (pc << PLACE)
+
+    def readers(self) -> np.ndarray:
+        """The row of each column in a table of readers of shared memory: one for each warp, for the bulk copies of
+        each warp, and for each warpgroup's products. Other agents only write."""
+        rows = np.zeros(self.count, np.int64)
+        warps = self.width // 32
+        rows[: self.width] = np.arange(self.width) // 32
+        at = warps
+        for first, last in ((self.groups, self.products), (self.products, self.mbarriers)):
+            one = 32 if first == self.groups else 1
+            rows[first:last] = at + np.arange(last - first) // one
+            at += (last - first) // one
+        return rows
+
+    def agent_stamp(self, lane: int, column: int, clock: int, pc: int) -> int:
+        """The stamp of an access of an asynchronous agent of the block of a lane."""
+        return (clock << CLOCK) + (pc << PLACE) + (int(self.block_of[lane]) << self.bits) + column
+
+    def _parts(self, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        lane = stamps & LANE
+        return lane >> self.bits, np.minimum(lane & ((1 << self.bits) - 1), self.count - 1), stamps >> CLOCK
+
+    def unordered(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+        """Which stamps are of the same block and not known to the lane."""
+        if not stamps.any():
+            return np.zeros(stamps.shape, np.bool_)
+        block, column, clock = self._parts(stamps)
+        mine = self.index[lanes].reshape(-1, *[1] * (stamps.ndim - 1))
+        return (stamps > HOST) & (block == self.block_of[mine]) & (clock > self.known[mine, column])
+
+    def unfenced(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+        """Which stamps are of plain accesses of the block that the asynchronous proxy does not see yet."""
+        assert self.fenced is not None
+        block, column, clock = self._parts(stamps)
+        mine = self.index[lanes]
+        plain = (stamps > HOST) & (block == self.block_of[mine]) & (column < self.width)
+        return plain & (clock > self.fenced[mine, column])
+
+    def foreign(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+        """Which stamps are of another block."""
+        return (stamps > HOST) & ((stamps & LANE) >> self.bits != self.block_of[lanes])
+
+    # --- synchronization ---
+
+    def matrices(self) -> list[np.ndarray]:
+        return [self.known] if self.fenced is None else [self.known, self.fenced]
+
+    def tick(self, lanes: Lanes) -> None:
+        """What these lanes do from now on is not covered by what they told before."""
+        self.known[self.index[lanes], self.thread_of[lanes]] += 1
+
+    def synchronize(self, came: np.ndarray, stay: np.ndarray) -> None:
+        """In each block, the lanes that stay learn what those that came know."""
+        for block in np.unique(self.block_of[came]):
+            told = came[self.block_of[came] == block]
+            learn = stay[self.block_of[stay] == block]
+            for matrix in self.matrices():
+                matrix[learn] = np.maximum(matrix[learn], matrix[told].max(0))
+        self.tick(came)
+
+    def warps(self, rows: np.ndarray, wanted: np.ndarray) -> None:
+        """In each warp, the wanted lanes learn what the others of them know."""
+        for lanes, some in zip(rows, wanted):
+            for matrix in self.matrices():
+                matrix[lanes[some]] = matrix[lanes[some]].max(0)
+        self.tick(rows[wanted])
+
+    def tell(self, lanes: np.ndarray) -> np.ndarray:
+        """What these lanes know, as a message [known, fenced]; later accesses of theirs are not part of it."""
+        message = np.stack([matrix[lanes].max(0) for matrix in self.matrices()])
+        self.tick(lanes)
+        return message
+
+    def learn(self, lanes: Lanes, message: np.ndarray | None) -> None:
+        """These lanes know of a message."""
+        if message is not None:
+            for matrix, row in zip(self.matrices(), message):
+                matrix[lanes] = np.maximum(matrix[lanes], row)
+
+    def complete(self, lanes: np.ndarray, columns: np.ndarray | int, clocks: np.ndarray | int) -> None:
+        """These lanes know that an agent has completed its accesses up to a clock."""
+        for matrix in self.matrices():
+            matrix[lanes, columns] = np.maximum(matrix[lanes, columns], clocks)
+
+    def fence(self, lanes: Lanes) -> None:
+        """`fence.proxy.async`: what these lanes know is visible to the asynchronous proxy."""
+        if self.fenced is not None:
+            self.fenced[lanes] = np.maximum(self.fenced[lanes], self.known[lanes])
+            self.tick(lanes)
+
+    def mbarrier_column(self, block: int, address: int) -> int | None:
+        """The column of the copies of an mbarrier; None: there are too many."""
+        key = (block, "mbarrier", address)
+        if key not in self.agents:
+            used = sum(1 for b, kind, _ in self.agents if b == block and kind == "mbarrier")
+            if used == MBARRIERS:
+                return None
+            self.agents[key] = self.mbarriers + used
+        return self.agents[key]
+
+    def describe(self, stamp: int, machine: Machine) -> tuple[str, int, tuple, tuple]:
+        """A stamp in words: who, the PTX line, the threads, the block."""
+        block, column = divmod(stamp & LANE, 1 << self.bits)
+        line = machine.line_of((stamp >> PLACE) & 0xFFFF)
+        where = machine.coordinates(block, machine.grid)
+        if column >= self.width:
+            return f"an asynchronous {self.names[column].removeprefix('asynchronous ')}", line, (), where
+        thread = machine.coordinates(column, machine.block)
+        return f"thread {thread}", line, (thread,), where
+
+
+def needed(kernel: Kernel) -> bool:
+    """Whether a kernel has more than barriers of the whole block."""
+    for ins in kernel.instructions:
+        if ins.parts[0] in ("mbarrier", "cp", "wgmma", "fence"):
+            return True
+        if ins.parts[0] in ("bar", "barrier") and ("warp" in ins.parts or len(ins.operands) > 1):
+            return True
+    return False

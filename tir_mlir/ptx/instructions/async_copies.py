@@ -1,0 +1,344 @@
+"""`cp.async` of threads, bulk copies, tensor copies, and their groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tir_mlir.ptx.copies import ArriveOn, BulkCopy, ThreadCopies
+from tir_mlir.ptx.instructions.mbarriers import groups, shared_address
+from tir_mlir.ptx.instructions.rows import Row, bad, words
+from tir_mlir.ptx.order import CLOCK, PLACE
+from tir_mlir.ptx.registers import Lanes, vector
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.machine import Machine
+    from tir_mlir.ptx.parser import Instruction
+
+
+def _sizes(machine: Machine, ins: Instruction) -> tuple[int, Any]:
+    """The bytes that a `cp.async` writes, and how many of them it reads (None: all)."""
+    size = int(ins.operands[2])
+    if size not in (4, 8, 16) or "cg" in ins.parts and size != 16:
+        bad(ins, f"the size {size}")
+    has_length = len(ins.operands) > 3 and "L2::cache_hint" not in ins.parts
+    return size, machine.registers.read(ins.operands[3], "u32", ins) if has_length else None
+
+
+def _copy(machine: Machine, ins: Instruction) -> Any:
+    """`cp.async.ca/cg.shared.global [to], [from], size{, bytes read}`."""
+    target, source = shared_address(machine, ins, ins.operands[0]), machine.registers.address(ins.operands[1], ins)
+    size, length = _sizes(machine, ins)
+    pc = machine.place(ins)
+    shared, memory = machine.spaces["shared"], machine.spaces["global"]
+    count_shared, count_global = (machine.report.access(ins, s, size) for s in ("shared", "global"))
+    order = machine.copies.order
+
+    def run(on: Lanes) -> None:
+        lanes = machine.own[on]
+        to, start = target(on), source(on)
+        at = shared.flat(on, to, size, "copies to")
+        taken = np.full(len(lanes), size) if length is None else length(on).astype(np.int64)
+        reads = taken > 0
+        read_from = np.zeros(len(lanes), np.int64)
+        if reads.any():
+            machine.active = lanes[reads]
+            read_from[reads] = memory.flat(lanes[reads], start[reads], size, "copies")
+            assert memory.shadow is not None
+            memory.shadow.read(lanes[reads], read_from[reads], size, pc)
+            count_global(lanes[reads], start[reads])
+        machine.active = on
+        group = machine.copies.open[lanes]
+        block = order.block_of[lanes].astype(np.int64)
+        column = block * order.count + order.copies + order.thread_of[lanes]
+        assert shared.shadow is not None
+        shared.shadow.write(on, at, size, pc, ((group + 1) << CLOCK) + (pc << PLACE) + column)
+        count_shared(on, to)
+        state = {"at": at, "from": read_from, "taken": taken}
+
+        def land(ready: np.ndarray) -> None:
+            byte = np.arange(size)
+            rows = memory.data[np.minimum(state["from"][ready][:, None] + byte, len(memory.data) - 1)]
+            shared.data[state["at"][ready][:, None] + byte] = np.where(byte < state["taken"][ready][:, None], rows, 0)
+            for name, values in state.items():
+                state[name] = values[~ready]
+
+        machine.copies.threads.append(ThreadCopies(lanes, group, land))
+
+    return run
+
+
+def _commit(machine: Machine, ins: Instruction) -> Any:
+    def run(on: Lanes) -> None:
+        machine.copies.open[on] += 1
+
+    return run
+
+
+def _wait(machine: Machine, ins: Instruction) -> Any:
+    """`cp.async.wait_group n`: all but the last n groups have landed; `wait_all`: everything."""
+    keep = 0 if "wait_all" in ins.parts else int(ins.operands[0])
+    everything = "wait_all" in ins.parts
+
+    def run(on: Lanes) -> None:
+        if everything:
+            machine.copies.open[on] += 1
+        machine.copies.land_groups(machine.own[on], machine.copies.open[on] - keep)
+
+    return run
+
+
+def _arrive(machine: Machine, ins: Instruction) -> Any:
+    """`cp.async.mbarrier.arrive{.noinc}`: the thread arrives when its copies so far have landed."""
+    address = shared_address(machine, ins, ins.operands[0])
+    counted = "noinc" in ins.parts
+
+    def run(on: Lanes) -> None:
+        machine.copies.open[on] += 1
+        where = address(on)
+        for lanes, at in groups(machine, on, where):
+            barrier = machine.mbarriers.get(lanes, int(where[at[0]]))
+            if not counted:
+                barrier.pending += len(lanes)
+            machine.copies.arrivals.append(ArriveOn(lanes, machine.copies.open[lanes], barrier, True))
+
+    return run
+
+
+# --- bulk copies ---
+
+
+def _each_lane(machine: Machine, action: Callable[[int], None]) -> Any:
+    """An instruction that acts lane by lane."""
+
+    def run(on: Lanes) -> None:
+        for lane in machine.own[on].tolist():
+            action(lane)
+
+    return run
+
+
+def _bulk(machine: Machine, ins: Instruction) -> Any:
+    if "commit_group" in ins.parts:
+        return _each_lane(machine, machine.copies.commit_bulk)
+    if "wait_group" in ins.parts:
+        keep = int(ins.operands[0])
+        return _each_lane(machine, lambda lane: machine.copies.wait_bulk(lane, keep))
+    if "prefetch" in ins.parts:
+        return lambda on: None
+    spaces = [p.split("::")[0] for p in ins.parts if p.split("::")[0] in ("shared", "global")]
+    if "tensor" in ins.parts:
+        return _tensor_in(machine, ins) if spaces[0] == "shared" else _tensor_out(machine, ins)
+    return _bulk_in(machine, ins) if spaces[0] == "shared" else _bulk_out(machine, ins)
+
+
+def _into_shared(
+    machine: Machine,
+    ins: Instruction,
+    lane: np.ndarray,
+    mbarrier: int,
+    at: np.ndarray,
+    source: np.ndarray,
+    inside: np.ndarray,
+    unit: int,
+) -> None:
+    """A copy of elements of `unit` bytes from flat global positions (zeros unless inside) to flat shared ones."""
+    copies, order, pc = machine.copies, machine.copies.order, machine.place(ins)
+    shared, memory = machine.spaces["shared"], machine.spaces["global"]
+    barrier = machine.mbarriers.get(lane, mbarrier)
+    stamp = order.agent_stamp(int(lane[0]), barrier.column, barrier.completed + 1, pc)
+    assert shared.shadow is not None and memory.shadow is not None
+    machine.active = np.repeat(lane, inside.sum())
+    if inside.any():
+        memory.shadow.read(machine.active, source[inside], unit, pc)
+    first = at[np.arange(0, len(at), max(1, 16 // unit))] & -16
+    machine.active = np.repeat(lane, len(first))
+    shared.shadow.write(machine.active, first, 16, pc, stamp)
+    byte = np.arange(unit)
+
+    def land() -> None:
+        rows = memory.data[np.where(inside, source, 0)[:, None] + byte]
+        shared.data[at[:, None] + byte] = np.where(inside[:, None], rows, 0)
+
+    copies.bulk.append(BulkCopy(barrier, len(at) * unit, land, ins.text, ins.line))
+
+
+def _aligned(machine: Machine, lane: np.ndarray, address: int, unit: int, what: str) -> None:
+    if address % unit:
+        machine.fault(
+            f"thread {machine.thread(lane, 0)} copies {what} {machine.spaces['shared'].where(address)}, which is not "
+            f"aligned to {unit} bytes", "alignment", lane, 0,
+        )  # fmt: skip
+
+
+def _tensor_operand(operand: str) -> tuple[str, list[str]]:
+    """`[map, {x, y}]` -> the address `[map]` and the coordinates."""
+    match = re.match(r"\[\s*([^,\s]+)\s*,\s*(\{.*?\})\s*\]$", operand)
+    assert match is not None, operand
+    return f"[{match.group(1)}]", vector(match.group(2))
+
+
+def _map(machine: Machine, lane: np.ndarray, address: int, rank: int) -> Any:
+    found = machine.tensor_maps.get(address)
+    if found is None:
+        machine.fault(
+            f"thread {machine.thread(lane, 0)} copies by the tensor map at {address:#x}; the arguments have none there",
+            "bounds", lane, 0,
+        )  # fmt: skip
+    if len(found[0].box) != rank:
+        machine.fault(f"the tensor map has {len(found[0].box)} dimensions, the copy {rank}", "instruction", lane, 0)
+    return found
+
+
+def _tensor_in(machine: Machine, ins: Instruction) -> Any:
+    """`cp.async.bulk.tensor.2d.shared.global.mbarrier [to], [map, {x, y}], [mbarrier]`."""
+    if {"im2col", "gather4", "multicast::cluster"} & set(ins.parts):
+        bad(ins, "this mode")
+    target, mbarrier = (shared_address(machine, ins, ins.operands[i]) for i in (0, 2))
+    name, names = _tensor_operand(ins.operands[1])
+    where = machine.registers.address(name, ins)
+    coordinates = [machine.registers.read(c, "s32", ins) for c in names]
+
+    def run(on: Lanes) -> None:
+        lanes, to, bars, maps = machine.own[on], target(on), mbarrier(on), where(on)
+        places = [c(on) for c in coordinates]
+        for k in range(len(lanes)):
+            lane = lanes[k : k + 1]
+            tensor, start = _map(machine, lane, int(maps[k]), len(names))
+            _aligned(machine, lane, int(to[k]), 128, "a tile to")
+            offset, inside = tensor.tile([int(c[k]) for c in places])
+            every = tensor.places(int(to[k]))
+            at = machine.spaces["shared"].flat(np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies to")
+            _into_shared(machine, ins, lane, int(bars[k]), at, start + offset, inside, tensor.array.itemsize)
+
+    return run
+
+
+def _bulk_in(machine: Machine, ins: Instruction) -> Any:
+    """`cp.async.bulk.shared.global.mbarrier [to], [from], bytes, [mbarrier]`."""
+    target, mbarrier = (shared_address(machine, ins, ins.operands[i]) for i in (0, 3))
+    source = machine.registers.address(ins.operands[1], ins)
+    size = machine.registers.read(ins.operands[2], "u32", ins)
+
+    def run(on: Lanes) -> None:
+        lanes, to, start, count, bars = machine.own[on], target(on), source(on), size(on), mbarrier(on)
+        for k in range(len(lanes)):
+            lane, n = lanes[k : k + 1], int(count[k])
+            _check_size(machine, lane, n)
+            every = np.repeat(lane, n // 16)
+            step = np.arange(0, n, 16)
+            at = machine.spaces["shared"].flat(every, int(to[k]) + step, 16, "copies to")
+            read = machine.spaces["global"].flat(every, int(start[k]) + step, 16, "copies")
+            _into_shared(machine, ins, lane, int(bars[k]), at, read, np.ones(len(at), np.bool_), 16)
+
+    return run
+
+
+def _check_size(machine: Machine, lane: np.ndarray, size: int) -> None:
+    if size % 16 or size <= 0:
+        machine.fault(f"a bulk copy of {size} bytes: it has to be a multiple of 16", "alignment", lane, 0)
+
+
+def _out_of_shared(machine: Machine, ins: Instruction, lane: np.ndarray, at: np.ndarray, target: np.ndarray,
+                   inside: np.ndarray, unit: int) -> None:  # fmt: skip
+    """A copy from flat shared positions to flat global ones, which joins the bulk group of the thread."""
+    copies, order, pc = machine.copies, machine.copies.order, machine.place(ins)
+    shared, memory = machine.spaces["shared"], machine.spaces["global"]
+    assert shared.shadow is not None and memory.shadow is not None
+    byte = np.arange(unit)
+    reduce = next((p for p in ins.parts if p in ("add", "min", "max")), None) if ins.parts[1] == "reduce" else None
+
+    def land() -> None:
+        rows = shared.data[at[inside][:, None] + byte]
+        where = target[inside][:, None] + byte
+        if reduce:
+            type_ = (
+                machine.dtype(ins.parts[-1]) if ins.parts[-1] in ("f32", "f64", "u32", "s32", "u64", "f16") else None
+            )
+            if type_ is None:
+                bad(ins, "the type")
+            old = memory.data[where].view(type_)
+            function = {"add": np.add, "min": np.minimum, "max": np.maximum}[reduce]
+            rows = function(old, rows.view(type_)).view(np.uint8)
+        memory.data[where] = rows
+
+    group = copies.issue_bulk(int(lane[0]), land)
+    column = order.groups + int(order.thread_of[lane[0]])
+    stamp = order.agent_stamp(int(lane[0]), column, group, pc)
+    first = at[np.arange(0, len(at), max(1, 16 // unit))] & -16
+    machine.active = np.repeat(lane, len(first))
+    shared.shadow.visible(machine.active, first, 16)
+    shared.shadow.read(machine.active, first, 16, pc, stamp)
+    machine.active = np.repeat(lane, int(inside.sum()))
+    if reduce:
+        memory.shadow.change(machine.active, target[inside], unit, pc)
+    else:
+        memory.shadow.write(machine.active, target[inside], unit, pc, stamp)
+
+
+def _tensor_out(machine: Machine, ins: Instruction) -> Any:
+    """`cp.async.bulk.tensor.2d.global.shared.bulk_group [map, {x, y}], [from]`."""
+    name, names = _tensor_operand(ins.operands[0])
+    where, source = machine.registers.address(name, ins), shared_address(machine, ins, ins.operands[1])
+    coordinates = [machine.registers.read(c, "s32", ins) for c in names]
+
+    def run(on: Lanes) -> None:
+        lanes, start, maps = machine.own[on], source(on), where(on)
+        places = [c(on) for c in coordinates]
+        for k in range(len(lanes)):
+            lane = lanes[k : k + 1]
+            tensor, begin = _map(machine, lane, int(maps[k]), len(names))
+            _aligned(machine, lane, int(start[k]), 128, "a tile from")
+            offset, inside = tensor.tile([int(c[k]) for c in places])
+            every = tensor.places(int(start[k]))
+            at = machine.spaces["shared"].flat(np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies")
+            _out_of_shared(machine, ins, lane, at, begin + offset, inside, tensor.array.itemsize)
+
+    return run
+
+
+def _bulk_out(machine: Machine, ins: Instruction) -> Any:
+    """`cp.async.bulk.global.shared.bulk_group [to], [from], bytes`."""
+    target, source = machine.registers.address(ins.operands[0], ins), shared_address(machine, ins, ins.operands[1])
+    size = machine.registers.read(ins.operands[2], "u32", ins)
+    unit = 4 if ins.parts[1] == "reduce" else 16
+
+    def run(on: Lanes) -> None:
+        lanes, to, start, count = machine.own[on], target(on), source(on), size(on)
+        for k in range(len(lanes)):
+            lane, n = lanes[k : k + 1], int(count[k])
+            _check_size(machine, lane, n)
+            step = np.arange(0, n, unit)
+            every = np.repeat(lane, len(step))
+            at = machine.spaces["shared"].flat(every, int(start[k]) + step, unit, "copies")
+            write = machine.spaces["global"].flat(every, int(to[k]) + step, unit, "copies to")
+            _out_of_shared(machine, ins, lane, at, write, np.ones(len(at), np.bool_), unit)
+
+    return run
+
+
+def _cp(machine: Machine, ins: Instruction) -> Any:
+    if "bulk" in ins.parts:
+        return _bulk(machine, ins)
+    if "mbarrier" in ins.parts:
+        return _arrive(machine, ins)
+    if "commit_group" in ins.parts:
+        return _commit(machine, ins)
+    if "wait_group" in ins.parts or "wait_all" in ins.parts:
+        return _wait(machine, ins)
+    return _copy(machine, ins)
+
+
+ASYNC_COPY_ROWS = {
+    "cp": Row(
+        _cp,
+        words(
+            "async reduce bulk tensor prefetch 1d 2d 3d 4d 5d tile ca cg shared shared::cta shared::cluster "
+            "global mbarrier mbarrier::complete_tx::bytes bulk_group commit_group wait_group wait_all read arrive noinc add min max "
+            "L2::cache_hint L2::64B L2::128B L2::256B im2col gather4 multicast::cluster"
+        ),
+    )
+}
