@@ -91,7 +91,7 @@ NVVM_PASSES = (
     "math-extend-to-supported-types{target-type=f32}",
     "tir-lower-math-polynomials",
     "tir-lower-gpu-math",  # what has no polynomial
-    "tir-lower-gpu-registers",  # while loops are loops, and buffers have names
+    "tir-lower-gpu-unroll-locals",  # while loops are loops, and buffers have names
     "tir-lower-extrema",  # before arith-expand turns them into selects
     "gpu.module(arith-expand,convert-math-to-llvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
     "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse,"

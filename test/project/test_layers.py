@@ -64,6 +64,7 @@ PARTS: dict[str, str] = {
     "passes.lower": ".",
     "passes.lower.blocks": "lower",
     "passes.lower.gpu": "lower lower.memory lower.vector",
+    "passes.lower.gpu.nvvm": "lower lower.llvm",
     "passes.lower.llvm": "lower",
     "passes.lower.loops": "lower lower.memory",
     "passes.lower.memory": "lower lower.blocks",

@@ -15,7 +15,9 @@ _MARK = "llvm.loop_annotation"
 _FULL = "#llvm.loop_annotation<unroll = <full = true>>"
 
 
-@lowering("tir-lower-gpu-registers", "Tell LLVM to unroll the loops that index local buffers, which become registers")
+@lowering(
+    "tir-lower-gpu-unroll-locals", "Tell LLVM to unroll the loops that index local buffers, which become registers"
+)
 def run(module: ir.Module) -> None:
     """Mark each loop with constant bounds on which the index of an access to a local buffer depends.
 

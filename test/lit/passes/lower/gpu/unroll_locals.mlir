@@ -1,4 +1,4 @@
-// RUN: tir-opt --tir-lower-gpu-registers --split-input-file --verify-diagnostics %s | FileCheck %s
+// RUN: tir-opt --tir-lower-gpu-unroll-locals --split-input-file --verify-diagnostics %s | FileCheck %s
 
 // The loops that index a local buffer are unrolled; the one around them is not.
 // CHECK-LABEL: gpu.func @marked

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import dtypes, walk
-from tir_mlir.passes.lower.gpu import double_functions
+from tir_mlir.passes.lower.gpu.nvvm import double_functions
 from tir_mlir.passes.lower.llvm import math_polynomials
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import location_text, lowering

@@ -1,0 +1,1 @@
+"""Kernels to the llvm and nvvm dialects: math functions, local buffers in registers."""
