@@ -63,6 +63,12 @@ def _intrinsics() -> Any:
     return intrin
 
 
+def _machine() -> Any:
+    from tir_mlir.ptx import program
+
+    return program
+
+
 def _intrinsic_checks() -> Any:
     from tir_mlir.intrin import check
 
@@ -71,7 +77,9 @@ def _intrinsic_checks() -> Any:
 
 __path__ = sources.SEARCHED
 moved.install()
-on_demand.provide(graphs=_graphs, operators=_operators, intrinsics=_intrinsics, intrinsic_checks=_intrinsic_checks)
+on_demand.provide(
+    graphs=_graphs, operators=_operators, intrinsics=_intrinsics, machine=_machine, intrinsic_checks=_intrinsic_checks
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 - graphs: `tir_mlir.graph.script.reader`, by which `script` has `@R.function` and modules with graphs
 - operators: `tir_mlir.graph.operators`, which the printer of graphs asks
 - intrinsics: `tir_mlir.intrin`, by which `dialect.computation` has the built-in intrinsics
+- machine: `tir_mlir.ptx.program`, which runs the kernels of a library
 - intrinsic_checks: `tir_mlir.intrin.check`, which runs their implementations
 """
 

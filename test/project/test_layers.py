@@ -22,13 +22,13 @@ PACKAGES: dict[str, str] = {
     "errors": "dialect.diagnostics",
     "target": "dialect.diagnostics",
     "passes": "dialect",
-    "runtime": "dialect sources target",
-    "ptx": "dialect.diagnostics errors runtime.drivers",
+    "runtime": "dialect on_demand sources target",
+    "ptx": "dialect.diagnostics errors runtime",
     "gpu_build": "dialect passes.lower runtime target",
     "build": "dialect gpu_build passes.lower runtime target",
     "equivalence": "dialect passes.lower runtime",
     "script": "dialect on_demand passes.linalg runtime.tools target",
-    "interpreter": "dialect equivalence passes.lower runtime.call script",
+    "interpreter": "build dialect equivalence passes.lower ptx runtime.call script target",
     "te": "dialect script",
     "topi": "dialect te",
     "visual": "dialect script",
@@ -40,7 +40,7 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence interpreter passes.linalg passes.lower runtime schedule schedules script sources "
         "target te topi visual"
     ),
-    "tir_mlir": "build dialect graph interpreter intrin moved on_demand runtime schedule script sources",  # its front
+    "tir_mlir": "build dialect graph interpreter intrin moved on_demand ptx runtime schedule script sources",  # its front
     "examples": "build runtime.kernels script tir_mlir",
     "opt": "dialect graph passes runtime schedule script target tir_mlir",
     "tune": (

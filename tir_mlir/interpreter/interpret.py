@@ -33,6 +33,7 @@ from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import array_of, is_float, numbers
 from tir_mlir.interpreter.memory import Memory, View, row_major, shown
+from tir_mlir.interpreter.on_machine import run_kernels
 from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
 from tir_mlir.interpreter.ops.vector_memory import Lanes
 from tir_mlir.interpreter.poison import POISON, is_poison
@@ -98,8 +99,9 @@ def interpret(
     unset: Sequence[str] = (),
     breakpoints: Mapping[str, Any] | Sequence[str] = (),
     kernels: Mapping[str, Callable[..., Any]] | None = None,
+    target: Any = None,
     **named: Any,
-) -> Report:
+) -> Any:
     """Run a program in Python with every access checked. Results are stored in the arrays; returns the counts.
 
     `program`: a module, function, Schedule, ir.Module, or text of TVMScript or MLIR, at any stage before the llvm
@@ -111,15 +113,20 @@ def interpret(
     `breakpoints`: names of blocks to stop before, or {name: condition over the iters}, besides `breakpoint()` in
     blocks. `kernels`: external functions by name, which take pointers (`p.view(shape, strides)`) and numbers; by
     default a kernel is executed as the description of its intrinsic.
+    `target`: a GPU, "cuda", "nvidia/nvidia-a100" or CUDA("sm_80"): the program is built for it, and its kernels run on
+    the PTX machine, which checks them thread by thread; returns its counts, as `Library.report` does.
 
-    Errors: ArgumentError; NotInterpreted for an unsupported op; OutOfBoundsError, UnwrittenError, RaceError,
-    AssumptionError, ArithmeticStop with function, block, loop values, and the element.
+    Errors: ArgumentError; PtxError for what the machine finds; NotInterpreted for an unsupported op; OutOfBoundsError,
+    UnwrittenError, RaceError, AssumptionError, ArithmeticStop with function, block, loop values, and the element.
     """
     start = time.perf_counter()
     with entered():
         module = module_of(program)
         signature = _wanted(signatures(module), name)
         func = next(f for f in funcs(module) if f.name == signature.name)
+        if target is not None:
+            ordered, options = by_position(signature, arrays, named), {"exact": exact, "strict": strict, "unset": unset}
+            return run_kernels(module, signature, ordered, target, **options, breakpoints=breakpoints, kernels=kernels)
         points = _breakpoints(module, breakpoints)
         unknown = set(unset) - {p.name for p in signature.params}
         if unknown:
@@ -233,7 +240,7 @@ def _only_memrefs(module: ir.Module) -> None:
 # --- arguments of a call as memory of the interpreter, and results as arrays ------------------------------------------
 
 
-OPTIONS = ("name", "exact", "strict", "unset", "breakpoints", "kernels")
+OPTIONS = ("name", "exact", "strict", "unset", "breakpoints", "kernels", "target")
 """The options of `interpret`."""
 WIDE = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 

