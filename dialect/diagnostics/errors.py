@@ -208,8 +208,8 @@ class StepError(ScheduleError):
 
 
 class ForkError(TirError, RuntimeError):
-    """A forked process that cannot use MLIR, since another thread was inside it at the time of the fork, or the GPU that
-    its parent used."""
+    """A forked process that cannot use MLIR, since another thread was inside it at the time of the fork, or the GPU
+    that its parent used."""
 
 
 class LoweringError(TirError):

@@ -40,7 +40,8 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence interpreter passes.linalg passes.lower runtime schedule schedules script sources "
         "target te topi visual"
     ),
-    "tir_mlir": "build dialect graph interpreter intrin moved on_demand ptx runtime schedule script sources",  # its front
+    # the front of the package
+    "tir_mlir": "build dialect graph interpreter intrin moved on_demand ptx runtime schedule script sources",
     "examples": "build runtime.kernels script tir_mlir",
     "opt": "dialect graph passes runtime schedule script target tir_mlir",
     "tune": (
