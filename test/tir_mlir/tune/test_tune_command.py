@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir.errors import TuneError
-from tir_mlir.tune import tune_command
+from tir_mlir.tune import __main__ as tune_command
+from tir_mlir.tune.__main__ import main, options_of, parser, program_of, selected
 from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
-from tir_mlir.tune.tune_command import main, options_of, parser, program_of, selected
 
 PROGRAM = """
 from tir_mlir.script import ir as I, tir as T

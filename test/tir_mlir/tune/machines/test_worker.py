@@ -9,10 +9,10 @@ from harness.searches import Copy, Silent, three_by_four
 
 from tir_mlir import tune
 from tir_mlir.errors import TuneError, TuneWarning
+from tir_mlir.tune.__main__ import main
 from tir_mlir.tune.machines.worker import Worker
 from tir_mlir.tune.search.ledger import OWNER, open_storage
 from tir_mlir.tune.search.study_settings import SETTINGS
-from tir_mlir.tune.tune_command import main
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ from programs.products import product
 
 from tir_mlir import tune
 from tir_mlir.errors import TuneWarning
+from tir_mlir.tune.__main__ import main
 from tir_mlir.tune.machines.worker import Worker
 from tir_mlir.tune.search.ledger import OUTCOME, open_storage
-from tir_mlir.tune.tune_command import main
 
 pytestmark = [pytest.mark.slow, sshd.missing]
 
