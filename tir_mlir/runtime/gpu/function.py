@@ -49,12 +49,48 @@ class LoadedCode:
 @dataclass
 class _Ready:
     """A call that is prepared: for each launch its launcher, the words of its arguments with 0 for what varies, and
-    what goes where: (position, source); the bytes of temporaries; the same for native code, once it knows the call."""
+    what goes where: (position, source); the same for native code, by the function that says the stream."""
 
     driver: Driver
     call: PreparedCall
     launches: list[tuple[Launcher, list[int], list[tuple[int, Memory | Scalar]]]] = field(default_factory=list)
-    native: Kernels | None = None
+    native: dict[int, Kernels] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of a function on a device: its stream, the address of each buffer by number of its parameter, the values
+    of the scalars."""
+
+    name: str
+    ready: _Ready
+    device: int
+    stream: int
+    starts: Mapping[int, int]
+    values: Sequence[Any]
+
+    def start(self) -> None:
+        """Start the kernels, with memory for the buffers of the function."""
+        driver, memory = self.ready.driver, []
+        for native in self.ready.native.values():
+            if native.status:
+                driver.raise_status(native.status, f"{self.name}, after its first kernel")
+        try:
+            for size in self.ready.call.temporaries:
+                memory.append(driver.allocate(self.device, size, self.stream))
+            for launcher, template, varying in self.ready.launches:
+                words = template.copy()
+                for position, source in varying:
+                    words[position] = self._word(source, memory)
+                launcher(self.stream, words)
+        finally:
+            for address in memory:
+                driver.free(self.device, address, self.stream)
+
+    def _word(self, source: Memory | Scalar, memory: Sequence[int]) -> int:
+        if isinstance(source, Scalar):
+            return bits_of(source.dtype, self.values[source.number])
+        return memory[source.number] if source.is_temporary else self.starts[source.number]
 
 
 class DeviceFunction:
@@ -77,19 +113,26 @@ class DeviceFunction:
 
     def run(self, driver: Driver, args: Sequence[Any]) -> None:
         """Check the arguments and start the kernels on the device and stream of the arrays."""
+        with self._inside(driver, args) as (call, packed, is_copied):
+            if is_copied and not driver.is_machine:
+                self._warn_of_copies(args)
+            call.start()
+            if not is_copied and self._plans is not None:
+                self._learn(self._plans, call.ready, packed, args, call.device)
+
+    @contextmanager
+    def _inside(self, driver: Driver, args: Sequence[Any]) -> Iterator[tuple[_Call, Packed, bool]]:
+        """A call with these arguments, checked, and whether some are copied: they are on the device in this context."""
         refuse_count(self.signature, len(args))
-        device, stream, copied = self._packer.device(driver, args)
+        device, stream, is_copied = self._packer.device(driver, args)
         arrays, owners = self._packer.in_place(args, stream)
         packed = self._packer.pack(arrays)
-        if copied and not driver.is_machine:
-            self._warn_of_copies(args)
         with _copies(driver, device, stream, packed, args) as starts:
-            self._check_alignments(starts)
+            for number, alignment in self._alignments.items():
+                self._packer.check_alignment(number, starts[number], alignment)
             ready = self._prepared(driver, device, packed)
-            self._start(ready, device, stream, starts, packed.values)
-        if not copied and self._plans is not None:
-            self._learn(self._plans, ready, packed, args, device)
-        del owners
+            yield _Call(self.name, ready, device, stream, starts, packed.values), packed, is_copied
+        del owners  # they keep the arrays alive
 
     def _learn(self, plans: fast_entry.Plans, ready: _Ready, packed: Packed, args: Sequence[Any], device: int) -> None:
         """Let later calls with such arguments start the kernels without Python, where the tensors' package lends them
@@ -101,34 +144,30 @@ class DeviceFunction:
         sources = [lent_tensors.source(value, array, (tensors.CUDA, device)) for value, array in values]
         if not sources or not all(s.exchange and s.current_stream for s in sources):
             return
-        if ready.native is None:
+        current_stream = sources[0].current_stream
+        if current_stream not in ready.native:
             parts = zip(ready.launches, [c for c in ready.call.launches if c.blocks], strict=True)
             launches = [(launcher.handle, part.launch, part.arguments) for (launcher, _, _), part in parts]
-            ready.native = Kernels(native, (tensors.CUDA, device), sources[0].current_stream, launches)
-        plans.add(packed, sources, ready.native.address, self._alignments)
+            ready.native[current_stream] = Kernels(native, (tensors.CUDA, device), current_stream, launches)
+        plans.add(packed, sources, ready.native[current_stream].address, self._alignments)
 
     def seconds(self, args: Sequence[Any], number: int = 1, repeat: int = 1) -> list[float]:
         """The mean seconds of a call on the device, by events around `number` calls, `repeat` times, after one call.
-
-        Raises DeviceError where no GPU runs the kernels, and for NumPy arrays, whose copies would be timed.
-        """
+        NumPy arrays are copied before and after. Raises DeviceError where no GPU runs the kernels."""
         driver = active()
         if driver.is_machine:
             raise DeviceError(
                 f"{self.name}: the kernels run on {driver.name}, whose time says nothing about a GPU; "
                 "fix: time them where there is one"
             )
-        refuse_count(self.signature, len(args))
-        device, stream, copied = self._packer.device(driver, args)
-        if copied:
-            raise DeviceError(f"{self.name}: a NumPy array is copied in each call; fix: time it on arrays of the GPU")
-        self(*args)
+        with self._inside(driver, args) as (call, _, _):
+            call.start()
 
-        def calls() -> None:
-            for _ in range(number):
-                self(*args)
+            def calls() -> None:
+                for _ in range(number):
+                    call.start()
 
-        return [each / number for each in driver.seconds(device, stream, [calls] * repeat)]
+            return [each / number for each in driver.seconds(call.device, call.stream, [calls] * repeat)]
 
     def __repr__(self) -> str:
         return f"<compiled {self.signature}, kernels for {self.code.code.chip}>"
@@ -163,31 +202,6 @@ class DeviceFunction:
         words = [0 if isinstance(a, (Memory, Scalar)) else a for a in prepared.arguments]
         varying = [(n, a) for n, a in enumerate(prepared.arguments) if isinstance(a, (Memory, Scalar))]
         return driver.launcher(module, prepared.launch), words, varying
-
-    # -- each call -----------------------------------------------------------------------------------------------------
-
-    def _start(self, ready: _Ready, device: int, stream: int, starts: Mapping[int, int], values: Sequence[Any]) -> None:
-        driver, memory = ready.driver, []
-        if ready.native is not None and (status := ready.native.status):
-            driver.raise_status(status, f"{self.name}, after its first kernel")
-        try:
-            for size in ready.call.temporaries:
-                memory.append(driver.allocate(device, size, stream))
-            for launcher, template, varying in ready.launches:
-                words = template.copy()
-                for position, source in varying:
-                    if isinstance(source, Scalar):
-                        words[position] = bits_of(source.dtype, values[source.number])
-                    else:
-                        words[position] = memory[source.number] if source.is_temporary else starts[source.number]
-                launcher(stream, words)
-        finally:
-            for address in memory:
-                driver.free(device, address, stream)
-
-    def _check_alignments(self, starts: Mapping[int, int]) -> None:
-        for number, alignment in self._alignments.items():
-            self._packer.check_alignment(number, starts[number], alignment)
 
     def _warn_of_copies(self, args: Sequence[Any]) -> None:
         if self._warned:
