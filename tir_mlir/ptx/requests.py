@@ -22,7 +22,8 @@ def counter(row: AccessCount, size: int) -> Callable[[Any, np.ndarray], None]:
     def add(lanes: Any, address: np.ndarray) -> None:
         nonlocal last_lanes, pattern, result
         relative = address - (int(address[0]) & -unit)
-        same_lanes = lanes is last_lanes or (isinstance(lanes, slice) and lanes == last_lanes)
+        slices = isinstance(lanes, slice) and isinstance(last_lanes, slice)
+        same_lanes = lanes is last_lanes or (slices and lanes == last_lanes)
         if not (same_lanes and pattern is not None and np.array_equal(relative, pattern)):
             warps = _warps(lanes, len(address))
             result = count(warps, relative, size)

@@ -95,7 +95,8 @@ def _reach(conflict: Conflict, paths: _Paths) -> Iterator[tuple[ir.Block, range]
     """The bodies, and numbers of ops in them, before which a barrier surely runs between both accesses.
 
     After the first access, in a body around it, or before the second one, in a body around that; but inside the
-    iteration of the carrying loop, or between both in the body in which their ways part.
+    iteration of the carrying loop, or between both in the body in which their ways part. Anywhere in the body of the
+    carrying loop if a whole iteration is between.
     """
     first, second = paths.of(conflict.first.access.op), paths.of(conflict.second.access.op)
     last = {body: len(body.operations) for body in (*first, *second)}
@@ -108,6 +109,9 @@ def _reach(conflict: Conflict, paths: _Paths) -> Iterator[tuple[ir.Block, range]
     else:
         inner_first = [body for body in first if conflict.carrier in paths.loops(body)]
         inner_second = [body for body in second if conflict.carrier in paths.loops(body)]
+    if conflict.far and conflict.carrier is not TEXTUAL:
+        body = conflict.carrier.regions[0].blocks[0]  # type: ignore[union-attr]
+        yield body, range(len(body.operations))
     for body in inner_first:
         yield body, range(first[body] + 1, last[body])
     for body in inner_second:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import AccessRelation, conflicting, relations_of, same_element
+from tir_mlir.dialect.analysis import AccessRelation, access_domain, conflicting, same_element
+from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
@@ -33,21 +34,22 @@ class SharedAccess(AccessRelation):
 @dataclass(frozen=True)
 class Conflict:
     """`first` and then `second` touch one element, in two threads of one block; `carrier` is the loop whose iterations
-    they differ in, None (`TEXTUAL`) if they are in one iteration of all loops around both."""
+    they differ in, None (`TEXTUAL`) if they are in one iteration of all loops around both. `far`: there is at least one
+    iteration of the carrier between."""
 
     first: SharedAccess
     second: SharedAccess
     carrier: ir.Operation | None
     pairs: isl.Map
+    far: bool = False
 
 
 def shared_accesses(nest: KernelNest) -> list[list[SharedAccess]]:
     """The accesses of a kernel by buffer, for buffers that it writes and that are not private to a thread."""
     groups: dict[ir.Value, list[SharedAccess]] = {}
-    for touch in relations_of(nest.root):
-        buffer = Buffer(touch.access.buffer)
-        if owner_of(buffer) != THREAD:
-            groups.setdefault(touch.access.buffer, []).append(SharedAccess(touch.access, touch.dom))
+    for access in accesses(nest.root):
+        if owner_of(Buffer(access.buffer)) != THREAD:
+            groups.setdefault(access.buffer, []).append(SharedAccess(access, access_domain(access)))
     return [group for group in groups.values() if any(t.access.is_write for t in group)]
 
 
@@ -57,16 +59,29 @@ def conflicts(nest: KernelNest) -> list[Conflict]:
     Errors: LoweringError for two threads that touch one element at one time, and for two blocks that touch one.
     """
     result: list[Conflict] = []
+    meetings: dict[tuple[Hashable, Hashable], isl.Map | None] = {}  # an unrolled body has many equal accesses
     for group in shared_accesses(nest):
         for a, b in conflicting(group):
+            key = _key(a), _key(b)
             with question(f"which threads touch one element of {Buffer(a.access.buffer).name}"):
-                both = same_element(a, b)
-                if owner_of(Buffer(a.access.buffer)) == DEVICE and nest.blocks:
-                    _refuse_blocks(nest, a, b, both)
-                both = both.intersect(_threads_differ(nest, a, b))
-                if not both.is_empty():
+                if key not in meetings:
+                    meetings[key] = _two_threads(nest, a, b)
+                if (both := meetings[key]) is not None:
                     result += _ordered(nest, a, b, both)
     return result
+
+
+def _key(touch: SharedAccess) -> Hashable:
+    return touch.access.op.block, touch.access.buffer, touch.access.kind, *touch.access.indices
+
+
+def _two_threads(nest: KernelNest, a: SharedAccess, b: SharedAccess) -> isl.Map | None:
+    """{ iteration of a -> iteration of b } in two threads of a block, at one element; None if there are none."""
+    both = same_element(a, b)
+    if owner_of(Buffer(a.access.buffer)) == DEVICE and nest.blocks:
+        _refuse_blocks(nest, a, b, both)
+    both = both.intersect(_threads_differ(nest, a, b))
+    return None if both.is_empty() else both
 
 
 def _refuse_blocks(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) -> None:
@@ -83,7 +98,7 @@ def _ordered(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) 
             before, after = (t.dom.index_of(Loop(loop).var) for t in (a, b))
             carried = both.order_lt(dim_type.in_, before, dim_type.out, after)
             if not carried.is_empty():
-                yield Conflict(a, b, loop, carried)
+                yield Conflict(a, b, loop, carried, _is_far(carried, before, after))
             both = both.equate(dim_type.in_, before, dim_type.out, after)
         else:
             yield Conflict(a, b, loop, both)  # a loop over data: any of its iterations
@@ -94,6 +109,15 @@ def _ordered(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) 
         raise LoweringError(meeting(nest, a, b, both, "two threads", "no barrier can come between"))
     if first < second:
         yield Conflict(a, b, TEXTUAL, both)
+
+
+def _is_far(carried: isl.Map, before: int, after: int) -> bool:
+    """Whether no pair is in consecutive iterations."""
+    space = carried.get_space()
+    step = isl.Constraint.alloc_equality(isl.LocalSpace.from_space(space))
+    step = step.set_coefficient_val(dim_type.in_, before, isl.Val(-1))
+    step = step.set_coefficient_val(dim_type.out, after, isl.Val(1)).set_constant_val(isl.Val(-1))
+    return carried.add_constraint(step).is_empty()
 
 
 def common_loops(nest: KernelNest, a: SharedAccess, b: SharedAccess) -> list[ir.Operation]:

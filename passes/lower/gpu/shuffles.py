@@ -197,14 +197,19 @@ class Group:
         with create.at_end(first):
             create.store(value, slots, [thread // self.warp])
         start = thread // (self.warp * warps) * warps
-        if warps & (warps - 1) == 0:
-            return self._shuffled(create.load(slots, [start + lane % warps]), warps)
-        parts = [create.load(slots, [start + n]) for n in range(warps)]
-        while len(parts) > 1:
-            half = len(parts) // 2
-            pairs = zip(parts[:half], parts[half : 2 * half], strict=True)
-            parts = [self.combine(a, b) for a, b in pairs] + parts[2 * half :]
-        return parts[0]
+        lanes = 1 << (warps - 1).bit_length()
+        if lanes > self.warp:
+            at = location_text(self.combiner)
+            raise LoweringError(f"{at}: {warps} warps combine a value, more than a warp has threads")
+        own = lane % lanes
+        if lanes == warps:
+            return self._shuffled(create.load(slots, [start + own]), lanes)
+        choice = create.guard([Constraint(warps - 1 - own)], results=[value.type], has_else=True)
+        with ir.InsertionPoint(choice.regions[0].blocks[0]):
+            affine.yield_([create.load(slots, [start + own])])
+        with ir.InsertionPoint(choice.regions[1].blocks[0]):
+            affine.yield_([arith.constant(value.type, identity(self.combiner.name, value.type))])
+        return self._shuffled(choice.results[0], lanes)
 
     def _tree(self, value: ir.Value, inner: Sequence[Loop], count: int) -> ir.Value:
         """Combine in shared memory: the upper half of what is left is added to the lower half, until one is left."""
