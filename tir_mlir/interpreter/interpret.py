@@ -123,27 +123,33 @@ def interpret(
     with entered():
         module = module_of(program)
         signature = _wanted(signatures(module), name)
-        func = next(f for f in funcs(module) if f.name == signature.name)
         if target is not None:
             ordered, options = by_position(signature, arrays, named), {"exact": exact, "strict": strict, "unset": unset}
             return run_kernels(module, signature, ordered, target, **options, breakpoints=breakpoints, kernels=kernels)
-        points = _breakpoints(module, breakpoints)
-        unknown = set(unset) - {p.name for p in signature.params}
-        if unknown:
+        if unknown := set(unset) - {p.name for p in signature.params}:
             raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
         arguments = Arguments(signature, by_position(signature, arrays, named), exact, unset)
+        points = _breakpoints(module, breakpoints)
         options = Options(exact, strict, aliased=arguments.aliased, breakpoints=points)
+        func = next(f for f in funcs(module) if f.name == signature.name)
         compiled = InterpretedProgram(module, func, options, kernels or {})
         names = [p.name for p in func.params]
+    report = _run(compiled, arguments, names)
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def _run(compiled: InterpretedProgram, arguments: Arguments, names: list[str]) -> Report:
+    """Run a program, and store its results. Raises UnwrittenError for an element that it leaves unset."""
+    name = arguments.signature.name
     compiled.show()
     compiled.run(arguments.values)
     if (unwritten := arguments.unwritten()) is not None:
-        raise _left(signature.name, *unwritten)
+        raise _left(name, *unwritten)
     arguments.write_back()
-    report = Report.of(signature.name, compiled.tally, names)
-    if exact:
+    report = Report.of(name, compiled.tally, names)
+    if arguments.exact:
         report.results = arguments.left()
-    report.seconds = time.perf_counter() - start
     return report
 
 

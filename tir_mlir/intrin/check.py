@@ -205,10 +205,15 @@ def fault(intrinsic: TensorIntrin) -> str | None:
         except InterpreterError as error:
             return None if module is modules[0] else f"the implementation fails: {error}"
         outputs.append(list(report.results.values()))
-    for param, want, got in zip(params[0], *outputs, strict=True):
-        if wrong := [index for index in np.ndindex(want.shape) if want[index] != got[index]]:
-            where = f"{param.name}[{', '.join(map(str, wrong[0]))}]"
-            return f"{where} is {got[wrong[0]]} in the implementation and {want[wrong[0]]} in the description"
+    return next(filter(None, map(_difference, params[0], *outputs)), None)
+
+
+def _difference(param: Any, wanted: np.ndarray, result: np.ndarray) -> str | None:
+    """The first element of a parameter in which the results differ."""
+    for index in np.ndindex(wanted.shape):
+        if wanted[index] != result[index]:
+            element = f"{param.name}[{', '.join(map(str, index))}]"
+            return f"{element} is {result[index]} in the implementation and {wanted[index]} in the description"
     return None
 
 

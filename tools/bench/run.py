@@ -129,7 +129,7 @@ def _plain(roofs: Roofs) -> dict[str, object]:
     }
 
 
-def _arguments(root: Path) -> argparse.Namespace:
+def _parser(root: Path) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bench", description="Compare tir_mlir with other libraries and the machine's roofline."
     )
@@ -165,6 +165,11 @@ def _arguments(root: Path) -> argparse.Namespace:
     )
     parser.add_argument("--costs", action="store_true", help="also measure the costs of tir_mlir itself")
     parser.add_argument("--out", type=Path, help="output file (default: build/bench.json, tune.json or models.json)")
+    return parser
+
+
+def _arguments(root: Path) -> argparse.Namespace:
+    parser = _parser(root)
     args = parser.parse_args()
     kind = "tune" if args.tune else "bench" if args.models is None else "models"
     args.out = args.out or root / "build" / f"{kind}.json"
