@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from harness import ROOT
@@ -15,6 +16,7 @@ from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.op_traits import OPS, Trait
 
 OP = re.compile(r"(affine|arith|math|memref|scf|vector|func|builtin)\.[a-z][\w.]*")
+QUOTED = re.compile(rf"""["']({OP.pattern}|load|store)["']""")
 TABLE = ROOT / "dialect" / "ir" / "op_traits.py"
 ALLOWED = {
     "dialect/ir/llvm_intrinsics.py": "what an intrinsic of LLVM computes, by its name",
@@ -47,9 +49,15 @@ def _is_table(node: ast.AST, parent: ast.AST) -> bool:
     return False
 
 
-def tables(path: Path) -> Iterator[str]:
+@cache
+def tables(path: Path) -> list[str]:
     """The places in a file with a table of ops, or with an op recognized by a part of its name."""
-    for parent in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    return list(_tables(path, text)) if QUOTED.search(text) else []
+
+
+def _tables(path: Path, text: str) -> Iterator[str]:
+    for parent in ast.walk(ast.parse(text)):
         if isinstance(parent, ast.Compare) and isinstance(parent.left, ast.Constant) and parent.left.value in _PARTS:
             if ast.unparse(parent.comparators[0]).endswith("name"):
                 yield f"{path.relative_to(ROOT)}:{parent.lineno}: {ast.unparse(parent)}"

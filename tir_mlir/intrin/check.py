@@ -205,10 +205,10 @@ def fault(intrinsic: TensorIntrin) -> str | None:
         except InterpreterError as error:
             return None if module is modules[0] else f"the implementation fails: {error}"
         outputs.append(list(report.results.values()))
-    return next(filter(None, map(_difference, params[0], *outputs)), None)
+    return next(filter(None, map(_first_difference, params[0], *outputs)), None)
 
 
-def _difference(param: Any, wanted: np.ndarray, result: np.ndarray) -> str | None:
+def _first_difference(param: Any, wanted: np.ndarray, result: np.ndarray) -> str | None:
     """The first element of a parameter in which the results differ."""
     for index in np.ndindex(wanted.shape):
         if wanted[index] != result[index]:

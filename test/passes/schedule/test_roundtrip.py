@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import reads_back
-from programs.short import each, main, nest, sblock
+from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
@@ -26,17 +26,10 @@ def test_a_guard_prints_as_an_or_only_where_it_reads_back():
     reads_back(sch)
 
 
-DECIDED = """
-@T.prim_func
-def main(A: T.Buffer((1,), "int16"), B: T.Buffer((1,), "int16")):
-    for i in range(1):
-        with T.block("B"):
-            vi = T.axis.spatial(1, i)
-            if vi < 0:
-                B[vi] = A[vi] + T.int16(1)
-            else:
-                B[vi] = A[vi] - T.int16(2)
-"""
+DECIDED = main(
+    "A:1:int16 B:1:int16",
+    each("B:1", under("if vi < 0:", "B[vi] = A[vi] + T.int16(1)"), under("else:", "B[vi] = A[vi] - T.int16(2)")),
+)
 
 
 def test_a_choice_that_other_iters_decide_is_taken():

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.short import nest, program, sblock
 
 from tir_mlir import Schedule, build
-from tir_mlir.script.parser import parse
 
 
 @pytest.mark.parametrize(("source", "target"), [("uint8", "float32"), ("float32", "uint8"), ("int8", "int32")])
 def test_a_cast_of_a_transposed_tile(source, target, tmp_path):
     sch = Schedule(
-        parse(f"""
-@T.prim_func
-def main(A: T.Buffer((32, 32), "{source}"), B: T.Buffer((32, 32), "{target}")):
-    for j, i in T.grid(32, 32):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vj, vi] = T.Cast("{target}", A[vi, vj])
-""")
+        program(
+            f"A:32x32:{source} B:32x32:{target}",
+            nest("j:32 i:32", sblock("B", "SS i j", f"B[vj, vi] = T.Cast('{target}', A[vi, vj])")),
+        )
     )
     j, i = sch.get_loops("B")
     j_0, j_1 = sch.split(j, [None, 16])

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from programs.short import nest, program, sblock
+
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 
 def rows(kind: str, first: str = "T1[vj] = A[vi, vj] + 1.0", n: int = 3):
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer(({n}, 6), "float32"), C: T.Buffer(({n}, 6), "float32")):
-    T1 = T.alloc_buffer((6,), "float32")
-    for i in range({n}):
-        for j in range(6):
-            with T.block("T1"):
-                vi = T.axis.{kind}({n}, i)
-                vj = T.axis.spatial(6, j)
-                {first}
-        for j in range(6):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = T1[5 - vj] + T1[vj]
-""")
+    return program(
+        f"A:{n}x6 C:{n}x6 ; T1:6",
+        nest(
+            f"i:{n}",
+            nest("j:6", sblock("T1", "", f"vi = T.axis.{kind}({n}, i)", "vj = T.axis.spatial(6, j)", f"{first}")),
+            nest("j:6", sblock("C", "SS i j", "C[vi, vj] = T1[5 - vj] + T1[vj]")),
+        ),
+    )
 
 
 def test_the_new_block_keeps_the_order_that_one_of_them_needs(same_result):

@@ -297,14 +297,7 @@ def test_a_write_in_place_in_the_loop_of_the_reader_is_refused(refused):
     ],
 )
 def test_a_block_reads_a_copy_of_what_it_overwrites(kind, value, wanted):
-    text = f"""
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.{kind}(16, i)
-            B[vi] = {value}
-"""
+    text = main("A:16 B:16", nest("i:16", sblock("B", "", f"vi = T.axis.{kind}(16, i)", f"B[vi] = {value}")))
     sch = Schedule(parse(text))
     sch.cache_read("B", "B", "local")
     assert "B_local" in sch.mod.script()

@@ -135,16 +135,9 @@ def test_a_value_from_elsewhere(refused):
 
 def once(guard: str, before: str = ""):
     """A guard lets the block run in some iterations of i only."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
-    {before}
-    for i, j in T.grid(3, 5):
-        with T.block("B"):
-            vj = T.axis.spatial(5, j)
-            T.where({guard})
-            B[vj] = A[vj] * 2.0
-""")
+    return program(
+        "A:5 B:5", f"{before}", nest("i:3 j:5", sblock("B", "vj:5=j", "B[vj] = A[vj] * 2.0", where=f"{guard}"))
+    )
 
 
 @pytest.mark.parametrize("guard", ["i < 1", "i * 5 + j < 7"])

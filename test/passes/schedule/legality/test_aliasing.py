@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from programs.short import main, sblock, under
 
 from tir_mlir import Schedule, build
 from tir_mlir.errors import ScheduleError
@@ -88,15 +89,11 @@ def test_steps_that_keep_the_order_give_the_same_results_on_shared_memory():
 
 @pytest.mark.parametrize("kind", ["T.parallel", "T.vectorized"])
 def test_a_loop_kind_of_the_source_is_not_believed(kind):
-    text = f"""
-@T.prim_func
-def main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    T.func_attr({{"tir.noalias": False}})
-    for i in {kind}(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = A[vi] + 1.0
-"""
+    text = main(
+        "A:8 C:8",
+        "T.func_attr({'tir.noalias': False})",
+        under(f"for i in {kind}(8):", sblock("C", "vi:8=i", "C[vi] = A[vi] + 1.0")),
+    )
     with pytest.warns(LoweringWarning, match='loop "i" runs serially: A and C may be the same memory'):
         lib = build(parse(text), cache=False)
     a = np.zeros(9, "float32")

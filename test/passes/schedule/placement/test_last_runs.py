@@ -7,26 +7,13 @@ from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
-from tir_mlir.script.parser import parse
 
 
 def repeated(use: str = "P[vi] + 1.0", guard: str = ""):
     """Every element of P is computed once an iteration of t, with another value each time; the last ones count."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((3, 8), "float32"), C: T.Buffer((8,), "float32")):
-    P = T.alloc_buffer((8,), "float32")
-    for t, i in T.grid(3, 8):
-        with T.block("P"):
-            vt = T.axis.opaque(3, t)
-            vi = T.axis.spatial(8, i)
-            {guard}
-            P[vi] = A[vt, vi] * 2.0
-    for i in range(8):
-        with T.block("C"):
-            vi = T.axis.spatial(8, i)
-            C[vi] = {use}
-""")
+    return program(
+        "A:3x8 C:8 ; P:8", each("P t:3O i:8", f"{guard}", "P[vi] = A[vt, vi] * 2.0"), each("C", f"C[vi] = {use}")
+    )
 
 
 SHAPES = [((3, 8), "float32"), ((8,), "float32")]

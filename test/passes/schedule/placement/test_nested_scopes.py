@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
+from programs.short import each, program
+
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 
 def rows(more: str = ""):
     """T1 is read outside the block "O", in which it is computed."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((4, 16), "float32"), C: T.Buffer((4, 16), "float32")):
-    T1 = T.alloc_buffer((4, 16), "float32")
-    for i in range(4):
-        with T.block("O"):
-            vi = T.axis.spatial(4, i)
-            Y = T.alloc_buffer((16,), "float32")
-            for j in range(16):
-                with T.block("Y"):
-                    vj = T.axis.spatial(16, j)
-                    Y[vj] = A[vi, vj] + 1.0
-            {more}
-            for j in range(16):
-                with T.block("T1"):
-                    vj = T.axis.spatial(16, j)
-                    T1[vi, vj] = Y[vj] * 2.0
-    for i, j in T.grid(4, 16):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = T1[vi, vj] + 3.0
-""")
+    return program(
+        "A:4x16 C:4x16 ; T1:4x16",
+        each(
+            "O:4",
+            "Y = T.alloc_buffer((16,), 'float32')",
+            each("Y j:16", "Y[vj] = A[vi, vj] + 1.0"),
+            f"{more}",
+            each("T1 j:16", "T1[vi, vj] = Y[vj] * 2.0"),
+        ),
+        each("C:4x16", "C[vi, vj] = T1[vi, vj] + 3.0"),
+    )
 
 
 def test_a_reader_outside_the_scope(same_result):

@@ -191,25 +191,16 @@ def test_refuses_a_result_that_is_used_between(refused):
 
 def running(use: str = "C[vi] + B[vi]", update: str = "C[vi] + A[vi, vk]", init: str = "0.0", more: str = ""):
     """The epilogue runs after each term of the sum; its last run has the result."""
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((6, 5), "float32"), B: T.Buffer((6,), "float32"), D: T.Buffer((6,), "float32"), E: T.Buffer((6,), "float32")):
-    C = T.alloc_buffer((6,), "float32")
-    for i, k in T.grid(6, 5):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                C[vi] = {init}
-            C[vi] = {update}
-        with T.block("D"):
-            vi = T.axis.spatial(6, i)
-            D[vi] = {use}
-        {more}
-    for i in range(6):
-        with T.block("E"):
-            vi = T.axis.spatial(6, i)
-            E[vi] = D[5 - vi] * 2.0
-""")  # noqa: E501
+    return program(
+        "A:6x5 B:6 D:6 E:6 ; C:6",
+        nest(
+            "i:6 k:5",
+            sblock("C", "SR i k", f"C[vi] = {update}", init=f"C[vi] = {init}"),
+            sblock("D", "vi:6=i", f"D[vi] = {use}"),
+            f"{more}",
+        ),
+        each("E:6", "E[vi] = D[5 - vi] * 2.0"),
+    )  # noqa: E501
 
 
 @pytest.mark.parametrize(

@@ -9,23 +9,13 @@ from programs.sizes import matmul_nt_sizes
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleWarning
-from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 
 
 def one(body: str, extent: int = 7, init: str = "C[vi] = 0.0"):
     """C of 7 from A of 7 x 5, B of 7 and D of 5, with a reduction over 5."""
     lines = "\n            ".join(body.splitlines())
-    return parse(f"""
-@T.prim_func
-def main(A: T.Buffer((7, 5), "float32"), B: T.Buffer((7,), "float32"), D: T.Buffer((5,), "float32"), C: T.Buffer((7,), "float32")):
-    for i, k in T.grid({extent}, 5):
-        with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                {init}
-            {lines}
-""")  # noqa: E501
+    return program("A:7x5 B:7 D:5 C:7", each(f"C i:{extent} k:5R", f"{lines}", init=f"{init}"))  # noqa: E501
 
 
 # --- what it makes ----------------------------------------------------------------------------------------------------

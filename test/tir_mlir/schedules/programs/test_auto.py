@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from programs.rowwise import chain, layer_norm, reduced, softmax
-from programs.short import each, nest, program, under
+from programs.short import each, main, nest, program, under
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleWarning
@@ -93,17 +93,9 @@ def test_a_value_that_two_groups_read_is_fused_into_neither():
     assert found == {"twice": "elementwise", "S": "rowwise", "Y": "rowwise", "Z": "elementwise"}
 
 
-SCAN = """
-@T.prim_func
-def main(X: T.Buffer((40,), "float32"), Y: T.Buffer((40,), "float32")):
-    for i in range(40):
-        with T.block("scan"):
-            vi = T.axis.opaque(40, i)
-            if vi == 0:
-                Y[vi] = X[vi]
-            else:
-                Y[vi] = Y[vi - 1] + X[vi]
-"""
+SCAN = main(
+    "X:40 Y:40", each("scan i:40O", under("if vi == 0:", "Y[vi] = X[vi]"), under("else:", "Y[vi] = Y[vi - 1] + X[vi]"))
+)
 
 
 def test_a_block_that_nothing_fits_is_left_with_a_warning():

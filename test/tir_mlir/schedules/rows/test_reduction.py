@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced
+from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -89,20 +90,17 @@ def main(a: T.handle, c: T.handle):
 
 def test_several_results_at_once():
     sch = Schedule(
-        parse("""
-@T.prim_func
-def main(A: T.Buffer((9, 50), "float32"), I: T.Buffer((9,), "int32"), V: T.Buffer((9,), "float32")):
-    for i, k in T.grid(9, 50):
-        with T.block("argmax"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                I[vi] = -1
-                V[vi] = T.min_value("float32")
-            index: T.int32 = T.Select(V[vi] >= A[vi, vk], I[vi], vk)
-            value: T.float32 = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])
-            I[vi] = index
-            V[vi] = value
-""")
+        program(
+            "A:9x50 I:9:int32 V:9",
+            each(
+                "argmax i:9 k:50R",
+                "index: T.int32 = T.Select(V[vi] >= A[vi, vk], I[vi], vk)",
+                "value: T.float32 = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])",
+                "I[vi] = index",
+                "V[vi] = value",
+                init="I[vi] = -1; V[vi] = T.min_value('float32')",
+            ),
+        )
     )
     schedules.reduction(sch, "argmax", threads=1)
     a, at, value = RNG.random((9, 50), np.float32), np.zeros(9, np.int32), np.zeros(9, np.float32)

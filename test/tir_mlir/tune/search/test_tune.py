@@ -111,7 +111,7 @@ def test_options_are_checked_before_anything_runs():
 
 
 def test_a_space_that_refuses_everything_says_why():
-    best = tune.tune(Product, trials=2, space=lambda sch: sch.get_loops("nothing"), threads=1)
+    best = tune.tune(Product, trials=2, space=lambda sch: sch.get_loops("nothing"), threads=1, builders=1)
     assert best.is_library and best.notes[0].startswith("no candidate of the space ran; trial 0: refused: ")
     assert "nothing" in best.notes[0]
 
@@ -125,9 +125,9 @@ def test_a_space_that_is_slower_than_the_library_is_told():
 def test_errors_of_a_space_and_of_a_storage_are_told_before_anything_is_built(monkeypatch):
     monkeypatch.setattr("tir_mlir.tune.trials.pool.Pool.reference", None)
     with pytest.raises(TuneError, match="the space raised ZeroDivisionError"):
-        tune.tune(Product, trials=2, space=lambda sch: 1 // 0, threads=1)
+        tune.tune(Product, trials=2, space=lambda sch: 1 // 0, threads=1, builders=1)
     with pytest.raises(TuneError, match="the storage nothing://x cannot be opened"):
-        tune.tune(Product, trials=2, storage="nothing://x", threads=1)
+        tune.tune(Product, trials=2, storage="nothing://x", threads=1, builders=1)
 
 
 SEARCH = """
@@ -136,7 +136,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the te
 sys.path.insert(0, {folder!r})
 import test_tune
 from tir_mlir import tune
-best = tune.tune(test_tune.Product, trials=500, work_dir={work_dir!r}, space=test_tune.product, seed=1, threads=1)
+best = tune.tune(
+    test_tune.Product, trials=500, work_dir={work_dir!r}, space=test_tune.product, seed=1, threads=1, builders=1
+)
 print(best.interrupted, len(best.trials), best.gain >= 1)
 """
 
