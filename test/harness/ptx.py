@@ -59,7 +59,8 @@ def elementwise(text: str, inputs: Sequence[np.ndarray], result: Any, name: str 
     size = np.dtype(result).itemsize
     prefix, type_ = _REGISTERS[size]
     out = f"%{prefix}0"
-    lines.append(re.sub(r"\{(\d)\}", lambda m: names[int(m.group(1))], text).replace("{d}", out))
+    operands = {"d": out} | {str(i): name for i, name in enumerate(names)}
+    lines.append(re.sub(r"\{(d|\d)\}", lambda m: operands[m.group(1)], text))
     lines += [at_thread(f"%p{len(inputs)}", size), f"st.global.{type_ if size > 1 else 'u8'} [%d63], {out};"]
     return kernel("\n".join(lines), len(inputs) + 1, name)
 

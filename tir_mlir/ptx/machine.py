@@ -122,9 +122,8 @@ class Machine:
         if before is None:
             size = min(len(arguments.data), len(memory.data))
             memory.data[:size] = arguments.data[:size]
-            assert memory.shadow is not None
             for start, end in arguments.written:
-                memory.shadow.given(start, end)
+                memory.records.given(start, end)
 
     def _granules(self) -> dict[str, int]:
         """The size of the smallest access to each memory, at most 4 bytes."""
@@ -162,8 +161,8 @@ class Machine:
             values["%cluster_ctaid." + d] = full
             values["%cluster_nctaid." + d] = full + 1
         special = {name: np.asarray(v).astype(np.uint32) for name, v in values.items()}
-        special["%clock64"] = special["%globaltimer"] = np.zeros(self.lanes, np.uint64)
-        return special
+        wide: dict[str, np.ndarray] = {name: np.zeros(self.lanes, np.uint64) for name in ("%clock64", "%globaltimer")}
+        return special | wide
 
     # --- compiling ---
 

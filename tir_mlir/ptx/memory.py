@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.ptx.order import NEVER
 from tir_mlir.ptx.registers import Lanes
-from tir_mlir.ptx.shadow import Shadow
+from tir_mlir.ptx.shadow import Private, Shadow
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
@@ -40,7 +40,7 @@ class Space:
         self.data = np.zeros(self.extent * copies, np.uint8)
         self.base = None if base is None else base * self.extent
         self.window = 0 if self.base is not None else WINDOWS[name]
-        self.shadow: Shadow | None = None
+        self.shadow: Shadow | Private | None = None
         self.starts = np.array([r.start for r in regions], np.int64)
         self.ends = np.array([r.end for r in regions], np.int64)
 
@@ -75,6 +75,12 @@ class Space:
                 "bounds", lanes, k,
             )  # fmt: skip
 
+    @property
+    def records(self) -> Shadow:
+        """The shadow of a memory that threads share."""
+        assert isinstance(self.shadow, Shadow)
+        return self.shadow
+
     def where(self, at: int) -> str:
         """A byte in words: byte 12 of shared `A_shared` (4096 bytes)."""
         near = [r for r in self.regions if r.start - GAP // 2 <= at < r.end + GAP // 2]
@@ -85,7 +91,10 @@ class Space:
 
     def attach(self, granule: int, across: bool) -> None:
         """Give the memory a shadow."""
-        self.shadow = Shadow(len(self.data), granule, self.machine.order, across, self.conflict)
+        if self.name == "local":
+            self.shadow = Private(len(self.data), granule, self.conflict)
+        else:
+            self.shadow = Shadow(len(self.data), granule, self.machine.order, across, self.conflict)
 
     def conflict(self, what: str, k: int, granule: int, stamp: int, verb: str) -> NoReturn:
         """The error of a race or of a read of what nobody wrote."""
@@ -136,14 +145,15 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
     data = space.data[: len(space.data) // total * total].view(machine.dtype(type_)).reshape(-1, count)
     shift = total.bit_length() - 1
     pc, count_access = machine.place(ins), machine.report.access(ins, space.name, total)
-    shadow = space.shadow
+    shadow, counted = space.shadow, space.name != "local"
 
     def run(on: Lanes) -> None:
         address = read(on)
         at = space.flat(on, address, total, "reads")
         if shadow is not None:
             shadow.read(on, at, total, pc)
-            count_access(on, address)
+            if counted:
+                count_access(on, address)
         rows = data[at >> shift]
         for k in range(count):
             puts[k](on, rows[:, k])
@@ -160,14 +170,15 @@ def store(machine: Machine, ins: Instruction, space: Space, type_: str, address:
     data = space.data[: len(space.data) // total * total].view(machine.dtype(type_)).reshape(-1, count)
     shift = total.bit_length() - 1
     pc, count_access = machine.place(ins), machine.report.access(ins, space.name, total)
-    shadow = space.shadow
+    shadow, counted = space.shadow, space.name != "local"
 
     def run(on: Lanes) -> None:
         address = read(on)
         at = space.flat(on, address, total, "writes")
         if shadow is not None:
             shadow.write(on, at, total, pc)
-            count_access(on, address)
+            if counted:
+                count_access(on, address)
         row = at >> shift
         for k in range(count):
             data[row, k] = gets[k](on)

@@ -101,8 +101,40 @@ class WarpAccessSet(AccessSet):
             stamps = records[at]
             bad = self.order.unordered(stamps, lanes)
             if bad.any():
-                return bad.any(1), np.take_along_axis(stamps, bad.argmax(1)[:, None], 1)[:, 0]
+                return np.any(bad, 1), np.take_along_axis(stamps, bad.argmax(1)[:, None], 1)[:, 0]
         return None
+
+
+class Private:
+    """The shadow of local memory: which granules the thread has written."""
+
+    def __init__(self, size: int, granule: int, report: Report):
+        self.shift = granule.bit_length() - 1
+        self.written = np.zeros((size >> self.shift) + 1, np.bool_)
+        self.report = report
+
+    def read(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
+        for granule in _granules(at, size, self.shift):
+            bad = ~self.written[granule]
+            if bad.any():
+                k = int(np.argmax(bad))
+                self.report("unwritten", k, int(granule[k]), NEVER, "reads")
+
+    def write(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
+        for granule in _granules(at, size, self.shift):
+            self.written[granule] = True
+
+    def change(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
+        self.read(lanes, at, size, pc)
+
+    def continue_with(self, order: Epochs | Clocks) -> None:
+        """Local memory is of one launch of blocks."""
+
+
+def _granules(at: np.ndarray, size: int, shift: int) -> list[np.ndarray]:
+    """The granules of accesses of `size` bytes."""
+    first = at >> shift
+    return [first + j if j else first for j in range(max(1, size >> shift))]
 
 
 class Shadow:
@@ -128,10 +160,6 @@ class Shadow:
         """These bytes were written before the launch."""
         self.writes[start >> self.shift : -(-end >> self.shift)] = HOST
 
-    def _granules(self, at: np.ndarray, size: int) -> list[np.ndarray]:
-        first = at >> self.shift
-        return [first + j if j else first for j in range(max(1, size >> self.shift))]
-
     def _writers(self, lanes: Lanes, at: np.ndarray, what: str, unwritten: bool) -> None:
         """Conflicts with plain writes."""
         stamps = self.writes[at]
@@ -153,7 +181,7 @@ class Shadow:
     def read(self, lanes: Lanes, at: np.ndarray, size: int, pc: int, stamp: int | None = None) -> None:
         """Plain reads of `size` bytes at these addresses; with a stamp, of an asynchronous agent."""
         stamps = self.order.stamp(lanes, pc) if stamp is None else np.full(len(at), stamp)
-        for granule in self._granules(at, size):
+        for granule in _granules(at, size, self.shift):
             self._writers(lanes, granule, "reads", True)
             self._set(self.atomics, lanes, granule, "reads", "changed atomically")
             self.reads.add(lanes, granule, stamps)
@@ -161,7 +189,7 @@ class Shadow:
     def write(self, lanes: Lanes, at: np.ndarray, size: int, pc: int, stamp: int | np.ndarray | None = None) -> None:
         """Plain writes of `size` bytes at these addresses; with stamps, of an asynchronous agent."""
         stamps = self.order.stamp(lanes, pc) if stamp is None else np.broadcast_to(stamp, at.shape)
-        for granule in self._granules(at, size):
+        for granule in _granules(at, size, self.shift):
             self._writers(lanes, granule, "writes", False)
             self._set(self.reads, lanes, granule, "writes", "read")
             self._set(self.atomics, lanes, granule, "writes", "changed atomically")
@@ -174,7 +202,7 @@ class Shadow:
     def visible(self, lanes: Lanes, at: np.ndarray, size: int) -> None:
         """Refuse asynchronous reads of what plain writes wrote without a proxy fence since."""
         assert isinstance(self.order, Clocks)
-        for granule in self._granules(at, size):
+        for granule in _granules(at, size, self.shift):
             stamps = self.writes[granule]
             bad = self.order.unfenced(stamps, lanes)
             if bad.any():
@@ -184,7 +212,7 @@ class Shadow:
     def change(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
         """Atomic changes of `size` bytes at these addresses."""
         stamps = self.order.stamp(lanes, pc)
-        for granule in self._granules(at, size):
+        for granule in _granules(at, size, self.shift):
             self._writers(lanes, granule, "changes", True)
             self._set(self.reads, lanes, granule, "changes", "read")
             self.atomics.add(lanes, granule, stamps)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.ptx.copies import ArriveOn, BulkCopy, ThreadCopies
 from tir_mlir.ptx.instructions.mbarriers import groups, shared_address
-from tir_mlir.ptx.instructions.rows import Row, bad, words
+from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
 from tir_mlir.ptx.order import CLOCK, PLACE
 from tir_mlir.ptx.registers import Lanes, vector
 
@@ -24,8 +24,8 @@ def _sizes(machine: Machine, ins: Instruction) -> tuple[int, Any]:
     size = int(ins.operands[2])
     if size not in (4, 8, 16) or "cg" in ins.parts and size != 16:
         bad(ins, f"the size {size}")
-    has_length = len(ins.operands) > 3 and "L2::cache_hint" not in ins.parts
-    return size, machine.registers.read(ins.operands[3], "u32", ins) if has_length else None
+    rest = ins.operands[3:] if "L2::cache_hint" not in ins.parts else ()
+    return size, machine.registers.read(rest[0], "u32", ins) if rest else None
 
 
 def _copy(machine: Machine, ins: Instruction) -> Any:
@@ -47,15 +47,13 @@ def _copy(machine: Machine, ins: Instruction) -> Any:
         if reads.any():
             machine.active = lanes[reads]
             read_from[reads] = memory.flat(lanes[reads], start[reads], size, "copies")
-            assert memory.shadow is not None
-            memory.shadow.read(lanes[reads], read_from[reads], size, pc)
+            memory.records.read(lanes[reads], read_from[reads], size, pc)
             count_global(lanes[reads], start[reads])
         machine.active = on
         group = machine.copies.open[lanes]
         block = order.block_of[lanes].astype(np.int64)
         column = block * order.count + order.copies + order.thread_of[lanes]
-        assert shared.shadow is not None
-        shared.shadow.write(on, at, size, pc, ((group + 1) << CLOCK) + (pc << PLACE) + column)
+        shared.records.write(on, at, size, pc, ((group + 1) << CLOCK) + (pc << PLACE) + column)
         count_shared(on, to)
         state = {"at": at, "from": read_from, "taken": taken}
 
@@ -150,13 +148,12 @@ def _into_shared(
     shared, memory = machine.spaces["shared"], machine.spaces["global"]
     barrier = machine.mbarriers.get(lane, mbarrier)
     stamp = order.agent_stamp(int(lane[0]), barrier.column, barrier.completed + 1, pc)
-    assert shared.shadow is not None and memory.shadow is not None
     machine.active = np.repeat(lane, inside.sum())
     if inside.any():
-        memory.shadow.read(machine.active, source[inside], unit, pc)
+        memory.records.read(machine.active, source[inside], unit, pc)
     first = at[np.arange(0, len(at), max(1, 16 // unit))] & -16
     machine.active = np.repeat(lane, len(first))
-    shared.shadow.write(machine.active, first, 16, pc, stamp)
+    shared.records.write(machine.active, first, 16, pc, stamp)
     byte = np.arange(unit)
 
     def land() -> None:
@@ -242,41 +239,47 @@ def _check_size(machine: Machine, lane: np.ndarray, size: int) -> None:
         machine.fault(f"a bulk copy of {size} bytes: it has to be a multiple of 16", "alignment", lane, 0)
 
 
-def _out_of_shared(machine: Machine, ins: Instruction, lane: np.ndarray, at: np.ndarray, target: np.ndarray,
-                   inside: np.ndarray, unit: int) -> None:  # fmt: skip
+def _combine(ins: Instruction, dtype: Any) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+    """What `cp.reduce` does with old and new bytes; None: the copy replaces them."""
+    if ins.parts[1] == "async":
+        return None
+    functions: dict[str, Callable[..., np.ndarray]] = {"add": np.add, "min": np.minimum, "max": np.maximum}
+    function = functions[next(p for p in ins.parts if p in functions)]
+    return lambda old, new: function(old.view(dtype), new.view(dtype)).view(np.uint8)
+
+
+def _out_of_shared(
+    machine: Machine,
+    ins: Instruction,
+    lane: np.ndarray,
+    at: np.ndarray,
+    target: np.ndarray,
+    inside: np.ndarray,
+    dtype: np.dtype,
+) -> None:
     """A copy from flat shared positions to flat global ones, which joins the bulk group of the thread."""
-    copies, order, pc = machine.copies, machine.copies.order, machine.place(ins)
+    copies, order, pc, unit = machine.copies, machine.copies.order, machine.place(ins), dtype.itemsize
     shared, memory = machine.spaces["shared"], machine.spaces["global"]
-    assert shared.shadow is not None and memory.shadow is not None
     byte = np.arange(unit)
-    reduce = next((p for p in ins.parts if p in ("add", "min", "max")), None) if ins.parts[1] == "reduce" else None
+    combine = _combine(ins, dtype)
 
     def land() -> None:
         rows = shared.data[at[inside][:, None] + byte]
         where = target[inside][:, None] + byte
-        if reduce:
-            type_ = (
-                machine.dtype(ins.parts[-1]) if ins.parts[-1] in ("f32", "f64", "u32", "s32", "u64", "f16") else None
-            )
-            if type_ is None:
-                bad(ins, "the type")
-            old = memory.data[where].view(type_)
-            function = {"add": np.add, "min": np.minimum, "max": np.maximum}[reduce]
-            rows = function(old, rows.view(type_)).view(np.uint8)
-        memory.data[where] = rows
+        memory.data[where] = rows if combine is None else combine(memory.data[where], rows)
 
     group = copies.issue_bulk(int(lane[0]), land)
     column = order.groups + int(order.thread_of[lane[0]])
     stamp = order.agent_stamp(int(lane[0]), column, group, pc)
     first = at[np.arange(0, len(at), max(1, 16 // unit))] & -16
     machine.active = np.repeat(lane, len(first))
-    shared.shadow.visible(machine.active, first, 16)
-    shared.shadow.read(machine.active, first, 16, pc, stamp)
+    shared.records.visible(machine.active, first, 16)
+    shared.records.read(machine.active, first, 16, pc, stamp)
     machine.active = np.repeat(lane, int(inside.sum()))
-    if reduce:
-        memory.shadow.change(machine.active, target[inside], unit, pc)
+    if combine:
+        memory.records.change(machine.active, target[inside], unit, pc)
     else:
-        memory.shadow.write(machine.active, target[inside], unit, pc, stamp)
+        memory.records.write(machine.active, target[inside], unit, pc, stamp)
 
 
 def _tensor_out(machine: Machine, ins: Instruction) -> Any:
@@ -295,7 +298,7 @@ def _tensor_out(machine: Machine, ins: Instruction) -> Any:
             offset, inside = tensor.tile([int(c[k]) for c in places])
             every = tensor.places(int(start[k]))
             at = machine.spaces["shared"].flat(np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies")
-            _out_of_shared(machine, ins, lane, at, begin + offset, inside, tensor.array.itemsize)
+            _out_of_shared(machine, ins, lane, at, begin + offset, inside, tensor.array.dtype)
 
     return run
 
@@ -304,7 +307,8 @@ def _bulk_out(machine: Machine, ins: Instruction) -> Any:
     """`cp.async.bulk.global.shared.bulk_group [to], [from], bytes`."""
     target, source = machine.registers.address(ins.operands[0], ins), shared_address(machine, ins, ins.operands[1])
     size = machine.registers.read(ins.operands[2], "u32", ins)
-    unit = 4 if ins.parts[1] == "reduce" else 16
+    dtype = machine.dtype(types_of(ins)[-1]) if types_of(ins) else np.dtype((np.void, 16))
+    unit = dtype.itemsize
 
     def run(on: Lanes) -> None:
         lanes, to, start, count = machine.own[on], target(on), source(on), size(on)
@@ -315,7 +319,7 @@ def _bulk_out(machine: Machine, ins: Instruction) -> Any:
             every = np.repeat(lane, len(step))
             at = machine.spaces["shared"].flat(every, int(start[k]) + step, unit, "copies")
             write = machine.spaces["global"].flat(every, int(to[k]) + step, unit, "copies to")
-            _out_of_shared(machine, ins, lane, at, write, np.ones(len(at), np.bool_), unit)
+            _out_of_shared(machine, ins, lane, at, write, np.ones(len(at), np.bool_), dtype)
 
     return run
 
@@ -337,8 +341,8 @@ ASYNC_COPY_ROWS = {
         _cp,
         words(
             "async reduce bulk tensor prefetch 1d 2d 3d 4d 5d tile ca cg shared shared::cta shared::cluster "
-            "global mbarrier mbarrier::complete_tx::bytes bulk_group commit_group wait_group wait_all read arrive noinc add min max "
-            "L2::cache_hint L2::64B L2::128B L2::256B im2col gather4 multicast::cluster"
+            "global mbarrier mbarrier::complete_tx::bytes bulk_group commit_group wait_group wait_all read arrive noinc "
+            "add min max L2::cache_hint L2::64B L2::128B L2::256B im2col gather4 multicast::cluster"
         ),
     )
 }

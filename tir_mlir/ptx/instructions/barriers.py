@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tir_mlir.ptx.clocks import Clocks
 from tir_mlir.ptx.instructions.control import guarded
 from tir_mlir.ptx.instructions.rows import Row, bad, words
 from tir_mlir.ptx.registers import Lanes
@@ -103,7 +104,9 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
     if "warp" in ins.parts:
         from tir_mlir.ptx.instructions.warps import collective
 
-        return collective(machine, ins, lambda rows, wanted: machine.order.warps(rows, wanted), ins.operands[0])
+        order = machine.order
+        assert isinstance(order, Clocks)
+        return collective(machine, ins, order.warps, ins.operands[0])
     if "red" in ins.parts:
         bad(ins, "`.red`")
     number = machine.registers.read(ins.operands[0], "u32", ins)

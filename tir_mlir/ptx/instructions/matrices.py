@@ -98,8 +98,7 @@ def _rows_of(machine: Machine, ins: Instruction, address: Any, verb: str) -> Any
         where = address(lanes)
         machine.active = lanes
         at = shared.flat(lanes, where, 16, verb)
-        assert shared.shadow is not None
-        (shared.shadow.read if verb == "reads" else shared.shadow.write)(lanes, at, 16, pc)
+        (shared.records.read if verb == "reads" else shared.records.write)(lanes, at, 16, pc)
         count_access(lanes, where)
         return at.reshape(len(rows), count, 8)
 

@@ -75,8 +75,7 @@ class Mbarriers:
                 f"thread {machine.thread(lanes, 0)} uses {shared.where(address)} as an mbarrier, which it is not",
                 "unwritten", lanes, 0,
             )  # fmt: skip
-        assert shared.shadow is not None
-        stamps = np.repeat(shared.shadow.writes[at >> shared.shadow.shift], len(lanes))
+        stamps = np.repeat(shared.records.writes[at >> shared.records.shift], len(lanes))
         late = self.order.unordered(stamps, lanes)
         if late.any():
             k = int(np.argmax(late))
@@ -91,8 +90,7 @@ class Mbarriers:
         machine = self.machine
         shared = machine.spaces["shared"]
         at = shared.flat(lanes, addresses, 8, "initializes an mbarrier in")
-        assert shared.shadow is not None
-        shared.shadow.write(lanes, at, 8, pc)
+        shared.records.write(lanes, at, 8, pc)
         for k, (lane, address, count) in enumerate(zip(lanes.tolist(), addresses.tolist(), counts.tolist())):
             block = int(machine.cta[lane])
             if not 1 <= count <= MOST_BYTES:

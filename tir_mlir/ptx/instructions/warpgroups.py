@@ -140,11 +140,10 @@ def _shared_operand(
         first = np.repeat(lanes[:1], len(chunks))
         machine.active = first
         at = shared.flat(first, chunks, 16, "reads")
-        assert shared.shadow is not None
         for lane in (lanes[0], lanes[-1]):
             machine.active = np.repeat(lane, len(chunks))
-            shared.shadow.visible(machine.active, at, 16)
-            shared.shadow.read(machine.active, at, 16, pc, stamp)
+            shared.records.visible(machine.active, at, 16)
+            shared.records.read(machine.active, at, 16, pc, stamp)
         base = 0 if shared.base is None else int(shared.base[lanes[0]])
         index = (places + base) // size
 
@@ -197,7 +196,7 @@ def _product(machine: Machine, ins: Instruction) -> Any:
     fragment = _accumulator(n, fragments.element_bytes(td))
     read_d = gather(machine, ins, d, fragment, td, (16, n))
     write_d = scatter(machine, ins, d, fragment, td)
-    used = frozenset([*vector(d), *(vector(a) if a.startswith("{") else [])])
+    used = {*vector(d), *(vector(a) if a.startswith("{") else [])}
     pc, order = machine.place(ins), machine.order
     assert isinstance(order, Clocks)
 

@@ -124,12 +124,12 @@ def _vote(machine: Machine, ins: Instruction) -> Any:
 
     def run(rows: np.ndarray, wanted: np.ndarray) -> None:
         value = get(rows.ravel()).reshape(rows.shape)
-        every, some = (value | ~wanted).all(1), (value & wanted).any(1)
+        every, some = np.all(value | ~wanted, 1), np.any(value & wanted, 1)
         if mode == "ballot":
             bits = ((value & wanted).astype(np.uint64) << np.arange(WARP, dtype=np.uint64)).sum(1).astype(np.uint32)
         else:
             bits = {"all": every, "any": some, "uni": every | ~some}[mode]
-        put(rows[wanted], np.repeat(bits[:, None], WARP, 1)[wanted])
+        put(rows[wanted], np.repeat(bits, WARP).reshape(rows.shape)[wanted])
 
     return collective(machine, ins, run, ins.operands[2])
 
