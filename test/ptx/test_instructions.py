@@ -119,14 +119,17 @@ def table():
         ("add.s32 {d}, {0}, {1};", (U32, V32), U32 + V32),
         ("add.s64 {d}, {0}, {1};", (U64, V64), U64 + V64),
         ("add.u16 {d}, {0}, {1};", (U16, V16), U16 + V16),
-        ("add.sat.s32 {d}, {0}, {1};", (S32, T32), np.clip(S32.astype(np.int64) + T32, -(2**31), 2**31 - 1).astype(np.int32)),
+        ("add.sat.s32 {d}, {0}, {1};", (S32, T32),
+         np.clip(S32.astype(np.int64) + T32, -(2**31), 2**31 - 1).astype(np.int32)),
         ("sub.s32 {d}, {0}, {1};", (U32, V32), U32 - V32),
         ("mul.lo.s32 {d}, {0}, {1};", (U32, V32), U32 * V32),
         ("mul.lo.s64 {d}, {0}, {1};", (U64, V64), U64 * V64),
         ("mul.hi.u32 {d}, {0}, {1};", (U32, V32), u((U32.astype(np.uint64) * V32) >> np.uint64(32))),
         ("mul.hi.s32 {d}, {0}, {1};", (S32, T32), ((S32.astype(np.int64) * T32) >> 32).astype(np.int32)),
-        ("mul.hi.u64 {d}, {0}, {1};", (U64, V64), np.array([int(a) * int(b) >> 64 for a, b in zip(U64, V64)], np.uint64)),
-        ("mul.hi.s64 {d}, {0}, {1};", (S64, T64), np.array([int(a) * int(b) >> 64 for a, b in zip(S64, T64)], np.int64)),
+        ("mul.hi.u64 {d}, {0}, {1};", (U64, V64),
+         np.array([int(a) * int(b) >> 64 for a, b in zip(U64, V64)], np.uint64)),
+        ("mul.hi.s64 {d}, {0}, {1};", (S64, T64),
+         np.array([int(a) * int(b) >> 64 for a, b in zip(S64, T64)], np.int64)),
         ("mul.wide.s32 {d}, {0}, {1};", (S32, T32), S32.astype(np.int64) * T32),
         ("mul.wide.u16 {d}, {0}, {1};", (U16, V16), u(U16) * V16),
         ("mad.lo.s32 {d}, {0}, {1}, {2};", (U32, V32, FEW), U32 * V32 + FEW),
@@ -170,7 +173,8 @@ def table():
         ("brev.b32 {d}, {0};", (U32,), u([int(f"{v:032b}"[::-1], 2) for v in U32])),
         ("prmt.b32 {d}, {0}, {1}, {2};", (U32, V32, FEW * u(997)), permuted(U32, V32, FEW * u(997))),
         ("dp4a.s32.u32 {d}, {0}, {1}, {2};", (U32, V32, FEW),
-         ((U32.view(np.int8).reshape(-1, 4).astype(np.int32) * V32.view(np.uint8).reshape(-1, 4)).sum(1) + FEW).astype(np.int32)),
+         ((U32.view(np.int8).reshape(-1, 4).astype(np.int32) * V32.view(np.uint8).reshape(-1, 4)).sum(1) + FEW
+          ).astype(np.int32)),
         ("dp2a.lo.s32.s32 {d}, {0}, {1}, {2};", (U32, V32, FEW),
          ((U32.view(np.int16).reshape(-1, 2).astype(np.int32) * V32.view(np.int8).reshape(-1, 4)[:, :2]).sum(1) + FEW
           ).astype(np.int32)),
@@ -233,7 +237,8 @@ def table():
         # conversions
         ("cvt.rn.f32.s32 {d}, {0};", (S32,), S32.astype(np.float32)),
         ("cvt.rn.f32.u64 {d}, {0};", (U64,), U64.astype(np.float32)),
-        ("cvt.rz.f32.u32 {d}, {0};", (U32,), u([int(v) >> max(int(v).bit_length() - 24, 0) << max(int(v).bit_length() - 24, 0)
+        ("cvt.rz.f32.u32 {d}, {0};", (U32,),
+         u([int(v) >> max(int(v).bit_length() - 24, 0) << max(int(v).bit_length() - 24, 0)
                                                  for v in U32]).astype(np.float32)),
         ("cvt.u64.u32 {d}, {0};", (U32,), U32.astype(np.uint64)),
         ("cvt.s64.s32 {d}, {0};", (S32,), S32.astype(np.int64)),
@@ -241,7 +246,8 @@ def table():
         ("cvt.u32.u16 {d}, {0};", (U16,), u(U16)),
         ("cvt.s32.s8 {d}, {0};", (U32,), U32.view(np.int8)[::4].astype(np.int32)),
         ("cvt.rzi.s32.f32 {d}, {0};", (NAN32 * np.float32(1e9),),
-         np.where(np.isnan(NAN32), 0, np.clip(np.trunc((NAN32 * np.float32(1e9)).astype(np.float64)), -(2**31), 2**31 - 1)
+         np.where(np.isnan(NAN32), 0,
+                  np.clip(np.trunc((NAN32 * np.float32(1e9)).astype(np.float64)), -(2**31), 2**31 - 1)
                   ).astype(np.int32)),
         ("cvt.rni.f32.f32 {d}, {0};", (F32 * 10,), np.rint(F32 * 10)),
         ("cvt.rmi.f32.f32 {d}, {0};", (F32 * 10,), np.floor(F32 * 10)),
@@ -252,7 +258,8 @@ def table():
         ("cvt.rn.f32.f64 {d}, {0};", (F64,), F64.astype(np.float32)),
         ("cvt.rn.bf16.f32 {d}, {0};", (F32,), bf16(F32)),
         ("cvt.f32.bf16 {d}, {0};", (BF,), widen(BF)),
-        ("cvt.rn.f16x2.f32 {d}, {0}, {1};", (F32, G32), packed(np.stack([G32.astype(np.float16), F32.astype(np.float16)], 1))),
+        ("cvt.rn.f16x2.f32 {d}, {0}, {1};", (F32, G32),
+         packed(np.stack([G32.astype(np.float16), F32.astype(np.float16)], 1))),
         ("cvt.rn.bf16x2.f32 {d}, {0}, {1};", (F32, G32), packed(np.stack([bf16(G32), bf16(F32)], 1))),
         ("cvt.rna.tf32.f32 {d}, {0};", (F32[:60],), (F32[:60].view(np.uint32) + u(1 << 12)) & ~u((1 << 13) - 1)),
         ("cvt.sat.u8.s32 %h9, {0};\ncvt.u32.u16 {d}, %h9;", (S32 >> 20,), u(np.clip(S32 >> 20, 0, 255))),

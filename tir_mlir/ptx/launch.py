@@ -15,7 +15,7 @@ from tir_mlir.ptx.report import Report
 from tir_mlir.ptx.tensors import TensorMap
 from tir_mlir.ptx.types import DTYPES
 
-STEPS = 20_000_000
+STEPS = 4_000_000
 """Branches and waits after which a launch is taken to be endless."""
 LANES = 1 << 14
 """Threads that run together, in whole blocks."""

@@ -28,6 +28,8 @@ from tir_mlir.ptx.report import Report
 from tir_mlir.ptx.types import DTYPES, size_of
 
 WARP = 32
+FAIR = 64
+"""Every so many turns the group with the largest position goes on: it may be what others spin for."""
 
 
 @dataclass
@@ -259,8 +261,11 @@ class Machine:
         with np.errstate(all="ignore"):
             while True:
                 if self.ready:
-                    position = min(self.ready)
+                    self.limit -= 1
+                    position = (min if self.limit % FAIR else max)(self.ready)
                     lanes = self.ready.pop(position)
+                    if self.limit < 0:
+                        self.fault("the launch does not come to an end", "deadlock", lanes, 0, position=position)
                     self._advance(position, lanes, min(self.ready, default=self.end))
                 elif not self._unblock():
                     break
@@ -281,7 +286,6 @@ class Machine:
             if self.warpgroups.all and step.used:
                 self.warpgroups.check(step.used, lanes)
             if step.control:
-                self.limit -= 1
                 step.run(lanes, position)
                 return
             if step.guard is None:
@@ -300,8 +304,6 @@ class Machine:
 
     def _unblock(self) -> bool:
         """Nobody can go on: release who may. False: all have ended. Raises if some wait for ever."""
-        if self.limit < 0:
-            self.fault("the launch does not come to an end", "deadlock", self.active, 0)
         if any([release() for release in self.waiters]):
             return True
         if not self.alive.any():

@@ -49,10 +49,6 @@ class Space:
         at = address - self.window if self.window else address
         if not at.size:
             return at
-        low, high = int(at.min()), int(at.max()) + size
-        region = next((r for r in self.regions if r.start <= low and high <= r.end), None)
-        if region is None:
-            self._check_bounds(lanes, at, size, verb)
         if size > 1 and (at & (size - 1)).any():
             k = int(np.argmax((at & (size - 1)) != 0))
             self.machine.fault(
@@ -60,6 +56,10 @@ class Space:
                 f"which is not aligned to {size} bytes",
                 "alignment", lanes, k,
             )  # fmt: skip
+        low, high = int(at.min()), int(at.max()) + size
+        region = next((r for r in self.regions if r.start <= low and high <= r.end), None)
+        if region is None:
+            self._check_bounds(lanes, at, size, verb)
         return at if self.base is None else at + self.base[lanes]
 
     def _check_bounds(self, lanes: Lanes, at: np.ndarray, size: int, verb: str) -> None:

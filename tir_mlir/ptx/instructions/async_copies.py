@@ -341,8 +341,8 @@ ASYNC_COPY_ROWS = {
         _cp,
         words(
             "async reduce bulk tensor prefetch 1d 2d 3d 4d 5d tile ca cg shared shared::cta shared::cluster "
-            "global mbarrier mbarrier::complete_tx::bytes bulk_group commit_group wait_group wait_all read arrive noinc "
-            "add min max L2::cache_hint L2::64B L2::128B L2::256B im2col gather4 multicast::cluster"
+            "global mbarrier mbarrier::complete_tx::bytes bulk_group commit_group wait_group wait_all read arrive "
+            "noinc add min max L2::cache_hint L2::64B L2::128B L2::256B im2col gather4 multicast::cluster"
         ),
     )
 }
