@@ -72,7 +72,7 @@ docs: env  ## build the documentation site in build/site; make docs ARGS=--dirty
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site $(ARGS)
 
 golden: env  ## regenerate the golden messages for mistakes of learners (test/golden/learners)
-	$(BIN)/python test/golden/mistakes.py
+	PYTHONPATH=test $(BIN)/python -m golden.mistakes
 
 entry: env  ## compile the .c files of tir_mlir/runtime to .ll files
 	$(BIN)/python tools/entry.py

@@ -1,21 +1,6 @@
+from golden.programs import relu
+
 from tir_mlir import Schedule
-from tir_mlir.script import tir as T
-
-
-@T.prim_func
-def relu(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), D: T.Buffer((64, 64), "float32")):
-    C = T.alloc_buffer((64, 64), "float32")
-    for i, j, k in T.grid(64, 64, 64):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = 0.0
-            C[vi, vj] += A[vi, vk] * B[vk, vj]
-    for i, j in T.grid(64, 64):
-        with T.block("D"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            D[vi, vj] = T.max(C[vi, vj], 0.0)
-
 
 sch = Schedule(relu)
 i, j, k = sch.get_loops("C")
