@@ -20,7 +20,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
-from tir_mlir.gpu_build import gpu_library
+from tir_mlir.gpu_build import emulation_of, gpu_library
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
@@ -119,7 +119,7 @@ def build(
     target: "llvm" for this machine, the name of a predefined CPU ("zen4"), or a Target with a triple. If this machine
     lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`; with driver="object" it
     is an object file on every machine. "cuda", "nvidia/nvidia-a100", ..., or CUDA("sm_80"): the nests bound to blocks
-    and threads become kernels, `lib.assembly` is their PTX.
+    and threads become kernels, `lib.assembly` is their PTX. "cuda-emulated": the same kernels, run by this machine's CPU.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
     as gathers, when they run; a call with one outside raises OutOfBoundsError. dump: a folder for the module after each
@@ -156,8 +156,12 @@ def build(
                 call_signatures = list(signatures(original).values())
             if not call_signatures:
                 raise BuildError("the module has no public function with a body")
-            if gpu is not None:
+            if gpu is not None and not gpu.emulated:
                 return gpu_library(original, call_signatures, gpu, timing, states, origin)
+            if gpu is not None:
+                with timing.clock("lower"):
+                    emulation = emulation_of(original, gpu, timing, states)
+                original, source = emulation.program, str(emulation.program)
             request = _Request(
                 original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
             )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import clone_module, funcs
+from tir_mlir.passes.lower.gpu import emulation
 from tir_mlir.passes.lower.gpu.limits import Limits
 from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
 from tir_mlir.runtime.call.signature import CallSignature
@@ -24,6 +26,34 @@ from tir_mlir.target import CUDA
 def limits_of(target: CUDA) -> Limits:
     """What a target can launch, as the lowering takes it."""
     return Limits(target.max_threads, target.shared_static, target.shared, target.chip)
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """A program for a GPU as one for a CPU, `program`, and its kernels as a GPU would get them, `device`."""
+
+    program: ir.Module
+    device: ir.Module
+
+
+def emulation_of(original: ir.Module, target: CUDA, timing: Timing, states: Dump | None) -> Emulation:
+    """Lower a module, which is not changed, to loops that run its kernels on a CPU. Raises LoweringError for what the
+    target cannot run."""
+    with_barriers: list[ir.Module] = []
+
+    def follow(name: str, module: ir.Module) -> None:
+        if states is not None:
+            states.write(name, module)
+        if name == "tir-lower-gpu-barriers":
+            with_barriers.append(clone_module(module))
+
+    device = clone_module(original)
+    lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
+    (program,) = with_barriers
+    emulation.run(program)
+    if states is not None:
+        states.write("tir-lower-gpu-emulation", program)
+    return Emulation(program, device)
 
 
 def gpu_library(

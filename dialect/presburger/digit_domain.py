@@ -43,18 +43,21 @@ class DigitDomain(Domain):
 
 
 def over_digits(
-    op: ir.Operation, top: ir.Operation | None, indices: Sequence[Index], kept: int = 0
+    op: ir.Operation, top: ir.Operation | None, indices: Sequence[Index], kept: int | Sequence[ir.Value] = 0
 ) -> DigitDomain | None:
     """The iterations of an op in `top` over at least the outermost `kept` dimensions of `domain`, and digits of others.
 
-    None where no index divides, and where loops and divisors have no common digits (see `in_digits`).
+    `kept`: or exactly these loops and iters, which are the first dimensions then. None where no index divides, and
+    where loops and divisors have no common digits (see `in_digits`).
     """
     nest = _nest(op.block, top, tuple(indices))
     if nest is None:
         return None
+    if not isinstance(kept, int):
+        return _with_digits(op.block, top, tuple(indices), tuple(kept)) if nest.least == 0 else None
     first = max(kept, nest.least)
     places = [n for n, value in enumerate(nest.dims) if n >= first and value in nest.divided]
-    return _with_digits(op.block, top, tuple(indices), places[0]) if places else None
+    return _with_digits(op.block, top, tuple(indices), tuple(nest.dims[: places[0]])) if places else None
 
 
 @remembered
@@ -177,10 +180,12 @@ class _Split:
 
 
 @remembered
-def _with_digits(body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...], kept: int) -> DigitDomain | None:
+def _with_digits(
+    body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...], outer: tuple[ir.Value, ...]
+) -> DigitDomain | None:
     nest = _nest(body, top, indices)
     assert nest is not None
-    outer, fixed = nest.dims[:kept], [v for v in nest.dims if nest.ranges.get(v) is None]
+    fixed = [v for v in nest.dims if nest.ranges.get(v) is None]
     mixed = [v for members in nest.sums if any(v in outer for v in members) for v in members]
     opaque = [v for v in dict.fromkeys([*outer, *fixed]) if v not in mixed]
     split = _Split(nest, opaque)

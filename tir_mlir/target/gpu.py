@@ -86,7 +86,8 @@ class CUDA:
     warp: threads that run together. max_threads: of a block. shared_static: bytes of shared memory that a kernel can
     declare; shared: that a launch can ask for. registers: of a multiprocessor, for all of its blocks;
     registers_a_thread: at most. resident_threads, resident_blocks, resident_shared: what a multiprocessor holds. `ptx`:
-    the version of PTX, 80 is 8.0. Raises BuildError for an unknown chip.
+    the version of PTX, 80 is 8.0. emulated: run the kernels on this machine's CPU, the threads of a block in turn.
+    Raises BuildError for an unknown chip.
     """
 
     chip: str = "sm_80"
@@ -100,6 +101,7 @@ class CUDA:
     resident_blocks: int = 0
     resident_shared: int = 0
     ptx: int = 0
+    emulated: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.chip, str) or self.chip not in _CHIPS:
@@ -129,13 +131,17 @@ class CUDA:
 DEFAULT_CHIP = "sm_80"
 """What code for "cuda" is for on a machine without a GPU."""
 
+EMULATED = "cuda-emulated"
+
 
 def gpu_named(name: str) -> CUDA | None:
-    """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100"; None for names
-    of another kind."""
+    """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100", "cuda-emulated"
+    (a typical one, run by the CPU); None for names of another kind."""
     plain = name.lower()
     if plain == "cuda":
         return _of_this_machine() or CUDA(DEFAULT_CHIP)
+    if plain == EMULATED:
+        return CUDA(DEFAULT_CHIP, emulated=True)
     if plain in PRODUCTS:
         return CUDA(PRODUCTS[plain])
     return CUDA(plain) if plain in _CHIPS else None

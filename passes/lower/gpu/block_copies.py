@@ -197,7 +197,7 @@ def _covers(read: ThreadAccess, writes: Sequence[ThreadAccess], body: ir.Operati
     on the GPU."""
     certain = [w for w in writes if w.touch.dom.exact and w.touch.access.exact]
     depth = sum(is_loop(p) for p in [body, *walk.parents(body)])
-    for region in (lambda t: _first_columns(t.touch.relation, depth), lambda t: _in_body(t, body)):
+    for region in (lambda t: t.touch.outer(depth), lambda t: _in_body(t, body)):
         written: isl.Map | None = None
         for write in certain:
             written = region(write) if written is None else written.union(region(write))
@@ -213,6 +213,9 @@ def _first_columns(relation: isl.Map, count: int) -> isl.Map:
 def _in_body(thread: ThreadAccess, body: ir.Operation) -> isl.Map:
     """{ [blocks, serial loops around the ops of a body] -> element }."""
     axes, count = len(thread.extents), _serial_depth(thread, body)
+    by_digits = thread.of_blocks(count)
+    if by_digits is not None:
+        return by_digits
     relation = _first_columns(thread.plain, axes + count)
     return relation.project_out(dim_type.in_, thread.blocks, axes - thread.blocks)
 

@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import AccessRelation
 from tir_mlir.dialect.analysis.dataflow import times
 from tir_mlir.dialect.ir import Buffer, Index, Loop, is_loop, walk
-from tir_mlir.dialect.presburger import dim_type
+from tir_mlir.dialect.presburger import dim_type, over_digits
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
 from tir_mlir.passes.lower.gpu.thread_tags import AXES
 from tir_mlir.passes.lower.registry import location_text
@@ -107,6 +107,17 @@ class ThreadAccess:
     def plain(self) -> isl.Map:
         """{ [axes, serial loops] -> element }."""
         return self.as_thread.reverse().apply_range(self.touch.access.elements(self.touch.dom))
+
+    def of_blocks(self, count: int) -> isl.Map | None:
+        """{ [axes of blocks, `count` serial loops] -> element }, through digits of fused loops; None without them."""
+        if any(n < self.blocks for n in self.missing) or not self.touch.dom.exact:
+            return None
+        blocks = [lp for tag in self.extents if tag.startswith("blockIdx.") and (lp := self.axes.get(tag)) is not None]
+        loops = [*blocks, *self.serial[:count]]
+        access, kept = self.touch.access, [lp.var for lp in loops]
+        columns = [Index.of(lp.var) - lp.lower if lp in blocks else Index.of(lp.var) for lp in loops]
+        dom = over_digits(access.op, None, [*access.indices, *columns], kept)
+        return None if dom is None else dom.map(columns).reverse().apply_range(access.elements(dom))
 
     @property
     def blocks(self) -> int:
