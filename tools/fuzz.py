@@ -1,6 +1,7 @@
-"""Fuzz with random schedules of random programs, random graphs, and random input for all parsers.
+"""Fuzz with random schedules of random programs, random graphs, random kernels for GPUs, and random input for all
+parsers.
 
-    python tools/fuzz.py --pairs 1000 --graphs 300 --inputs 1000 --seed 0
+    python tools/fuzz.py --pairs 1000 --graphs 300 --kernels 300 --inputs 1000 --seed 0
     python tools/fuzz.py --seed 0 --only pair:17
 
 The last line holds the counts; exit code 0 only if no item was wrong, aborted or hung.
@@ -25,6 +26,9 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--pairs", type=int, default=0, metavar="N", help="number of random schedules")
     parser.add_argument("--graphs", type=int, default=0, metavar="K", help="number of random graphs")
+    parser.add_argument(
+        "--kernels", type=int, default=0, metavar="L", help="number of random kernels for a GPU, run on the PTX machine"
+    )
     parser.add_argument("--inputs", type=int, default=0, metavar="M", help="number of random inputs")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--only", metavar="ITEM", help="run one item, named as in a failure report: pair:17")
@@ -52,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
 
     from fuzzing import inputs
     from fuzzing.everything import kinds
-    from fuzzing.items import GRAPH, INPUT, PAIR, Item, item
+    from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, Item, item
     from fuzzing.pairs.pair import Wanted
     from fuzzing.programs import program
     from fuzzing.run import Run
@@ -75,11 +79,16 @@ def main(argv: list[str] | None = None) -> int:
 
     def items() -> Iterator[Item]:
         inputs_wanted = options.inputs if inputs.KINDS else 0
-        for what, count in ((PAIR, options.pairs), (GRAPH, options.graphs), (INPUT, inputs_wanted)):
+        for what, count in (
+            (PAIR, options.pairs),
+            (GRAPH, options.graphs),
+            (KERNEL, options.kernels),
+            (INPUT, inputs_wanted),
+        ):
             for number in range(count):
                 yield item(what, number, options.seed, found)
 
-    tally = run.all(items(), options.pairs + options.graphs + options.inputs)
+    tally = run.all(items(), options.pairs + options.graphs + options.kernels + options.inputs)
     if options.json:
         Path(options.json).write_text(json.dumps(tally.figures(vars(options)), indent=1))
     print(tally.table())

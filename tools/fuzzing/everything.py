@@ -1,8 +1,9 @@
-"""All kinds of items by name: "pair", "graph", "input: ..."."""
+"""All kinds of items by name: "pair", "graph", "kernel", "input: ..."."""
 
 from __future__ import annotations
 
 from fuzzing import graphs, inputs
+from fuzzing.kernels import case
 from fuzzing.kinds import Kind
 from fuzzing.pairs import pair
 
@@ -11,4 +12,4 @@ def kinds(thorough: bool = False, word: str = "", wanted: pair.Wanted = pair.ANY
     """Return all kinds of items. `thorough`: run all checks on pairs; `word`: part of the name of an input kind;
     `wanted`: the stages and steps of pairs."""
     own = {f"input: {name}": kind for name, kind in inputs.KINDS.items() if word in name}
-    return {"pair": pair.kind(thorough, wanted)} | graphs.KINDS | own
+    return {"pair": pair.kind(thorough, wanted)} | graphs.KINDS | case.KINDS | own

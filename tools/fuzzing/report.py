@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzzing.items import GRAPH, INPUT, PAIR, Outcome
+from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, Outcome
 
 
 @dataclass
@@ -50,6 +50,9 @@ class Tally:
         if self.ran[GRAPH]:
             bad = ", ".join(f"{verdict} {self.failed(GRAPH, verdict)}" for verdict in ("wrong", "aborted", "hung"))
             pairs = f"{pairs}; graphs {self.ran[GRAPH]}: {bad}"
+        if self.ran[KERNEL]:
+            declined = self.words[KERNEL, KERNEL, "refused"]
+            pairs = f"{pairs}; kernels {self.ran[KERNEL]}: wrong {self.failed(KERNEL)}, refused {declined}"
         return f"{pairs}; inputs {self.ran[INPUT]}: aborted {aborted}, hung {hung}"
 
     @property
@@ -68,6 +71,8 @@ class Tally:
             lines += ["", *self._families()]
             lines += ["", *_shares("judged by", self.of("judged"), self.ran[PAIR])]
             lines += _shares("verify does not check", self.of("not checked"), self.ran[PAIR])
+        if self.ran[KERNEL]:
+            lines += ["", *_shares("kernels refused because", self.of("kernel refused"), self.ran[KERNEL])]
         kinds = sorted({kind for what, kind, _ in self.words if what == INPUT})
         if kinds:
             lines += ["", "inputs"]
