@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScriptError
 from tir_mlir.script.parser import parse
 
-ROWS = """
-@T.prim_func
-def main(A: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")):
-    for i in range(16):
-        with T.block("O"):
-            vi = T.axis.remap("S", [i])
-            T.reads(A[vi, 0:16])
-            T.writes(C[vi, 0:16])
-            {body}
-"""
+ROWS = main("A:16x16 C:16x16", each("O:16", "T.reads(A[vi, 0:16])", "T.writes(C[vi, 0:16])", "{body}"))
 INIT_INSIDE = """
             for j, k in T.grid(16, 16):
                 with T.block("C"):

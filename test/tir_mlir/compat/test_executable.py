@@ -2,17 +2,11 @@
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 from tir_mlir.compat import global_functions
 
-ADD = """
-@T.prim_func
-def NAME(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
-            B[vi] = A[vi] + 1.0
-"""
+ADD = main("A:16 B:16", each("B:16", "B[vi] = A[vi] + 1.0"), name="NAME")
 
 
 @pytest.fixture(autouse=True)

@@ -5,18 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.short import each, main
 
 import tir_mlir
 from tir_mlir.dialect.diagnostics import ArgumentError, BuildError, LoweringError, TirError
 
-ADD = """
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
-            B[vi] = A[vi] + 1.0
-"""
+ADD = main("A:16 B:16", each("B:16", "B[vi] = A[vi] + 1.0"))
 
 
 @pytest.fixture

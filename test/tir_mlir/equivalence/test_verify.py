@@ -5,7 +5,7 @@ import re
 
 import pytest
 from mlir import ir
-from programs.short import each, main
+from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScheduleError, StepError
@@ -144,17 +144,11 @@ def test_an_intrinsic_matches_its_description():
     assert TensorIntrin.check(outer_product(8, 16, 4))
 
 
-DESC = """
-@T.prim_func
-def desc(a: T.handle, c: T.handle):
-    A = T.match_buffer(a, ({n}, {n}), "{dtype}")
-    C = T.match_buffer(c, ({n}, {n}), "{dtype}")
-    with T.block("root"):
-        for i, j in T.grid({n}, {n}):
-            with T.block("b"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = {value}
-"""
+DESC = main(
+    "A:{n}x{n}:{dtype} C:{n}x{n}:{dtype}",
+    sblock("root", "", nest("i:{n} j:{n}", sblock("b", "SS i j", "C[vi, vj] = {value}"))),
+    name="desc",
+)
 
 
 def copying(value, dtype="float32", n=4):

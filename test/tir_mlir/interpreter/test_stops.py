@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs.products import summed_product
-from programs.short import each, main
+from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import (
@@ -20,19 +20,11 @@ from tir_mlir.dialect.diagnostics import (
 from tir_mlir.script.parser import parse
 
 TABLE = main("I:4:int32 A:8 B:4", each("B:4", "B[vi] = A[I[vi]]"))
-PART = """
-@T.prim_func
-def main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
-    t = T.alloc_buffer((4,), "float32")
-    for i in range({written}):
-        with T.block("t"):
-            vi = T.axis.spatial(4, i)
-            t[vi] = A[vi] * T.float32(2)
-    for i in range(4):
-        with T.block("B"):
-            vi = T.axis.spatial(4, i)
-            B[vi] = {value}
-"""
+PART = main(
+    "A:4 B:4 t:4",
+    nest("i:{written}", sblock("t", "vi:4=i", "t[vi] = A[vi] * T.float32(2)")),
+    each("B:4", "B[vi] = {value}"),
+)
 
 
 def f32(*shape):

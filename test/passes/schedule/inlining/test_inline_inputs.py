@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
-ROWS = """
-@T.prim_func
-def main(A: T.Buffer((6, 5), "float32"), C: T.Buffer((6, 5), "float32")):
-    X = T.alloc_buffer((8, 5), "float32")
-    B = T.alloc_buffer((6, 5), "float32")
-    for i in range(6):
-        for j in range(5):
-            with T.block("X"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                X[vi, vj] = A[vi, vj] + 1.0
-        for j in range(5):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = X[{row}, 4 - vj] * 2.0
-    for i, j in T.grid(6, 5):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = B[5 - vi, vj]
-"""
+ROWS = main(
+    "A:6x5 C:6x5 ; X:8x5 B:6x5",
+    nest(
+        "i:6",
+        nest("j:5", sblock("X", "SS i j", "X[vi, vj] = A[vi, vj] + 1.0")),
+        nest("j:5", sblock("B", "SS i j", "B[vi, vj] = X[{row}, 4 - vj] * 2.0")),
+    ),
+    each("C:6x5", "C[vi, vj] = B[5 - vi, vj]"),
+)
 SHAPES = [((6, 5), "float32")] * 2
 
 

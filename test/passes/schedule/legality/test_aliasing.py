@@ -4,27 +4,20 @@ import warnings
 
 import numpy as np
 import pytest
-from programs.short import main, sblock, under
+from programs.short import each, main, sblock, under
 
 from tir_mlir import Schedule, build
 from tir_mlir.errors import ScheduleError
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.script.parser import parse
 
-TEXT = """
-@T.prim_func
-def main(A: T.Buffer((6, 8), "float32"), B: T.Buffer((6, 8), "float32"), C: T.Buffer((6, 8), "float32")):
-    T.func_attr({"tir.noalias": NOALIAS})
-    Y = T.alloc_buffer((6, 8), "float32")
-    for i, j in T.grid(6, 8):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = A[vi, vj] + B[vi, vj]
-    for i, j in T.grid(6, 8):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = Y[vi, vj] + A[vi, vj]
-"""
+TEXT = main(
+    "A:6x8 B:6x8 C:6x8",
+    "T.func_attr({'tir.noalias': NOALIAS})",
+    "Y = T.alloc_buffer((6, 8), 'float32')",
+    each("Y:6x8", "Y[vi, vj] = A[vi, vj] + B[vi, vj]"),
+    each("C:6x8", "C[vi, vj] = Y[vi, vj] + A[vi, vj]"),
+)
 STEPS = {
     "parallel": lambda s: s.parallel(s.get_loops("C")[0]),
     "vectorize": lambda s: s.vectorize(s.get_loops("C")[1]),

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script.parser import parse
 
-SUMS = """
-@T.prim_func
-def main(A: T.Buffer((16,), "float32"), C: T.Buffer((1,), "float32"), D: T.Buffer((1,), "float32")):
-    for k in range(16):
-        with T.block("C"):
-            vk = T.axis.reduce(16, k)
-            x: T.let[T.float32] = {value}
-            C[0] = {sum}
-            D[0] = D[0] + {seen}
-"""
+SUMS = main("A:16 C:1 D:1", each("C k:16R", "x: T.let[T.float32] = {value}", "C[0] = {sum}", "D[0] = D[0] + {seen}"))
 
 
 @pytest.mark.parametrize("value, total, seen", [("C[0] + A[vk]", "x", "x"), ("C[0]", "x + A[vk]", "x")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from programs.elementwise import chain
-from programs.short import each, nest, program, sblock
+from programs.short import each, main, nest, program, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
@@ -108,24 +108,14 @@ def test_refuses_to_leave_a_shared_halo_behind(refused):
     refused(sch, message, lambda: sch.compute_at("C", sch.get_loops("D")[0]))
 
 
-PREFIXES = """
-@T.prim_func
-def main(A: T.Buffer((4, 6), "float32"), C: T.Buffer((4,), "float32")):
-    P = T.alloc_buffer((4,), "float32")
-    for i in range(4):
-        for k in range({extent}):
-            with T.block("P"):
-                vi = T.axis.spatial(4, i)
-                vk = T.axis.reduce(6, k)
-                {guard}
-                with T.init():
-                    P[vi] = 0.0
-                P[vi] = P[vi] + A[vi, vk]
-    for i in range(4):
-        with T.block("C"):
-            vi = T.axis.spatial(4, i)
-            C[vi] = P[vi] + 1.0
-"""
+PREFIXES = main(
+    "A:4x6 C:4 ; P:4",
+    nest(
+        "i:4 k:{extent}",
+        sblock("P", "vi:4=i vk:6R=k", "{guard}", under("with T.init():", "P[vi] = 0.0"), "P[vi] = P[vi] + A[vi, vk]"),
+    ),
+    each("C:4", "C[vi] = P[vi] + 1.0"),
+)
 
 
 @pytest.mark.parametrize("guarded", [False, True])

@@ -11,22 +11,12 @@ from programs.sizes import matmul_sizes
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 
-HALVES = """
-@T.prim_func
-def main(A: T.Buffer(({n},), "float32"), C: T.Buffer(({n},), "float32"), D: T.Buffer(({n},), "float32")):
-    for i in range({n}):
-        with T.block("C"):
-            vi = T.axis.spatial({n}, i)
-            C[vi] = A[vi] * 2.0
-    for i in range({n}):
-        with T.block("D"):
-            vi = T.axis.spatial({n}, i)
-            D[vi] = C[vi] + 1.0
-    for i in range({n}):
-        with T.block("C2"):
-            vi = T.axis.spatial({n}, i)
-            C[vi] = A[vi] * 3.0
-"""
+HALVES = main(
+    "A:{n} C:{n} D:{n}",
+    nest("i:{n}", sblock("C", "vi:{n}=i", "C[vi] = A[vi] * 2.0")),
+    nest("i:{n}", sblock("D", "vi:{n}=i", "D[vi] = C[vi] + 1.0")),
+    nest("i:{n}", sblock("C2", "vi:{n}=i", "C[vi] = A[vi] * 3.0")),
+)
 
 
 @pytest.mark.parametrize("n", [1, 7, 17])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import build
 from tir_mlir.dialect.ir import entered
@@ -10,22 +11,15 @@ from tir_mlir.graph.transforms.merge_functions import MergedCall, merge_function
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
 
-TWICE = """
-@T.prim_func
-def twice(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
-    Y = T.alloc_buffer((4, 16), "float32")
-    for i, j in T.grid(4, 16):
-        with T.block("Y"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            Y[vi, vj] = A[vi, vj] + A[vi, vj]
-    for i in T.serial(4, annotations={"prefetch": {"Y": 1, "B": 2}}):
-        for j in range(16):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                T.reads(Y[vi, vj])
-                T.writes(B[vi, vj])
-                B[vi, vj] = Y[vi, vj]
-"""
+TWICE = main(
+    "A:4x16 B:4x16 ; Y:4x16",
+    each("Y:4x16", "Y[vi, vj] = A[vi, vj] + A[vi, vj]"),
+    under(
+        "for i in T.serial(4, annotations={'prefetch': {'Y': 1, 'B': 2}}):",
+        nest("j:16", sblock("B", "SS i j", "T.reads(Y[vi, vj])", "T.writes(B[vi, vj])", "B[vi, vj] = Y[vi, vj]")),
+    ),
+    name="twice",
+)
 
 
 def test_regions_and_prefetches_name_the_buffers_of_the_new_function():

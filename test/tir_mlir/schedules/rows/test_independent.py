@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from programs.short import each, main, nest, under
+from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -20,17 +20,12 @@ FIRST = """
                 if Y[vi] == -1 and X[vi, j] * T.float32(2) > M[vi]:
                     Y[vi] = j
 """
-MOST = """
-@T.prim_func
-def main(X: T.Buffer(({rows}, {columns}), "float32"), Y: T.Buffer(({rows},), "int32")):
-    M = T.alloc_buffer(({rows},), "float32")
-    for i, j in T.grid({rows}, {columns}):
-        with T.block("most"):
-            vi, vj = T.axis.remap("SR", [i, j])
-            with T.init():
-                M[vi] = T.float32(0)
-            M[vi] = T.max(M[vi], X[vi, vj])
-"""
+MOST = main(
+    "X:{rows}x{columns} Y:{rows}:int32 ; M:{rows}",
+    nest(
+        "i:{rows} j:{columns}", sblock("most", "SR i j", "M[vi] = T.max(M[vi], X[vi, vj])", init="M[vi] = T.float32(0)")
+    ),
+)
 
 
 def program(rows, columns):
