@@ -90,6 +90,7 @@ class Copies:
             if copy.barrier.waiting:
                 del self.bulk[i]
                 copy.land()
+                copy.barrier.landed += 1
                 copy.barrier.bytes -= copy.bytes
                 self.machine.mbarriers.flip(copy.barrier)
                 return True

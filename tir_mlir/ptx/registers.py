@@ -59,8 +59,9 @@ class Registers:
     def constant(self, text: str, dtype: Any, at: Instruction) -> np.ndarray:
         """A literal or a symbol as an array of no dimensions."""
         width = np.dtype(dtype).itemsize
-        if text in self.symbols:
-            return np.array(self.symbols[text], np.int64).astype(dtype)
+        symbol, _, offset = text.partition("+")
+        if symbol in self.symbols:
+            return np.array(self.symbols[symbol] + int(offset or "0", 0), np.int64).astype(dtype)
         if text[:2] in ("0f", "0F") and len(text) == 10:
             bits, have = int(text[2:], 16), 4
         elif text[:2] in ("0d", "0D") and len(text) == 18:

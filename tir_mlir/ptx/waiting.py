@@ -29,6 +29,9 @@ def stuck(machine: Machine) -> NoReturn:
     if len(ended):
         text += f"; {_threads(machine, ended)} ended"
     others = tuple(machine.thread(ended, 0) for _ in range(min(len(ended), 1)))
+    for mbarrier in machine.mbarriers.all.values():
+        if mbarrier.block == block and mbarrier.waiting:
+            text += f"; {machine.mbarriers.state(mbarrier)}"
     barrier = kinds <= {"bar", "barrier"}
     verb = "waits" if len(first[0]) == 1 else "wait"
     what = "a barrier that not all threads reach" if barrier else "deadlock"

@@ -147,7 +147,8 @@ def _into_shared(
     copies, order, pc = machine.copies, machine.copies.order, machine.place(ins)
     shared, memory = machine.spaces["shared"], machine.spaces["global"]
     barrier = machine.mbarriers.get(lane, mbarrier)
-    stamp = order.agent_stamp(int(lane[0]), barrier.column, barrier.completed + 1, pc)
+    barrier.issued += 1
+    stamp = order.agent_stamp(int(lane[0]), barrier.column, barrier.issued, pc)
     machine.active = np.repeat(lane, inside.sum())
     if inside.any():
         memory.records.read(machine.active, source[inside], unit, pc)

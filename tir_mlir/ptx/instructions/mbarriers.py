@@ -31,7 +31,8 @@ class Waiting:
 
 @dataclass
 class Mbarrier:
-    """An mbarrier: `completed` phases, `pending` of `count` arrivals of this phase, `bytes` expected and not come yet.
+    """An mbarrier: `completed` phases, `pending` of `count` arrivals of this phase, `bytes` expected and not come
+    yet; `issued` copies, of which `landed` have, in order.
     `told`: what those that have arrived know; `known`: of the phases that are complete."""
 
     block: int
@@ -41,6 +42,8 @@ class Mbarrier:
     pending: int
     completed: int = 0
     bytes: int = 0
+    issued: int = 0
+    landed: int = 0
     told: np.ndarray | None = None
     known: np.ndarray | None = None
     waiting: list[Waiting] = field(default_factory=list)
@@ -129,7 +132,7 @@ class Mbarriers:
         barrier.completed += 1
         barrier.pending = barrier.count
         if barrier.told is not None:
-            barrier.told[:, barrier.column] = barrier.completed
+            barrier.told[:, barrier.column] = barrier.landed
             barrier.known = barrier.told.copy()
         still = []
         for waiting in barrier.waiting:
