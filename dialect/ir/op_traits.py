@@ -314,6 +314,14 @@ def is_pure(op: ir.Operation) -> bool:
 
 
 @lru_cache(maxsize=1024)
+def is_approximate(name: str) -> bool:
+    """Whether an op on floats may give another result on another machine: a quotient, a function that rounds."""
+    row = OPS.get(name)
+    if name.startswith("math."):
+        return row is None or not row.traits & (Trait.CHEAP | Trait.ROUNDS | Trait.SIGNLESS)
+    return row is not None and row.algebra == "quotient"
+
+
 def takes_no_memref(name: str) -> bool:
     """Whether ops of a name never have a memref operand, and so access nothing."""
     if is_scalar(name):

@@ -26,7 +26,7 @@ PACKAGES: dict[str, str] = {
     "ptx": "dialect.diagnostics errors runtime",
     "gpu_build": "dialect passes.lower runtime target",
     "build": "dialect gpu_build passes.lower runtime target",
-    "equivalence": "dialect passes.lower runtime",
+    "equivalence": "build dialect errors passes.lower ptx runtime target",
     "script": "dialect on_demand passes.linalg runtime.tools target",
     "interpreter": "build dialect equivalence passes.lower ptx runtime.call script target",
     "te": "dialect script",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -413,17 +413,21 @@ def equivalent(original: Any, scheduled: Any, *, seed: int = 0) -> Result:
 
 
 def compare(
-    original: ir.Module, scheduled: ir.Module, seed: int = 0, moves: Mapping[tuple[str, str], IndexMap] | None = None
+    original: ir.Module,
+    scheduled: ir.Module,
+    seed: int = 0,
+    moves: Mapping[tuple[str, str], IndexMap] | None = None,
+    comparison: Callable[..., Comparison] = Comparison,
 ) -> Result:
     """`equivalent` of two MLIR modules (call inside `entered`). `moves`: parameters that the second takes in another
-    layout, {(function, parameter): map}."""
+    layout, {(function, parameter): map}; `comparison`: how two functions are compared."""
     start = time.perf_counter()
     result = Result()
     with _one_at_a_time:
         for pair in _pairs(original, scheduled, result):
             result.functions += 1
             try:
-                result.difference = Comparison(pair, original, scheduled, seed, result, moves or {}).run()
+                result.difference = comparison(pair, original, scheduled, seed, result, moves or {}).run()
             except MemoryError as error:
                 raise NotChecked(f"the arrays of {pair[0].name} do not fit the memory: {error}") from error
             if result.difference is not None:

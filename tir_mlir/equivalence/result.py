@@ -38,6 +38,7 @@ class Result:
     nan_runs: int = 0
     overlapping: bool = False
     seconds: float = 0.0
+    domain: str = "of each program over the field p = 2^61 - 1"
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -53,7 +54,7 @@ class Result:
             f"{self.functions} function{'s' * (self.functions != 1)}",
             f"{self.data_sets} data set{'s' * (self.data_sets != 1)}",
             f"{self.orders} order{'s' * (self.orders != 1)}",
-            f"{self.runs} run{'s' * (self.runs != 1)} of each program over the field p = 2^61 - 1",
+            f"{self.runs} run{'s' * (self.runs != 1)} {self.domain}",
         ]
         if self.overlapping:
             what.append("also with overlapping arguments")

@@ -41,7 +41,7 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOOPS,
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.dialect.verify import verify
 from tir_mlir.equivalence import inputs
-from tir_mlir.equivalence.compare import compare
+from tir_mlir.equivalence.compare import Comparison, compare
 from tir_mlir.equivalence.result import Result
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import signatures
@@ -68,15 +68,37 @@ Replay = Callable[[ir.Module, Change], Scheduled]
 """Run the changed steps of a schedule on another module."""
 
 
-def verify_schedule(original: ir.Module, scheduled: Scheduled, replay: Replay, sizes: str, seed: int) -> Result:
+@dataclass(frozen=True)
+class Way:
+    """How programs are compared, see `compare`; up to how many iterations at full size, and at all."""
+
+    comparison: Callable[..., Comparison] = Comparison
+    full_work: int = FULL_WORK
+    tried_work: int = TRIED_WORK
+
+
+OVER_THE_FIELD = Way()
+
+
+def verify_schedule(
+    original: ir.Module, scheduled: Scheduled, replay: Replay, sizes: str, seed: int, way: Way = OVER_THE_FIELD
+) -> Result:
     """Compare a scheduled program with its original, at its own sizes or scaled down. See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
         raise ValueError(f'sizes must be "auto", "full" or "scaled", not {short_repr(sizes)}')
     with entered():
         work = max(_work(m) for m in (original, scheduled.module))
-        if sizes == "full" or (sizes == "auto" and work <= FULL_WORK):
-            return compare(original, scheduled.module, seed, scheduled.moves)
-        return _scaled(original, scheduled, replay, seed, work, sizes == "auto")
+        if sizes == "full" or (sizes == "auto" and work <= way.full_work):
+            return compare(original, scheduled.module, seed, scheduled.moves, way.comparison)
+        result = _scaled(original, scheduled, replay, seed, way)
+        if isinstance(result, Result):
+            return result
+        if sizes == "auto" and work <= way.tried_work:
+            return compare(original, scheduled.module, seed, scheduled.moves, way.comparison)
+        raise NotChecked(
+            f"the program cannot be checked at smaller sizes: {result}."
+            f' verify("full") runs it at its own sizes, about {work:.0e} iterations'
+        )
 
 
 def _work(module: ir.Module) -> int:
@@ -89,25 +111,21 @@ def _work(module: ir.Module) -> int:
     return largest
 
 
-def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int, work: int, or_full: bool) -> Result:
+def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int, way: Way) -> Result | str:
+    """The result at smaller sizes, or the reason why there is none."""
     reason = "no extent can be made smaller without changing the kinds of guards"
     for scale in scales(original, scheduled.module):
         outcome = _replayed(replay, scale, scheduled.module)
         if isinstance(outcome, str):
             reason = outcome
             continue
-        if max(_work(m) for m in (scale.module, outcome.module)) > TRIED_WORK:
+        if max(_work(m) for m in (scale.module, outcome.module)) > way.tried_work:
             reason = "it is too large at smaller sizes as well"
             continue
-        result = compare(scale.module, outcome.module, seed, outcome.moves)
+        result = compare(scale.module, outcome.module, seed, outcome.moves, way.comparison)
         result.notes.append(f"sizes scaled: {scale}; evidence for the program's own sizes, not a proof")
         return result
-    if or_full and work <= TRIED_WORK:
-        return compare(original, scheduled.module, seed, scheduled.moves)
-    raise NotChecked(
-        f"the program cannot be checked at smaller sizes: {reason}."
-        f' verify("full") runs it at its own sizes, about {work:.0e} iterations'
-    )
+    return reason
 
 
 def _replayed(replay: Replay, scale: ScaledProgram, scheduled: ir.Module) -> Scheduled | str:

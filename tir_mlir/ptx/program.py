@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tir_mlir.ptx.machine_driver import MachineDriver
 from tir_mlir.ptx.parser import Module, parse
 from tir_mlir.ptx.report import Report
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
+from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.runtime.tools import files, toolchain
 
@@ -41,12 +43,17 @@ class KernelFacts:
 
 @dataclass
 class ProgramReport:
-    """A run of a function on the machine: the report of each launch, in order; facts of its kernels; seconds."""
+    """A run of a function on the machine: the report of each launch, in order; the code of its kernels; seconds."""
 
     name: str
-    launches: list[Report] = field(default_factory=list)
-    kernels: dict[str, KernelFacts] = field(default_factory=dict)
+    launches: list[Report]
+    code: KernelCode
     seconds: float = 0.0
+
+    @cached_property
+    def kernels(self) -> dict[str, KernelFacts]:
+        """What each kernel needs."""
+        return facts(self.code.ptx, self.code.chip, {r.kernel for r in self.launches})
 
     @property
     def bank_conflicts(self) -> int:
@@ -86,7 +93,7 @@ class ProgramReport:
         return "\n\n".join(f"{report}\n{self._facts(report.kernel)}".rstrip() for report in self.launches)
 
     def _facts(self, kernel: str) -> str:
-        return f"\nneeds {self.kernels[kernel]}" if kernel in self.kernels else ""
+        return f"\nneeds {self.kernels[kernel]}"
 
     __repr__ = __str__
 
@@ -99,10 +106,7 @@ def run(function: DeviceFunction, args: Sequence[Any], one_block: bool = False) 
     start = time.perf_counter()
     driver = MachineDriver(chip=function.code.code.chip, one_block=one_block)
     function.run(driver, args)
-    report = ProgramReport(function.name, driver.reports)
-    report.kernels = facts(function.code.code.ptx, function.code.code.chip, {r.kernel for r in driver.reports})
-    report.seconds = time.perf_counter() - start
-    return report
+    return ProgramReport(function.name, driver.reports, function.code.code, time.perf_counter() - start)
 
 
 def facts(text: str, chip: str, kernels: set[str]) -> dict[str, KernelFacts]:

@@ -94,17 +94,18 @@ class Schedule(LegalityQueries):
         """The current module. Later steps do not modify it, as they rewrite copies."""
         return IRModule(self._executor.version.shown())
 
-    def verify(self, sizes: str = "auto", *, seed: int = 0) -> Result:
+    def verify(self, sizes: str = "auto", *, seed: int = 0, target: Any = None) -> Result:
         """Check that the program is equivalent to the original: run both over a prime field, compare exactly.
 
         `sizes`: "full", "scaled" (replay the trace on a smaller program with the same kinds of guards), or "auto":
         "full" if that is fast enough. The result is truthy if the programs agree; its text names the sizes of the run,
-        or the first element that differs and the block that wrote it. Errors: NotChecked for operations without exact
-        semantics.
+        or the first element that differs and the block that wrote it. `target`: a GPU, "cuda" or CUDA("sm_80"): its
+        kernels run on the PTX machine instead, with all checks, on exact data. Errors: NotChecked for operations
+        without exact semantics; LoweringError for what a GPU cannot run.
         """
         from tir_mlir.schedule.verify import verify  # loads the compiler
 
-        return verify(self._executor, sizes, seed)
+        return verify(self._executor, sizes, seed, target)
 
     def show(self, diff: bool = False, **options: Any) -> None:
         """Print the module as TVMScript, or with `diff` the diff of the last step that changed it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from mlir import ir
@@ -13,7 +14,7 @@ from tir_mlir.dialect.diagnostics import NotChecked, ScheduleWarning
 from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import TENSOR_LEVEL, Block, create, direct_ops, entered, funcs, walk
 from tir_mlir.equivalence.result import Result
-from tir_mlir.equivalence.verify_schedule import Change, Scheduled, verify_schedule
+from tir_mlir.equivalence.verify_schedule import OVER_THE_FIELD, Change, Scheduled, Way, verify_schedule
 from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.trace import Trace
@@ -21,8 +22,9 @@ from tir_mlir.schedule.trace import Trace
 _MOVES = "transform_layout"
 
 
-def verify(executor: Executor, sizes: str, seed: int) -> Result:
+def verify(executor: Executor, sizes: str, seed: int, target: Any = None) -> Result:
     """Check a scheduled program for equivalence with the original. See `Schedule.verify`."""
+    way = OVER_THE_FIELD if target is None else _on_machine(target)
 
     def replayed(module: ir.Module, change: Change) -> Scheduled:
         fresh = Executor(create.clone_module(module), Random.seeded(None), "detail", False)
@@ -34,7 +36,14 @@ def verify(executor: Executor, sizes: str, seed: int) -> Result:
     with entered():
         scheduled = Scheduled(_programs(executor.module), _moves(executor))
         original = _programs(executor.original)
-    return verify_schedule(original, scheduled, replayed, sizes, seed)
+    return verify_schedule(original, scheduled, replayed, sizes, seed, way)
+
+
+def _on_machine(target: Any) -> Way:
+    from tir_mlir.equivalence import on_machine  # loads the compiler for GPUs
+
+    comparison = partial(on_machine.MachineComparison, gpu=on_machine.gpu_of(target))
+    return Way(comparison, on_machine.FULL_WORK, on_machine.TRIED_WORK)
 
 
 def _programs(module: ir.Module) -> ir.Module:
