@@ -94,11 +94,14 @@ NVVM_PASSES = (
     "tir-lower-gpu-unroll-locals",  # while loops are loops, and buffers have names
     "tir-lower-extrema",  # before arith-expand turns them into selects
     "gpu.module(arith-expand,convert-math-to-llvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
-    "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse,"
+    "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=BITS},canonicalize,cse,"
     "reconcile-unrealized-casts)",
     "tir-lower-keep-rolled-marks",
 )
-"""From kernels to the llvm and nvvm dialects, in order."""
+"""From kernels to the llvm and nvvm dialects, in order. BITS: the width of an index, 32 or 64."""
+
+LINE_INFO = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
+"""PTX gets the lines of the program, as `.loc`."""
 
 
 CLEANUP = ("canonicalize", "cse")

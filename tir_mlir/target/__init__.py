@@ -33,6 +33,7 @@ from tir_mlir.target.predefined import (
 __all__ = [
     "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "RVV", "RVV_128",
     "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen", "host", "host_gpu", "named",
+    "resolved",
 ]  # fmt: skip
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -41,15 +42,20 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 def chosen(target: Target | CUDA | str | None) -> Target:
     """A CPU as schedules take it: a Target, the name of a predefined one, None or "llvm" for this machine. Raises
     BuildError for a GPU."""
-    if target is None or (isinstance(target, str) and target == "llvm"):
-        return host()
-    cpu = target if isinstance(target, (Target, CUDA)) else named(target)
+    cpu = resolved(target)
     if isinstance(cpu, CUDA):
         raise BuildError(
             f"{cpu.chip} is a GPU, and this is for CPUs; for GPUs there are sch.bind, cache_read to shared and local, "
             'and build(sch, target="cuda")'
         )
     return cpu
+
+
+def resolved(target: Target | CUDA | str | None) -> Target | CUDA:
+    """A CPU or GPU: a target itself, or by its name; None or "llvm" is this machine's CPU."""
+    if target is None or (isinstance(target, str) and target == "llvm"):
+        return host()
+    return target if isinstance(target, (Target, CUDA)) else named(target)
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, is_loop
 from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, VIEWS, is_pure, may_write
 from tir_mlir.passes.lower.gpu import kernel_memory
 from tir_mlir.passes.lower.gpu.axes import axes_of
+from tir_mlir.passes.lower.gpu.index_width import INDEX_BITS, fits_32_bits
 from tir_mlir.passes.lower.gpu.limits import Limits, check_block, check_grid
 from tir_mlir.passes.lower.gpu.pointers import buffer_at, has_constant_size, pointer_of, pointer_type
 from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, is_shared, kernel_nests
@@ -50,7 +51,8 @@ def run(
         kernels = [_Kernel(func, nest, number, limits) for number, nest in enumerate(nests)]
         if kernels:
             module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
-            holder = _kernel_module(module, func)
+            bits = 32 if all(fits_32_bits(nest) for nest in nests) else 64
+            holder = _kernel_module(module, func, bits)
             for kernel in kernels:
                 kernel.outline(holder)
             _erase_unused(func)
@@ -91,12 +93,11 @@ def _erase_unused(func: Func) -> None:
             op.erase()
 
 
-def _kernel_module(module: ir.Module, func: Func) -> ir.Block:
+def _kernel_module(module: ir.Module, func: Func, bits: int) -> ir.Block:
     """An empty `gpu.module` for the kernels of a function."""
+    facts = {"sym_name": ir.StringAttr.get(f"{func.name}_kernels"), INDEX_BITS: attrs.to_attr(bits)}
     with ir.InsertionPoint(module.body), func.op.location:
-        op = ir.Operation.create(
-            "gpu.module", attributes={"sym_name": ir.StringAttr.get(f"{func.name}_kernels")}, regions=1
-        )
+        op = ir.Operation.create("gpu.module", attributes=facts, regions=1)
     return op.regions[0].blocks.append()
 
 
@@ -140,7 +141,7 @@ class _Kernel:
         start = ir.InsertionPoint(list(body.operations)[-1])
         values = dict(zip(captured, body.arguments, strict=False))
         with start, self.nest.location:
-            ids = {kind: _axis_index(kind) for kind in self.axes}
+            ids = {kind: self._index(kind) for kind in self.axes}
             for value in captured:
                 values[value] = buffer_at(value, values)
             for op in inner:  # views of arguments, constants
@@ -176,6 +177,14 @@ class _Kernel:
                     op.operands[number] = values[operand]
         retype(moved, kernel_memory.device_type)
         self.nest.erase()
+
+    def _index(self, kind: str) -> ir.Value:
+        """The index of this block or thread on an axis."""
+        if self.extents[kind].as_constant() == 1:
+            return apply(0)
+        name, axis = kind.split("Idx.")
+        facts = {"dimension": ir.Attribute.parse(f"#gpu<dim {axis}>")}
+        return ir.Operation.create(f"gpu.{name}_id", [ir.IndexType.get()], [], facts).results[0]
 
     def _launch(self, captured: Sequence[ir.Value]) -> None:
         """Launch the kernel, where the nest is."""
@@ -223,13 +232,6 @@ class _Kernel:
             facts["llvm.noalias"] = ir.UnitAttr.get()
         facts["llvm.align"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment_of(value))
         return ir.DictAttr.get(facts)
-
-
-def _axis_index(kind: str) -> ir.Value:
-    """The index of this block or thread on an axis."""
-    name, axis = kind.split("Idx.")
-    dimension = ir.Attribute.parse(f"#gpu<dim {axis}>")
-    return ir.Operation.create(f"gpu.{name}_id", [ir.IndexType.get()], [], {"dimension": dimension}).results[0]
 
 
 def _captured(nest: ir.Operation, func: Func) -> tuple[list[ir.Value], list[ir.Operation]]:

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.passes.lower import pipeline
+from tir_mlir.passes.lower.gpu.index_width import index_bits
 from tir_mlir.passes.lower.gpu.limits import Limits
 from tir_mlir.passes.lower.registry import LOWERINGS
 from tir_mlir.passes.lower.to_llvm import PassTimer, run_upstream
@@ -45,12 +46,18 @@ def lower_to_nvvm(
     with entered():
         module = clone_module(device)
         clock = PassTimer(timing, follow, module)
+        bits = index_bits(device)
         for name in pipeline.NVVM_PASSES:
             if name in LOWERINGS:
                 clock.run(name, lambda name=name: LOWERINGS[name].run(module))
             else:
-                clock.run(f"upstream:{_short(name)}", lambda name=name: run_upstream(module, (name,)))
-        return _kernels_alone(module)
+                clock.run(
+                    f"upstream:{_short(name)}",
+                    lambda name=name: run_upstream(module, (name.replace("BITS", str(bits)),)),
+                )
+        kernels = _kernels_alone(module)
+        run_upstream(kernels, (pipeline.LINE_INFO,))
+        return kernels
 
 
 def _short(passes: str) -> str:

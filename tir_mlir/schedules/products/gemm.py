@@ -18,6 +18,7 @@ from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
 from tir_mlir.schedules.products.few_rows_dots import few_rows_dots
 from tir_mlir.schedules.products.free_products import free_packing, free_panels, free_tiles, must_copy
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
+from tir_mlir.schedules.products.gemm_cuda import cuda_gemm
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
 from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, must_pack, panels
@@ -34,7 +35,7 @@ from tir_mlir.schedules.products.row_versions import (
 )
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
-from tir_mlir.target import Target, chosen
+from tir_mlir.target import CUDA, Target, chosen, resolved
 
 THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
@@ -47,13 +48,13 @@ and the memory that limit such a product, and starting them costs as much as rea
 def gemm(
     sch: Schedule,
     block: Any,
-    target: Target | str | None = None,
+    target: Target | CUDA | str | None = None,
     threads: int | None = None,
     packed: str | None = None,
     free: bool = False,
     epilogue: Any | None = None,
 ) -> Packing | None:
-    """Schedule a (batched) matrix product for a CPU; operands may be transposed.
+    """Schedule a (batched) matrix product for a CPU; operands may be transposed. For a GPU, see `cuda_gemm`.
 
         for i, j, k in T.grid(m, n, k):                  for j_0, k_0: pack B[k_0, j_0]
             with T.block("C"): C += A * B      ->            for i_0 (parallel), j_1, i_1:
@@ -73,6 +74,9 @@ def gemm(
     that is not possible it stays as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
     is not a parameter of constant shape that a product of floats reads.
     """
+    if isinstance(gpu := resolved(target), CUDA):
+        _refuse_for_gpus(gpu, threads=threads, packed=packed, free=free or None, epilogue=epilogue)
+        return cuda_gemm(sch, sch.get_block(block) if isinstance(block, str) else block, gpu)
     target = chosen(target)
     if isinstance(block, str):
         block = sch.get_block(block)
@@ -109,6 +113,12 @@ def gemm(
             _inline_all(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed, options, epilogue)
+
+
+def _refuse_for_gpus(gpu: CUDA, **options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ScheduleError(f"{name} is for products on CPUs, and {gpu.chip} is a GPU; fix: leave it out")
 
 
 def _packed_gemm(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from harness.gpu import on_machine
 
+from fuzzing.kernels.machine import on_machine
 from tir_mlir import Schedule
 from tir_mlir.script import parse
 

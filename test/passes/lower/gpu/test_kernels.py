@@ -1,0 +1,74 @@
+"""Programs with bound loops as kernels, run on the PTX machine: tails, symbolic sizes, several nests, vector copies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from programs import gpu_programs
+
+from fuzzing.kernels.machine import on_machine
+
+RNG = np.random.default_rng(0)
+
+
+def numbers(*shape: int) -> np.ndarray:
+    """Small integers, whose sums are exact in float32."""
+    return RNG.integers(-8, 8, shape).astype("float32")
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 127])
+def test_tails(n):
+    a, b = numbers(n), np.zeros(n, "float32")
+    on_machine(gpu_programs.added(n), [a, b])
+    np.testing.assert_array_equal(b, a + 1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 127])
+def test_symbolic_sizes(n):
+    program = gpu_programs.added_symbolic()
+    a, b = numbers(n), np.zeros(n, "float32")
+    reports = on_machine(program, [a, b])
+    np.testing.assert_array_equal(b, a + 1)
+    assert len(reports) == (n > 0)  # no blocks: nothing is launched
+
+
+def test_symbolic_rows():
+    a, b = numbers(5, 7), np.zeros((7, 5), "float32")
+    on_machine(gpu_programs.transposed_symbolic(), [a, b])
+    np.testing.assert_array_equal(b, a.T)
+
+
+def test_a_transpose_through_shared_memory():
+    a, b = numbers(64, 64), np.zeros((64, 64), "float32")
+    (report,) = on_machine(gpu_programs.transposed(64), [a, b])
+    np.testing.assert_array_equal(b, a.T)
+    assert report.bank_conflicts == 0  # rows of 33 elements
+
+
+def test_two_nests_in_order():
+    a, c = numbers(256), np.zeros(256, "float32")
+    reports = on_machine(gpu_programs.two_nests(256), [a, c])
+    np.testing.assert_array_equal(c, (a + 1) * 2 + (a[::-1] + 1))
+    assert [r.kernel for r in reports] == ["f_kernel", "f_kernel_1"]
+
+
+@pytest.mark.parametrize("program", [gpu_programs.row_sums_by_threads, gpu_programs.row_sums_by_factors])
+def test_sums_over_threads(program):
+    a, b = numbers(8, 256), np.zeros(8, "float32")
+    on_machine(program(8, 256), [a, b])
+    np.testing.assert_array_equal(b, a.sum(1))
+
+
+def test_a_softmax_a_block_of_threads_for_each_row():
+    a = RNG.standard_normal((4, 256)).astype("float32")
+    b = np.zeros_like(a)
+    on_machine(gpu_programs.softmax(4, 256), [a, b])
+    power = np.exp(a.astype("float64") - a.max(1, keepdims=True))
+    np.testing.assert_allclose(b, power / power.sum(1, keepdims=True), rtol=1e-6)
+
+
+def test_a_tiled_product():
+    a, b, c = numbers(64, 32), numbers(32, 128), np.zeros((64, 128), "float32")
+    (report,) = on_machine(gpu_programs.product(64, 128, 32), [a, b, c])
+    np.testing.assert_array_equal(c, a @ b)
+    assert report.barriers == 2 * 2  # tiles of k; before and after the use of each

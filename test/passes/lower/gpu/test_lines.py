@@ -1,0 +1,3 @@
+"""Lines of the program in PTX."""
+
+from __future__ import annotations
