@@ -138,11 +138,9 @@ def softmax(n: int, m: int, threads: int = 64) -> Schedule:
     loops, iters = f"i:{n} k:{m}", f"vi:{n}=i vk:{m}R=k"
     text = main(
         f"A:{n}x{m} B:{n}x{m}; t:{n} e:{n}x{m} s:{n}",
-        nest(
-            f"i:{n} k:{m}", sblock("t", f"vi:{n}=i vk:{m}R=k", "t[vi] = T.max(t[vi], A[vi, vk])", init="t[vi] = -3e38")
-        ),
+        nest(loops, sblock("t", iters, "t[vi] = T.max(t[vi], A[vi, vk])", init="t[vi] = -3e38")),
         each(f"e i:{n} j:{m}", "e[vi, vj] = T.exp(A[vi, vj] - t[vi])"),
-        nest(f"i:{n} k:{m}", sblock("s", f"vi:{n}=i vk:{m}R=k", "s[vi] = s[vi] + e[vi, vk]", init="s[vi] = 0.0")),
+        nest(loops, sblock("s", iters, "s[vi] = s[vi] + e[vi, vk]", init="s[vi] = 0.0")),
         each(f"B i:{n} j:{m}", "B[vi, vj] = e[vi, vj] / s[vi]"),
         name="f",
     )

@@ -45,8 +45,8 @@ def chosen(target: Target | CUDA | str | None) -> Target:
     cpu = resolved(target)
     if isinstance(cpu, CUDA):
         raise BuildError(
-            f"{cpu.chip} is a GPU, and this is for CPUs; for GPUs there are sch.bind, cache_read to shared and local, "
-            'and build(sch, target="cuda")'
+            f"{cpu.chip} is a GPU, and this is for CPUs; for GPUs there are schedules.gemm, sch.bind, "
+            'cache_read to shared and local, and build(sch, target="cuda")'
         )
     return cpu
 

@@ -6,7 +6,7 @@ import pytest
 from programs.products import product
 
 from tir_mlir import Schedule, build, schedules, target
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import BuildError, ScheduleError
 from tir_mlir.target import gpu
 
 
@@ -48,9 +48,23 @@ def test_without_a_gpu(monkeypatch):
         target.host_gpu()
 
 
-def test_schedules_for_cpus_refuse_a_gpu():
-    with pytest.raises(BuildError, match=r"sm_80 is a GPU, and this is for CPUs; for GPUs there are sch.bind"):
-        schedules.gemm(Schedule(product(4, 4, 4)), "C", target=target.CUDA("sm_80"))
+@pytest.mark.parametrize("name", ["gemv", "elementwise", "transpose", "reduction", "softmax", "conv2d"])
+def test_schedules_for_cpus_refuse_a_gpu(name):
+    with pytest.raises(
+        BuildError, match=r"sm_80 is a GPU, and this is for CPUs; for GPUs there are schedules.gemm, sch"
+    ):
+        getattr(schedules, name)(Schedule(product(4, 4, 4)), "C", target=target.CUDA("sm_80"))
+
+
+def test_options_of_products_for_cpus():
+    with pytest.raises(ScheduleError, match="threads is for products on CPUs, and sm_80 is a GPU; fix: leave it out"):
+        schedules.gemm(Schedule(product(16, 16, 8)), "C", target="sm_80", threads=2)
+
+
+def test_a_product_that_no_tile_divides():
+    sch = Schedule(product(4, 16, 8))
+    with pytest.raises(ScheduleError, match="no tile divides a product of 4 x 16 x 8 for sm_80; fix: sch.pad_einsum"):
+        schedules.gemm(sch, "C", target="sm_80")
 
 
 @pytest.mark.parametrize("options", [{"driver": "tools"}, {"checked": True}, {"libs": ["libm.so.6"]}])

@@ -83,9 +83,7 @@ def test_a_fork(lib, machine):
 
 
 def test_the_machine_measures_no_time(lib, machine):
-    with pytest.raises(
-        DeviceError, match="add_one: the kernels run on the PTX machine, whose time says nothing"
-    ):
+    with pytest.raises(DeviceError, match="add_one: the kernels run on the PTX machine, whose time says nothing"):
         lib["add_one"].seconds(pair(machine, 4))
 
 
