@@ -8,8 +8,8 @@ from math import gcd
 from mlir import ir
 from mlir.dialects import vector
 
-from tir_mlir.dialect.ir import Buffer, Loop, apply, attrs, defining_op, dtypes, edit, is_loop, step, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed
+from tir_mlir.dialect.ir import Buffer, Loop, access_indices, apply, attrs, defining_op, dtypes, edit, is_loop, step, walk
+from tir_mlir.dialect.ir.op_traits import ACCESSES, AFFINE_LOAD, AFFINE_STORE, WRITING, accessed
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -57,6 +57,21 @@ def _hindrance(loop: Loop) -> str:
     if inner is not None:
         what = f"loop {Loop(inner).name}" if is_loop(inner) else "a condition"
         return f"it contains {what}; vectorize an innermost loop whose iterations all run"
+    shared = _shared_by_lanes(loop)
+    return f"its iterations use one element of {shared}, as a reduction does; vectorize another loop" if shared else ""
+
+
+def _shared_by_lanes(loop: Loop) -> str:
+    """A buffer of which an iteration may write what another one uses; "" if there is none."""
+    accesses = [op for op in loop.body_ops() if op.name in ACCESSES]
+    for written in {accessed(op) for op in accesses if op.name in WRITING}:
+        users = [op for op in accesses if accessed(op) == written]
+        if any(op.name not in (AFFINE_LOAD, AFFINE_STORE) for op in users):
+            return Buffer(written).name
+        places = [access_indices(op) for op in users]
+        same = all(a.same(b) for place in places for a, b in zip(place, places[0], strict=True))
+        if not same or not any(step(i, loop.var) for i in places[0]):
+            return Buffer(written).name
     return ""
 
 
