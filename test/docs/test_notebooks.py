@@ -1,7 +1,5 @@
 """The tutorials as notebooks: made from the pages, and run from the first cell to the last."""
 
-from __future__ import annotations
-
 import os
 
 import nbclient

@@ -1,7 +1,5 @@
 """The site builds without a warning, with the notebooks, the step viewer and the pages of the API in it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tools/fuzz.py as a command."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Each dropped rule of the schedule is found by the fuzzer within a few pairs."""
 
-from __future__ import annotations
-
 import pytest
 from harness.planted_rules import RULES, kind
 

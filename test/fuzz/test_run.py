@@ -1,7 +1,5 @@
 """Items that are fine, wrong, dead or hung; the same every time; made small."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

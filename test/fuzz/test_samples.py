@@ -1,7 +1,5 @@
 """Samples know which of their values machine types represent."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The random numbers of an item can be noted and played again."""
 
-from __future__ import annotations
-
 from random import Random
 
 from fuzzing.tape import Part, Tape, parts, read

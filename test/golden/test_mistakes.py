@@ -1,7 +1,5 @@
 """The complete messages for mistakes of learners: plain, in a terminal, in a notebook."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """Faulty primitives: apply a primitive, then corrupt the program, as a bug in it would."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Failing kinds of items, for tests of the runner and the shrinker."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace

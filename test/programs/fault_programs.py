@@ -1,8 +1,6 @@
 # ruff: noqa: E501 - a statement of a program a line
 """Programs and correct schedules of them, into which faults are injected."""
 
-from __future__ import annotations
-
 from tir_mlir.examples import matmul as chapter
 
 HEAD = "@T.prim_func\ndef main({}):\n"

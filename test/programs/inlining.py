@@ -1,7 +1,5 @@
 """Producers and consumers for inlining: plain, reversed, padded, gathered, packed, cropped."""
 
-from __future__ import annotations
-
 from programs.short import each, main, program
 
 F32 = "float32"

@@ -1,7 +1,5 @@
 """Several blocks that share a buffer: forks, split loops, loop-carried values, windows with offsets."""
 
-from __future__ import annotations
-
 from programs.short import each, nest, program, sblock
 
 Fork = program(

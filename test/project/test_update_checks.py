@@ -1,7 +1,5 @@
 """tools/update_checks.py: the CHECK lines that it wrote are those of today, and a change is seen."""
 
-from __future__ import annotations
-
 from harness import ROOT
 
 import update_checks

@@ -1,7 +1,5 @@
 """Kernels in C for other CPUs, with the vector functions of their compilers."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

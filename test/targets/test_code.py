@@ -1,7 +1,5 @@
 """Code for other CPUs has their vector instructions, in their width."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """Code for other CPUs agrees with NumPy under an emulator (Debian: apt install qemu-user)."""
 
-from __future__ import annotations
-
 import subprocess
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Matrix and dot product intrinsics of other CPUs: their instruction is in the code, which equals NumPy under QEMU."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

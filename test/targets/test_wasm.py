@@ -1,7 +1,5 @@
 """Modules for WebAssembly: they run in wasmtime, and by their loader in node, and equal NumPy."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

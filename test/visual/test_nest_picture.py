@@ -1,7 +1,5 @@
 """The drawing of a loop nest: contents of the frames, and changes by a step."""
 
-from __future__ import annotations
-
 import pytest
 
 from tir_mlir import Schedule

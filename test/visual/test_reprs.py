@@ -1,7 +1,5 @@
 """Representations of schedules, handles, traces, timings and errors in a console and a notebook."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

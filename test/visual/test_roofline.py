@@ -1,7 +1,5 @@
 """The roofline: points and roofs where the logarithms of their numbers say."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

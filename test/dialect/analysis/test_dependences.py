@@ -1,7 +1,5 @@
 """Which iterations conflict: the smallest pair and its element, or none."""
 
-from __future__ import annotations
-
 import pytest
 from harness.nests import nest
 

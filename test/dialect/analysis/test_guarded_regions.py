@@ -1,7 +1,5 @@
 """Predicates of nested blocks narrow the regions of the blocks around them, and what steps copy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.short import main, nest, sblock

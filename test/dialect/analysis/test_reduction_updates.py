@@ -1,7 +1,5 @@
 """Which loads and stores are one update `X[f] = X[f] op value` of a declared reduction."""
 
-from __future__ import annotations
-
 import pytest
 from harness.nests import nest
 

@@ -1,7 +1,5 @@
 """Dimensions of a region that a view keeps; unit dimensions are dropped from the left."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, program
 

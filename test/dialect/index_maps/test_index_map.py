@@ -1,7 +1,5 @@
 """IndexMap: parsing of lambdas, text form, shape, inverse, padding, collisions."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 

@@ -1,7 +1,5 @@
 """The table of annotation keys: what is doubted, what is suggested."""
 
-from __future__ import annotations
-
 import pytest
 
 from tir_mlir.dialect.ir.annotation_keys import BLOCK, FUNC, KEYS, LOOP, doubt, ignored

@@ -1,7 +1,5 @@
 """Which types represent every value of which others."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

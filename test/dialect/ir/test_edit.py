@@ -1,7 +1,5 @@
 """Edits of the IR that the Python bindings would not survive."""
 
-from __future__ import annotations
-
 import pytest
 from programs.inlining import FILLED
 

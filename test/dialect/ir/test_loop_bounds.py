@@ -1,7 +1,5 @@
 """Changing loop bounds preserves the iteration arguments."""
 
-from __future__ import annotations
-
 from tir_mlir.dialect.ir import Index, Loop, edit, entered, is_loop, ops
 
 

@@ -1,7 +1,5 @@
 """The op behind a value, and attributes as Python values."""
 
-from __future__ import annotations
-
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, defining_op, entered, owner_op

@@ -1,7 +1,5 @@
 """T.reads may leave out what the block itself has written before it reads it."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, main
 

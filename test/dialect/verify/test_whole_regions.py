@@ -1,7 +1,5 @@
 """Declared regions that are whole buffers: they cover every access inside the buffer, and nothing else is covered."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, main
 

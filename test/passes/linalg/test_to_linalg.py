@@ -1,7 +1,5 @@
 """Export to linalg and round trips: equal results, equal generics, reasons for blocks that stay."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

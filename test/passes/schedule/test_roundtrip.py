@@ -1,7 +1,5 @@
 """Scheduled programs round-trip through TVMScript: guards, constants, gathers, declared regions."""
 
-from __future__ import annotations
-
 import pytest
 from harness.schedules import reads_back
 from programs.short import each, main, nest, sblock, under

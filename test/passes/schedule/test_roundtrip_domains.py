@@ -1,7 +1,5 @@
 """Scheduled programs round-trip through TVMScript: padded sums, their epilogues, int64 indices."""
 
-from __future__ import annotations
-
 import pytest
 from harness.schedules import reads_back
 from programs.short import each, main

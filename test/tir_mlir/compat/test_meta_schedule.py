@@ -1,7 +1,5 @@
 """`tvm.meta_schedule`: searches in the form of the slides and in that of a course, by `tir_mlir.tune`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A cast back to the type that a number was widened from changes nothing, also through memory; other roundings do."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, main
 

@@ -1,7 +1,5 @@
 """Buffers without dimensions are checked like any other."""
 
-from __future__ import annotations
-
 from tir_mlir import Schedule
 from tir_mlir.script.parser import parse
 

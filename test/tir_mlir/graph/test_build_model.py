@@ -1,7 +1,5 @@
 """Graphs are built to one native function and called."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.graph_cases import mlp, random, run_mlp

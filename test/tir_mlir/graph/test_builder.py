@@ -1,7 +1,5 @@
 """Graphs written node by node: types, attributes, MLIR, refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Profiles of models: the time of each call, and what it computes."""
 
-from __future__ import annotations
-
 import pytest
 from harness.graph_cases import mlp, random
 

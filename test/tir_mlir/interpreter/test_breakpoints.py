@@ -1,7 +1,5 @@
 """`breakpoint()` in a block: where the program stops, and what the debugger shows."""
 
-from __future__ import annotations
-
 import linecache
 import sys
 

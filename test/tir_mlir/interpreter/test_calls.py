@@ -1,7 +1,5 @@
 """Calls: kernels by their description or in Python, functions of the module, loops deeper than Python's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.products import summed_product

@@ -1,7 +1,5 @@
 """Loads, stores and operations on floats: as many as there are."""
 
-from __future__ import annotations
-
 import numpy as np
 from programs.products import summed_product
 from programs.short import each, main

@@ -1,7 +1,5 @@
 """Bit-exact arithmetic of the interpreter for each type."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.products import summed_product

@@ -1,7 +1,5 @@
 """A program is run after each pass of the lowering, up to memory that is bare pointers: the same numbers every time."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

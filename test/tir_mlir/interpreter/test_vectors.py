@@ -1,7 +1,5 @@
 """Ops of the vector dialect, each against NumPy; also those that no pass of ours makes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

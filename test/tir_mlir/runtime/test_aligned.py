@@ -1,7 +1,5 @@
 """tir_mlir.empty: arrays on a boundary."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Programs on which LLVM 22.1's superword vectorizer makes code that aborts: each runs in a process of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

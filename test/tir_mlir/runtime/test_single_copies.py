@@ -1,7 +1,5 @@
 """The body of a function is compiled once, though it has several entries."""
 
-from __future__ import annotations
-
 import numpy as np
 from programs.short import each, main
 

@@ -1,7 +1,5 @@
 """Robustness of a process: forks, Ctrl-C at any point, a full disk, a schedule in each thread."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """can_NAME and explain: legal, illegal with a counterexample, not provable; nothing is touched."""
 
-from __future__ import annotations
-
 import runpy
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Traces made by hand: what is no step, no handle of its type or no decision is refused, and nothing is silent."""
 
-from __future__ import annotations
-
 import pytest
 from programs.matmul import matmul_add
 

@@ -1,7 +1,5 @@
 """Targets by name, and what a machine lacks to run their code."""
 
-from __future__ import annotations
-
 import pytest
 from programs.products import product
 

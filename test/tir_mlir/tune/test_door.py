@@ -1,7 +1,5 @@
 """`tir_mlir.tune`: what its door gives, and what it loads."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

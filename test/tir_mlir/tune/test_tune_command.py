@@ -1,7 +1,5 @@
 """`python -m tir_mlir.tune`: its options, its errors, what it prints."""
 
-from __future__ import annotations
-
 import pytest
 
 from tir_mlir.errors import TuneError

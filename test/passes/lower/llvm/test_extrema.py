@@ -1,7 +1,5 @@
 """Maxima and minima of floats: NumPy's values, NaN as well, in code that LLVM is soon done with."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.rowwise import reduced

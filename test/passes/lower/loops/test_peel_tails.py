@@ -1,7 +1,5 @@
 """Partial tiles: every element is computed once, for all sizes and loop bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

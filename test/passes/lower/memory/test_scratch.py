@@ -1,7 +1,5 @@
 """Buffers of a function in a parameter of bytes, instead of on the heap."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, main
 

@@ -1,7 +1,5 @@
 """Copies that interleave rows: the same elements in the same places, in every type and for any number of columns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

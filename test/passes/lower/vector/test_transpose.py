@@ -1,7 +1,5 @@
 """Tiles that are transposed in registers: casts on the way, also those of unsigned integers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.short import nest, program, sblock

@@ -1,7 +1,5 @@
 """annotate and unannotate: facts on blocks and loops."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, program
 

@@ -1,7 +1,5 @@
 """blockize where no outer loop moves an iter: one tile, with holes or of several blocks with unlike iters."""
 
-from __future__ import annotations
-
 import pytest
 from programs.matmul import matmul
 from programs.sizes import matmul_sizes

@@ -1,7 +1,5 @@
 """Refusals of cache_read, cache_write and set_scope."""
 
-from __future__ import annotations
-
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul

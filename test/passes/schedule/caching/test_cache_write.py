@@ -1,7 +1,5 @@
 """cache_write and set_scope: placement of the copy back, effects of a new scope."""
 
-from __future__ import annotations
-
 from harness.schedules import block_order
 from programs.matmul import matmul
 from programs.short import each, program

@@ -1,7 +1,5 @@
 """cache_read and cache_write with a list of consumers: the blocks that are no readers, and the writer itself."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """Fixes for refusals of annotate_buffer_access, parallel and storage_align: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of, loop
 from programs.short import BIASED, PAIR, main, nest, sblock
 

@@ -1,7 +1,5 @@
 """Fixes for refusals of blockize: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of, loop
 from programs.short import CUT_SQUARE, ONE, PAIR, TRIANGLE, each, followed, main, nest, sblock, under
 

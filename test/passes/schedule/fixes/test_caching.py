@@ -1,7 +1,5 @@
 """Fixes for refusals of cache_read, cache_write, cache_index, read_at and write_at: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of, loop
 from programs.short import CUT_SQUARE, HALVES, PAIR, TRIANGLE, each, main, nest, sblock, total, under
 

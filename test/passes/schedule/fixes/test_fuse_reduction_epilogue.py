@@ -1,7 +1,5 @@
 """Fixes for refusals of fuse_reduction_epilogue: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of, loop
 from programs.short import BIASED, each, followed, main, nest, sblock, total
 

@@ -1,7 +1,5 @@
 """Fixes for refusals of compute_inline and reverse_compute_inline: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of, loop
 from programs.short import (
     EARLIER_READER,

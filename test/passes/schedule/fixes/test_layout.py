@@ -1,7 +1,5 @@
 """Fixes for refusals of transform_layout and transform_block_layout: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of, loop
 from programs.short import FROM_ONE, FROM_ZERO, ONE_2D, SUMS, VIEWS, each, main
 

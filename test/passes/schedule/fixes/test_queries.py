@@ -1,7 +1,5 @@
 """Fixes for refusals of get_block, get_producers and get_consumers: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of
 from programs.short import PAIR, each, main, nest
 

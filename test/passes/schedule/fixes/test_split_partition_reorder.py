@@ -1,7 +1,5 @@
 """Fixes for refusals of split, loop_partition and reorder: each is applied."""
 
-from __future__ import annotations
-
 from harness.fix_rows import Row, each_of, loop
 from programs.short import (
     FROM_ONE,

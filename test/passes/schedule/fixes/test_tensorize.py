@@ -1,7 +1,5 @@
 """Fixes for refusals of tensorize: each is applied."""
 
-from __future__ import annotations
-
 import pytest
 from harness.fix_rows import Row, each_of, loop
 from programs.short import each, main, nest

@@ -1,7 +1,5 @@
 """compute_inline: values computed where they are used."""
 
-from __future__ import annotations
-
 import pytest
 from harness.schedules import reads_back
 from programs.inlining import (

@@ -1,7 +1,5 @@
 """Refusals of compute_inline and reverse_compute_inline."""
 
-from __future__ import annotations
-
 from programs.inlining import F32, Padded, Straight
 from programs.short import each, nest, program, sblock
 

@@ -1,7 +1,5 @@
 """reverse_compute_inline: merge a consumer into its producer, and refusals."""
 
-from __future__ import annotations
-
 from programs.inlining import F32, STRAIGHT, Cropped, Straight
 from programs.short import each, nest, program, sblock
 

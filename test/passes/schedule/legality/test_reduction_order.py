@@ -1,7 +1,5 @@
 """A reduction may be reordered only if its partial results are not observed."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, main
 

@@ -1,7 +1,5 @@
 """parallel, vectorize, unroll, bind: which loops may run concurrently."""
 
-from __future__ import annotations
-
 import pytest
 from programs.elementwise import rows, scale
 from programs.matmul import matmul_nt

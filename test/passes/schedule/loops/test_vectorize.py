@@ -1,7 +1,5 @@
 """vectorize: lanes that sum up together, and loops whose extent is known when they run."""
 
-from __future__ import annotations
-
 import pytest
 from programs.matmul import matmul_nt
 from programs.short import each, nest, program, sblock

@@ -1,7 +1,5 @@
 """compute_at: a producer runs where its consumers need it."""
 
-from __future__ import annotations
-
 import pytest
 from programs.elementwise import chain
 from programs.reduction import scaled_row_sums

@@ -1,7 +1,5 @@
 """Refusals of compute_at, and legal near misses."""
 
-from __future__ import annotations
-
 import pytest
 from programs.elementwise import chain
 from programs.short import each, main, nest, program, sblock, under

@@ -1,7 +1,5 @@
 """compute_at and reverse_compute_at do not run a whole sum where its parts were seen one by one."""
 
-from __future__ import annotations
-
 from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule

@@ -1,7 +1,5 @@
 """reverse_compute_at of a sum that accumulates parts, where loops around both places already run a part of it."""
 
-from __future__ import annotations
-
 from programs.short import nest, program, sblock
 
 from tir_mlir import Schedule

@@ -1,7 +1,5 @@
 """reverse_compute_at: a consumer moves to where its producers have computed its inputs."""
 
-from __future__ import annotations
-
 import pytest
 from programs.elementwise import pair
 from programs.matmul import matmul

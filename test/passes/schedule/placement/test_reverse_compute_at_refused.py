@@ -1,7 +1,5 @@
 """Refusals of reverse_compute_at, and legal near misses."""
 
-from __future__ import annotations
-
 import pytest
 from programs.elementwise import pair
 from programs.reduction import scaled_row_sums

@@ -1,7 +1,5 @@
 """compute_at of a block that nothing reads, and reverse_compute_at of one that no block feeds."""
 
-from __future__ import annotations
-
 import pytest
 from harness.schedules import block_order
 from programs.elementwise import scale

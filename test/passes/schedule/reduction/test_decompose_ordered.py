@@ -1,7 +1,5 @@
 """decompose_reduction of blocks with ordered iters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.schedules import quick_build

@@ -1,7 +1,5 @@
 """decompose_reduction: the init becomes a block of its own, or the step is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.schedules import quick_build

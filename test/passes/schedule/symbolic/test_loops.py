@@ -1,7 +1,5 @@
 """Loops of symbolic sizes: split with its tail, fuse, reorder, kinds; guards are those needed and no others."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, program
 from programs.symbolic import Matmul, Twice

@@ -1,7 +1,5 @@
 """Producers and consumers over symbolic sizes: needed regions under partial tiles, copies, inlining."""
 
-from __future__ import annotations
-
 import numpy as np
 from programs.symbolic import Halo, Matmul, Reads, Twice
 

@@ -1,7 +1,5 @@
 """Searches over graphs in TVM's spellings: of 2022, and of today."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.notebook import Notebook

@@ -1,7 +1,5 @@
 """Programs for tvm.relax as they are written today: from torch.export, patterns, passes, pipelines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.notebook import Notebook

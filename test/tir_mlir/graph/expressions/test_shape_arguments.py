@@ -1,7 +1,5 @@
 """The shape of reshape, broadcast_to, full, zeros and ones is an argument of the call, as in relax."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

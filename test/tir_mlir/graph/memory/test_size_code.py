@@ -1,7 +1,5 @@
 """Sizes as text: products, values, ops, affine forms."""
 
-from __future__ import annotations
-
 import pytest
 from mlir import ir
 from mlir.dialects import arith

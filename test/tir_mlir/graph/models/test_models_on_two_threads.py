@@ -1,7 +1,5 @@
 """Operators and models that are large enough for two threads: what is parallel is lowered, and right."""
 
-from __future__ import annotations
-
 import pytest
 from harness.torch_models import bits, compare
 

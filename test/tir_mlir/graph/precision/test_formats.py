@@ -1,7 +1,5 @@
 """Rounded weights: the nearest numbers of a format, and how they lie in memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

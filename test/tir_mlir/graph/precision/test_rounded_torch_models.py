@@ -1,7 +1,5 @@
 """Whole models with rounded weights beside PyTorch with weights rounded the same way."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

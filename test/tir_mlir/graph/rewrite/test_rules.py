@@ -1,7 +1,5 @@
 """Rules: patterns of nodes of MLIR, what is written for them, and graphs of many nodes."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

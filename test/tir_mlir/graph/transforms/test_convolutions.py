@@ -1,7 +1,5 @@
 """Batch normalization in weights, and images with their channels last."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of, operators

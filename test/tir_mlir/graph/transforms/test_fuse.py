@@ -1,7 +1,5 @@
 """Groups of operators, and the TensorIR functions made of them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

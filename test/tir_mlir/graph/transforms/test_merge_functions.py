@@ -1,7 +1,5 @@
 """TensorIR functions that are called one after the other become one."""
 
-from __future__ import annotations
-
 import numpy as np
 from programs.short import each, main, nest, sblock, under
 

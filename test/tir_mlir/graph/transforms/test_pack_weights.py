@@ -1,7 +1,5 @@
 """Weights in panels, which the graph of the weights computes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of

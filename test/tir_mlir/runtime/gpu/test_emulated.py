@@ -1,7 +1,5 @@
 """Kernels run by the CPU: the threads of a block in turn, from one barrier to the next."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.bound import BOUND, matmul

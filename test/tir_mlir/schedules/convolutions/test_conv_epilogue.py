@@ -1,7 +1,5 @@
 """Elementwise blocks after a convolution are computed where its tiles are written."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.layers import chain

@@ -1,7 +1,5 @@
 """Depthwise convolutions of NHWC images: pixels of a tile share the weights in registers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.layers import chain

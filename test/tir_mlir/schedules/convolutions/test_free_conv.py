@@ -1,7 +1,5 @@
 """schedules.conv2d(free=True): every point is the same convolution."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.spaces import check_points

@@ -1,7 +1,5 @@
 """Elementwise blocks after a product are computed where its tiles are written."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.layers import chain, dense

@@ -1,7 +1,5 @@
 """schedules.gemm(free=True) with every decision at its default is the schedule of the library."""
 
-from __future__ import annotations
-
 import pytest
 from programs.products import batched, matrix_vector, product, widened
 

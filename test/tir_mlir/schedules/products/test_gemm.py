@@ -1,7 +1,5 @@
 """schedules.gemm: any shape, any layout, any thread count gives NumPy's product."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

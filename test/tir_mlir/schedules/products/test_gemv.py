@@ -1,7 +1,5 @@
 """schedules.gemv: both ways a matrix can lie, any extents, batches and axes of one element."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.products import batched, matrix_vector, product

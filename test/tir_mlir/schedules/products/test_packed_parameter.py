@@ -1,7 +1,5 @@
 """schedules.gemm(packed=...): a parameter that the caller packs once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.products import batched, product

@@ -1,7 +1,5 @@
 """schedules.attention: plain and causal, any sizes, NumPy's result, scores of one tile of queries at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.attention import attention, of_rows, reference

@@ -1,7 +1,5 @@
 """schedules.prepack: weights in the panels that products and convolutions read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.layers import chain, dense

@@ -1,7 +1,5 @@
 """schedules.prepack for dot-product instructions: panels of groups of adjacent terms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """schedules.elementwise: chains of operators, of any rank, in one pass."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced

@@ -1,7 +1,5 @@
 """schedules.independent: rows of several statements, with the passes over the row that they read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.short import each, main, nest, sblock, under

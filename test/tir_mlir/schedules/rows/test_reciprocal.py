@@ -1,7 +1,5 @@
 """Row-wise schedules divide once for a row, unless they are told not to."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.rowwise import softmax

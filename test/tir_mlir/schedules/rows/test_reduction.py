@@ -1,7 +1,5 @@
 """schedules.reduction: any axes of any rank, by vectors and threads."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced

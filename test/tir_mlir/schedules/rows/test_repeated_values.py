@@ -1,7 +1,5 @@
 """schedules.elementwise computes costly values of a column once for several rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """schedules.softmax, layer_norm, rowwise: any shape, axis and thread count gives NumPy's result, row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.rowwise import chain, layer_norm, reduced, softmax

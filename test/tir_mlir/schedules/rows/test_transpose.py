@@ -1,7 +1,5 @@
 """schedules.transpose, and elementwise of transposed inputs: any shape and type, by squares in registers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced

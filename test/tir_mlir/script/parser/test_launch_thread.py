@@ -1,7 +1,5 @@
 """T.launch_thread: a thread-bound loop around the rest of a body, or around the body of a `with`."""
 
-from __future__ import annotations
-
 import pytest
 from harness import scripts
 

@@ -1,7 +1,5 @@
 """Functions whose names are no identifiers print as Python that parses, and the result is equal."""
 
-from __future__ import annotations
-
 import ast
 
 from tir_mlir.script import parse

@@ -1,7 +1,5 @@
 """Candidates on a board: through a stand-in for ssh that runs commands here, and a real sshd where there is one."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Searches on a real SSH server, named as users name a board: a Host of the configuration of ssh."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

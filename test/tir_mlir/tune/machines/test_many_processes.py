@@ -1,7 +1,5 @@
 """Many processes that search together in one PostgreSQL database: no trial is lost, the storage has no errors."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """A worker takes part in searches that another process began, and in none that it does not understand."""
 
-from __future__ import annotations
-
 import uuid
 
 import pytest

@@ -1,7 +1,5 @@
 """A worker with boards takes part in searches on boards, and only in these."""
 
-from __future__ import annotations
-
 import os
 import uuid
 

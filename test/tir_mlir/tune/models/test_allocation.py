@@ -1,7 +1,5 @@
 """Which function of a model is searched next."""
 
-from __future__ import annotations
-
 from tir_mlir.tune.models.tune_model import Standing, expected_gain, next_function
 
 

@@ -1,7 +1,5 @@
 """`tune.tune_model`: the functions of a graph are searched, the model is built of what was found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.graphs import graph_of

@@ -1,7 +1,5 @@
 """`with Database(path): build(program)`."""
 
-from __future__ import annotations
-
 import contextvars
 import threading
 import warnings

@@ -1,7 +1,5 @@
 """The directory of records: adding, finding, and what goes wrong with disks and files."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

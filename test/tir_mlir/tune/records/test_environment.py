@@ -1,7 +1,5 @@
 """Targets, versions and machines as records name them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

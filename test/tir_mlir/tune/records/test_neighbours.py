@@ -1,7 +1,5 @@
 """Records of the same operator at other sizes, nearest first."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

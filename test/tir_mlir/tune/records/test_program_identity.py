@@ -1,7 +1,5 @@
 """What identifies a program in a database: names do not count, sizes are told apart, a class has all sizes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Records as JSON: what is written can be read, what cannot be read is told."""
 
-from __future__ import annotations
-
 import json
 import math
 

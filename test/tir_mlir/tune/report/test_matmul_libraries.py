@@ -1,7 +1,5 @@
 """The times of other libraries for products of matrices."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

@@ -1,7 +1,5 @@
 """Live progress."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

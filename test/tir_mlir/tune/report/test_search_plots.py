@@ -1,7 +1,5 @@
 """The plots of a search."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

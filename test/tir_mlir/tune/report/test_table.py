@@ -1,7 +1,5 @@
 """The table of a result."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

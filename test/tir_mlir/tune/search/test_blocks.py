@@ -1,7 +1,5 @@
 """Searches of programs of several blocks, in the default space, on this machine."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

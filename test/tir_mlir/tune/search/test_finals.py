@@ -1,7 +1,5 @@
 """The finals: measured in turns, verified, never slower than the library's choice."""
 
-from __future__ import annotations
-
 import pytest
 from harness.searches import Copy, FakeLab, bowl, three_by_four
 

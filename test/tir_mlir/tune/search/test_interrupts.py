@@ -1,7 +1,5 @@
 """Ctrl-C while the study is written."""
 
-from __future__ import annotations
-
 import signal
 import threading
 

@@ -1,7 +1,5 @@
 """The lab of worker processes: which programs are built."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 
 import pytest

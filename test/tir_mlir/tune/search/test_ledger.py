@@ -1,7 +1,5 @@
 """The ledger: what outlives a process, and what is told when it cannot be kept."""
 
-from __future__ import annotations
-
 import os
 import socket
 

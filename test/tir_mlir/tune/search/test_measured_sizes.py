@@ -1,7 +1,5 @@
 """Sizes of shape variables, which a search measures at: checked before anything is built."""
 
-from __future__ import annotations
-
 import pytest
 from programs.short import each, program
 

@@ -1,7 +1,5 @@
 """Samplers by name."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import optuna

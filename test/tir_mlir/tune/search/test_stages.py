@@ -1,7 +1,5 @@
 """Stages: blocks by their work, then all together."""
 
-from __future__ import annotations
-
 import pytest
 from harness.searches import FakeLab, session
 

@@ -1,7 +1,5 @@
 """The study in a work_dir, as optuna and its dashboard open it."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Defaults, Fixed, Recording."""
 
-from __future__ import annotations
-
 import pytest
 from programs.matmul import matmul_add
 

@@ -1,7 +1,5 @@
 """Operators of torch that work element by element: the results are torch's."""
 
-from __future__ import annotations
-
 import pytest
 from harness.torch_models import Family, check
 

@@ -1,7 +1,5 @@
 """Layers of torch: products, convolutions, pools, normalizations, attention, reductions."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

@@ -1,7 +1,5 @@
 """Operators of torch that move elements: shapes, parts, indices, creation."""
 
-from __future__ import annotations
-
 import pytest
 from harness.torch_models import Family
 

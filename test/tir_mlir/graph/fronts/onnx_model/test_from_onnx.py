@@ -1,7 +1,5 @@
 """from_onnx: graphs made of files, results those of ONNX's own evaluator, refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.torch_models import compare

@@ -1,7 +1,5 @@
 """Files of ONNX that contradict themselves, each refused with node and reason; and names that only look wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What a graph cannot be: each model of ONNX is refused with its node, the reason and a way out."""
 
-from __future__ import annotations
-
 import pytest
 
 onnx = pytest.importorskip("onnx")

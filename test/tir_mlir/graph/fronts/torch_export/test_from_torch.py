@@ -1,7 +1,5 @@
 """from_torch: inputs, weights, sizes, outputs, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from harness.torch_models import check

@@ -1,7 +1,5 @@
 """What from_torch takes as a model: functions, methods, compiled modules; what it refuses."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole models: imported, built, and the results those of torch."""
 
-from __future__ import annotations
-
 import pytest
 from harness.torch_models import check
 
