@@ -146,11 +146,7 @@ def build(
             if states is not None and states is not dump:
                 states.write("input", original)
             if scheduled_programs.FINDER.get() is not None:
-                with timing.clock("schedule"):
-                    found_schedule = scheduled_programs.find(mod, requested, original)
-                original, origin = found_schedule.module, found_schedule.origin
-                if states is not None:
-                    states.write("schedule", original)
+                original, origin = _scheduled(mod, requested, original, timing, states)
             with timing.clock("key"):
                 source = str(original)
                 call_signatures = list(signatures(original).values())
@@ -170,6 +166,17 @@ def build(
             if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
                 return _in_process(request, cache and states is None)
             return _by_tools(request)
+
+
+def _scheduled(
+    mod: Any, target: Target | CUDA | str, original: ir.Module, timing: Timing, states: Dump | None
+) -> tuple[ir.Module, str]:
+    """The program with the schedule that a database has for it, and where that came from."""
+    with timing.clock("schedule"):
+        schedule = scheduled_programs.find(mod, target, original)
+    if states is not None:
+        states.write("schedule", schedule.module)
+    return schedule.module, schedule.origin
 
 
 def _check_options(driver: Any, compiled_for: Target | CUDA | None, libs: Any, **flags: Any) -> None:

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import clone_module, funcs
 from tir_mlir.passes.lower.gpu import emulation
-from tir_mlir.passes.lower.gpu.limits import Limits
+from tir_mlir.passes.lower.gpu.outline.limits import Limits
 from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode

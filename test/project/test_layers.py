@@ -66,6 +66,7 @@ PARTS: dict[str, str] = {
     "passes.lower.blocks": "lower",
     "passes.lower.gpu": "lower lower.memory lower.vector",
     "passes.lower.gpu.nvvm": "lower lower.llvm",
+    "passes.lower.gpu.outline": "lower lower.gpu",
     "passes.lower.llvm": "lower",
     "passes.lower.loops": "lower lower.memory",
     "passes.lower.memory": "lower lower.blocks",

@@ -11,8 +11,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.passes.lower import pipeline
-from tir_mlir.passes.lower.gpu.index_width import index_bits
-from tir_mlir.passes.lower.gpu.limits import Limits
+from tir_mlir.passes.lower.gpu.outline.index_width import index_bits
+from tir_mlir.passes.lower.gpu.outline.limits import Limits
 from tir_mlir.passes.lower.registry import LOWERINGS
 from tir_mlir.passes.lower.to_llvm import PassTimer, run_upstream
 

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, attrs, bits, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS
-from tir_mlir.passes.lower.gpu.limits import Limits, check_shared
+from tir_mlir.passes.lower.gpu.outline.limits import Limits, check_shared
 from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_shared
 from tir_mlir.passes.lower.registry import location_text
 

@@ -9,7 +9,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, apply
-from tir_mlir.passes.lower.gpu.kernel_memory import device_type
+from tir_mlir.passes.lower.gpu.outline.kernel_memory import device_type
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()

@@ -11,11 +11,11 @@ from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, is_loop, is_size, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, VIEWS, is_pure, may_write
-from tir_mlir.passes.lower.gpu import kernel_memory
 from tir_mlir.passes.lower.gpu.axes import axes_of
-from tir_mlir.passes.lower.gpu.index_width import INDEX_BITS, fits_32_bits
-from tir_mlir.passes.lower.gpu.limits import Limits, check_block, check_grid
-from tir_mlir.passes.lower.gpu.pointers import buffer_at, has_constant_size, pointer_of, pointer_type
+from tir_mlir.passes.lower.gpu.outline import kernel_memory
+from tir_mlir.passes.lower.gpu.outline.index_width import INDEX_BITS, fits_32_bits
+from tir_mlir.passes.lower.gpu.outline.limits import Limits, check_block, check_grid
+from tir_mlir.passes.lower.gpu.outline.pointers import buffer_at, has_constant_size, pointer_of, pointer_type
 from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, is_shared, kernel_nests
 from tir_mlir.passes.lower.gpu.vectors import alignment_of
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
