@@ -259,7 +259,7 @@ def unwritten_example(unwritten: tuple[AccessRelation, list[int]], root: ir.Oper
     """The answer of `unwritten_reads` as a counterexample. Raises NotProvable if the read, or a write, is uncertain."""
     touch, point = unwritten
     buffer = touch.access.buffer
-    writes = [a for a in accesses(root) if a.buffer == buffer and a.is_write]
+    writes = accesses_to(buffer, root, True)
     require_certain([touch.access, *writes], f"whether {Buffer(buffer).name} is written before it is read")
     return touch.example(point)
 

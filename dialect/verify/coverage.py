@@ -95,7 +95,7 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
     if not groups and block.where is None:
         return False
     home = groups[-1] if groups else func.op
-    writes = [a for a in accesses_to(access.buffer, home) if a.is_write and a.exact]
+    writes = [a for a in accesses_to(access.buffer, home, True) if a.exact]
     if not writes:  # a scatter: the written elements are unknown
         return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):
@@ -111,7 +111,7 @@ def _left_out_before(func: Func, param: ir.Value, old_func: Func | None) -> bool
     old = next((b for b, a in zip(old_func.args, func.args, strict=True) if a == param), None)
     if old is None or old.type != param.type:
         return False
-    groups = [[a for a in accesses_to(value, f.op) if a.is_write] for f, value in ((func, param), (old_func, old))]
+    groups = [accesses_to(value, f.op, True) for f, value in ((func, param), (old_func, old))]
     if not all(group and all(a.exact for a in group) for group in groups):
         return False
     with question(f"the written elements of {Buffer(param).name}"):

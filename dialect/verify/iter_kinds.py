@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from tir_mlir.dialect.analysis import IterConflict, commutative_update, iter_conflict
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import not_affine
 from tir_mlir.dialect.ir import Block, Buffer, enclosing_block, is_inside
 from tir_mlir.dialect.ir.op_traits import AFFINE_STORE
@@ -62,7 +62,7 @@ def _advice(clash: IterConflict, spatial: Sequence[int], ordered: Sequence[int])
 def _folded(clash: IterConflict) -> list[str]:
     """The spatial iters whose iterations add up in one element, if the conflict is between such updates."""
     block = clash.block
-    touched = [a for a in accesses(block.op) if a.buffer == clash.buffer]
+    touched = accesses_to(clash.buffer, block.op)
     if any(commutative_update(a.op) is None for a in touched):
         return []
     index_values = {v for a in touched for m in a.mins for v in m.values}

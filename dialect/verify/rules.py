@@ -15,7 +15,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups, unwritten_reads
-from tir_mlir.dialect.analysis.accesses import READ, WRITE, accesses, touches
+from tir_mlir.dialect.analysis.accesses import READ, WRITE, accesses_to, touches
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
 from tir_mlir.dialect.incremental import ChangedNests, settled_key
 from tir_mlir.dialect.incremental.versions import remember
@@ -295,7 +295,7 @@ def _left_out(block: Block, need: Region, region: Region, top: ir.Operation | No
 
 def _covers_each_access(block: Block, need: Region, region: Region, writes: bool) -> bool:
     """Whether `region` contains what each access touches; `need`, their box, may be larger than all of them."""
-    touched = [a for a in accesses(block.op) if a.buffer == need.buffer.value and a.is_write == writes]
+    touched = accesses_to(need.buffer.value, block.op, writes)
     for access in touched:
         dom = domain(access.op, None, [*access.mins, *access.extents, *region.mins, *region.extents])
         elements = region_map(dom, access.mins, access.extents)

@@ -16,7 +16,7 @@ from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.passes.schedule.blocks.explain_tensorize import FitReport, explain_tensorize
+from tir_mlir.passes.schedule.blocks.tensorize import FitReport, explain_tensorize
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.passes.schedule.queries.lookup import working_function

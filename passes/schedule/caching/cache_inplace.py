@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tir_mlir.dialect.analysis import Region, box
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import (
     Block,
@@ -19,7 +19,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, check_redirectable, make_copy, next_op, redirect
-from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_copies_written
+from tir_mlir.passes.schedule.caching.copy_legality import check_copies_written
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
 from tir_mlir.passes.schedule.edits import alloc_like, check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import scope_of
@@ -53,7 +53,7 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
         scope = scope_of(block)
         check_not_in_init(block, scope)
         check(
-            bool(accesses_to(block, buffer, writes=True)),
+            bool(accesses_to(buffer.value, block.op, True)),
             block,
             f'block "{block.name}" reads {buffer.name} but does not write it; use cache_read',
         )
@@ -84,7 +84,7 @@ def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:
     instances as a box.
     """
     read_and_written = [next((r for r in group if r.buffer == buffer), None) for group in regions(block)]
-    buffer_accesses = [a for a in accesses(block.op) if a.buffer == buffer.value]
+    buffer_accesses = accesses_to(buffer.value, block.op)
     region = (
         read_and_written[0]
         if read_and_written[0] and read_and_written[1] and read_and_written[0].same(read_and_written[1])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.analysis import Access, unwritten_reads
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis import unwritten_reads
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.dataflow import reads_written, unwritten_example
 from tir_mlir.dialect.ir import Block, Buffer, func_of, is_bound_value, is_data_loop, is_inside, only_reads, parents
 from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES
@@ -12,15 +12,10 @@ from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancesto
 from tir_mlir.passes.schedule.registry import check, refuse
 
 
-def accesses_to(block: Block, buffer: Buffer, writes: bool) -> list[Access]:
-    """The reads, or the writes, of a buffer in a block."""
-    return [a for a in accesses(block.op) if a.buffer == buffer.value and a.is_write == writes]
-
-
 def check_fills_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None:
     """Refuse a copy that reads more of a buffer than the writer fills in the same iteration."""
     level = common_ancestor(writer.op, copy.op)[0]
-    missing = uncovered(accesses_to(copy, buffer, writes=False), accesses_to(writer, buffer, writes=True), level)
+    missing = uncovered(accesses_to(buffer.value, copy.op, False), accesses_to(buffer.value, writer.op, True), level)
     if missing:
         refuse(
             writer,
@@ -54,7 +49,7 @@ def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix
     contents.
     """
     check_fills_box(cache, block, copy, fix or f'in the program, let block "{block.name}" write the rest as well')
-    if not accesses_to(block, cache, writes=False):
+    if not accesses_to(cache.value, block.op, False):
         return
     with question(f"whether {cache.name} is written before it is read"):
         unwritten = unwritten_reads(cache.value, scope.op, block.op)
@@ -72,7 +67,7 @@ def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix
 def check_not_written_by_others(nest: PrivateNest, buffer: Buffer) -> None:
     """Refuse to copy results that the block reads again if other ops write the buffer in a loop that they share."""
     block = nest.block
-    if not nest.shared or not accesses_to(block, buffer, writes=False):
+    if not nest.shared or not accesses_to(buffer.value, block.op, False):
         return
     for touch in accesses(nest.shared[0].op):
         if touch.is_write and touch.buffer == buffer.value and not is_inside(touch.op, block.op):

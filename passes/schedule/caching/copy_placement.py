@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import accesses, trusted
+from tir_mlir.dialect.analysis import trusted
+from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import LOADS, is_scalar
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
-from tir_mlir.passes.schedule.caching.copy_legality import accesses_to
 from tir_mlir.passes.schedule.edits import first_op_after_allocs
 from tir_mlir.passes.schedule.legality import (
     Scope,
@@ -36,7 +36,7 @@ def check_not_in_init(block: Block, scope: Scope) -> None:
 
 
 def readers_in(scope: Scope, buffer: Buffer) -> list[Block]:
-    return [b for b in children_using(scope, [buffer.value]) if accesses_to(b, buffer, writes=False)]
+    return [b for b in children_using(scope, [buffer.value]) if accesses_to(buffer.value, b.op, False)]
 
 
 def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> Block | None:
@@ -45,8 +45,10 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
     `readers`: blocks that the writer is wanted for; a block that runs after all of them, in no common loop, is passed
     over. Of the blocks listed, those that write the buffer are no readers of the copy.
     """
-    readers = [r for r in readers if accesses_to(r, buffer, False) and not accesses_to(r, buffer, True)]
-    every = [b for b in children_using(scope, [buffer.value]) if accesses_to(b, buffer, writes=True)]
+    readers = [
+        r for r in readers if accesses_to(buffer.value, r.op, False) and not accesses_to(buffer.value, r.op, True)
+    ]
+    every = [b for b in children_using(scope, [buffer.value]) if accesses_to(buffer.value, b.op, True)]
     writers = [b for b in every if not readers or not all(_runs_once_before(scope, r, b) for r in readers)]
     if len(writers) > 1:
         names = ", ".join(f'"{b.name}"' for b in writers)
@@ -55,7 +57,7 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
             f"{buffer.name} is written by several blocks ({names}); a cached buffer needs a single writer in the scope",
             fix=JOIN_WRITERS,
         )
-    for access in accesses.accesses_to(buffer.value, scope.op):
+    for access in accesses_to(buffer.value, scope.op):
         if access.is_write and not any(is_inside(access.op, b.op) for b in every):
             refuse(
                 access.op,
@@ -83,7 +85,7 @@ def readers_to_redirect(
     """The readers to redirect to the cache, in program order: all that do not write the buffer, or those the user
     listed. Other listed blocks are passed over, with a warning.
     """
-    written = {b.id for b in readers_in(scope, buffer) if accesses_to(b, buffer, writes=True)}
+    written = {b.id for b in readers_in(scope, buffer) if accesses_to(buffer.value, b.op, True)}
     readers = [b for b in readers_in(scope, buffer) if b.id not in written]
     for block in listed or []:
         if block not in readers:
@@ -124,7 +126,7 @@ def read_copy(scope: Scope, buffer: Buffer, writer: Block, readers: Sequence[Blo
     """
     if not readers:
         return copy_region(
-            accesses_to(writer, buffer, writes=True), scope.op, next_op(walk.child_towards(scope.op, writer.op))
+            accesses_to(buffer.value, writer.op, True), scope.op, next_op(walk.child_towards(scope.op, writer.op))
         )
     level, write_op, first = common_ancestor(writer.op, readers[0].op)
     check(
@@ -133,7 +135,7 @@ def read_copy(scope: Scope, buffer: Buffer, writer: Block, readers: Sequence[Blo
         f"the writer and the first reader of {buffer.name} are in two branches of one condition",
         fix=_READ_AT,
     )
-    writes = accesses_to(writer, buffer, writes=True)
+    writes = accesses_to(buffer.value, writer.op, True)
     for reader in readers:
         check_reads_writer(reader, buffer, writer)
     return copy_region(writes, level, _with_bounds(first))
@@ -164,7 +166,7 @@ def check_reads_writer(reader: Block, buffer: Buffer, writer: Block) -> None:
         fix=_READ_AT,
     )
     level = common_ancestor(writer.op, reader.op)[0]
-    reads, writes = accesses_to(reader, buffer, writes=False), accesses_to(writer, buffer, writes=True)
+    reads, writes = accesses_to(buffer.value, reader.op, False), accesses_to(buffer.value, writer.op, True)
     try:
         missing = uncovered(reads, writes, level)
     except NotProvable as error:
@@ -193,14 +195,14 @@ def write_copy(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Bloc
                 fix=_WRITE_AT,
             )
     blocks = [block, *children_using(scope, [buffer.value])]
-    loose = [a for a in accesses.accesses_to(buffer.value, scope.op) if not any(is_inside(a.op, b.op) for b in blocks)]
+    loose = [a for a in accesses_to(buffer.value, scope.op) if not any(is_inside(a.op, b.op) for b in blocks)]
     if loose:
         refuse(
             loose[0].op,
             f"{buffer.name} is read outside any block of the scope, which a write-back could miss",
             fix=WRAP_IN_BLOCK,
         )
-    writes = accesses_to(block, buffer, writes=True)
+    writes = accesses_to(buffer.value, block.op, True)
     later = [r for r in others if r not in earlier]
     level, anchor = scope.op, list(scope.body.operations)[-1].operation
     if later:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, box, unwritten_reads
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.dataflow import unwritten_example
 from tir_mlir.dialect.diagnostics import NotProvable, VerifyError
 from tir_mlir.dialect.ir import (
@@ -204,7 +204,7 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, outer
     An element that an earlier iteration wrote is copied again, which changes nothing if all writes go to the copy.
     `outer_write`: a write of the buffer outside the loop, which reads in the loop may see unless they follow one in it.
     """
-    copy_accesses = [a for a in accesses(copy.op) if a.buffer == cache.value]
+    copy_accesses = accesses_to(cache.value, copy.op)
     others = [a for a in accesses(loop.op) if a.buffer == cache.value and a not in copy_accesses]
     missing = uncovered(copy_accesses, [a for a in others if a.is_write], loop.op)
     if missing and not (outer_write is None and _is_written_by_then(cache, copy)):

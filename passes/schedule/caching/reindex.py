@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen
 from tir_mlir.passes.schedule.caching.copy_block import next_op, unproved_conditions
-from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_not_written_by_others, check_write_back
+from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.caching.point_access import (
     PointAccess,
     check_single_cell,
@@ -44,7 +45,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
     """
     with frozen():
         chosen, key = find_accessed_buffer(block, buffer)
-        if isinstance(buffer, str) and accesses_to(block, chosen, writes=True):
+        if isinstance(buffer, str) and accesses_to(chosen.value, block.op, True):
             key = attrs.WRITES  # an accumulator is also listed among the reads
         scope = scope_of(block)
         if not is_child(block, scope):
@@ -53,7 +54,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
         access = narrowed(point_access(block, chosen))
         nest = PrivateNest.of(block)
         spans = _spans(access, nest, "cache_read" if key == attrs.READS else "cache_write")
-        if key == attrs.READS and accesses_to(block, chosen, writes=True):
+        if key == attrs.READS and accesses_to(chosen.value, block.op, True):
             refuse(
                 block,
                 f'block "{block.name}" also writes {chosen.name}, which a copy made before would miss; '

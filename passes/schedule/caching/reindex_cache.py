@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
+from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.diagnostics import IndexMapError
 from tir_mlir.dialect.index_maps import IndexMap, check_start
 from tir_mlir.dialect.ir import (
@@ -25,7 +26,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.caching.copy_legality import accesses_to, check_fills_box, check_write_back
+from tir_mlir.passes.schedule.caching.copy_legality import check_fills_box, check_write_back
 from tir_mlir.passes.schedule.caching.copy_placement import (
     check_not_in_init,
     input_copy,
@@ -78,7 +79,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
     with frozen():
         plan = _plan(block, read_buffer_index, storage_scope, index_map, attrs.READS)
         buffer = plan.access.buffer
-        if accesses_to(block, buffer, writes=True):
+        if accesses_to(buffer.value, block.op, True):
             text = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
             refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block and out after it")
         writer = only_writer(plan.scope, buffer, [block])

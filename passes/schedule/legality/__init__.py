@@ -10,7 +10,6 @@ from tir_mlir.passes.schedule.legality.private_nest import PrivateNest
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
 from tir_mlir.passes.schedule.legality.scope import (
     Scope,
-    accesses_to,
     check_complete,
     check_complete_or_reduction,
     check_init_runs,
@@ -89,7 +88,6 @@ __all__ = [
     "use_words",
     "smallest_element",
     "ops_between",
-    "accesses_to",
     "uncovered",
     "writers",
     "written_after_read",

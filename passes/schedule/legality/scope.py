@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access
 from tir_mlir.dialect.analysis.accesses import accesses, touches
 from tir_mlir.dialect.ir import (
     Block,
@@ -82,11 +81,6 @@ def reads_of(block: Block) -> list[ir.Value]:
 def writes_of(block: Block) -> list[ir.Value]:
     """Buffers a block writes, in order of appearance."""
     return list(dict.fromkeys(a.buffer for a in touches(block.op) if a.is_write))
-
-
-def accesses_to(block: Block, buffer: ir.Value) -> list[Access]:
-    """The accesses of a block to one buffer."""
-    return [a for a in accesses(block.op) if a.buffer == buffer]
 
 
 def _read(block: Block) -> set[ir.Value]:

@@ -8,7 +8,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, loop_names, relations_of
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Iter, Loop, func_of
@@ -24,8 +24,8 @@ READY = "whether all that is read of {} is written, and final"
 
 def accesses_between(loop: Loop, block: Block, buffer: ir.Value) -> list[Access]:
     """The writes of a buffer under a loop, and its reads in a block."""
-    written = [a for a in accesses(loop.op) if a.buffer == buffer and a.is_write]
-    return written + [a for a in accesses(block.op) if a.buffer == buffer and not a.is_write]
+    written = accesses_to(buffer, loop.op, True)
+    return written + accesses_to(buffer, block.op, False)
 
 
 class _Runs:

@@ -6,7 +6,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import relations_of
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, is_loop, only_reads, parents
@@ -14,7 +14,6 @@ from tir_mlir.dialect.presburger import boxes_cover, dim_type, question, sets
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.reverse_compute_inline import reverse_compute_inline
 from tir_mlir.passes.schedule.legality import (
-    accesses_to,
     check_reduction_order,
     children_using,
     consumers,
@@ -156,8 +155,8 @@ def _spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[ne
     """The spans of `iters` that can run under the loop, and the full domains of the other iters."""
     spans = None
     if len(inputs) == 1 and not Buffer(inputs[0]).is_param:  # the caller may have written part of a parameter
-        written = [a for a in accesses(loop.op) if a.buffer == inputs[0] and a.is_write]
-        reads = [a for a in accesses_to(block, inputs[0]) if not a.is_write]
+        written = accesses_to(inputs[0], loop.op, True)
+        reads = accesses_to(inputs[0], block.op, False)
         spans = needed_region.box_spans(written, reads, loop, iters, dense=True)
     if spans is None or not _ran_before(block, loop, iters, spans):
         spans = _exactly_available(block, loop, inputs, iters)

@@ -1,14 +1,21 @@
-"""rolling_buffer: shrink a buffer to a circular window, and skip recomputing the overlap of consecutive iterations."""
+"""rolling_buffer: shrink a buffer to a circular window, and skip recomputing the overlap of consecutive iterations.
+
+Legal where a kept element equals the recomputed one, and is not overwritten before it is read. Relations are over the
+iterations t of the common loops of writer and readers, and elements e. Within one t all writes come first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, Region, box
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis import Access, Region, access_domain, box, lex_lt
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
+from tir_mlir.dialect.analysis.certainty import require_certain
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -22,20 +29,37 @@ from tir_mlir.dialect.ir import (
     frozen,
     func_of,
     is_loop,
+    owner_op,
+    parents,
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, stored
-from tir_mlir.dialect.presburger import dim_factors, dim_type, domain, either, has_division, intervals, question
-from tir_mlir.passes.schedule.edits import declaring, drop_regions, find_buffer
-from tir_mlir.passes.schedule.legality import consumers, is_output, readers, scope_of, use_words, writers
-from tir_mlir.passes.schedule.placement.rolling_legality import (
-    Roll,
-    Slots,
-    before,
-    check_recomputable,
-    check_window,
-    check_written_once,
+from tir_mlir.dialect.presburger import (
+    dim_factors,
+    dim_type,
+    domain,
+    either,
+    has_division,
+    intervals,
+    nonneg,
+    question,
+    region_map,
+    smallest_point,
+    to_aff,
 )
+from tir_mlir.passes.schedule.edits import declaring, drop_regions, find_buffer
+from tir_mlir.passes.schedule.legality import (
+    common_ancestor,
+    consumers,
+    elements_over,
+    is_output,
+    readers,
+    runs_before,
+    scope_of,
+    use_words,
+    writers,
+)
+from tir_mlir.passes.schedule.placement.needed_region import check_finished
 from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse
 
 
@@ -119,7 +143,7 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
             f'block "{block.name}" and its consumers are not under a common loop; compute_at moves them there',
         )
     _check_plain(buffer)
-    writes = [a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value]
+    writes = accesses_to(buffer.value, block.op, True)
     region = box(writes, level)
     rolls = [r for d in range(buffer.rank) if (r := _roll(block, region, writes, d)) is not None]
     if not rolls:
@@ -194,7 +218,7 @@ def _loop_of(value: ir.Value) -> Loop | None:
 
 def _guard(block: Block, buffer: Buffer, roll: Roll) -> Constraint:
     """The first iteration of the loop, or an index beyond the overlap with the previous window."""
-    write = next(a for a in accesses(block.op) if a.is_write and a.buffer == buffer.value)
+    write = accesses_to(buffer.value, block.op, True)[0]
     position = write.mins[roll.dim].substitute({i.var: i.binding for i in block.iters})
     value = (position - roll.seen).simplified()
     first = Constraint(roll.loop.lower - Index.of(roll.loop.var))
@@ -242,3 +266,297 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
         edit.rebuild(
             op, [*([] if value is None else [value]), buffer.value, *operands], {"map": ir.AffineMapAttr.get(map_)}
         )
+
+
+# --- legality ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Roll:
+    """A dimension whose window [low(loop), ... + extent) moves by less than its extent."""
+
+    dim: int
+    loop: Loop
+    low: Index
+    extent: int
+
+    @property
+    def seen(self) -> Index:
+        """The end of the previous window: elements from there on are new."""
+        return (before(self.low, self.loop) + self.extent).simplified()
+
+
+def before(index: Index, loop: Loop) -> Index:
+    """An expression in the previous iteration of a loop."""
+    return index.substitute({loop.var: Index.of(loop.var) - 1}).simplified()
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Elements of one dimension that share memory: those equal modulo `count`."""
+
+    dim: int
+    count: int
+
+
+def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Sequence[Roll]) -> None:
+    """Refuse unless every read of `buffer` finds its element with `slots` sharing memory, and with the block running,
+    for each of `rolls`, only in the first iteration or beyond the overlap.
+    """
+    readers_ = [r for r in readers(scope_of(block), buffer.value) if r != block]
+    level = walk.common_parent([block.op, *(r.op for r in readers_)])
+    for reader in readers_:
+        if common_ancestor(block.op, reader.op)[0] != level or not runs_before(block.op, reader.op):
+            refuse(
+                reader,
+                f'blocks "{block.name}" and "{reader.name}" are not adjacent in the loop around all uses '
+                f"of {buffer.name}",
+                provable=False,
+            )
+    check_finished(block, Loop(level))
+    dims = [Loop(p).var for p in [level, *parents(level)] if is_loop(p)][::-1]
+    with question(f"which elements of {buffer.name} are written and read"):
+        written = _touched(block, buffer, slots, level, True)
+        read = _union([_touched(r, buffer, slots, level, False) for r in readers_])
+        for number in reversed(_unit_loops(dims, rolls)):
+            del dims[number]
+            written = written.project_out(dim_type.in_, number, 1)
+            read = read.project_out(dim_type.in_, number, 1)
+        moving = {r.dim for r in rolls} | ({slots.dim} if slots else set())
+        written, read, projected = _project(written, read, [d for d in range(buffer.rank) if d not in moving])
+        names = [d for d in range(buffer.rank) if d in projected]
+        runs = _guarded(written, dims, names, rolls)
+    what = f"whether the elements read of {buffer.name} are still in the buffer"
+    with question(what):
+        last_writes = _last_writes(runs, _flat(read), len(dims))
+        lost = _flat(read).subtract(last_writes.domain())
+    reason = "is not written yet when it is read"
+    if lost.is_empty() and slots is not None:
+        with question(what):
+            lost = _overwritten(runs, read, last_writes, len(dims), len(dims) + names.index(slots.dim), slots.count)
+        reason = (
+            f"shares its memory ({slots.count} elements in dimension {slots.dim}) with an element "
+            "written before it is read"
+        )
+    if not lost.is_empty():
+        require_certain([a for r in readers_ for a in accesses(r.op) if a.buffer == buffer.value], what)
+        example = _lost(readers_[0], lost, buffer, dims, names)
+        iteration = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
+        refuse(readers_[0], f"{example.element} {reason} at {iteration}", counterexample=example)
+
+
+def _unit_loops(dims: Sequence[ir.Value], rolls: Sequence[Roll]) -> list[int]:
+    """The positions of loops that run once and do not roll, but for the innermost."""
+    once = [n for n, v in enumerate(dims[:-1]) if Loop(owner_op(v)).const_extent == 1]
+    return [n for n in once if all(r.loop.var != dims[n] for r in rolls)]
+
+
+def _lost(
+    reader: Block, lost: isl.Set, buffer: Buffer, dims: Sequence[ir.Value], names: Sequence[int]
+) -> Counterexample:
+    point = smallest_point(lost) or []
+    point = point[len(point) - len(dims) - len(names) :]
+    iteration = Iteration.of(reader.name, [Loop(owner_op(v)).name for v in dims], point)
+    coordinates = dict(zip(names, point[len(dims) :], strict=True))
+    return Counterexample((iteration,), Element.of(buffer.name, [coordinates.get(d, ":") for d in range(buffer.rank)]))
+
+
+def check_recomputable(block: Block, seen: frozenset[int] = frozenset()) -> None:
+    """Refuse unless iterations with equal iters compute equal values, so that one can replace the others.
+
+    An input must be final before the enclosing loops, or written by one block for which the same holds.
+    """
+    if block.id in seen:
+        return
+    func = func_of(block.op)
+    outputs = {a.buffer for a in accesses(block.op) if a.is_write}
+    for value in dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in outputs):
+        makers = [a.op for a in accesses_to(value, func.op, True)]
+        if not any(_under_one_loop(m, block.op) for m in makers):
+            continue
+        writing = writers(scope_of(block), value)
+        reads_itself = len(writing) == 1 and writing[0].init is None and writing[0] in readers(scope_of(block), value)
+        if len(writing) != 1 or reads_itself or any(not walk.is_inside(m, writing[0].op) for m in makers):
+            refuse(
+                block,
+                f"{Buffer(value).name}, which the block reads, is not written by one block that "
+                "overwrites it; recomputing an element may give another value than keeping it",
+                provable=False,
+            )
+        slots = _slots(func.op, Buffer(value))
+        check_written_once(writing[0], Buffer(value), slots)
+        check_window(writing[0], Buffer(value), slots, [])
+        check_recomputable(writing[0], seen | {block.id})
+
+
+def check_written_once(block: Block, buffer: Buffer, slots: Slots | None = None) -> None:
+    """Refuse if a block writes an element for several values of its iters (reduce iters excepted)."""
+    free = {i.var for i in block.iters if i.kind != "R"}
+    group = accesses_to(buffer.value, block.op, True)
+    with question(f'whether block "{block.name}" writes each element of {buffer.name} once'):
+        good = all(_is_plain(a, free) or _is_one_to_one(block, a, slots) for a in group)
+    if not good:
+        refuse(
+            block,
+            f'block "{block.name}" writes an element of {buffer.name} in several iterations, so its '
+            "value depends on when it is read; recomputing it may give another value than keeping it",
+        )
+
+
+def _is_plain(access: Access, free: set[ir.Value]) -> bool:
+    alone = {v for m in access.mins if (v := m.is_value()) is not None}
+    return free <= alone and access.is_point
+
+
+def _is_one_to_one(block: Block, access: Access, slots: Slots | None) -> bool:
+    plain = _without_modulo(access, slots)
+    dom = access_domain(plain, block.op)
+    relation = region_map(dom, plain.mins, plain.extents)
+    dims = [dom.index_of(i.var) for i in block.iters if i.kind != "R"]
+    for position in reversed(range(dom.free, len(dom.dims))):
+        if position not in dims:
+            relation = relation.project_out(dim_type.in_, position, 1)
+    return relation.is_injective()
+
+
+def _under_one_loop(first: ir.Operation, second: ir.Operation) -> bool:
+    level = walk.common_parent([first, second])
+    return any(is_loop(p) for p in [level, *parents(level)])
+
+
+# --- relations --------------------------------------------------------------------------------------------------------
+
+
+def _slots(root: ir.Operation, buffer: Buffer) -> Slots | None:
+    """The dimension that all accesses index modulo its extent, if any."""
+    buffer_accesses = accesses_to(buffer.value, root)
+    for dim, size in enumerate(buffer.shape):
+        if size is not None and all(_undo_modulo(a.mins[dim], size) is not None for a in buffer_accesses):
+            return Slots(dim, size)
+    return None
+
+
+def _undo_modulo(index: Index, count: int) -> Index | None:
+    """x of `x % count`."""
+    expr = index.expr.maybe_downcast()
+    if isinstance(expr, ir.AffineModExpr) and ir.AffineConstantExpr(expr.rhs).value == count:
+        return Index(expr.lhs, index.values).trimmed()
+    return None
+
+
+def _touched(block: Block, buffer: Buffer, slots: Slots | None, level: ir.Operation, writes: bool) -> isl.Map:
+    """{ iterations of the common loops -> elements } that a block writes or reads, with the modulo of the slots
+    undone.
+    """
+    group = accesses_to(buffer.value, block.op, writes)
+    return _union([_relation(a, slots, level) for a in group])
+
+
+def _without_modulo(access: Access, slots: Slots | None) -> Access:
+    """An access with the modulo in the slots' dimension undone."""
+    inner = _undo_modulo(access.mins[slots.dim], slots.count) if slots else None
+    if slots is None or inner is None:
+        return access
+    return replace(access, mins=(*access.mins[: slots.dim], inner, *access.mins[slots.dim + 1 :]))
+
+
+def _relation(access: Access, slots: Slots | None, level: ir.Operation) -> isl.Map:
+    plain = _without_modulo(access, slots)
+    dom = access_domain(plain)
+    if access.is_write and not (dom.exact and access.exact):
+        raise NotProvable("a write has a condition or an index that isl cannot express")
+    return elements_over(dom, plain, level)
+
+
+def _union(parts: Sequence[isl.Map]) -> isl.Map:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.union(part)
+    return result.coalesce()
+
+
+def _project(written: isl.Map, read: isl.Map, plain: Sequence[int]) -> tuple[isl.Map, isl.Map, list[int]]:
+    """Both relations without the `plain` dimensions that are always written in full, and the dimensions that remain."""
+    remaining = list(range(written.dim(dim_type.out)))
+    for dim in reversed(plain):
+        full = _others_free(written.range(), dim)
+        filled = written.project_out(dim_type.out, dim, 1).insert_dims(dim_type.out, dim, 1).intersect_range(full)
+        if filled.is_subset(written) and read.range().is_subset(full):
+            written, read = written.project_out(dim_type.out, dim, 1), read.project_out(dim_type.out, dim, 1)
+            remaining.remove(dim)
+    return written, read, remaining
+
+
+def _others_free(points: isl.Set, dim: int) -> isl.Set:
+    """All points whose coordinate `dim` occurs in a set."""
+    trailing = points.dim(dim_type.set) - dim - 1
+    line = points.project_out(dim_type.set, dim + 1, trailing).project_out(dim_type.set, 0, dim)
+    return line.insert_dims(dim_type.set, 1, trailing).insert_dims(dim_type.set, 0, dim)
+
+
+def _flat(relation: isl.Map) -> isl.Set:
+    return relation.wrap().flatten().reset_tuple_id()
+
+
+def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], rolls: Sequence[Roll]) -> isl.Set:
+    """The points (t, e) at which elements are still written under the guards."""
+    points = _flat(written)
+    local = isl.LocalSpace.from_space(points.get_space())
+    for roll in rolls:
+        time = isl.Aff.var_on_domain(local, dim_type.set, list(dims).index(roll.loop.var))
+        element = isl.Aff.var_on_domain(local, dim_type.set, len(dims) + list(names).index(roll.dim))
+        new = element.sub(to_aff(roll.seen.expr, [time], isl.Aff.zero_on_domain(local)))
+        first = time.neg().add_constant_val(isl.Val(roll.loop.lower.as_constant() or 0))
+        points = points.intersect(nonneg(new).union(nonneg(first)))
+    return points.coalesce()
+
+
+def _overwritten(
+    written: isl.Set, read: isl.Map, last_writes: isl.Map, times: int, position: int, count: int
+) -> isl.Set:
+    """The points (t, e) read at which the memory of e may not hold e.
+
+    Between the last write of e and the read, no element may be written that differs by `count` or more in the dimension
+    at `position`, and is equal in all others: only such elements share memory with e.
+    """
+    foreign = _foreign(written, _flat(read), times, position, count)
+    return _not_before(last_writes.flat_range_product(foreign), times).domain()
+
+
+def _last_writes(written: isl.Set, reads: isl.Set, times: int) -> isl.Map:
+    """{ (t, e) -> t' }: the last write of e at or before t."""
+    pairs = isl.Map.universe(isl.Space.map_from_domain_and_range(reads.get_space(), written.get_space()))
+    for d in range(times, written.dim(dim_type.set)):
+        pairs = pairs.equate(dim_type.in_, d, dim_type.out, d)
+    pairs = pairs.intersect_domain(reads).intersect_range(written)
+    pairs = pairs.project_out(dim_type.out, times, pairs.dim(dim_type.out) - times)
+    return pairs.subtract(lex_lt(pairs, list(range(times)))).lexmax()
+
+
+def _foreign(written: isl.Set, reads: isl.Set, times: int, position: int, count: int) -> isl.Map:
+    """{ (t, e) -> t'' }: writes at or before t to elements that may share memory with e."""
+    space = isl.Space.map_from_domain_and_range(reads.get_space(), written.get_space())
+    same = isl.Map.universe(space)
+    for d in range(times, written.dim(dim_type.set)):
+        if d != position:
+            same = same.equate(dim_type.in_, d, dim_type.out, d)
+    local = isl.LocalSpace.from_space(space)
+    far = isl.Map.empty(space)
+    for sign in (1, -1):
+        gap = isl.Constraint.alloc_inequality(local)
+        gap = gap.set_coefficient_val(dim_type.in_, position, isl.Val(-sign))
+        gap = gap.set_coefficient_val(dim_type.out, position, isl.Val(sign)).set_constant_val(isl.Val(-count))
+        far = far.union(same.add_constraint(gap))
+    pairs = far.intersect_domain(reads).intersect_range(written)
+    pairs = pairs.project_out(dim_type.out, times, pairs.dim(dim_type.out) - times)
+    return pairs.subtract(lex_lt(pairs, list(range(times))))
+
+
+def _not_before(pairs: isl.Map, times: int) -> isl.Map:
+    """{ (t, e) -> (t', t'') } where t'' is not before t'."""
+    result = isl.Map.empty(pairs.get_space())
+    equal = isl.Map.universe(pairs.get_space())
+    for d in range(times):
+        result = result.union(equal.order_lt(dim_type.out, d, dim_type.out, times + d))
+        equal = equal.equate(dim_type.out, d, dim_type.out, times + d)
+    return pairs.intersect(result.union(equal))

@@ -5,20 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, IterSpec, Loop, attrs, create, edit, frozen, walk
-from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, values_in_order
-from tir_mlir.passes.schedule.legality import Scope, check_reduction, scope_of
-from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
-from tir_mlir.passes.schedule.reduction.rfactor_legality import (
-    LoopRoles,
-    PartialResults,
-    check_may_run_before,
-    loop_roles,
-    partial_results,
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration
+from tir_mlir.dialect.ir import (
+    Block,
+    Buffer,
+    Constraint,
+    Index,
+    IterSpec,
+    Loop,
+    attrs,
+    blocks_below,
+    create,
+    edit,
+    frozen,
+    is_loop,
+    is_symbol,
+    loops_above,
+    parent_op,
+    walk,
 )
-from tir_mlir.passes.schedule.registry import check, primitive
+from tir_mlir.dialect.presburger import full_box, only_where, question, sets
+from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, values_in_order
+from tir_mlir.passes.schedule.legality import Scope, check_reduction, is_child, scope_of
+from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
+from tir_mlir.passes.schedule.registry import ASSUME_SIZES, RUN_FULL_REDUCTION, SEPARATE_NESTS, check, primitive, refuse
 
 
 @primitive("rfactor", moves="in place")
@@ -189,3 +203,257 @@ def _second_nest(
         for op in loop.body_ops():
             edit.move_before(op, loop.op)
         edit.erase(loop.op)
+
+
+# --- legality ---------------------------------------------------------------------------------------------------------
+
+_FIRST_OR_BELOW = "pass a loop over one block only, or apply this before the step that moved the others there"
+
+
+@dataclass(frozen=True)
+class LoopRoles:
+    """The loops around a reduction, outer to inner; `loop` is factored, `reduce` are those that drive reduce iters."""
+
+    loop: Loop
+    block: Block
+    loops: list[Loop]
+    reduce: list[Loop]
+
+    @property
+    def dropped(self) -> list[Loop]:
+        """The loops that the second nest does not need."""
+        return [lp for lp in self.reduce if lp != self.loop]
+
+    @property
+    def top(self) -> Loop:
+        """The outermost reduce loop."""
+        return self.reduce[0]
+
+
+def loop_roles(loop: Loop) -> LoopRoles:
+    """The roles of the loops around the block under a loop. Refuses loops with mixed roles."""
+    blocks = blocks_below(loop.op)
+    if len(blocks) != 1:
+        names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
+        text = f"rfactor needs a loop with exactly one block under it; loop {loop.name} has {names}"
+        refuse(loop, text, fix=_FIRST_OR_BELOW if blocks else "")
+    block = blocks[0]
+    check(
+        is_child(block, scope_of(block)),
+        block,
+        f'block "{block.name}" is in an init region; only loops around blocks of a body can be factored',
+        f"pass a reduce loop of {scope_of(block)} itself",
+    )
+    check(
+        loop.kind == "serial",
+        loop,
+        f"loop {loop.name} is {loop.kind}; rfactor needs a serial loop: apply rfactor first",
+    )
+    loops = loops_above(block.op)
+    spatial = {v for it in block.iters if it.kind != "R" for v in it.binding.values}
+    reduce = {v for it in block.iters if it.kind == "R" for v in it.binding.values}
+    if loop.const_extent == 1 and loop.var not in spatial:
+        reduce.add(loop.var)  # a unit loop that no iter uses: one part, the whole reduction
+    roles = LoopRoles(loop, block, loops, [lp for lp in loops if lp.var in reduce])
+    check(
+        loop.var in reduce,
+        loop,
+        f'loop {loop.name} drives no reduce iter of block "{block.name}"; rfactor needs a reduce loop',
+        f"pass one that does: {', '.join(lp.name for lp in roles.reduce)}" if roles.reduce else "",
+    )
+    for outer in loops:
+        if outer.var in reduce and outer.var in spatial:
+            it = next(i for i in block.iters if i.kind != "R" and outer.var in i.binding.values)
+            text = f"loop {outer.name} drives both reduce iters and the spatial iter {it.name}"
+            refuse(
+                outer, f"{text}; rfactor needs separate loops", fix="split the fused loop by the extents of the iters"
+            )
+    _check_nest(roles)
+    _check_bounds(roles)
+    _check_once(roles)
+    return roles
+
+
+def _check_nest(roles: LoopRoles) -> None:
+    """Refuse unless the block is first under its outermost loop, and alone under its reduce loops."""
+    block = roles.block
+    current, chain = block.outermost, [lp.op for lp in roles.loops]
+    while current != chain[0]:
+        parent = parent_op(current)
+        text = f'block "{block.name}" is under an if; its loops are not a plain nest'
+        check(is_loop(parent), block, text, "in the program, guard the block by T.where")
+        loop = Loop(parent)
+        if loop in roles.loops[roles.loops.index(roles.top) :]:
+            check(
+                len(loop.body_ops()) == 1,
+                loop,
+                f'the body of the reduce loop {loop.name} contains more than the nest of block "{block.name}"',
+                SEPARATE_NESTS,
+            )
+        check(
+            loop.body_ops()[0] == current,
+            loop,
+            f'block "{block.name}" is not the first in loop {loop.name}: its partial results are '
+            f"computed before everything in loop {roles.loops[0].name}",
+            SEPARATE_NESTS,
+        )
+        current = parent
+
+
+def _check_bounds(roles: LoopRoles) -> None:
+    """Refuse bounds that depend on loops that the rewrite separates."""
+    for loop in roles.loops:
+        for bound in (*loop.lowers, *loop.uppers):
+            for reduce_loop in roles.reduce:
+                if reduce_loop.var in bound.values:
+                    text = f"the bounds of loop {loop.name} depend on the reduce loop {reduce_loop.name}"
+                    refuse(loop, text, fix=RUN_FULL_REDUCTION if loop in roles.reduce else "")
+    for loop in roles.reduce:
+        bounds = [*loop.lowers, *loop.uppers]
+        plain = len(bounds) == 2 and all(is_symbol(v) for b in bounds for v in b.values)
+        text = f"the bounds of reduce loop {loop.name} vary; it must have a fixed extent"
+        check(plain, loop, text, RUN_FULL_REDUCTION)
+
+
+def _check_once(roles: LoopRoles) -> None:
+    """Refuse unless the loops from the outermost reduce loop on visit each point of the block once, including its
+    start.
+    """
+    block = roles.block
+    below = roles.loops[roles.loops.index(roles.top) :]
+    bound_values = {v for it in block.iters for v in it.binding.values}
+    for loop in below:
+        check(
+            loop.var in bound_values or loop.const_extent == 1,
+            loop,
+            f'loop {loop.name} repeats block "{block.name}" under the reduce loop {roles.top.name} '
+            "without being bound to an iter: the repeated values would be combined as often",
+        )
+    starts = {lp.var: lp.lower for lp in roles.reduce}
+    for it in block.iters:
+        if it.kind == "R" and not it.binding.substitute(starts).same(it.min):
+            refuse(
+                block, f"iter {it.name} does not start where its loops start, so its init runs in the middle of them"
+            )
+    if full_box.is_full_box(block):
+        return
+    with question(f'whether block "{block.name}" visits each point once'):
+        dom = sets.domain(block.op)
+        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
+        once = dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
+    check(
+        once,
+        block,
+        f'under loop {roles.top.name} two iterations of block "{block.name}" are the same point; '
+        "their values would be combined twice",
+    )
+
+
+# --- guards -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PartialResults:
+    """Which partial results to combine: the first `extent` of the loop, where `guards` hold."""
+
+    extent: Index
+    guards: list[Constraint]
+
+
+def partial_results(roles: LoopRoles) -> PartialResults:
+    """The partial results that the first nest computes.
+
+    A part exists if the guard holds at the start of the other reduce loops. Refuses a guard that excludes the start of
+    a part, or of the whole reduction, but not later iterations: these never had an init.
+    """
+    block, loop = roles.block, roles.loop
+    for dropped_loop in roles.dropped:
+        _check_runs(dropped_loop)
+    guards = walk.constraints(block.where) if block.where is not None else []
+    starts = {lp.var: lp.lower for lp in roles.dropped}
+    first = {**starts, loop.var: loop.lower}
+    results = PartialResults(loop.extent, [])
+    with question(f'what the guard of block "{block.name}" excludes'):
+        for guard in guards:
+            _check_start(roles, guard, first, "the reduction")
+            _check_start(roles, guard, starts, "its part")
+            at_start = Constraint(guard.index.substitute(starts).simplified(), guard.is_eq)
+            loose = sets.domain(block.op, extra=[at_start.index], guards=False)
+            if sets.holds(loose, at_start.index, at_start.is_eq):
+                continue
+            results.guards.append(at_start)
+            if loop.var in at_start.index.values:
+                runs = loose.set.intersect(sets.constraint_set(loose, at_start))
+                results = PartialResults(_last_part(roles, at_start, runs, loose), results.guards)
+    return results
+
+
+def _check_runs(loop: Loop) -> None:
+    """Refuse a loop that may be empty: nothing would be computed, but all partial results combined."""
+    if (loop.const_extent or 0) >= 1:
+        return
+    sizes = sets.sizes(loop.op)
+    with question(f"whether loop {loop.name} runs"):
+        empty = sizes.set.subtract(sets.constraint_set(sizes, Constraint(loop.extent - 1)))
+    if not empty.is_empty():
+        refuse(
+            loop,
+            f"the reduce loop {loop.name} may be empty, so that no partial result is computed"
+            f"{only_where(empty, loop.op)}",
+            fix=ASSUME_SIZES,
+        )
+
+
+def _last_part(roles: LoopRoles, guard: Constraint, runs: isl.Set, loose: sets.Domain) -> Index:
+    """How many parts a guard leaves. Refuses a number that is not constant."""
+    loop = roles.loop
+    if guard.index.values != (loop.var,):
+        missed = loose.set.subtract(runs)
+        refuse(
+            roles.block,
+            f'the guard of block "{roles.block.name}" excludes some parts of loop {loop.name}, '
+            f"depending on more than that loop{only_where(missed, loop.op)}; split so that every part "
+            "has a first iteration",
+        )
+    ends = sets.constant_extent(runs, loose.index_of(loop.var))
+    low = loop.lower.as_constant()
+    if ends is None or low is None:
+        refuse(roles.block, f"which parts of loop {loop.name} are computed is not known", provable=False)
+    return Index.constant(ends[1] - low + 1)
+
+
+def _check_start(roles: LoopRoles, guard: Constraint, starts: dict[ir.Value, Index], what: str) -> None:
+    """Refuse when an iteration runs although a guard excludes its start in some of the loops."""
+    at_start = Constraint(guard.index.substitute(starts), guard.is_eq)
+    runs = sets.domain(roles.block.op, extra=[at_start.index])
+    bad = runs.set.subtract(sets.constraint_set(runs, at_start))
+    if bad.is_empty():
+        return
+    point = (sets.smallest_point(bad) or [])[-len(runs.dims) :]
+    names = {lp.var: lp.name for lp in roles.loops}
+    iteration = [(names[v], n) for v, n in zip(runs.dims, point, strict=False) if v in names]
+    coordinates = ", ".join(f"{name} = {n}" for name, n in iteration)
+    refuse(
+        roles.block,
+        f'the guard of block "{roles.block.name}" allows ({coordinates}) but excludes the iteration '
+        f"with which {what} starts, so no init runs for it",
+        counterexample=Counterexample((Iteration(roles.block.name, tuple(iteration)),)),
+        fix=RUN_FULL_REDUCTION,
+    )
+
+
+# --- other ops in the nest --------------------------------------------------------------------------------------------
+
+
+def check_may_run_before(roles: LoopRoles) -> None:
+    """Refuse unless all partial results may be computed before the outermost loop."""
+    block, top = roles.block, roles.loops[0]
+    inputs = {a.buffer for a in accesses(block.op) if not a.is_write}
+    for access in accesses(top.op):
+        if access.is_write and access.buffer in inputs and not walk.is_inside(access.op, block.op):
+            writer = walk.enclosing_block(access.op)
+            refuse(
+                writer,
+                f'{Buffer(access.buffer).name}, which block "{block.name}" reads, is also written by '
+                f"{writer} under loop {top.name}: all partial results are computed before that loop",
+            )

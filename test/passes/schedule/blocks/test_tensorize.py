@@ -10,7 +10,7 @@ from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError
 from tir_mlir.dialect.ir import Block, entered, find
 from tir_mlir.intrin.outer_products import outer_product
-from tir_mlir.passes.schedule.blocks.explain_tensorize import explain_tensorize
+from tir_mlir.passes.schedule.blocks.tensorize import explain_tensorize
 from tir_mlir.script.parser import parse
 
 # --- what fits ----------------------------------------------------------------------------------------------------

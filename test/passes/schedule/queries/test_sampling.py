@@ -11,7 +11,7 @@ from programs.reduction import staged_row_sums
 from programs.symbolic import add_one
 
 from tir_mlir import Schedule
-from tir_mlir.passes.schedule.queries import factorization
+from tir_mlir.passes.schedule.queries import sampling
 from tir_mlir.passes.schedule.queries.rng import Random
 
 
@@ -85,7 +85,7 @@ def test_a_refused_step_draws_no_number(refused):
 
 def test_all_factors_are_equally_likely():
     random = Random.seeded(3)
-    found = Counter(tuple(factorization.sample_perfect(12, 3, 2, random)) for _ in range(4000))
+    found = Counter(tuple(sampling.sample_perfect(12, 3, 2, random)) for _ in range(4000))
     expected = {(a, b, c) for a in range(1, 13) for b in range(1, 13) for c in (1, 2) if a * b * c == 12}
     assert set(found) == expected
     assert min(found.values()) > 0.7 * 4000 / len(expected)
@@ -96,10 +96,10 @@ def test_counting_products(number, n):
     if number < 1000:
 
         def ways(left, n):
-            return int(left == 1) if n == 0 else sum(ways(left // d, n - 1) for d in factorization.divisors(left))
+            return int(left == 1) if n == 0 else sum(ways(left // d, n - 1) for d in sampling.divisors(left))
 
-        assert factorization.count_factorizations(number, n) == ways(number, n)
-    assert math.prod(factorization.sample_factors(number, n, Random.seeded(9))) == number
+        assert sampling.count_factorizations(number, n) == ways(number, n)
+    assert math.prod(sampling.sample_factors(number, n, Random.seeded(9))) == number
 
 
 # --- sample_perfect_tile ----------------------------------------------------------------------------------------------

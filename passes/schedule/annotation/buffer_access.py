@@ -1,11 +1,11 @@
-"""annotate_buffer_access: override the region that a block declares for a buffer."""
+"""annotate_buffer_access, unsafe_hide_buffer_access: override, or drop, a region that a block declares for a buffer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Literal
 
-from tir_mlir.dialect.analysis import EXPLICIT, Region, declare, explicit
+from tir_mlir.dialect.analysis import EXPLICIT, Region, declare, explicit, hide
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine
 from tir_mlir.dialect.index_maps import RegionMap
@@ -69,3 +69,30 @@ def _fix(block: Block) -> str:
     """Fix for ranges of the wrong form."""
     names = ", ".join(i.name for i in block.iters)
     return f"write it as lambda {names}: with an affine expression or (begin, end) for each dimension"
+
+
+@primitive("unsafe_hide_buffer_access", moves="in place")
+def unsafe_hide_buffer_access(block: Block, buf_type: Literal["read", "write"], buf_index_array: list[int]) -> None:
+    """Drop regions from what a block declares to read or write.
+
+        T.reads(A[vi], B[vi])           ->      T.reads(B[vi])
+
+    The computation does not change. Unsafe: the declared regions are then smaller than the accesses, and are trusted.
+    Dependence tests still use the accesses, so dependences through a hidden buffer still count.
+
+    Requires: the block has read (write) regions of these indices, in the order of `T.reads` (`T.writes`).
+    """
+    key = KEYS[buf_type]
+    all_regions = regions(block)[0 if buf_type == "read" else 1]
+    for number in buf_index_array:
+        check_region_index(block, number, buf_type, len(all_regions))
+    if not buf_index_array:
+        return
+
+    visible = [n for n in range(len(all_regions)) if n not in buf_index_array]
+    declare(block, key, [all_regions[n] for n in visible])
+    hide(block, key)
+    if numbers := explicit(block, key):
+        moved = [visible.index(n) for n in numbers if n in visible]
+        facts = {k: v for k, v in block.annotations.items() if k != EXPLICIT[key]}
+        attrs.put(block.op, attrs.ANNOTATIONS, {**facts, EXPLICIT[key]: moved} if moved else facts)
