@@ -47,7 +47,8 @@ FAULTS = {
         "product", "wait_group.sync.aligned 0", "wait_group.sync.aligned 1", "race", "wgmma"),
     "no commit of the product": (
         "product", "wgmma.commit_group.sync.aligned;\n", "", "race", "which an asynchronous wgmma of a warpgroup read"),
-    "no wait for a copy": ("sums", "cp.async.wait_group 1;\n", "", "race", "which an asynchronous copy of a thread wrote"),
+    "no wait for a copy": (
+        "sums", "cp.async.wait_group 1;\n", "", "race", "which an asynchronous copy of a thread wrote"),
     "a wait for one copy too few": (
         "sums", "cp.async.wait_group 1", "cp.async.wait_group 2", "race", "asynchronous copy of a thread wrote"),
     "no commit of a copy": (
@@ -57,14 +58,16 @@ FAULTS = {
     # phases
     "the other phase of the tile": (
         "product", "shr.u32 %r, %i, 1;\nand.b32 %r, %r, 1;\nmad.lo.u32 %full",
-        "shr.u32 %r, %i, 1;\nxor.b32 %r, %r, 1;\nand.b32 %r, %r, 1;\nmad.lo.u32 %full", "race", "copy of an mbarrier wrote"),
+        "shr.u32 %r, %i, 1;\nxor.b32 %r, %r, 1;\nand.b32 %r, %r, 1;\nmad.lo.u32 %full", "race",
+        "copy of an mbarrier wrote"),
     "the other phase of the free stage": (
-        "product", "xor.b32 %r, %r, 1;\n", "", "deadlock", "`mbarrier.try_wait.parity.shared.b64 %ready, [%empty], %r`"),
+        "product", "xor.b32 %r, %r, 1;\n", "", "deadlock",
+        "`mbarrier.try_wait.parity.shared.b64 %ready, [%empty], %r`"),
     "a phase that never comes": ("increment", "[%bar], 0;\n@!", "[%bar], 1;\n@!", "race", "copy of an mbarrier wrote"),
     # counts
     "one arrival too few": (
-        "product", "@%first mbarrier.init.shared.b64 [%bar], 1", "@%first mbarrier.init.shared.b64 [%bar], 2", "deadlock",
-        "1 of 2 arrived"),
+        "product", "@%first mbarrier.init.shared.b64 [%bar], 1", "@%first mbarrier.init.shared.b64 [%bar], 2",
+        "deadlock", "1 of 2 arrived"),
     "an arrival too many": (
         "product", "[%bar+16], 128", "[%bar+16], 96", "barrier", "which counts 96 arrivals a phase: one too many"),
     "no arrival": ("product", "mbarrier.arrive.shared.b64 _, [%empty];\n", "", "deadlock", "0 of 128 arrived"),
@@ -78,7 +81,8 @@ FAULTS = {
         "product", "mad.lo.u32 %ta, %s, 8192, %ta;\nmov.b32 %tb, tiles_b;\nmad.lo.u32 %tb, %s, 1024, %tb;\nshl",
         "mad.lo.u32 %ta, %s, 4096, %ta;\nmov.b32 %tb, tiles_b;\nmad.lo.u32 %tb, %s, 1024, %tb;\nshl", "race", "%ta"),
     "a tile that is not aligned": (
-        "product", "mov.b32 %ta, tiles_a;\nmad.lo.u32 %ta, %s, 8192, %ta;\nmov.b32 %tb, tiles_b;\nmad.lo.u32 %tb, %s, 1024",
+        "product",
+        "mov.b32 %ta, tiles_a;\nmad.lo.u32 %ta, %s, 8192, %ta;\nmov.b32 %tb, tiles_b;\nmad.lo.u32 %tb, %s, 1024",
         "mov.b32 %ta, tiles_a+64;\nmad.lo.u32 %ta, %s, 8192, %ta;\nmov.b32 %tb, tiles_b;\nmad.lo.u32 %tb, %s, 1024",
         "alignment", "not aligned to 128 bytes"),
     "coordinates of another tile": ("product", "[%ma, {%x, %zero}]", "[%ma, {%zero, %x}]", None, ""),
