@@ -1,99 +1,54 @@
 """Memory analyses: accesses, regions, dependences, dataflow, reduction updates."""
 
-from tir_mlir.dialect.analysis.access_relations import (
-    AccessRelation,
-    conflicting,
-    loop_names,
-    relation_of,
-    relations_of,
-    same_element,
-    written_groups,
-)
-from tir_mlir.dialect.analysis.accesses import (
-    READ,
-    WRITE,
-    Access,
-    access_domain,
-    is_reshaped,
-    kept_dims,
-    of_op,
-    of_view,
-)
-from tir_mlir.dialect.analysis.aliasing import alias_text, aliased_pair, has_distinct_buffers, require_apart
-from tir_mlir.dialect.analysis.dataflow import surely_unwritten, unwritten_reads
-from tir_mlir.dialect.analysis.declared_regions import EXPLICIT, explicit, hide, hides, only_groups, trusted
-from tir_mlir.dialect.analysis.dependences import lex_lt, witness
-from tir_mlir.dialect.analysis.indirect_accesses import known_indices
-from tir_mlir.dialect.analysis.iter_conflicts import IterConflict, iter_conflict
-from tir_mlir.dialect.analysis.overwriting import read_after_write
-from tir_mlir.dialect.analysis.pointers import address, base_of, declared_count, extra_offset, pointed
-from tir_mlir.dialect.analysis.reduction_updates import commutative_update, is_reduction_pair, update_store
-from tir_mlir.dialect.analysis.regions import (
-    Region,
-    as_written,
-    box,
-    buffers,
-    computed,
-    declare,
-    declared,
-    footprint,
-    outer_iters,
-    resolved,
-    visible_buffers,
-)
-
-__all__ = [
-    "address",
-    "base_of",
-    "declared_count",
-    "extra_offset",
-    "READ",
-    "WRITE",
-    "Access",
-    "AccessRelation",
-    "EXPLICIT",
-    "IterConflict",
-    "Region",
-    "access_domain",
-    "alias_text",
-    "aliased_pair",
-    "as_written",
-    "box",
-    "buffers",
-    "commutative_update",
-    "computed",
-    "conflicting",
-    "declare",
-    "declared",
-    "explicit",
-    "has_distinct_buffers",
-    "hide",
-    "hides",
-    "is_reduction_pair",
-    "is_reshaped",
-    "iter_conflict",
-    "kept_dims",
-    "known_indices",
-    "lex_lt",
-    "loop_names",
-    "of_op",
-    "of_view",
-    "of_view",
-    "only_groups",
-    "outer_iters",
-    "pointed",
-    "read_after_write",
-    "footprint",
-    "relation_of",
-    "relations_of",
-    "require_apart",
-    "resolved",
-    "same_element",
-    "surely_unwritten",
-    "trusted",
-    "unwritten_reads",
-    "update_store",
-    "visible_buffers",
-    "witness",
-    "written_groups",
-]
+from tir_mlir.dialect.analysis.access_relations import AccessRelation as AccessRelation
+from tir_mlir.dialect.analysis.access_relations import conflicting as conflicting
+from tir_mlir.dialect.analysis.access_relations import loop_names as loop_names
+from tir_mlir.dialect.analysis.access_relations import relation_of as relation_of
+from tir_mlir.dialect.analysis.access_relations import relations_of as relations_of
+from tir_mlir.dialect.analysis.access_relations import same_element as same_element
+from tir_mlir.dialect.analysis.access_relations import written_groups as written_groups
+from tir_mlir.dialect.analysis.accesses import READ as READ
+from tir_mlir.dialect.analysis.accesses import WRITE as WRITE
+from tir_mlir.dialect.analysis.accesses import Access as Access
+from tir_mlir.dialect.analysis.accesses import access_domain as access_domain
+from tir_mlir.dialect.analysis.accesses import is_reshaped as is_reshaped
+from tir_mlir.dialect.analysis.accesses import kept_dims as kept_dims
+from tir_mlir.dialect.analysis.accesses import of_op as of_op
+from tir_mlir.dialect.analysis.accesses import of_view as of_view
+from tir_mlir.dialect.analysis.aliasing import alias_text as alias_text
+from tir_mlir.dialect.analysis.aliasing import aliased_pair as aliased_pair
+from tir_mlir.dialect.analysis.aliasing import has_distinct_buffers as has_distinct_buffers
+from tir_mlir.dialect.analysis.aliasing import require_apart as require_apart
+from tir_mlir.dialect.analysis.dataflow import surely_unwritten as surely_unwritten
+from tir_mlir.dialect.analysis.dataflow import unwritten_reads as unwritten_reads
+from tir_mlir.dialect.analysis.dependences import lex_lt as lex_lt
+from tir_mlir.dialect.analysis.dependences import witness as witness
+from tir_mlir.dialect.analysis.indirect_accesses import known_indices as known_indices
+from tir_mlir.dialect.analysis.iter_conflicts import IterConflict as IterConflict
+from tir_mlir.dialect.analysis.iter_conflicts import iter_conflict as iter_conflict
+from tir_mlir.dialect.analysis.overwriting import read_after_write as read_after_write
+from tir_mlir.dialect.analysis.pointers import address as address
+from tir_mlir.dialect.analysis.pointers import base_of as base_of
+from tir_mlir.dialect.analysis.pointers import declared_count as declared_count
+from tir_mlir.dialect.analysis.pointers import extra_offset as extra_offset
+from tir_mlir.dialect.analysis.pointers import pointed as pointed
+from tir_mlir.dialect.analysis.reduction_updates import commutative_update as commutative_update
+from tir_mlir.dialect.analysis.reduction_updates import is_reduction_pair as is_reduction_pair
+from tir_mlir.dialect.analysis.reduction_updates import update_store as update_store
+from tir_mlir.dialect.analysis.regions import EXPLICIT as EXPLICIT
+from tir_mlir.dialect.analysis.regions import Region as Region
+from tir_mlir.dialect.analysis.regions import as_written as as_written
+from tir_mlir.dialect.analysis.regions import box as box
+from tir_mlir.dialect.analysis.regions import buffers as buffers
+from tir_mlir.dialect.analysis.regions import computed as computed
+from tir_mlir.dialect.analysis.regions import declare as declare
+from tir_mlir.dialect.analysis.regions import declared as declared
+from tir_mlir.dialect.analysis.regions import explicit as explicit
+from tir_mlir.dialect.analysis.regions import footprint as footprint
+from tir_mlir.dialect.analysis.regions import hide as hide
+from tir_mlir.dialect.analysis.regions import hides as hides
+from tir_mlir.dialect.analysis.regions import only_groups as only_groups
+from tir_mlir.dialect.analysis.regions import outer_iters as outer_iters
+from tir_mlir.dialect.analysis.regions import resolved as resolved
+from tir_mlir.dialect.analysis.regions import trusted as trusted
+from tir_mlir.dialect.analysis.regions import visible_buffers as visible_buffers

@@ -1,8 +1,8 @@
 """The memory accesses of ops: one `Access` per load, store, or pointer passed to a kernel.
 
 Linearized indices: `C[vi * n + vj]` with 0 <= vj < n accesses the element (vi, vj) of rows of length n. For sizes n,
-such an index is not affine. If all accesses to a buffer split it by the same strides, and every part but the first is proved
-to be less than the stride before it, two of them meet exactly if all their parts are equal.
+such an index is not affine. If all accesses to a buffer split it by the same strides, and every part but the first is
+proved to be less than the stride before it, two of them meet exactly if all their parts are equal.
 """
 
 from __future__ import annotations

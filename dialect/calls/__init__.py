@@ -9,26 +9,18 @@ Imports only `diagnostics` and `ir`; `analysis` and `verify` build on it.
 
 from __future__ import annotations
 
-from tir_mlir.dialect.calls.arena_views import ArenaView, is_arena_view, view_bytes
-from tir_mlir.dialect.calls.callee import CALL, callee_of, caller_of, calls_in, is_program_call
-from tir_mlir.dialect.calls.effects import Effect, effects_of
-from tir_mlir.dialect.calls.size_binding import bound_sizes, passed_dims
-from tir_mlir.dialect.calls.symbols import C_INTERFACE, body_symbol, function_name
-
-__all__ = [
-    "CALL",
-    "C_INTERFACE",
-    "ArenaView",
-    "Effect",
-    "body_symbol",
-    "bound_sizes",
-    "callee_of",
-    "caller_of",
-    "calls_in",
-    "effects_of",
-    "function_name",
-    "is_arena_view",
-    "is_program_call",
-    "passed_dims",
-    "view_bytes",
-]
+from tir_mlir.dialect.calls.arena_views import ArenaView as ArenaView
+from tir_mlir.dialect.calls.arena_views import is_arena_view as is_arena_view
+from tir_mlir.dialect.calls.arena_views import view_bytes as view_bytes
+from tir_mlir.dialect.calls.callee import C_INTERFACE as C_INTERFACE
+from tir_mlir.dialect.calls.callee import CALL as CALL
+from tir_mlir.dialect.calls.callee import Effect as Effect
+from tir_mlir.dialect.calls.callee import body_symbol as body_symbol
+from tir_mlir.dialect.calls.callee import callee_of as callee_of
+from tir_mlir.dialect.calls.callee import caller_of as caller_of
+from tir_mlir.dialect.calls.callee import calls_in as calls_in
+from tir_mlir.dialect.calls.callee import effects_of as effects_of
+from tir_mlir.dialect.calls.callee import function_name as function_name
+from tir_mlir.dialect.calls.callee import is_program_call as is_program_call
+from tir_mlir.dialect.calls.size_binding import bound_sizes as bound_sizes
+from tir_mlir.dialect.calls.size_binding import passed_dims as passed_dims

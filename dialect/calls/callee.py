@@ -1,10 +1,13 @@
-"""Which function a call is of."""
+"""Which function a call is of, what that does to the buffers that it takes, and its symbols in compiled code."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, funcs, module_of, ops, remembered
+from tir_mlir.dialect.ir import Func, attrs, funcs, module_of, ops, remembered
+from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, POINTERS, READING, STORES, VIEWS
 
 CALL = "func.call"
 
@@ -42,3 +45,81 @@ def caller_of(func: Func) -> str | None:
 @remembered
 def _functions(module: ir.Operation) -> dict[str, Func]:
     return {func.name: func for func in funcs(module)}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Whether a program may read, and may write, elements of a buffer that it takes."""
+
+    reads: bool = False
+    writes: bool = False
+
+    def __or__(self, effect: Effect) -> Effect:
+        return Effect(self.reads or effect.reads, self.writes or effect.writes)
+
+
+NONE, READS, WRITES, BOTH = Effect(), Effect(reads=True), Effect(writes=True), Effect(True, True)
+_ALIASES = VIEWS | POINTERS  # other results are offsets, sizes and strides
+_POINTERS = {"r": READS, "w": BOTH, "rw": BOTH}  # kernels that accumulate are often declared as "w"
+
+
+def effects_of(func: Func) -> tuple[Effect, ...]:
+    """The effect on each parameter of a program, calls of other programs included; `NONE` for a scalar."""
+    memrefs = [isinstance(arg.type, ir.MemRefType) for arg in func.args]
+    return tuple(_effect(func.op, number) if is_memref else NONE for number, is_memref in enumerate(memrefs))
+
+
+@remembered
+def _effect(func: ir.Operation, number: int) -> Effect:
+    return _through(Func(func).args[number], ())
+
+
+def _through(value: ir.Value, callers: tuple[tuple[str, int], ...]) -> Effect:
+    """What is done to a buffer by the uses of a value: the buffer itself, a view of it, or a pointer into it."""
+    effect = NONE
+    for use in value.uses:
+        effect |= _of_use(use.owner.operation, use.operand_number, callers)
+        if effect == BOTH:
+            break
+    return effect
+
+
+def _of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
+    name = op.name
+    if name in READING:
+        return READS
+    if name == "memref.copy":
+        return WRITES if number else READS
+    if name in STORES:
+        return WRITES if number == MEMREF_OPERAND[name] else BOTH
+    if name == "memref.dim":
+        return NONE
+    if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
+        return _POINTERS[attrs.get(op, attrs.ACCESS)]
+    if name in _ALIASES or name.startswith("arith."):
+        return _through(op.results[0], callers)
+    return _of_call(op, number, callers) if name == CALL else BOTH
+
+
+def _of_call(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
+    callee = callee_of(op)
+    if callee is None or (callee.name, number) in callers:
+        return BOTH  # an external function; or a recursive one, which is refused elsewhere
+    return _through(callee.args[number], (*callers, (callee.name, number)))
+
+
+C_INTERFACE = "_mlir_ciface_"
+"""The prefix of functions that `llvm.emit_c_interface` makes."""
+
+_BODY = "tir."
+
+
+def body_symbol(name: str) -> str:
+    """The symbol of the code of a function: main -> tir.main. No C function has it, as one named exp would, which the
+    code may call. A name with a dot is its own symbol."""
+    return name if "." in name else _BODY + name
+
+
+def function_name(symbol: str) -> str:
+    """The function of a symbol of compiled code: main of tir.main and of _mlir_ciface_tir.main."""
+    return symbol.removeprefix(C_INTERFACE).removeprefix(_BODY)

@@ -1,99 +1,51 @@
 """Error classes, counterexamples, formatting of values and source text in messages. Imports no other sub-package."""
 
-from tir_mlir.dialect.diagnostics.checked_site import RECORD, CheckedSite
-from tir_mlir.dialect.diagnostics.color import color_uncaught, colored, html, tokens
-from tir_mlir.dialect.diagnostics.counterexample import Counterexample, Element, Iteration
-from tir_mlir.dialect.diagnostics.errors import (
-    ArgumentError,
-    ArithmeticStop,
-    AssumptionError,
-    BufferNameError,
-    BuildError,
-    DeviceError,
-    ForkError,
-    GraphError,
-    HandleError,
-    IndexMapError,
-    InternalError,
-    InterpreterError,
-    IntrinError,
-    LinalgError,
-    LoweringError,
-    NotAffine,
-    NotAffineMapError,
-    NotAnAttribute,
-    NotChecked,
-    NotInterpreted,
-    NotProvable,
-    OutOfBoundsError,
-    RaceError,
-    ScheduleError,
-    ScheduleWarning,
-    ScriptError,
-    ScriptWarning,
-    StepError,
-    StepIndexError,
-    StepTypeError,
-    StepValueError,
-    TirError,
-    ToolError,
-    TraceError,
-    TuneError,
-    TuneWarning,
-    UnwrittenError,
-    VerifyError,
-)
-from tir_mlir.dialect.diagnostics.late_text import LateText
-from tir_mlir.dialect.diagnostics.short_repr import short_repr
-
-__all__ = [
-    "RECORD",
-    "CheckedSite",
-    "ArgumentError",
-    "ArithmeticStop",
-    "AssumptionError",
-    "BufferNameError",
-    "BuildError",
-    "Counterexample",
-    "DeviceError",
-    "Element",
-    "ForkError",
-    "GraphError",
-    "HandleError",
-    "IndexMapError",
-    "InternalError",
-    "InterpreterError",
-    "IntrinError",
-    "Iteration",
-    "LateText",
-    "LinalgError",
-    "LoweringError",
-    "NotAffine",
-    "NotAffineMapError",
-    "NotAnAttribute",
-    "NotChecked",
-    "NotInterpreted",
-    "NotProvable",
-    "OutOfBoundsError",
-    "RaceError",
-    "ScheduleError",
-    "ScheduleWarning",
-    "ScriptError",
-    "ScriptWarning",
-    "StepError",
-    "StepIndexError",
-    "StepTypeError",
-    "StepValueError",
-    "TirError",
-    "ToolError",
-    "TraceError",
-    "TuneError",
-    "TuneWarning",
-    "UnwrittenError",
-    "VerifyError",
-    "color_uncaught",
-    "colored",
-    "html",
-    "short_repr",
-    "tokens",
-]
+from tir_mlir.dialect.diagnostics.checked_site import RECORD as RECORD
+from tir_mlir.dialect.diagnostics.checked_site import CheckedSite as CheckedSite
+from tir_mlir.dialect.diagnostics.color import color_uncaught as color_uncaught
+from tir_mlir.dialect.diagnostics.color import colored as colored
+from tir_mlir.dialect.diagnostics.color import html as html
+from tir_mlir.dialect.diagnostics.color import tokens as tokens
+from tir_mlir.dialect.diagnostics.errors import ArgumentError as ArgumentError
+from tir_mlir.dialect.diagnostics.errors import ArithmeticStop as ArithmeticStop
+from tir_mlir.dialect.diagnostics.errors import AssumptionError as AssumptionError
+from tir_mlir.dialect.diagnostics.errors import BufferNameError as BufferNameError
+from tir_mlir.dialect.diagnostics.errors import BuildError as BuildError
+from tir_mlir.dialect.diagnostics.errors import Counterexample as Counterexample
+from tir_mlir.dialect.diagnostics.errors import DeviceError as DeviceError
+from tir_mlir.dialect.diagnostics.errors import Element as Element
+from tir_mlir.dialect.diagnostics.errors import ForkError as ForkError
+from tir_mlir.dialect.diagnostics.errors import GraphError as GraphError
+from tir_mlir.dialect.diagnostics.errors import HandleError as HandleError
+from tir_mlir.dialect.diagnostics.errors import IndexMapError as IndexMapError
+from tir_mlir.dialect.diagnostics.errors import InternalError as InternalError
+from tir_mlir.dialect.diagnostics.errors import InterpreterError as InterpreterError
+from tir_mlir.dialect.diagnostics.errors import IntrinError as IntrinError
+from tir_mlir.dialect.diagnostics.errors import Iteration as Iteration
+from tir_mlir.dialect.diagnostics.errors import LateText as LateText
+from tir_mlir.dialect.diagnostics.errors import LinalgError as LinalgError
+from tir_mlir.dialect.diagnostics.errors import LoweringError as LoweringError
+from tir_mlir.dialect.diagnostics.errors import NotAffine as NotAffine
+from tir_mlir.dialect.diagnostics.errors import NotAffineMapError as NotAffineMapError
+from tir_mlir.dialect.diagnostics.errors import NotAnAttribute as NotAnAttribute
+from tir_mlir.dialect.diagnostics.errors import NotChecked as NotChecked
+from tir_mlir.dialect.diagnostics.errors import NotInterpreted as NotInterpreted
+from tir_mlir.dialect.diagnostics.errors import NotProvable as NotProvable
+from tir_mlir.dialect.diagnostics.errors import OutOfBoundsError as OutOfBoundsError
+from tir_mlir.dialect.diagnostics.errors import RaceError as RaceError
+from tir_mlir.dialect.diagnostics.errors import ScheduleError as ScheduleError
+from tir_mlir.dialect.diagnostics.errors import ScheduleWarning as ScheduleWarning
+from tir_mlir.dialect.diagnostics.errors import ScriptError as ScriptError
+from tir_mlir.dialect.diagnostics.errors import ScriptWarning as ScriptWarning
+from tir_mlir.dialect.diagnostics.errors import StepError as StepError
+from tir_mlir.dialect.diagnostics.errors import StepIndexError as StepIndexError
+from tir_mlir.dialect.diagnostics.errors import StepTypeError as StepTypeError
+from tir_mlir.dialect.diagnostics.errors import StepValueError as StepValueError
+from tir_mlir.dialect.diagnostics.errors import TirError as TirError
+from tir_mlir.dialect.diagnostics.errors import ToolError as ToolError
+from tir_mlir.dialect.diagnostics.errors import TraceError as TraceError
+from tir_mlir.dialect.diagnostics.errors import TuneError as TuneError
+from tir_mlir.dialect.diagnostics.errors import TuneWarning as TuneWarning
+from tir_mlir.dialect.diagnostics.errors import UnwrittenError as UnwrittenError
+from tir_mlir.dialect.diagnostics.errors import VerifyError as VerifyError
+from tir_mlir.dialect.diagnostics.short_repr import short_repr as short_repr

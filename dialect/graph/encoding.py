@@ -1,8 +1,13 @@
-"""The names of the `graph.*` attributes."""
+"""The encoding of graphs: names of the `graph.*` attributes, free names, types of tensors with named sizes."""
 
 from __future__ import annotations
 
-from tir_mlir.dialect.ir import TENSOR_LEVEL
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import TENSOR_LEVEL, dtypes
 
 KIND = TENSOR_LEVEL
 """Of a function on tensors: what it is, see the constants below. TensorIR functions do not have it."""
@@ -46,3 +51,47 @@ CALL_TIR = "call_tir"
 """An adapter on tensors of a TensorIR function: inputs, then what it returns."""
 PACKED = "call_packed"
 """A function of Python or C that is registered by name."""
+
+
+def free_name(base: str, names: Container[str], separator: str = "_") -> str:
+    """`base`, or with the first free suffix: `_1`, `_2`, ... behind another separator if given."""
+    name, number = base, 0
+    while name in names:
+        number += 1
+        name = f"{base}{separator}{number}"
+    return name
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """A shape, in which a size is a number or an expression of sizes as text ("n + 1"), and an element type."""
+
+    shape: tuple[int | str, ...]
+    dtype: str
+
+    @property
+    def mlir(self) -> ir.RankedTensorType:
+        unknown = ir.ShapedType.get_dynamic_size()
+        sizes = [size if isinstance(size, int) else unknown for size in self.shape]
+        return ir.RankedTensorType.get(sizes, dtypes.element_type(self.dtype))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_symbolic(self) -> bool:
+        return any(isinstance(size, str) for size in self.shape)
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.dtype.startswith("u")
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.shape))}{',' * (len(self.shape) == 1)}) {self.dtype}"
+
+
+def read_type(type_: ir.Type, shape: Sequence[int | str] | None, dtype: str | None) -> TensorType:
+    """The type of a value, with what the attributes beside it add."""
+    ranked = ir.RankedTensorType(type_)
+    return TensorType(tuple(shape or ranked.shape), dtype or dtypes.to_name(ranked.element_type))

@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import encoding
-from tir_mlir.dialect.graph.tensor_types import TensorType, read_type
+from tir_mlir.dialect.graph.encoding import TensorType, read_type
 from tir_mlir.dialect.ir import View, attrs, direct_ops
 
 

@@ -11,32 +11,17 @@ looks for those.
 uses that code.
 """
 
-from tir_mlir.dialect.incremental.contents import (
-    ChangedNests,
-    FunctionContents,
-    KnownModule,
-    Touched,
-    changed_nests,
-    contents_of,
-    is_head,
-    is_untouched,
-    signature,
-)
-from tir_mlir.dialect.incremental.structural_keys import NestKey, Origin, nest_key_in, nest_key_of, settled_key
-
-__all__ = [
-    "ChangedNests",
-    "FunctionContents",
-    "KnownModule",
-    "NestKey",
-    "Origin",
-    "Touched",
-    "changed_nests",
-    "contents_of",
-    "is_head",
-    "is_untouched",
-    "nest_key_in",
-    "nest_key_of",
-    "settled_key",
-    "signature",
-]
+from tir_mlir.dialect.incremental.contents import ChangedNests as ChangedNests
+from tir_mlir.dialect.incremental.contents import FunctionContents as FunctionContents
+from tir_mlir.dialect.incremental.contents import KnownModule as KnownModule
+from tir_mlir.dialect.incremental.contents import Touched as Touched
+from tir_mlir.dialect.incremental.contents import changed_nests as changed_nests
+from tir_mlir.dialect.incremental.contents import contents_of as contents_of
+from tir_mlir.dialect.incremental.contents import is_head as is_head
+from tir_mlir.dialect.incremental.contents import is_untouched as is_untouched
+from tir_mlir.dialect.incremental.contents import signature as signature
+from tir_mlir.dialect.incremental.structural_keys import NestKey as NestKey
+from tir_mlir.dialect.incremental.structural_keys import Origin as Origin
+from tir_mlir.dialect.incremental.structural_keys import nest_key_in as nest_key_in
+from tir_mlir.dialect.incremental.structural_keys import nest_key_of as nest_key_of
+from tir_mlir.dialect.incremental.structural_keys import settled_key as settled_key

@@ -2,184 +2,94 @@
 analysis caches. No program analysis here.
 """
 
-from tir_mlir.dialect.ir.attrs import OVERWRITES
-from tir_mlir.dialect.ir.context import entered, user_frame, user_line
-from tir_mlir.dialect.ir.create import IterSpec, apply, at_end, clone_module, convert, loop
-from tir_mlir.dialect.ir.dtypes import bits, to_name
-from tir_mlir.dialect.ir.edit import fold_conversion, fold_known, rebind, rebuild_guard, substitute
-from tir_mlir.dialect.ir.index import (
-    Constraint,
-    Index,
-    compose,
-    cost,
-    emit_map,
-    is_apply,
-    is_symbol,
-    over_dims,
-    read_apply,
-    read_map,
-    simplified_expr,
-    step,
-    trim,
-    used_dims,
-)
-from tir_mlir.dialect.ir.memo import (
-    ENTRIES,
-    BoundedDict,
-    answers,
-    by_structure,
-    frozen,
-    new_names,
-    only_reads,
-    remembered,
-    top_of,
-    touch,
-    touch_users,
-)
-from tir_mlir.dialect.ir.views import (
-    TENSOR_LEVEL,
-    Block,
-    Buffer,
-    Func,
-    Iter,
-    Loop,
-    View,
-    defining_op,
-    direct_ops,
-    func_of,
-    funcs,
-    is_block,
-    is_data_where,
-    is_init,
-    is_loop,
-    is_program,
-    is_size,
-    is_view,
-    is_where,
-    owner_op,
-    parent_op,
-    sizes_of,
-    symbol_name,
-    symbols_by_name,
-    visit,
-)
-from tir_mlir.dialect.ir.walk import (
-    access_indices,
-    all_blocks,
-    blocks_below,
-    bound_value,
-    child_towards,
-    common_parent,
-    constraints,
-    data_loop_name,
-    enclosing_block,
-    enclosing_loop_name,
-    find,
-    held_module,
-    is_bound_value,
-    is_data_loop,
-    is_inside,
-    loops_above,
-    module_of,
-    nests_using,
-    ops,
-    outermost_with_searches,
-    parents,
-    parse_set,
-    position,
-    users,
-)
-
-__all__ = [
-    "new_names",
-    "top_of",
-    "touch",
-    "touch_users",
-    "enclosing_loop_name",
-    "Block",
-    "BoundedDict",
-    "Buffer",
-    "ENTRIES",
-    "Constraint",
-    "Func",
-    "Index",
-    "Iter",
-    "IterSpec",
-    "Loop",
-    "OVERWRITES",
-    "View",
-    "access_indices",
-    "all_blocks",
-    "answers",
-    "apply",
-    "at_end",
-    "bits",
-    "blocks_below",
-    "by_structure",
-    "child_towards",
-    "clone_module",
-    "common_parent",
-    "compose",
-    "constraints",
-    "convert",
-    "cost",
-    "defining_op",
-    "emit_map",
-    "enclosing_block",
-    "entered",
-    "find",
-    "fold_conversion",
-    "fold_known",
-    "frozen",
-    "func_of",
-    "funcs",
-    "held_module",
-    "is_apply",
-    "is_block",
-    "is_init",
-    "bound_value",
-    "data_loop_name",
-    "is_bound_value",
-    "is_data_loop",
-    "is_data_where",
-    "is_inside",
-    "is_loop",
-    "is_size",
-    "is_symbol",
-    "is_view",
-    "is_where",
-    "loop",
-    "loops_above",
-    "module_of",
-    "only_reads",
-    "ops",
-    "outermost_with_searches",
-    "over_dims",
-    "owner_op",
-    "parent_op",
-    "parents",
-    "parse_set",
-    "position",
-    "read_apply",
-    "read_map",
-    "rebind",
-    "rebuild_guard",
-    "remembered",
-    "simplified_expr",
-    "step",
-    "substitute",
-    "symbol_name",
-    "sizes_of",
-    "symbols_by_name",
-    "to_name",
-    "trim",
-    "used_dims",
-    "direct_ops",
-    "TENSOR_LEVEL",
-    "is_program",
-    "user_frame",
-    "user_line",
-    "users",
-    "nests_using",
-    "visit",
-]
+from tir_mlir.dialect.ir.attrs import OVERWRITES as OVERWRITES
+from tir_mlir.dialect.ir.context import entered as entered
+from tir_mlir.dialect.ir.context import user_frame as user_frame
+from tir_mlir.dialect.ir.context import user_line as user_line
+from tir_mlir.dialect.ir.create import IterSpec as IterSpec
+from tir_mlir.dialect.ir.create import apply as apply
+from tir_mlir.dialect.ir.create import at_end as at_end
+from tir_mlir.dialect.ir.create import clone_module as clone_module
+from tir_mlir.dialect.ir.create import convert as convert
+from tir_mlir.dialect.ir.create import loop as loop
+from tir_mlir.dialect.ir.dtypes import bits as bits
+from tir_mlir.dialect.ir.dtypes import to_name as to_name
+from tir_mlir.dialect.ir.edit import fold_conversion as fold_conversion
+from tir_mlir.dialect.ir.edit import fold_known as fold_known
+from tir_mlir.dialect.ir.edit import rebind as rebind
+from tir_mlir.dialect.ir.edit import rebuild_guard as rebuild_guard
+from tir_mlir.dialect.ir.edit import substitute as substitute
+from tir_mlir.dialect.ir.index import Constraint as Constraint
+from tir_mlir.dialect.ir.index import Index as Index
+from tir_mlir.dialect.ir.index import compose as compose
+from tir_mlir.dialect.ir.index import cost as cost
+from tir_mlir.dialect.ir.index import emit_map as emit_map
+from tir_mlir.dialect.ir.index import is_apply as is_apply
+from tir_mlir.dialect.ir.index import is_symbol as is_symbol
+from tir_mlir.dialect.ir.index import over_dims as over_dims
+from tir_mlir.dialect.ir.index import read_apply as read_apply
+from tir_mlir.dialect.ir.index import read_map as read_map
+from tir_mlir.dialect.ir.index import simplified_expr as simplified_expr
+from tir_mlir.dialect.ir.index import step as step
+from tir_mlir.dialect.ir.index import trim as trim
+from tir_mlir.dialect.ir.index import used_dims as used_dims
+from tir_mlir.dialect.ir.memo import ENTRIES as ENTRIES
+from tir_mlir.dialect.ir.memo import BoundedDict as BoundedDict
+from tir_mlir.dialect.ir.memo import answers as answers
+from tir_mlir.dialect.ir.memo import by_structure as by_structure
+from tir_mlir.dialect.ir.memo import frozen as frozen
+from tir_mlir.dialect.ir.memo import new_names as new_names
+from tir_mlir.dialect.ir.memo import only_reads as only_reads
+from tir_mlir.dialect.ir.memo import remembered as remembered
+from tir_mlir.dialect.ir.memo import top_of as top_of
+from tir_mlir.dialect.ir.memo import touch as touch
+from tir_mlir.dialect.ir.memo import touch_users as touch_users
+from tir_mlir.dialect.ir.views import TENSOR_LEVEL as TENSOR_LEVEL
+from tir_mlir.dialect.ir.views import Block as Block
+from tir_mlir.dialect.ir.views import Buffer as Buffer
+from tir_mlir.dialect.ir.views import Func as Func
+from tir_mlir.dialect.ir.views import Iter as Iter
+from tir_mlir.dialect.ir.views import Loop as Loop
+from tir_mlir.dialect.ir.views import View as View
+from tir_mlir.dialect.ir.views import defining_op as defining_op
+from tir_mlir.dialect.ir.views import direct_ops as direct_ops
+from tir_mlir.dialect.ir.views import func_of as func_of
+from tir_mlir.dialect.ir.views import funcs as funcs
+from tir_mlir.dialect.ir.views import is_block as is_block
+from tir_mlir.dialect.ir.views import is_data_where as is_data_where
+from tir_mlir.dialect.ir.views import is_init as is_init
+from tir_mlir.dialect.ir.views import is_loop as is_loop
+from tir_mlir.dialect.ir.views import is_program as is_program
+from tir_mlir.dialect.ir.views import is_size as is_size
+from tir_mlir.dialect.ir.views import is_view as is_view
+from tir_mlir.dialect.ir.views import is_where as is_where
+from tir_mlir.dialect.ir.views import owner_op as owner_op
+from tir_mlir.dialect.ir.views import parent_op as parent_op
+from tir_mlir.dialect.ir.views import sizes_of as sizes_of
+from tir_mlir.dialect.ir.views import symbol_name as symbol_name
+from tir_mlir.dialect.ir.views import symbols_by_name as symbols_by_name
+from tir_mlir.dialect.ir.views import visit as visit
+from tir_mlir.dialect.ir.walk import access_indices as access_indices
+from tir_mlir.dialect.ir.walk import all_blocks as all_blocks
+from tir_mlir.dialect.ir.walk import blocks_below as blocks_below
+from tir_mlir.dialect.ir.walk import bound_value as bound_value
+from tir_mlir.dialect.ir.walk import child_towards as child_towards
+from tir_mlir.dialect.ir.walk import common_parent as common_parent
+from tir_mlir.dialect.ir.walk import constraints as constraints
+from tir_mlir.dialect.ir.walk import data_loop_name as data_loop_name
+from tir_mlir.dialect.ir.walk import enclosing_block as enclosing_block
+from tir_mlir.dialect.ir.walk import enclosing_loop_name as enclosing_loop_name
+from tir_mlir.dialect.ir.walk import find as find
+from tir_mlir.dialect.ir.walk import held_module as held_module
+from tir_mlir.dialect.ir.walk import is_bound_value as is_bound_value
+from tir_mlir.dialect.ir.walk import is_data_loop as is_data_loop
+from tir_mlir.dialect.ir.walk import is_inside as is_inside
+from tir_mlir.dialect.ir.walk import loops_above as loops_above
+from tir_mlir.dialect.ir.walk import module_of as module_of
+from tir_mlir.dialect.ir.walk import nests_using as nests_using
+from tir_mlir.dialect.ir.walk import ops as ops
+from tir_mlir.dialect.ir.walk import outermost_with_searches as outermost_with_searches
+from tir_mlir.dialect.ir.walk import parents as parents
+from tir_mlir.dialect.ir.walk import parse_set as parse_set
+from tir_mlir.dialect.ir.walk import position as position
+from tir_mlir.dialect.ir.walk import users as users

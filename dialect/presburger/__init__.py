@@ -2,107 +2,54 @@
 of loops, implied guards, conditions on shape variables.
 """
 
-from tir_mlir.dialect.presburger.assumptions import assume, speaks_of_sizes
-from tir_mlir.dialect.presburger.digit_domain import DigitDomain, over_digits
-from tir_mlir.dialect.presburger.digits import index_sums
-from tir_mlir.dialect.presburger.full_box import (
-    NotABox,
-    Span,
-    box_of,
-    boxes_cover,
-    fills_constant_domain,
-    is_full_box,
-    is_injective,
-    span,
-)
-from tir_mlir.dialect.presburger.guards import either, sides
-from tir_mlir.dialect.presburger.intervals import (
-    Bound,
-    DimFactors,
-    LinearTerms,
-    Split,
-    ValueRanges,
-    around,
-    dim_factors,
-    fold_expr,
-    fold_index,
-    has_division,
-    linear_terms,
-    split_linear,
-    summands,
-    times,
-)
-from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
-from tir_mlir.dialect.presburger.sets import (
-    Domain,
-    constraint_set,
-    dim_type,
-    domain,
-    flatten,
-    guard_set,
-    holds,
-    local_space,
-    nonneg,
-    question,
-    region_map,
-    sizes,
-    smallest_point,
-    to_aff,
-    zeros,
-)
-from tir_mlir.dialect.presburger.simplify import simplify_expr, simplify_index
-from tir_mlir.dialect.presburger.size_conditions import only_where, promised, sizes_without
-
-__all__ = [
-    "Bound",
-    "DigitDomain",
-    "ValueRanges",
-    "DimFactors",
-    "Domain",
-    "LinearTerms",
-    "NotABox",
-    "Span",
-    "Split",
-    "around",
-    "assume",
-    "box_of",
-    "boxes_cover",
-    "constraint_set",
-    "over_digits",
-    "dim_factors",
-    "dim_type",
-    "domain",
-    "either",
-    "flatten",
-    "fold_expr",
-    "fold_index",
-    "guard_set",
-    "has_division",
-    "index_sums",
-    "holds",
-    "fills_constant_domain",
-    "is_full_box",
-    "is_injective",
-    "linear_terms",
-    "local_space",
-    "nonneg",
-    "only_where",
-    "promised",
-    "question",
-    "recover",
-    "region_map",
-    "sides",
-    "simplify_expr",
-    "simplify_index",
-    "sizes",
-    "sizes_without",
-    "smallest_point",
-    "span",
-    "speaks_of_sizes",
-    "split_linear",
-    "summands",
-    "times",
-    "to_aff",
-    "to_index",
-    "zeros",
-]
+from tir_mlir.dialect.presburger.assumptions import assume as assume
+from tir_mlir.dialect.presburger.assumptions import speaks_of_sizes as speaks_of_sizes
+from tir_mlir.dialect.presburger.digit_domain import DigitDomain as DigitDomain
+from tir_mlir.dialect.presburger.digit_domain import over_digits as over_digits
+from tir_mlir.dialect.presburger.digits import index_sums as index_sums
+from tir_mlir.dialect.presburger.full_box import NotABox as NotABox
+from tir_mlir.dialect.presburger.full_box import Span as Span
+from tir_mlir.dialect.presburger.full_box import box_of as box_of
+from tir_mlir.dialect.presburger.full_box import boxes_cover as boxes_cover
+from tir_mlir.dialect.presburger.full_box import fills_constant_domain as fills_constant_domain
+from tir_mlir.dialect.presburger.full_box import is_full_box as is_full_box
+from tir_mlir.dialect.presburger.full_box import is_injective as is_injective
+from tir_mlir.dialect.presburger.full_box import span as span
+from tir_mlir.dialect.presburger.guards import either as either
+from tir_mlir.dialect.presburger.guards import sides as sides
+from tir_mlir.dialect.presburger.intervals import Bound as Bound
+from tir_mlir.dialect.presburger.intervals import DimFactors as DimFactors
+from tir_mlir.dialect.presburger.intervals import LinearTerms as LinearTerms
+from tir_mlir.dialect.presburger.intervals import Split as Split
+from tir_mlir.dialect.presburger.intervals import ValueRanges as ValueRanges
+from tir_mlir.dialect.presburger.intervals import around as around
+from tir_mlir.dialect.presburger.intervals import dim_factors as dim_factors
+from tir_mlir.dialect.presburger.intervals import fold_expr as fold_expr
+from tir_mlir.dialect.presburger.intervals import fold_index as fold_index
+from tir_mlir.dialect.presburger.intervals import has_division as has_division
+from tir_mlir.dialect.presburger.intervals import linear_terms as linear_terms
+from tir_mlir.dialect.presburger.intervals import split_linear as split_linear
+from tir_mlir.dialect.presburger.intervals import summands as summands
+from tir_mlir.dialect.presburger.intervals import times as times
+from tir_mlir.dialect.presburger.isl_exprs import recover as recover
+from tir_mlir.dialect.presburger.isl_exprs import to_index as to_index
+from tir_mlir.dialect.presburger.sets import Domain as Domain
+from tir_mlir.dialect.presburger.sets import constraint_set as constraint_set
+from tir_mlir.dialect.presburger.sets import dim_type as dim_type
+from tir_mlir.dialect.presburger.sets import domain as domain
+from tir_mlir.dialect.presburger.sets import flatten as flatten
+from tir_mlir.dialect.presburger.sets import guard_set as guard_set
+from tir_mlir.dialect.presburger.sets import holds as holds
+from tir_mlir.dialect.presburger.sets import local_space as local_space
+from tir_mlir.dialect.presburger.sets import nonneg as nonneg
+from tir_mlir.dialect.presburger.sets import question as question
+from tir_mlir.dialect.presburger.sets import region_map as region_map
+from tir_mlir.dialect.presburger.sets import sizes as sizes
+from tir_mlir.dialect.presburger.sets import smallest_point as smallest_point
+from tir_mlir.dialect.presburger.sets import to_aff as to_aff
+from tir_mlir.dialect.presburger.sets import zeros as zeros
+from tir_mlir.dialect.presburger.simplify import simplify_expr as simplify_expr
+from tir_mlir.dialect.presburger.simplify import simplify_index as simplify_index
+from tir_mlir.dialect.presburger.size_conditions import only_where as only_where
+from tir_mlir.dialect.presburger.size_conditions import promised as promised
+from tir_mlir.dialect.presburger.size_conditions import sizes_without as sizes_without

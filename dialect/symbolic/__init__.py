@@ -1,64 +1,36 @@
 """Integer expressions of named variables: parse, print, normal form, equality, affine form."""
 
-from tir_mlir.dialect.symbolic.affine import fold_affine, from_affine, is_by_variable, to_affine
-from tir_mlir.dialect.symbolic.expression import (
-    APPLY,
-    DIVISIONS,
-    Constant,
-    Dim,
-    Formula,
-    IntExpr,
-    Operation,
-    Sampled,
-    Symbol,
-    Variable,
-    as_expr,
-    evaluate,
-    fold,
-    grouped_text,
-    leaves,
-    names_in,
-    operation,
-    plus,
-    text,
-)
-from tir_mlir.dialect.symbolic.parsing import OPERATORS, from_ast, parse, parse_formula, size_of
-from tir_mlir.dialect.symbolic.polynomial import Polynomial, equal, is_nonnegative, product
-from tir_mlir.dialect.symbolic.printing import c_code, js_code
-
-__all__ = [
-    "APPLY",
-    "OPERATORS",
-    "Constant",
-    "DIVISIONS",
-    "Dim",
-    "Formula",
-    "IntExpr",
-    "Operation",
-    "Polynomial",
-    "Sampled",
-    "Symbol",
-    "Variable",
-    "as_expr",
-    "c_code",
-    "equal",
-    "evaluate",
-    "fold",
-    "fold_affine",
-    "from_affine",
-    "from_ast",
-    "grouped_text",
-    "is_by_variable",
-    "is_nonnegative",
-    "js_code",
-    "leaves",
-    "names_in",
-    "operation",
-    "parse",
-    "parse_formula",
-    "plus",
-    "product",
-    "size_of",
-    "text",
-    "to_affine",
-]
+from tir_mlir.dialect.symbolic.affine import fold_affine as fold_affine
+from tir_mlir.dialect.symbolic.affine import from_affine as from_affine
+from tir_mlir.dialect.symbolic.affine import is_by_variable as is_by_variable
+from tir_mlir.dialect.symbolic.affine import to_affine as to_affine
+from tir_mlir.dialect.symbolic.expression import APPLY as APPLY
+from tir_mlir.dialect.symbolic.expression import DIVISIONS as DIVISIONS
+from tir_mlir.dialect.symbolic.expression import Constant as Constant
+from tir_mlir.dialect.symbolic.expression import Dim as Dim
+from tir_mlir.dialect.symbolic.expression import Formula as Formula
+from tir_mlir.dialect.symbolic.expression import IntExpr as IntExpr
+from tir_mlir.dialect.symbolic.expression import Operation as Operation
+from tir_mlir.dialect.symbolic.expression import Sampled as Sampled
+from tir_mlir.dialect.symbolic.expression import Symbol as Symbol
+from tir_mlir.dialect.symbolic.expression import Variable as Variable
+from tir_mlir.dialect.symbolic.expression import as_expr as as_expr
+from tir_mlir.dialect.symbolic.expression import evaluate as evaluate
+from tir_mlir.dialect.symbolic.expression import fold as fold
+from tir_mlir.dialect.symbolic.expression import grouped_text as grouped_text
+from tir_mlir.dialect.symbolic.expression import leaves as leaves
+from tir_mlir.dialect.symbolic.expression import names_in as names_in
+from tir_mlir.dialect.symbolic.expression import operation as operation
+from tir_mlir.dialect.symbolic.expression import plus as plus
+from tir_mlir.dialect.symbolic.expression import text as text
+from tir_mlir.dialect.symbolic.parsing import OPERATORS as OPERATORS
+from tir_mlir.dialect.symbolic.parsing import from_ast as from_ast
+from tir_mlir.dialect.symbolic.parsing import parse as parse
+from tir_mlir.dialect.symbolic.parsing import parse_formula as parse_formula
+from tir_mlir.dialect.symbolic.parsing import size_of as size_of
+from tir_mlir.dialect.symbolic.polynomial import Polynomial as Polynomial
+from tir_mlir.dialect.symbolic.polynomial import c_code as c_code
+from tir_mlir.dialect.symbolic.polynomial import equal as equal
+from tir_mlir.dialect.symbolic.polynomial import is_nonnegative as is_nonnegative
+from tir_mlir.dialect.symbolic.polynomial import js_code as js_code
+from tir_mlir.dialect.symbolic.polynomial import product as product

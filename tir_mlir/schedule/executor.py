@@ -18,9 +18,8 @@ from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
 from tir_mlir.passes.schedule.legality.every_step import index_types
-from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderError
+from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderError, Random
 from tir_mlir.passes.schedule.queries.lookup import working_function
-from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.passes.schedule.registry import Sample
 from tir_mlir.schedule.handle_table import CallPrinter, HandleTable
 from tir_mlir.schedule.handles import ExprHandle, Handle, handles_in, register

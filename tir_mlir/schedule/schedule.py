@@ -18,9 +18,8 @@ from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.tensorize import FitReport, explain_tensorize
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
-from tir_mlir.passes.schedule.queries.decider import Decider
+from tir_mlir.passes.schedule.queries.decider import Decider, Random
 from tir_mlir.passes.schedule.queries.lookup import working_function
-from tir_mlir.passes.schedule.queries.rng import Random
 from tir_mlir.schedule.can import Answer, LegalityQueries
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, register

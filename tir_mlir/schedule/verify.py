@@ -15,7 +15,7 @@ from tir_mlir.dialect.index_maps import IndexMap
 from tir_mlir.dialect.ir import TENSOR_LEVEL, Block, create, direct_ops, entered, funcs, walk
 from tir_mlir.equivalence.result import Result
 from tir_mlir.equivalence.verify_schedule import OVER_THE_FIELD, Change, Scheduled, Way, verify_schedule
-from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.passes.schedule.queries.decider import Random
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.trace import Trace
 

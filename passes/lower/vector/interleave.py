@@ -8,12 +8,11 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
-from tir_mlir.passes.lower.vector.transpose import CASTS
 
 GROUPS = (2, 4, 8)
 MAX_WIDTH = 64

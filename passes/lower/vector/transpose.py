@@ -16,8 +16,6 @@ from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
 SQUARE_SIZES = (8, 4, 2)
 """Sizes of the squares transposed in registers, best first."""
 
-"""Casts allowed between load and store."""
-
 
 @lowering(
     "tir-lower-transpose",

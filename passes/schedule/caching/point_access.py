@@ -35,8 +35,7 @@ from tir_mlir.dialect.presburger import (
     smallest_point,
 )
 from tir_mlir.passes.schedule.caching.copy_block import access_at
-from tir_mlir.passes.schedule.legality import use_words
-from tir_mlir.passes.schedule.registry import check, copy_whole_buffer, refuse
+from tir_mlir.passes.schedule.registry import check, copy_whole_buffer, refuse, use_words
 
 
 @dataclass(frozen=True)

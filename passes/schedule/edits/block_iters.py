@@ -1,4 +1,4 @@
-"""Replace the iters of a block; its id, annotations and declared regions are kept."""
+"""Replace the iters of a block, which keeps its id, annotations and declared regions; change domains and extents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, declare, declared
-from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, attrs, create, edit, fold_known, is_block, ops
+from tir_mlir.dialect.ir import (
+    Block,
+    Constraint,
+    Index,
+    IterSpec,
+    Loop,
+    attrs,
+    create,
+    edit,
+    fold_known,
+    is_block,
+    ops,
+    symbol_name,
+)
+from tir_mlir.dialect.presburger import intervals
 
 IterMapping = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
 """Maps the new iters to the values of the old ones."""
@@ -58,3 +72,34 @@ class NestedRegions:
         """Declare the regions again, with old iters replaced by `mapping`."""
         for block, key, regions in self.regions:
             declare(block, key, [r.over(mapping) for r in regions])
+
+
+def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) -> None:
+    """Set the domains of the iters of a block. Existing `Block` views are stale afterwards."""
+    values = list(dict.fromkeys(v for part in [*mins, *extents] for v in part.values))
+    for key, parts in ((attrs.MIN, mins), (attrs.EXTENT, extents)):
+        map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
+        edit.set_attribute(block.op, key, ir.AffineMapAttr.get(map_))
+    edit.set_attribute(block.op, attrs.SYMS, attrs.to_attr([symbol_name(v) for v in values]))
+
+
+def shrink_domains(block: Block) -> None:
+    """Shrink the spatial iters of a block that need not cover its domain to the values that its loops reach."""
+    box, mins, extents = intervals.around(block.op), [], []
+    for it in block.iters:
+        low, high = intervals.interval(it.binding, box)
+        start, extent = it.min.as_constant(), it.extent.as_constant()
+        if it.kind == "S" and low is not None and high is not None and start is not None and extent is not None:
+            first, last = max(low, start), min(high, start + extent - 1)
+            mins.append(Index.constant(first))
+            extents.append(Index.constant(last - first + 1))
+        else:
+            mins.append(it.min)
+            extents.append(it.extent)
+    set_domain(block, mins, extents)
+
+
+def set_extent(loop: Loop, extent: Index) -> None:
+    """Set the extent of a loop that starts at 0. The op is replaced by one with the same id."""
+    old = loop.upper
+    edit.rewrite_indices(loop.op, lambda bound: extent if bound == old else bound)

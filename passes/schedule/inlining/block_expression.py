@@ -32,8 +32,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_OPS, AFFINE_STORE, CHOICES, STORES, accessed, is_pure
 from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
 from tir_mlir.passes.schedule.edits import emit_index, expand_affine_op, is_affine_value
-from tir_mlir.passes.schedule.legality import is_vector_access
-from tir_mlir.passes.schedule.registry import MOVE_UNDER_ONE_LOOP, USE_ELEMENTS, check, refuse
+from tir_mlir.passes.schedule.registry import MOVE_UNDER_ONE_LOOP, USE_ELEMENTS, check, is_vector_access, refuse
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ from tir_mlir.passes.schedule.legality import (
     runs_before,
     scope_of,
     uncovered,
-    use_words,
     written_after_read,
 )
 from tir_mlir.passes.schedule.registry import (
@@ -49,6 +48,7 @@ from tir_mlir.passes.schedule.registry import (
     check,
     primitive,
     refuse,
+    use_words,
 )
 
 

@@ -33,8 +33,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, ELEMENT_ACCESSES, STORES, index_operands
 from tir_mlir.dialect.presburger import has_division, intervals, sets, simplify_expr
 from tir_mlir.passes.schedule.edits import declaring, emit_index, is_affine_value
-from tir_mlir.passes.schedule.legality import use_words
-from tir_mlir.passes.schedule.registry import ASSUME_SIZES, copy_view, refuse
+from tir_mlir.passes.schedule.registry import ASSUME_SIZES, copy_view, refuse, use_words
 
 AffineExpr = ir.AffineExpr
 

@@ -8,8 +8,7 @@ from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, attrs, convert, dtypes, edit, fold_conversion, signs
 from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES, ELEMENT_LOADS, ELEMENT_STORES, UNSIGNED, WIDENINGS
 from tir_mlir.passes.schedule.edits import find_buffer
-from tir_mlir.passes.schedule.legality import use_words
-from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse, use_words
 
 
 @primitive("unsafe_set_dtype", moves="in place")

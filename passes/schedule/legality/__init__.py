@@ -2,95 +2,48 @@
 here changes the IR.
 """
 
-from tir_mlir.passes.schedule.legality.access_order import in_order, written_after_read
-from tir_mlir.passes.schedule.legality.every_step import check_aliasing, check_concurrency, check_data_loops
-from tir_mlir.passes.schedule.legality.init_placement import check_always_begins, check_visits_once
-from tir_mlir.passes.schedule.legality.ordered_iters import KEEP_NEST, full_iters, refuse_ordered
-from tir_mlir.passes.schedule.legality.private_nest import PrivateNest
-from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order
-from tir_mlir.passes.schedule.legality.scope import (
-    Scope,
-    check_complete,
-    check_complete_or_reduction,
-    check_init_runs,
-    check_reduction,
-    check_self_contained,
-    children,
-    children_using,
-    consumers,
-    is_ahead,
-    is_child,
-    is_output,
-    nest_top,
-    producers,
-    readers,
-    reads_of,
-    scope_of,
-    writers,
-    writes_of,
-)
-from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, check_results_stable, shared_loops
-from tir_mlir.passes.schedule.legality.thread_sharing import sharing_threads
-from tir_mlir.passes.schedule.legality.traps import trapping_op
-from tir_mlir.passes.schedule.legality.user_words import is_vector_access, use_words
-from tir_mlir.passes.schedule.legality.written_before_read import (
-    accessed_elements,
-    check_read_after,
-    common_ancestor,
-    elements_over,
-    first_write,
-    ops_between,
-    runs_before,
-    smallest_element,
-    uncovered,
-)
-
-__all__ = [
-    "PrivateNest",
-    "refuse_ordered",
-    "Scope",
-    "check_aliasing",
-    "check_always_begins",
-    "check_complete",
-    "check_complete_or_reduction",
-    "full_iters",
-    "KEEP_NEST",
-    "check_concurrency",
-    "check_data_loops",
-    "check_reduction",
-    "check_read_after",
-    "check_reduction_order",
-    "check_visits_once",
-    "check_self_contained",
-    "check_init_runs",
-    "check_inputs_stable",
-    "check_results_stable",
-    "shared_loops",
-    "children",
-    "children_using",
-    "is_ahead",
-    "is_child",
-    "runs_before",
-    "consumers",
-    "accessed_elements",
-    "in_order",
-    "is_output",
-    "common_ancestor",
-    "nest_top",
-    "producers",
-    "elements_over",
-    "readers",
-    "reads_of",
-    "scope_of",
-    "sharing_threads",
-    "trapping_op",
-    "is_vector_access",
-    "use_words",
-    "smallest_element",
-    "ops_between",
-    "uncovered",
-    "writers",
-    "written_after_read",
-    "writes_of",
-    "first_write",
-]
+from tir_mlir.passes.schedule.legality.access_order import in_order as in_order
+from tir_mlir.passes.schedule.legality.access_order import written_after_read as written_after_read
+from tir_mlir.passes.schedule.legality.every_step import check_aliasing as check_aliasing
+from tir_mlir.passes.schedule.legality.every_step import check_concurrency as check_concurrency
+from tir_mlir.passes.schedule.legality.every_step import check_data_loops as check_data_loops
+from tir_mlir.passes.schedule.legality.ordered_iters import KEEP_NEST as KEEP_NEST
+from tir_mlir.passes.schedule.legality.ordered_iters import full_iters as full_iters
+from tir_mlir.passes.schedule.legality.ordered_iters import refuse_ordered as refuse_ordered
+from tir_mlir.passes.schedule.legality.private_nest import PrivateNest as PrivateNest
+from tir_mlir.passes.schedule.legality.private_nest import sharing_threads as sharing_threads
+from tir_mlir.passes.schedule.legality.reduction_order import check_always_begins as check_always_begins
+from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order as check_reduction_order
+from tir_mlir.passes.schedule.legality.reduction_order import check_visits_once as check_visits_once
+from tir_mlir.passes.schedule.legality.scope import Scope as Scope
+from tir_mlir.passes.schedule.legality.scope import check_complete as check_complete
+from tir_mlir.passes.schedule.legality.scope import check_complete_or_reduction as check_complete_or_reduction
+from tir_mlir.passes.schedule.legality.scope import check_init_runs as check_init_runs
+from tir_mlir.passes.schedule.legality.scope import check_reduction as check_reduction
+from tir_mlir.passes.schedule.legality.scope import check_self_contained as check_self_contained
+from tir_mlir.passes.schedule.legality.scope import children as children
+from tir_mlir.passes.schedule.legality.scope import children_using as children_using
+from tir_mlir.passes.schedule.legality.scope import consumers as consumers
+from tir_mlir.passes.schedule.legality.scope import is_ahead as is_ahead
+from tir_mlir.passes.schedule.legality.scope import is_child as is_child
+from tir_mlir.passes.schedule.legality.scope import is_output as is_output
+from tir_mlir.passes.schedule.legality.scope import nest_top as nest_top
+from tir_mlir.passes.schedule.legality.scope import producers as producers
+from tir_mlir.passes.schedule.legality.scope import readers as readers
+from tir_mlir.passes.schedule.legality.scope import reads_of as reads_of
+from tir_mlir.passes.schedule.legality.scope import scope_of as scope_of
+from tir_mlir.passes.schedule.legality.scope import trapping_op as trapping_op
+from tir_mlir.passes.schedule.legality.scope import writers as writers
+from tir_mlir.passes.schedule.legality.scope import writes_of as writes_of
+from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable as check_inputs_stable
+from tir_mlir.passes.schedule.legality.stable_inputs import check_results_stable as check_results_stable
+from tir_mlir.passes.schedule.legality.stable_inputs import shared_loops as shared_loops
+from tir_mlir.passes.schedule.legality.written_before_read import accessed_elements as accessed_elements
+from tir_mlir.passes.schedule.legality.written_before_read import check_read_after as check_read_after
+from tir_mlir.passes.schedule.legality.written_before_read import common_ancestor as common_ancestor
+from tir_mlir.passes.schedule.legality.written_before_read import elements_over as elements_over
+from tir_mlir.passes.schedule.legality.written_before_read import first_write as first_write
+from tir_mlir.passes.schedule.legality.written_before_read import ops_between as ops_between
+from tir_mlir.passes.schedule.legality.written_before_read import runs_before as runs_before
+from tir_mlir.passes.schedule.legality.written_before_read import smallest_element as smallest_element
+from tir_mlir.passes.schedule.legality.written_before_read import uncovered as uncovered

@@ -1,4 +1,7 @@
-"""The loops that contain one block alone, and what its iters are in one iteration of the loops shared with others."""
+"""The loops that contain one block alone, and what its iters are in one iteration of the loops shared with others.
+
+Also, which threads share one copy of a buffer there.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from mlir import ir
 from tir_mlir.dialect.analysis.accesses import touches
 from tir_mlir.dialect.ir import (
     Block,
+    Buffer,
     Index,
     Iter,
     Loop,
     is_data_loop,
     is_inside,
+    is_loop,
     loops_above,
     outermost_with_searches,
     parents,
@@ -95,3 +100,18 @@ def _holds_only(parent: ir.Operation, top: ir.Operation, block: Block) -> bool:
     ]
     written = {t.buffer for t in touches(block.op) if t.is_write} if others else set()
     return all(is_pure(op) and written.isdisjoint(t.buffer for t in touches(op)) for op in others)
+
+
+def sharing_threads(buffer: Buffer | str, loop: Loop) -> list[ir.Value]:
+    """The thread-bound variables of `loop` and its parents whose threads share a buffer or storage scope.
+
+    `shared` memory is shared by the threads of a block, `warp` memory by those of a warp. `global` and `local` memory
+    give an empty list: each thread produces what it needs.
+    """
+    scope = (buffer if isinstance(buffer, str) else buffer.scope).split(".")[0]
+    if scope not in ("shared", "warp"):
+        return []
+    loops = [Loop(op) for op in (loop.op, *parents(loop.op)) if is_loop(op)]
+    if scope == "warp":
+        return [lp.var for lp in loops if lp.kind == "threadIdx.x"]
+    return [lp.var for lp in loops if lp.kind.startswith(("threadIdx.", "vthread"))]

@@ -1,4 +1,6 @@
-"""The blocks of one scope (the body of a block or function): producers, consumers, and complete or reduction blocks."""
+"""The blocks of one scope (the body of a block or function): producers, consumers, complete and reduction blocks, and
+those with ops that may trap.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +30,7 @@ from tir_mlir.dialect.ir import (
     used_dims,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, DIVISIONS
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.passes.schedule.legality.ordered_iters import check_independent, refuse_ordered
 from tir_mlir.passes.schedule.registry import JOIN_WRITERS, KEEP_INIT, RUN_FULL_REDUCTION, check, refuse
@@ -243,3 +246,13 @@ def check_init_runs(block: Block) -> None:
         way = only_where(missed, block.op)
         text = f'the guard of block "{block.name}" excludes the start of its reduce iters: the init never runs{way}'
         refuse(block, text, fix=RUN_FULL_REDUCTION)
+
+
+TRAPS = DIVISIONS | {"func.call", "llvm.intr.assume"}
+_OR_GATHERS = TRAPS | COMPUTED_ACCESSES  # at indices that are not affine, thus may be data
+
+
+def trapping_op(block: Block, gathers: bool = False) -> ir.Operation | None:
+    """The first op of a block that may trap on unexpected values; with `gathers`, also accesses at loaded indices."""
+    names = _OR_GATHERS if gathers else TRAPS
+    return next((op for op in ops(block.op) if op.name in names), None)

@@ -1,31 +1,45 @@
-"""Moving a block under a loop, and where in its body; used by compute_at and reverse_compute_at."""
+"""Moving a block under a loop, and where in its body; used by compute_at and reverse_compute_at.
+
+It runs all of a reduction where it ran only part of it before. A block that no other one feeds (reverse_compute_at) or
+reads (compute_at) runs in full under the loop.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
     Constraint,
     Index,
+    Iter,
     Loop,
     attrs,
     create,
     edit,
+    func_of,
     is_inside,
     is_loop,
+    loops_above,
     parent_op,
     walk,
 )
 from tir_mlir.dialect.presburger import (
+    dim_type,
     intervals,
+    only_where,
+    question,
     sets,
 )
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains
-from tir_mlir.passes.schedule.legality import nest_top, scope_of
+from tir_mlir.passes.schedule.legality import consumers, full_iters, nest_top, producers, runs_before, scope_of
+from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, shared_loops
+from tir_mlir.passes.schedule.placement.final_values import first_iteration, runs_now
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan
 from tir_mlir.passes.schedule.registry import check, refuse, warn_serial
 
@@ -116,3 +130,88 @@ def insertion_point(loop: Loop, earlier: Sequence[Block], later: Sequence[Block]
 
 def blocks_under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
     return [b for b in blocks if is_inside(b.op, loop.op)]
+
+
+def check_sums_inside(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> None:
+    """Refuse to run a whole reduction in each iteration of a loop that ran one part of it at a time.
+
+    The loop is around the block and its new place. Whatever else is in it has seen the parts so far, and would see the
+    whole.
+    """
+    split = loop_of_parts(block, loop, spans)
+    if split is not None:
+        refuse_parts(block, loop, *split)
+
+
+def loop_of_parts(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> tuple[Loop, Iter] | None:
+    """The outermost loop around both places that runs a reduction part by part, and a reduce iter that it drives."""
+    names = {i.name for i in full_iters(block)}
+    full = [s.iter for s in spans if s.iter.name in names and s.extent.same(s.iter.extent)]
+    for outer in reversed(shared_loops(block.op, loop.op, func_of(block.op))):
+        driven = next((it for it in full if outer.var in it.binding.values), None)
+        if driven is not None and outer.const_extent != 1:
+            return outer, driven
+    return None
+
+
+def refuse_parts(block: Block, loop: Loop, outer: Loop, driven: Iter) -> NoReturn:
+    refuse(
+        block,
+        f'loop {outer.name}, around both places, runs the reduction of block "{block.name}" over '
+        f"{driven.name} part by part; under loop {loop.name} all of it would run in each iteration",
+        fix=f"in the program, let what follows the block in loop {outer.name} come after that loop",
+    )
+
+
+def whole_domain(block: Block) -> list[IterSpan]:
+    return [IterSpan(i, i.min, i.extent, False) for i in block.iters]
+
+
+def check_unfed(block: Block, loop: Loop) -> None:
+    """Refuse to move a block without producers to a loop where it would run too late for a consumer, or not at all."""
+    check_inputs_stable(block)
+    for user in consumers(block):
+        check(
+            is_inside(user.op, loop.op) or runs_before(loop.op, user.op),
+            user,
+            f'the consumer "{user.name}" of block "{block.name}" runs before loop {loop.name}, so it would read values '
+            "that are not computed yet",
+            fix="choose a loop before it, or around all consumers",
+        )
+    _check_all_run(block, loop)
+
+
+def check_unread(block: Block, loop: Loop, makers: Sequence[Block]) -> None:
+    """Refuse to move a block that nothing reads to a loop where its inputs are not computed yet."""
+    for maker in producers(block):
+        check(
+            maker in makers or runs_before(maker.op, loop.op),
+            maker,
+            f'the producer "{maker.name}" of block "{block.name}" runs after loop {loop.name}',
+            fix="choose a loop after it, or around it",
+        )
+    loop_vars = {lp.var for lp in (loop, *loops_above(loop.op)) if lp.const_extent != 1}
+    for maker in makers:
+        moved = next((it.name for it in maker.iters if loop_vars & set(it.binding.values)), None)
+        check(
+            moved is None,
+            maker,
+            f'the producer "{maker.name}" of block "{block.name}" has computed only a part in one iteration of loop '
+            f"{loop.name}: its iter {moved} moves with the loops around, and all of it would be read there",
+            fix="choose a loop after it",
+        )
+
+
+def _check_all_run(block: Block, loop: Loop) -> None:
+    """Refuse if the loop has no iteration where the block runs now."""
+    shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
+    with question(f'whether all iterations of block "{block.name}" run under loop {loop.name}'):
+        inner = sets.domain(loop.body.operations[0].operation)
+        if not inner.exact:
+            raise NotProvable(f"a condition around loop {loop.name} cannot be expressed in isl")
+        runs = inner.set.project_out(dim_type.set, shared, len(inner.dims) - shared)
+        lost = runs_now(block, block.iters, shared).subtract_domain(runs)
+        example = None if lost.is_empty() else first_iteration(lost.range(), block, block.iters)
+    if example is not None:
+        text = f'under loop {loop.name} some iterations of block "{block.name}" would not run at all, as {example}'
+        refuse(loop, f"{text}{only_where(lost, loop.op)}", counterexample=example, fix="choose a loop that always runs")

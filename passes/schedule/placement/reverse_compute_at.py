@@ -33,9 +33,8 @@ from tir_mlir.passes.schedule.placement.final_values import (
     first_iteration,
 )
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
-from tir_mlir.passes.schedule.placement.partial_sums import check_sums_inside
+from tir_mlir.passes.schedule.placement.move_under_loop import check_sums_inside, check_unfed, whole_domain
 from tir_mlir.passes.schedule.placement.recurrences import check_repeatable
-from tir_mlir.passes.schedule.placement.unconnected import check_unfed, whole_domain
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 

@@ -56,11 +56,10 @@ from tir_mlir.passes.schedule.legality import (
     readers,
     runs_before,
     scope_of,
-    use_words,
     writers,
 )
 from tir_mlir.passes.schedule.placement.needed_region import check_finished
-from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse, use_words
 
 
 @primitive("rolling_buffer")

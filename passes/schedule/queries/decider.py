@@ -1,13 +1,77 @@
-"""Decider: what makes the decisions of sampling steps in place of the random numbers."""
+"""What makes the decisions of sampling steps: the random numbers of the schedule, or a decider in place of them.
+
+The generator is a linear congruential one whose state is one integer.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.dialect.diagnostics import ScheduleError, short_repr
+
+T = TypeVar("T")
+_MULTIPLIER = 48271
+_MODULUS = 2**31 - 1
+_SPREAD = 1640531527  # small seeds give small first numbers; this spreads them over the whole range
+_ZERO = 1812433253  # the state of seed 0: far from those of small seeds
+_FORK_MULTIPLIER, _FORK_MODULUS = 32767, 1999999973
+
+
+@dataclass
+class Random:
+    """x -> 48271 x mod 2^31 - 1. Equal seeds give equal sequences on every machine."""
+
+    state: int
+
+    @staticmethod
+    def seeded(seed: int | None) -> Random:
+        """From a seed in [0, 2^31 - 1], or from the system's randomness. Errors: ValueError."""
+        if seed is None:
+            return Random(1 + secrets.randbelow(_MODULUS - 1))
+        if not 0 <= seed <= _MODULUS:
+            raise ValueError(f"a seed must be in [0, 2**31 - 1], {seed} is not")
+        return Random(seed % _MODULUS or (1 if seed else _ZERO))  # 0 is a fixed point
+
+    def next(self) -> int:
+        """The next number, in [1, 2^31 - 1)."""
+        self.state = self.state * _MULTIPLIER % _MODULUS
+        return self.state
+
+    def fork_seed(self) -> int:
+        """A seed for an independent generator."""
+        return max(1, self.next() * _FORK_MULTIPLIER % _FORK_MODULUS)
+
+    def _drawn(self) -> int:
+        """A number in [0, 2^31 - 2), well distributed also for small seeds."""
+        return self.next() * _SPREAD % _MODULUS - 1
+
+    def below(self, count: int) -> int:
+        """A number in [0, count), uniformly distributed."""
+        if count > _MODULUS // 2:
+            raise ScheduleError(f"{count} choices exceed the range of the generator")
+        limit = (_MODULUS - 1) // count * count  # larger numbers would favor some remainders
+        while (drawn := self._drawn()) >= limit:
+            pass
+        return drawn % count
+
+    def fraction(self) -> float:
+        """A number in [0, 1)."""
+        return self._drawn() / (_MODULUS - 1)
+
+    def choice(self, items: Sequence[T]) -> T:
+        return items[self.below(len(items))]
+
+    def weighted(self, weights: Sequence[float]) -> int:
+        """A position in `weights`, with probability proportional to its weight; their sum must be positive."""
+        remaining = self.fraction() * sum(weights)
+        for position, weight in enumerate(weights):
+            remaining -= weight
+            if remaining < 0:
+                return position
+        return max(n for n, w in enumerate(weights) if w > 0)  # rounding
 
 
 class Decider(Protocol):

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from tir_mlir.dialect.ir import Loop
-from tir_mlir.passes.schedule.queries.decider import Choices
-from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.passes.schedule.queries.decider import Choices, Random
 from tir_mlir.passes.schedule.registry import Sample, primitive
 
 _MOST_FACTORS = 256

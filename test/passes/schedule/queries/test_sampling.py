@@ -12,7 +12,7 @@ from programs.symbolic import add_one
 
 from tir_mlir import Schedule
 from tir_mlir.passes.schedule.queries import sampling
-from tir_mlir.passes.schedule.queries.rng import Random
+from tir_mlir.passes.schedule.queries.decider import Random
 
 
 def values(sch: Schedule, handles) -> list[int | None]:
