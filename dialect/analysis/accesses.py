@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     Index,
     access_indices,
     attrs,
+    defining_op,
     is_block,
     is_inside,
     is_view,
@@ -135,8 +136,8 @@ def of_op(op: ir.Operation) -> list[Access]:
     name = op.name
     if name in AFFINE_ACCESSES or name in COMPUTED_ACCESSES:
         kind = READ if name in LOADS else WRITE
-        parts = () if _is_viewed(accessed(op)) else parts_of(op)
-        if name in AFFINE_ELEMENT_ACCESSES and not _is_viewed(value := accessed(op)):
+        parts = () if is_view(defining_op(accessed(op))) else parts_of(op)
+        if name in AFFINE_ELEMENT_ACCESSES and not is_view(defining_op(value := accessed(op))):
             indices = access_indices(op)
             return [Access(op, value, kind, tuple(indices), (Index.constant(1),) * len(indices), True, parts)]
         exact = name in AFFINE_ACCESSES
@@ -170,18 +171,9 @@ def _of_call(op: ir.Operation, effects: Sequence[Effect]) -> list[Access]:
 
 
 def _behind_views(memref: ir.Value) -> ir.Value:
-    while _is_viewed(memref):
+    while is_view(defining_op(memref)):
         memref = memref.owner.operands[0]  # type: ignore[union-attr]
     return memref
-
-
-def _maker(memref: ir.Value) -> ir.Operation | None:
-    return None if isinstance(memref.owner, ir.Block) else memref.owner.operation
-
-
-def _is_viewed(memref: ir.Value) -> bool:
-    """Whether a memref is a view of another."""
-    return is_view(_maker(memref))
 
 
 def is_reshaped(buffer: Buffer) -> bool:
@@ -441,7 +433,7 @@ def _sum(value: ir.Value, user: ir.Operation) -> Sum | None:
     plain = affine_value(value, user)
     if plain is not None:
         return {(): plain}
-    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    op = defining_op(value)
     if op is None or not isinstance(value.type, ir.IndexType) or op.name not in INTEGER_RING:
         return None
     lhs, rhs = (_sum(operand, user) for operand in op.operands)

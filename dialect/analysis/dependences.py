@@ -70,7 +70,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
             if is_private(buffer, loop.op):
                 break  # whatever else touches it
             try:
-                return witness(a, b, _carried_by(a, b, depth))
+                return witness(a, b, carried_by(a, b, depth))
             except NotProvable as error:
                 undecided = undecided or error
     if undecided is not None:
@@ -78,7 +78,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     return None
 
 
-def _carried_by(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map:
+def carried_by(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map:
     """{ iteration of a -> later iteration of b } that touch one element, in one iteration of `depth` outer loops."""
     return _at_depth(same_element(a, b), depth)
 
@@ -99,7 +99,7 @@ def _pair_key(a: AccessRelation, b: AccessRelation, depth: int) -> Hashable | No
 def _apart(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
     """Whether a pair of accesses has no conflict that the loop at a depth carries."""
     if has_digits(a.access.op):
-        return _carried_by(a, b, depth).is_empty()
+        return carried_by(a, b, depth).is_empty()
     return _at_depth(a.outer(depth + 1).apply_range(b.outer(depth + 1).reverse()), depth).is_empty()
 
 

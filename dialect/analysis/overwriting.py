@@ -23,6 +23,7 @@ from tir_mlir.dialect.ir import (
     only_reads,
     ops,
     parents,
+    same_indices,
 )
 from tir_mlir.dialect.ir.op_traits import IFS, POINTERS
 from tir_mlir.dialect.presburger import dim_type, question
@@ -65,7 +66,7 @@ def read_after_write(func: Func, source: ir.Value, result: ir.Value) -> Countere
 
 def _require_alike(source: Buffer, result: Buffer) -> None:
     alike = source.value.type == result.value.type and source.dtype == result.dtype
-    if not alike or not all(a.same(b) for a, b in zip(source.dims, result.dims, strict=True)):
+    if not alike or not same_indices(source.dims, result.dims):
         raise NotProvable(f"{source.name} and {result.name} differ in shape or type")
 
 

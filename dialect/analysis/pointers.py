@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Index, attrs, dtypes, is_block, is_loop, read_apply
+from tir_mlir.dialect.ir import Buffer, Index, attrs, constant_integer, dtypes, is_block, is_loop, read_apply
 from tir_mlir.dialect.presburger import fold_index, intervals
 
 _BASE = "memref.extract_aligned_pointer_as_index"
@@ -29,7 +29,7 @@ def address(op: ir.Operation) -> tuple[Buffer, ir.Value] | None:
         for base, scaled in _pairs(_operands(number, "arith.addi")):
             for source in _operands(base, _BASE):
                 for start, width in _pairs(_operands(scaled, "arith.muli")):
-                    if _constant(width) == dtypes.bits(Buffer(source).dtype) // 8:
+                    if constant_integer(width) == dtypes.bits(Buffer(source).dtype) // 8:
                         return Buffer(source), start
     return None
 
@@ -81,7 +81,7 @@ def _box(
         strides.insert(0, strides[0] * size)
     fits = (d for d, (n, s) in enumerate(zip(shape, strides, strict=False)) if count % s == 0 and count // s <= n)
     axis = next(fits, None)
-    if axis is None or (offset % strides[axis]).simplified().as_constant() != 0:
+    if axis is None or (offset % strides[axis]).simplified().asconstant_integer() != 0:
         return None
     mins, part = [], count // strides[axis]
     for d, (size, stride) in enumerate(zip(shape, strides, strict=True)):
@@ -95,7 +95,7 @@ def _box(
 
 def _index(value: ir.Value) -> Index | None:
     """A value as an affine expression; None if it is computed otherwise."""
-    if (number := _constant(value)) is not None:
+    if (number := constant_integer(value)) is not None:
         return Index.constant(number)
     owner = value.owner
     if isinstance(owner, ir.Block):
@@ -112,10 +112,3 @@ def _operands(value: ir.Value, name: str) -> list[ir.Value]:
 def _pairs(operands: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
     """Two operands in either order."""
     return [] if len(operands) != 2 else [(operands[0], operands[1]), (operands[1], operands[0])]
-
-
-def _constant(value: ir.Value) -> int | None:
-    op = value.owner
-    if isinstance(op, ir.Block) or op.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(op.attributes["value"]).value

@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation.scalar_tree import Tree
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, same_indices
 
 Top = Block | Loop | Func
 
@@ -53,7 +53,7 @@ class Operand:
 
     def same(self, operand: Operand) -> bool:
         equal = self.buffer.value == operand.buffer.value and self.rows == operand.rows
-        return equal and all(a.same(b) for a, b in zip(self.base, operand.base, strict=True))
+        return equal and same_indices(self.base, operand.base)
 
     @property
     def used_rows(self) -> list[int]:

@@ -8,7 +8,7 @@ from itertools import islice, permutations
 
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, Operand
-from tir_mlir.dialect.ir import Buffer, Index
+from tir_mlir.dialect.ir import Buffer, Index, same_indices
 
 _KINDS = {"S": "spatial", "R": "reduce"}
 _MAX_ORDERS = 720  # iterator orders tried to describe a mismatch; a match needs none
@@ -204,16 +204,12 @@ def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[Bindin
     for number, operand in enumerate(intrin.operands):
         binding = _window(operand, block.operands[operands[number]])
         first = by_param.setdefault(operand.buffer, binding)
-        if first.buffer != binding.buffer or first.dims != binding.dims or not _same(first.base, binding.base):
+        if first.buffer != binding.buffer or first.dims != binding.dims or not same_indices(first.base, binding.base):
             return (
                 f"operand {operand.buffer.name}: the intrinsic uses it twice, "
                 f"the block has two different regions there ({first.buffer.name} and {binding.buffer.name})"
             )
     return sorted(by_param.values(), key=lambda b: b.param.value.arg_number)
-
-
-def _same(first: Sequence[Index], second: Sequence[Index]) -> bool:
-    return all(a.same(b) for a, b in zip(first, second, strict=True))
 
 
 def _window(parameter: Operand, region: Operand) -> Binding:

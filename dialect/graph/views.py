@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, read_type
-from tir_mlir.dialect.ir import View, attrs, direct_ops
+from tir_mlir.dialect.ir import View, attrs, direct_ops, module_of
 
 
 class Node(View):
@@ -23,7 +23,7 @@ class Node(View):
         if self.op.name != "func.call":
             return None
         name = ir.FlatSymbolRefAttr(self.op.attributes["callee"]).value
-        return tensor_func(_module_of(self.op), name)
+        return tensor_func(module_of(self.op), name)
 
     @property
     def kind(self) -> str:
@@ -179,9 +179,3 @@ def tensor_func(module: ir.Module | ir.Operation, name: str) -> TensorFunc:
 def node_of(value: ir.Value) -> Node | None:
     """The node that a value is a result of, None for an argument."""
     return None if isinstance(value, ir.BlockArgument) else Node(ir.OpResult(value).owner)
-
-
-def _module_of(op: ir.Operation) -> ir.Operation:
-    while op.parent is not None:
-        op = op.parent.operation
-    return op

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir.edit import substitute as substitute
 from tir_mlir.dialect.ir.index import Constraint as Constraint
 from tir_mlir.dialect.ir.index import Index as Index
 from tir_mlir.dialect.ir.index import compose as compose
+from tir_mlir.dialect.ir.index import constant_integer as constant_integer
 from tir_mlir.dialect.ir.index import cost as cost
 from tir_mlir.dialect.ir.index import emit_map as emit_map
 from tir_mlir.dialect.ir.index import is_apply as is_apply
@@ -29,6 +30,7 @@ from tir_mlir.dialect.ir.index import is_symbol as is_symbol
 from tir_mlir.dialect.ir.index import over_dims as over_dims
 from tir_mlir.dialect.ir.index import read_apply as read_apply
 from tir_mlir.dialect.ir.index import read_map as read_map
+from tir_mlir.dialect.ir.index import same_indices as same_indices
 from tir_mlir.dialect.ir.index import simplified_expr as simplified_expr
 from tir_mlir.dialect.ir.index import step as step
 from tir_mlir.dialect.ir.index import trim as trim

@@ -400,7 +400,7 @@ def memref_type(shape: Sequence[int | Index | None], dtype: str, scope: str = "g
 def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "global") -> ir.Value:
     """A named buffer, 64-byte aligned; symbolic extents become operands."""
     touch_here()
-    sizes = [n if isinstance(n, int) else _as_size(n) for n in shape]
+    sizes = [n if isinstance(n, int) else as_size(n) for n in shape]
     operands = [apply(n) for n in sizes if isinstance(n, Index)]
     result = memref.alloc(
         memref_type(sizes, dtype, scope),
@@ -416,7 +416,7 @@ def alloc(name: str, shape: Sequence[int | Index], dtype: str, scope: str = "glo
 def arena_view(name: str, arena: ir.Value, offset: Index, shape: Sequence[int | Index], dtype: str) -> ir.Value:
     """A typed view of a buffer of bytes, from a byte on."""
     touch_here()
-    sizes = [n if isinstance(n, int) else _as_size(n) for n in shape]
+    sizes = [n if isinstance(n, int) else as_size(n) for n in shape]
     operands = [arena, apply(offset), *(apply(n) for n in sizes if isinstance(n, Index))]
     op = ir.Operation.create("memref.view", [memref_type(sizes, dtype)], operands)
     op.attributes[attrs.NAME] = ir.StringAttr.get(name)
@@ -424,7 +424,8 @@ def arena_view(name: str, arena: ir.Value, offset: Index, shape: Sequence[int | 
     return op.results[0]
 
 
-def _as_size(index: Index) -> Index | int:
+def as_size(index: Index) -> Index | int:
+    """A size as a number if it is constant."""
     number = index.as_constant()
     return index if number is None else number
 

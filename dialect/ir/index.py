@@ -221,6 +221,19 @@ def is_symbol(value: ir.Value) -> bool:
     return parent is not None and parent.name == "func.func" and owner.name != "affine.apply"
 
 
+def constant_integer(value: ir.Value) -> int | None:
+    """The integer that a value is as `arith.constant`; None for any other."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(owner.attributes["value"]).value
+
+
+def same_indices(first: Sequence[Index], second: Sequence[Index]) -> bool:
+    """Whether two lists of as many indices are equal for all values of their variables, see `Index.same`."""
+    return all(a.same(b) for a, b in zip(first, second, strict=True))
+
+
 def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Value]]:
     """Expressions -> one affine map and its operands (dimensions first, then symbols)."""
     parts = [Index.wrap(i) for i in indices]

@@ -31,6 +31,7 @@ from tir_mlir.dialect.presburger.digits import DigitSum, in_digits, index_sums
 from tir_mlir.dialect.presburger.intervals import (
     Bound,
     DimFactors,
+    add_bounds,
     constant_bounds,
     constant_of,
     dim_factors,
@@ -175,8 +176,8 @@ def span(digits: Iterable[tuple[int, int, Bound]], start: int = 0, width: int = 
         if most is not None and most < least:
             return Span(start, start - 1, dense=True, distinct=True)
         bounds = factor * least, None if most is None else factor * most
-        low = _plus(low, bounds[0] if factor >= 0 else bounds[1])
-        high = _plus(high, bounds[1] if factor >= 0 else bounds[0])
+        low = add_bounds(low, bounds[0] if factor >= 0 else bounds[1])
+        high = add_bounds(high, bounds[1] if factor >= 0 else bounds[0])
         if most != least:
             steps.append((abs(factor), inf if most is None else most - least + 1))
     dense = distinct = True
@@ -185,10 +186,6 @@ def span(digits: Iterable[tuple[int, int, Bound]], start: int = 0, width: int = 
         dense, distinct = dense and factor <= reach, distinct and factor >= reach
         reach += factor * (count - 1)
     return Span(low, high, dense, distinct)
-
-
-def _plus(a: Bound, b: Bound) -> Bound:
-    return None if a is None or b is None else a + b
 
 
 def index_span(index: Index, loops: Mapping[ir.Value, Loop]) -> Span | None:

@@ -232,7 +232,7 @@ def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[B
     low, high = of_expr(expr.lhs, dims)
     if isinstance(expr, ir.AffineAddExpr):
         other_low, other_high = of_expr(expr.rhs, dims)
-        return _add(low, other_low), _add(high, other_high)
+        return add_bounds(low, other_low), add_bounds(high, other_high)
     factor = ir.AffineConstantExpr(expr.rhs).value
     if isinstance(expr, ir.AffineMulExpr):
         ends = _scale(low, factor), _scale(high, factor)
@@ -244,7 +244,8 @@ def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[B
     return tuple(None if v is None else (v + up) // factor for v in (low, high))  # type: ignore[return-value]
 
 
-def _add(a: Bound, b: Bound) -> Bound:
+def add_bounds(a: Bound, b: Bound) -> Bound:
+    """The sum of two bounds, unbounded if one is."""
     return None if a is None or b is None else a + b
 
 

@@ -124,7 +124,7 @@ class LinalgEmitter:
         missing = [n for n in range(len(self.form.axes)) if n not in bare]
         if not missing:
             return None
-        sizes = [_number(self.form.axes[n].extent) for n in missing]
+        sizes = [create.as_size(self.form.axes[n].extent) for n in missing]
         dtype = self.form.operands[self.form.output].buffer.dtype
         map_ = ir.AffineMap.get(len(self.form.axes), 0, [ir.AffineExpr.get_dim(n) for n in missing])
         return create.alloc("window", sizes, dtype), map_
@@ -135,11 +135,6 @@ def _nodes(tree: Tree) -> Iterator[Node]:
         yield tree
         for child in tree.children:
             yield from _nodes(child)
-
-
-def _number(index: Index) -> Index | int:
-    number = index.as_constant()
-    return index if number is None else number
 
 
 # --- ops --------------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     is_init,
     is_loop,
     read_apply,
+    same_indices,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ELEMENT_LOADS, IFS
 from tir_mlir.dialect.presburger import dim_factors
@@ -411,7 +412,9 @@ class ElementOps:
         buffer = op.operands[0]
         if buffer in self.operands.outputs:
             number = self.operands.outputs.index(buffer)
-            same = op.name == AFFINE_LOAD and _same(access_indices(op), access_indices(self.operands.stores[number]))
+            same = op.name == AFFINE_LOAD and same_indices(
+                access_indices(op), access_indices(self.operands.stores[number])
+            )
             if not same:
                 raise NotRaisable(f'block "{self.operands.block.name}" reads what other points write', op)
             return self.running[number]
@@ -451,7 +454,3 @@ class ElementOps:
             test = arith.cmpi(kind, create.apply(self._index(constraint.index)), zero)
             conjunction = test if conjunction is None else arith.andi(conjunction, test)
         return conjunction
-
-
-def _same(lhs: Sequence[Index], rhs: Sequence[Index]) -> bool:
-    return all(a.same(b) for a, b in zip(lhs, rhs, strict=True))

@@ -18,7 +18,7 @@ from typing import Any, Literal, NoReturn
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, ScheduleWarning
-from tir_mlir.dialect.ir import Block, Loop, View, user_frame
+from tir_mlir.dialect.ir import Block, Buffer, Loop, View, user_frame
 from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, POINTERS
 
 
@@ -167,6 +167,12 @@ def warn_replaced(loop: Loop, kind: str) -> None:
         warn(f"loop {loop.name} was {loop.kind}, and is only {kind} now: a loop has one kind; split it to have both")
 
 
+def check_only_inner(outer: Loop, inner: Loop, why: str = "", fix: str = "") -> None:
+    """Refuse unless the body of a loop is just the loop in it; `why` it has to be."""
+    text = f"the body of loop {outer.name} contains more than loop {inner.name}{why}"
+    check(len(outer.body_ops()) == 1, outer, text, fix or move_rest_inside(inner))
+
+
 def check_from_zero(loop: Loop, what: str) -> None:
     """Refuse a loop that does not run from 0 to a single bound."""
     start = loop.lower.as_constant()
@@ -237,6 +243,11 @@ def leave_unpadded(iters: str) -> str:
 def inline_producer(producer: Block) -> str:
     """Fix for a consumer that cannot be merged into its producer."""
     return f'compute_inline of block "{producer.name}" moves its computation to the reads'
+
+
+def copy_in_and_out(buffer: Buffer) -> str:
+    """Fix for a block that reads what it has written."""
+    return f"cache_inplace copies {buffer.name} in before the block and out after it"
 
 
 def copy_whole_buffer(buffer: str) -> str:

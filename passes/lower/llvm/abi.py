@@ -59,11 +59,12 @@ def noalias_functions(module: ir.Module) -> dict[str, list[int]]:
     ranks: dict[str, list[int]] = {}
     for func in funcs(module):
         if has_distinct_buffers(func.op):
-            ranks[body_symbol(func.name)] = [_rank(a) for a in Func(func.op).args]
+            ranks[body_symbol(func.name)] = [argument_rank(a) for a in Func(func.op).args]
     return ranks
 
 
-def _rank(value: ir.Value) -> int:
+def argument_rank(value: ir.Value) -> int:
+    """The rank of a buffer; -1 of a scalar."""
     return ir.MemRefType(value.type).rank if isinstance(value.type, ir.MemRefType) else -1
 
 

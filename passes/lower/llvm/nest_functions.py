@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Func, at_end, attrs, create, edit
 from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.passes.lower.llvm.abi import argument_rank
 from tir_mlir.passes.lower.registry import lowering, programs
 
 MOST = 24
@@ -60,7 +61,7 @@ def _outline_all(func: Func, nests: list[ir.Operation], outlined: dict[str, Nest
         function = _function(func, nest, name, arguments, constants)
         same = name_of_text.setdefault(_text(function, name), name)
         if same == name:
-            outlined[name] = NestFunction(func.name, [_rank(v) for v in arguments])
+            outlined[name] = NestFunction(func.name, [argument_rank(v) for v in arguments])
         else:
             call.attributes["callee"] = ir.FlatSymbolRefAttr.get(same)
             function.op.erase()
@@ -96,7 +97,3 @@ def _can_be_passed(value: ir.Value) -> bool:
     if not isinstance(value.type, ir.MemRefType):
         return isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType)
     return isinstance(value.owner, ir.Block) or value.owner.name in ALLOCS
-
-
-def _rank(value: ir.Value) -> int:
-    return ir.MemRefType(value.type).rank if isinstance(value.type, ir.MemRefType) else -1

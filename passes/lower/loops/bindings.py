@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir import constant_integer, walk
 from tir_mlir.passes.lower.registry import lowering
 
 _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
@@ -35,7 +35,11 @@ def _searched(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     """The value that a loop searches for, and the `scf.if` of its body; None for any other loop."""
     variable, *carried = op.regions[0].blocks[0].arguments
     body = [o.operation for o in op.regions[0].blocks[0].operations]
-    if carried or _constant(op.operands[2]) != 1 or [o.name for o in body] != ["arith.cmpi", "scf.if", "scf.yield"]:
+    if (
+        carried
+        or constant_integer(op.operands[2]) != 1
+        or [o.name for o in body] != ["arith.cmpi", "scf.if", "scf.yield"]
+    ):
         return None
     test, branch = body[:2]
     if ir.IntegerAttr(test.attributes["predicate"]).value != _EQ or branch.operands[0] != test.results[0]:
@@ -54,10 +58,3 @@ def _take(op: ir.Operation, value: ir.Value, branch: ir.Operation) -> None:
     branch.operands[0] = in_range
     op.regions[0].blocks[0].arguments[0].replace_all_uses_with(value)
     op.erase()
-
-
-def _constant(value: ir.Value) -> int | None:
-    maker = value.owner
-    if isinstance(maker, ir.Block) or maker.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(maker.attributes["value"]).value

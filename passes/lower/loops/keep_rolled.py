@@ -8,7 +8,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Loop, is_loop, owner_op, walk
+from tir_mlir.dialect.ir import Loop, constant_integer, is_loop, owner_op, walk
 from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES, LOOPS
 from tir_mlir.passes.lower.loops.join_unrolled import unroll_factor
 from tir_mlir.passes.lower.registry import lowering
@@ -87,15 +87,8 @@ def _trip_count(loop: ir.Operation) -> int:
         return Loop(loop).const_extent or 1
     if loop.name != "scf.for":
         return 1
-    low, high, step = (_constant(v) for v in list(loop.operands)[:3])
+    low, high, step = (constant_integer(v) for v in list(loop.operands)[:3])
     return 1 if low is None or high is None or step is None else max((high - low) // step, 1)
-
-
-def _constant(value: ir.Value) -> int | None:
-    op = value.owner
-    if isinstance(op, ir.Block) or op.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(op.attributes["value"]).value
 
 
 _NO_UNROLL = "#llvm.loop_annotation<unroll = <disable = true>>"

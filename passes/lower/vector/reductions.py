@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, defining_op, owner_op, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, defining_op, owner_op, same_indices, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ASSOCIATIVE, ORDERED_REDUCERS
 
 NEEDS_REASSOC = ORDERED_REDUCERS
@@ -76,7 +76,7 @@ def _chains(value: ir.Value, store: ir.Operation) -> Iterator[tuple[list[ir.Oper
 def _loads_stored(load: ir.Operation, store: ir.Operation) -> bool:
     if load.name != AFFINE_LOAD or load.operands[0] != store.operands[1] or sum(1 for _ in load.results[0].uses) != 1:
         return False
-    return all(a.same(b) for a, b in zip(walk.access_indices(load), walk.access_indices(store), strict=True))
+    return same_indices(walk.access_indices(load), walk.access_indices(store))
 
 
 def is_invariant(sum_: LaneReduction, loop: Loop) -> bool:

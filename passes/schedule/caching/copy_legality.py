@@ -9,7 +9,7 @@ from tir_mlir.dialect.ir import Block, Buffer, func_of, is_bound_value, is_data_
 from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES
 from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, uncovered
-from tir_mlir.passes.schedule.registry import check, refuse
+from tir_mlir.passes.schedule.registry import check, copy_in_and_out, refuse
 
 
 def check_fills_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None:
@@ -75,7 +75,7 @@ def check_not_written_by_others(nest: PrivateNest, buffer: Buffer) -> None:
                 touch.op,
                 f"{buffer.name} is also written here, in a loop shared with block "
                 f'"{block.name}", which reads what it has written: the copy would miss that',
-                fix=f"cache_inplace copies {buffer.name} in before the block and out after it",
+                fix=copy_in_and_out(buffer),
             )
 
 

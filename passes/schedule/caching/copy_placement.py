@@ -15,6 +15,7 @@ from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region,
 from tir_mlir.passes.schedule.edits import first_op_after_allocs
 from tir_mlir.passes.schedule.legality import (
     Scope,
+    check_runs_after,
     children_using,
     common_ancestor,
     is_ahead,
@@ -128,17 +129,19 @@ def read_copy(scope: Scope, buffer: Buffer, writer: Block, readers: Sequence[Blo
         return copy_region(
             accesses_to(buffer.value, writer.op, True), scope.op, next_op(walk.child_towards(scope.op, writer.op))
         )
-    level, write_op, first = common_ancestor(writer.op, readers[0].op)
-    check(
-        write_op.block == first.block,
-        readers[0],
-        f"the writer and the first reader of {buffer.name} are in two branches of one condition",
-        fix=_READ_AT,
-    )
+    level, first = _before_reader(writer, readers[0], buffer, _READ_AT)
     writes = accesses_to(buffer.value, writer.op, True)
     for reader in readers:
         check_reads_writer(reader, buffer, writer)
     return copy_region(writes, level, _with_bounds(first))
+
+
+def _before_reader(writer: Block, reader: Block, buffer: Buffer, fix: str) -> tuple[ir.Operation, ir.Operation]:
+    """The common op of a writer and the first reader, and its child with the reader."""
+    level, write_op, first = common_ancestor(writer.op, reader.op)
+    text = f"the writer and the first reader of {buffer.name} are in two branches of one condition"
+    check(write_op.block == first.block, reader, text, fix)
+    return level, first
 
 
 def _with_bounds(loop: ir.Operation) -> ir.Operation:
@@ -158,13 +161,7 @@ def check_reads_writer(reader: Block, buffer: Buffer, writer: Block) -> None:
     """Refuse unless a reader runs after the writer and reads what it wrote in the same iteration of their common
     loops.
     """
-    behind = runs_before(writer.op, reader.op)
-    check(
-        behind,
-        reader,
-        f'block "{reader.name}" does not run after block "{writer.name}" in each iteration of their common loops',
-        fix=_READ_AT,
-    )
+    check_runs_after(reader, writer, _READ_AT)
     level = common_ancestor(writer.op, reader.op)[0]
     reads, writes = accesses_to(buffer.value, reader.op, False), accesses_to(buffer.value, writer.op, True)
     try:
@@ -206,11 +203,5 @@ def write_copy(scope: Scope, buffer: Buffer, block: Block, others: Sequence[Bloc
     later = [r for r in others if r not in earlier]
     level, anchor = scope.op, list(scope.body.operations)[-1].operation
     if later:
-        level, write_op, anchor = common_ancestor(block.op, later[0].op)
-        check(
-            write_op.block == anchor.block,
-            later[0],
-            f"the writer and the first reader of {buffer.name} are in two branches of one condition",
-            fix=_WRITE_AT,
-        )
+        level, anchor = _before_reader(block, later[0], buffer, _WRITE_AT)
     return copy_region(writes, level, anchor)

@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     is_symbol,
     ops,
+    same_indices,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed
 from tir_mlir.dialect.presburger import (
@@ -93,7 +94,7 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
         if any(v not in available and not is_symbol(v) for i in indices for v in i.values):
             text = f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only"
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
-        if first is not None and not all(a.same(b) for a, b in zip(first, indices, strict=True)):
+        if first is not None and not same_indices(first, indices):
             text = f'block "{block.name}" accesses {buffer.name} at different indices; a single one is needed'
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
         first = first or indices

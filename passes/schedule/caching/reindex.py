@@ -10,6 +10,7 @@ from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen
 from tir_mlir.passes.schedule.caching.copy_block import next_op, unproved_conditions
 from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
+from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
 from tir_mlir.passes.schedule.caching.point_access import (
     PointAccess,
     check_single_cell,
@@ -18,7 +19,7 @@ from tir_mlir.passes.schedule.caching.point_access import (
     redirect_access,
 )
 from tir_mlir.passes.schedule.edits import BufferChoice, alloc_like, find_accessed_buffer, keeps_region_order
-from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained, is_child, scope_of
+from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained, scope_of
 from tir_mlir.passes.schedule.registry import primitive, refuse
 
 
@@ -48,8 +49,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
         if isinstance(buffer, str) and accesses_to(chosen.value, block.op, True):
             key = attrs.WRITES  # an accumulator is also listed among the reads
         scope = scope_of(block)
-        if not is_child(block, scope):
-            refuse(block, f'block "{block.name}" is in an init region; pass the block around it')
+        check_not_in_init(block, scope)
         check_self_contained(block)
         access = narrowed(point_access(block, chosen))
         nest = PrivateNest.of(block)

@@ -53,7 +53,7 @@ from tir_mlir.passes.schedule.edits import (
 )
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.legality import Scope, check_self_contained, scope_of
-from tir_mlir.passes.schedule.registry import check, primitive, refuse
+from tir_mlir.passes.schedule.registry import check, copy_in_and_out, primitive, refuse
 
 MapChoice = IndexMap | str
 
@@ -81,7 +81,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
         buffer = plan.access.buffer
         if accesses_to(buffer.value, block.op, True):
             text = f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
-            refuse(block, text, fix=f"cache_inplace copies {buffer.name} in before the block and out after it")
+            refuse(block, text, fix=copy_in_and_out(buffer))
         writer = only_writer(plan.scope, buffer, [block])
         readers_to_redirect(plan.scope, buffer, writer, [block])
         where = input_copy(plan.scope, buffer) if writer is None else read_copy(plan.scope, buffer, writer, [block])

@@ -297,8 +297,10 @@ def _is_foreign(op: ir.Operation, indices: Sequence[ir.Value]) -> bool:
     return op.name in AFFINE_OPS and not all(is_affine_value(v) for v in indices)
 
 
-def check_visible(payload: BlockExpression, anchor: ir.Operation) -> None:
-    """Refuse an expression that uses a value not visible at `anchor` (constants are cloned)."""
+def check_visible(payload: BlockExpression, anchor: ir.Operation, producer: Block | None = None) -> None:
+    """Refuse an expression that uses a value not visible at `anchor` (constants are cloned), and, to be stored by a
+    producer, one whose buffer is not.
+    """
     for value in _outer_values(payload):
         constant = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
         if not constant and not is_visible(anchor, value):
@@ -307,6 +309,8 @@ def check_visible(payload: BlockExpression, anchor: ir.Operation) -> None:
                 f'block "{payload.block.name}" uses a value of {owner_op(value).name} that is not visible '
                 "where it would be inlined; compute it inside the block",
             )
+    if producer is not None and not is_visible(anchor, payload.buffer.value):
+        refuse(payload.block, f'{payload.buffer.name} is allocated after block "{producer.name}"')
 
 
 def is_visible(anchor: ir.Operation, value: ir.Value) -> bool:

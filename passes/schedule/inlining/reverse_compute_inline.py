@@ -30,7 +30,7 @@ from tir_mlir.dialect.ir import (
     ops,
     parent_op,
     parents,
-    symbol_name,
+    same_indices,
     symbols_by_name,
     walk,
 )
@@ -38,6 +38,7 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, 
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
 from tir_mlir.dialect.presburger.guards import needed
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
+from tir_mlir.passes.schedule.edits import set_domain
 from tir_mlir.passes.schedule.inlining.block_expression import (
     BlockExpression,
     Inverse,
@@ -45,20 +46,19 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
     clone_expression,
     expression_of,
     inverse_of,
-    is_visible,
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.legality import (
     Scope,
-    accessed_elements,
     check_complete,
     check_complete_or_reduction,
+    check_runs_after,
     common_ancestor,
+    compared_elements,
     elements_over,
     in_order,
     is_child,
     ops_between,
-    runs_before,
     scope_of,
     smallest_element,
     writers,
@@ -223,7 +223,7 @@ def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression)
             refuse(load, text, fix=inline_producer(producer.block))
     first = access_indices(loads[0])
     for load in loads[1:]:
-        if not all(a.same(b) for a, b in zip(first, access_indices(load), strict=True)):
+        if not same_indices(first, access_indices(load)):
             refuse(
                 load,
                 f'block "{consumer.block.name}" reads {buffer.name} at several indices; merging needs a single one',
@@ -240,12 +240,7 @@ def _is_own(op: ir.Operation, producer: BlockExpression) -> bool:
 def _check_between(pair: _Pair) -> None:
     """Refuse unless the consumer may run as early as the producer."""
     producer, consumer = pair.producer.block, pair.consumer.block
-    behind = runs_before(producer.op, consumer.op)
-    check(
-        behind,
-        consumer,
-        f'block "{consumer.name}" does not run after block "{producer.name}" in each iteration of their common loops',
-    )
+    check_runs_after(consumer, producer)
     between = ops_between(producer.op, consumer.op)
     inputs = {a.buffer for a in pair.consumer.inputs()} - {pair.producer.buffer.value}
     level, result = common_ancestor(producer.op, consumer.op)[0], pair.consumer.buffer
@@ -269,12 +264,7 @@ def _check_between(pair: _Pair) -> None:
             counterexample=example,
             fix=cache_write_first(consumer),
         )
-    check_visible(pair.consumer, pair.producer.store)
-    check(
-        is_visible(pair.producer.store, result.value),
-        consumer,
-        f'{result.name} is allocated after block "{producer.name}"',
-    )
+    check_visible(pair.consumer, pair.producer.store, producer)
 
 
 # --- the part of the producer that is read ----------------------------------------------------------------------------
@@ -286,10 +276,7 @@ def _conditions(pair: _Pair) -> list[Constraint]:
     level = common_ancestor(producer.op, consumer.op)[0]
     store, load = of_op(pair.producer.store)[0], _unconditional(pair)
     with question(f'whether block "{consumer.name}" reads what block "{producer.name}" computes'):
-        computed, computed_in = accessed_elements(store, level)
-        read, read_in = accessed_elements(load, level)
-        if not (computed_in.exact and read_in.exact):
-            refuse(consumer, "a condition around the blocks is too complex to decide", provable=False)
+        computed, read = compared_elements(store, load, level, consumer)
         if not (missing := read.subtract(computed)).is_empty():
             refuse(
                 consumer,
@@ -388,15 +375,7 @@ def _shrink(block: Block) -> None:
                 extent = (last - low + 1).simplified()
             lows.append(low)
             extents.append(extent)
-    _set_domain(block, lows, extents)
-
-
-def _set_domain(block: Block, lows: list[Index], extents: list[Index]) -> None:
-    values = list(dict.fromkeys(v for part in [*lows, *extents] for v in part.values))
-    for key, parts in ((attrs.MIN, lows), (attrs.EXTENT, extents)):
-        map_ = ir.AffineMap.get(0, len(values), [create.over_symbols(p, values) for p in parts])
-        edit.set_attribute(block.op, key, ir.AffineMapAttr.get(map_))
-    edit.set_attribute(block.op, attrs.SYMS, attrs.to_attr([symbol_name(v) for v in values]))
+    set_domain(block, lows, extents)
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from tir_mlir.passes.schedule.legality.private_nest import sharing_threads as sh
 from tir_mlir.passes.schedule.legality.reduction_order import check_always_begins as check_always_begins
 from tir_mlir.passes.schedule.legality.reduction_order import check_reduction_order as check_reduction_order
 from tir_mlir.passes.schedule.legality.reduction_order import check_visits_once as check_visits_once
+from tir_mlir.passes.schedule.legality.reduction_order import visits_once as visits_once
 from tir_mlir.passes.schedule.legality.scope import Scope as Scope
 from tir_mlir.passes.schedule.legality.scope import check_complete as check_complete
 from tir_mlir.passes.schedule.legality.scope import check_complete_or_reduction as check_complete_or_reduction
@@ -38,9 +39,10 @@ from tir_mlir.passes.schedule.legality.scope import writes_of as writes_of
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable as check_inputs_stable
 from tir_mlir.passes.schedule.legality.stable_inputs import check_results_stable as check_results_stable
 from tir_mlir.passes.schedule.legality.stable_inputs import shared_loops as shared_loops
-from tir_mlir.passes.schedule.legality.written_before_read import accessed_elements as accessed_elements
 from tir_mlir.passes.schedule.legality.written_before_read import check_read_after as check_read_after
+from tir_mlir.passes.schedule.legality.written_before_read import check_runs_after as check_runs_after
 from tir_mlir.passes.schedule.legality.written_before_read import common_ancestor as common_ancestor
+from tir_mlir.passes.schedule.legality.written_before_read import compared_elements as compared_elements
 from tir_mlir.passes.schedule.legality.written_before_read import elements_over as elements_over
 from tir_mlir.passes.schedule.legality.written_before_read import first_write as first_write
 from tir_mlir.passes.schedule.legality.written_before_read import ops_between as ops_between

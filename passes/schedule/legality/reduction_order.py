@@ -82,18 +82,22 @@ def check_visits_once(block: Block, below: Sequence[Loop]) -> None:
             "each repetition restarts the reduction, which an init hoisted out of the loop would not",
             f"pass a loop inside {loop.name}" if loop != below[-1] else "",
         )
-    if full_box.is_full_box(block):
-        return
-    with question(f'whether block "{block.name}" visits each point once'):
-        dom = sets.domain(block.op)
-        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
-        once = dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
     check(
-        once,
+        visits_once(block, below),
         block,
         f'under loop {below[0].name} two iterations of block "{block.name}" are the same point: a '
         "hoisted init would not restart the reduction for the second one",
     )
+
+
+def visits_once(block: Block, below: Sequence[Loop]) -> bool:
+    """Whether a block runs at no point twice in one iteration of the loops around `below`, its innermost ones."""
+    if full_box.is_full_box(block):
+        return True
+    with question(f'whether block "{block.name}" visits each point once'):
+        dom = sets.domain(block.op)
+        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
+        return dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
 
 
 def check_always_begins(block: Block, below: Sequence[Loop], guard: Sequence[Constraint]) -> None:

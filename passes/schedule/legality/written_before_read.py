@@ -28,7 +28,7 @@ from tir_mlir.dialect.ir import (
     position,
 )
 from tir_mlir.dialect.presburger import Domain, dim_type, flatten, question, region_map, sizes_without, smallest_point
-from tir_mlir.passes.schedule.registry import PASS_INNER_LOOP, refuse
+from tir_mlir.passes.schedule.registry import PASS_INNER_LOOP, check, refuse
 
 
 def loops_around(op: ir.Operation) -> int:
@@ -48,6 +48,12 @@ def runs_before(first: ir.Operation, second: ir.Operation) -> bool:
     return first_child.block == second_child.block and position(first_child) < position(second_child)
 
 
+def check_runs_after(block: Block, earlier: Block, fix: str = "") -> None:
+    """Refuse unless a block runs after another one, in each iteration of their common loops."""
+    text = f'block "{block.name}" does not run after block "{earlier.name}" in each iteration of their common loops'
+    check(runs_before(earlier.op, block.op), block, text, fix)
+
+
 def ops_between(first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
     """The ops of the common body from the one that contains `first` to the one that contains `second`, inclusive."""
     _, first_child, last_child = common_ancestor(first, second)
@@ -62,6 +68,15 @@ def first_write(span_ops: Sequence[ir.Operation], buffers: set[ir.Value]) -> Acc
             if access.is_write and access.buffer in buffers:
                 return access
     return None
+
+
+def compared_elements(store: Access, load: Access, level: ir.Operation, culprit: Block) -> tuple[isl.Map, isl.Map]:
+    """The elements that two accesses store and load, both in one iteration of `level`. Refuses what is not exact."""
+    stored, stored_in = accessed_elements(store, level)
+    loaded, loaded_in = accessed_elements(load, level)
+    if not (stored_in.exact and loaded_in.exact):
+        refuse(culprit, "a condition around the blocks is too complex to decide", provable=False)
+    return stored, loaded
 
 
 def accessed_elements(access: Access, level: ir.Operation) -> tuple[isl.Map, Domain]:

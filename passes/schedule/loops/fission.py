@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import AccessRelation, dependences, relations_of, same_element
+from tir_mlir.dialect.analysis import dependences, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.dependences import carried_by
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Block,
@@ -29,7 +29,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import LOADS, is_pure
-from tir_mlir.dialect.presburger import dim_type, question
+from tir_mlir.dialect.presburger import question
 from tir_mlir.passes.schedule.registry import check, check_plain, primitive, refuse
 
 
@@ -114,7 +114,7 @@ def _check_dependences(loop: Loop, first: Sequence[ir.Operation], second: Sequen
         early, late = ([t for op in side for t in relations_of(op, buffer)] for side in (first, second))
         for a, b in ((a, b) for a in late for b in early if a.access.is_write or b.access.is_write):
             with question(f"whether fission of loop {loop.name} keeps every dependence"):
-                clash = _reversed(a, b, depth)
+                clash = carried_by(a, b, depth)
                 empty = clash.is_empty()
             if empty:
                 continue
@@ -136,14 +136,6 @@ def _shared(first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> li
     written = {a.buffer for a in (*first_accesses, *second_accesses) if a.is_write}
     both = {a.buffer for a in first_accesses} & {a.buffer for a in second_accesses} & written
     return [b for b in dict.fromkeys(a.buffer for a in first_accesses) if b in both]
-
-
-def _reversed(late: AccessRelation, early: AccessRelation, depth: int) -> isl.Map:
-    """Iterations of the second side, and later ones of the first side, that access one element."""
-    clash = same_element(late, early)
-    for level in range(depth):
-        clash = clash.equate(dim_type.in_, level, dim_type.out, level)
-    return clash.order_lt(dim_type.in_, depth, dim_type.out, depth)
 
 
 def _fix(loop: Loop, buffer: Buffer) -> str:

@@ -17,8 +17,8 @@ from tir_mlir.passes.schedule.registry import (
     ASSUME_SIZES,
     check,
     check_from_zero,
+    check_only_inner,
     check_plain,
-    move_rest_inside,
     primitive,
     refuse,
     use_longest_range,
@@ -163,7 +163,4 @@ def check_nested(outer: Loop, inner: Loop) -> None:
             inner,
             f"loop {inner.name} is not directly inside loop {outer.name}; pass adjacent loops from outer to inner",
         )
-    if len(outer.body_ops()) != 1:
-        refuse(
-            outer, f"the body of loop {outer.name} contains more than loop {inner.name}", fix=move_rest_inside(inner)
-        )
+    check_only_inner(outer, inner)

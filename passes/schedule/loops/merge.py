@@ -16,8 +16,8 @@ from tir_mlir.passes.schedule.registry import (
     MOVE_UNDER_ONE_LOOP,
     check,
     check_from_zero,
+    check_only_inner,
     check_plain,
-    move_rest_inside,
     primitive,
     refuse,
     warn_serial,
@@ -71,12 +71,7 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
             )
         nest.insert(0, Loop(op))
     for outer, inner in zip(nest, nest[1:], strict=False):
-        if len(outer.body_ops()) != 1:
-            refuse(
-                outer,
-                f"the body of loop {outer.name} contains more than loop {inner.name}; merge needs a perfect nest",
-                fix=move_rest_inside(inner),
-            )
+        check_only_inner(outer, inner, "; merge needs a perfect nest")
     for nest_loop in nest:
         check_plain(nest_loop, "merge")
         check_from_zero(nest_loop, "merge")

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.ir import Loop, edit, is_loop, parent_op, parents
-from tir_mlir.passes.schedule.registry import check, primitive, refuse, use_longest_range
+from tir_mlir.passes.schedule.registry import check, check_only_inner, primitive, refuse, use_longest_range
 
+_BEFORE_IT = "apply this before the step that added the other ops, for instance decompose_reduction or compute_at"
 _ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
 
 
@@ -56,14 +57,7 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
                 f"loops {outer.name} and {inner.name} are not nested in one another under the same block scope",
                 fix=_ONE_NEST,
             )
-        if len(Loop(parent).body_ops()) != 1:
-            refuse(
-                Loop(parent),
-                f"the body of loop {Loop(parent).name} contains more than loop {chain[0].name}, so the "
-                "two are not a perfect nest",
-                fix="apply this before the step that added the other ops, for instance decompose_reduction "
-                "or compute_at",
-            )
+        check_only_inner(Loop(parent), chain[0], ", so the two are not a perfect nest", _BEFORE_IT)
         chain.insert(0, Loop(parent))
     for loop in loops:
         path = f"the path from {outer.name} to {inner.name}" if outer != inner else f"one path with loop {inner.name}"

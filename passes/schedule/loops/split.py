@@ -158,10 +158,8 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
     if not unknown:
         return [f for f in factors if f is not None]
     product = math.prod(f for f in factors if f is not None)
-    inferred = fold_index(loop.extent.ceildiv(product).simplified(), intervals.around(loop.op))
-    number = inferred.as_constant()
-    inferred_factor = inferred if number is None else number
-    return [inferred_factor if f is None else f for f in factors]
+    inferred = create.as_size(fold_index(loop.extent.ceildiv(product).simplified(), intervals.around(loop.op)))
+    return [inferred if f is None else f for f in factors]
 
 
 def _check_reached(loop: Loop, total: int) -> None:

@@ -32,7 +32,7 @@ from tir_mlir.passes.schedule.legality import (
     check_visits_once,
     writes_of,
 )
-from tir_mlir.passes.schedule.registry import ADD_INIT, check, primitive, refuse
+from tir_mlir.passes.schedule.registry import ADD_INIT, PASS_OWN_LOOP, check, primitive, refuse
 
 
 @primitive("decompose_reduction")
@@ -108,7 +108,7 @@ def _check_whole_sums(block: Block, loop: Loop, below: Sequence[Loop]) -> None:
 def _check_own(loop: Loop, loops: Sequence[Loop], block: Block) -> None:
     names = ", ".join(lp.name for lp in loops) or "none"
     text = f'loop {loop.name} is not around block "{block.name}" (its loops: {names})'
-    check(loop in loops, loop, text, fix="pass one of its own loops")
+    check(loop in loops, loop, text, fix=PASS_OWN_LOOP)
 
 
 def _check_inputs(block: Block, loop: Loop) -> None:

@@ -39,19 +39,18 @@ from tir_mlir.passes.schedule.inlining.block_expression import (
     check_visible,
     expression_of,
     inverse_of,
-    is_visible,
 )
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.legality import (
-    accessed_elements,
     check_complete,
     check_init_runs,
     check_reduction,
+    check_runs_after,
     children,
     common_ancestor,
+    compared_elements,
     first_write,
     ops_between,
-    runs_before,
     scope_of,
     smallest_element,
 )
@@ -198,11 +197,7 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
 def _check_order(pair: _Pair) -> None:
     """Refuse unless the epilogue may run as early as the reduction."""
     reduction, block, result = pair.reduction, pair.block, pair.payload.buffer
-    check(
-        runs_before(reduction.op, block.op),
-        block,
-        f'block "{block.name}" does not run after block "{reduction.name}" in each iteration of their common loops',
-    )
+    check_runs_after(block, reduction)
     _check_finished(pair)
     between = ops_between(reduction.op, block.op)
     inputs = {a.buffer for a in pair.payload.inputs()} - {pair.between.value}
@@ -222,10 +217,7 @@ def _check_order(pair: _Pair) -> None:
                     f'"{reduction.name}" and it; it would contain unfinished results there',
                     fix=MOVE_UNDER_ONE_LOOP,
                 )
-    check_visible(pair.payload, _stores(pair)[-1])
-    check(
-        is_visible(_stores(pair)[-1], result.value), block, f'{result.name} is allocated after block "{reduction.name}"'
-    )
+    check_visible(pair.payload, _stores(pair)[-1], reduction)
 
 
 def _check_finished(pair: _Pair) -> None:
@@ -277,10 +269,7 @@ def _check_elements(pair: _Pair) -> None:
     level = common_ancestor(pair.reduction.op, pair.block.op)[0]
     store, load = of_op(_stores(pair)[-1])[0], of_op(pair.load)[0]
     with question(f'whether block "{pair.block.name}" reads what block "{pair.reduction.name}" computes'):
-        computed, computed_in = accessed_elements(store, level)
-        read, read_in = accessed_elements(load, level)
-        if not (computed_in.exact and read_in.exact):
-            refuse(pair.block, "a condition around the blocks is too complex to decide", provable=False)
+        computed, read = compared_elements(store, load, level, pair.block)
         if not (missing := read.subtract(computed)).is_empty():
             _check_made_in_another_part(pair, read, computed, smallest_element(load.buffer, missing))
         if not (extra := computed.subtract(read)).is_empty():

@@ -28,9 +28,9 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
-from tir_mlir.dialect.presburger import full_box, only_where, question, sets
+from tir_mlir.dialect.presburger import only_where, question, sets
 from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, values_in_order
-from tir_mlir.passes.schedule.legality import Scope, check_reduction, is_child, scope_of
+from tir_mlir.passes.schedule.legality import Scope, check_reduction, is_child, scope_of, visits_once
 from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.registry import ASSUME_SIZES, RUN_FULL_REDUCTION, SEPARATE_NESTS, check, primitive, refuse
 
@@ -335,14 +335,8 @@ def _check_once(roles: LoopRoles) -> None:
             refuse(
                 block, f"iter {it.name} does not start where its loops start, so its init runs in the middle of them"
             )
-    if full_box.is_full_box(block):
-        return
-    with question(f'whether block "{block.name}" visits each point once'):
-        dom = sets.domain(block.op)
-        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
-        once = dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
     check(
-        once,
+        visits_once(block, below),
         block,
         f'under loop {roles.top.name} two iterations of block "{block.name}" are the same point; '
         "their values would be combined twice",
