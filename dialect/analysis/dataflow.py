@@ -114,13 +114,9 @@ def times(touch: AccessRelation, root: ir.Operation) -> list[isl.Aff]:
     for outer, inner in zip(chain[upto:0:-1], chain[upto - 1 :: -1], strict=False):
         if is_loop(outer):
             out.append(touch.dom.env[Loop(outer).var])
-        position = _place(outer, inner)
+        position = _direct_ops(outer).index(inner)
         out.append(touch.dom.zero.add_constant_val(isl.Val(position)))
     return out
-
-
-def _place(outer: ir.Operation, inner: ir.Operation) -> int:
-    return _direct_ops(outer).index(inner)
 
 
 @remembered

@@ -103,10 +103,6 @@ def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str
     return new
 
 
-def _segments(*sizes: int) -> ir.Attribute:
-    return ir.DenseI32ArrayAttr.get(list(sizes))
-
-
 def _map(map_: ir.AffineMap) -> ir.Attribute:
     return ir.AffineMapAttr.get(map_)
 
@@ -132,7 +128,7 @@ def set_bounds(op: ir.Operation, lowers: Sequence[Index], uppers: Sequence[Index
     """Change the bounds of a loop; its iter_args are kept."""
     (low, low_used), (high, high_used) = emit_map(lowers), emit_map(uppers)
     carried = list(op.operands)[len(op.operands) - len(op.results) :]
-    sizes = _segments(len(low_used), len(high_used), len(carried))
+    sizes = ir.DenseI32ArrayAttr.get([len(low_used), len(high_used), len(carried)])
     changes = {"lowerBoundMap": _map(low), "upperBoundMap": _map(high), "operandSegmentSizes": sizes}
     return rebuild(op, [*low_used, *high_used, *carried], changes)
 

@@ -25,7 +25,6 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Constraint,
     Func,
-    Index,
     Loop,
     all_blocks,
     attrs,
@@ -367,7 +366,7 @@ def init_first(op: ir.Operation) -> None:
     if block.init is None:
         return
     reduce = [i for i in block.iters if i.kind == "R"]
-    if all(_is_increasing(i.binding) for i in reduce):
+    if all(intervals.only_positive(i.binding.expr) for i in reduce):
         return
     dom = domain(op)
     spatial = [i.binding for i in block.iters if i.kind != "R"]
@@ -396,12 +395,6 @@ def init_first(op: ir.Operation) -> None:
         f"{only_where(early_updates, op)}",
         Counterexample(pair),
     )
-
-
-def _is_increasing(index: Index) -> bool:
-    """Whether an expression is a sum of variables with positive factors, minimal only where all of them start."""
-    expr = index.expr
-    return intervals.only_positive(expr)
 
 
 RULES: dict[str, tuple[Callable[[ir.Operation], None], ...]] = {

@@ -121,13 +121,10 @@ def _check_type(type_: ir.Type, location: ir.Location) -> None:
         what = f"{type_} has the memory space {type_.memory_space}; a storage scope is a string or none"
         raise LinalgError(what, location)
     if not isinstance(type_.layout, (ir.AffineMapAttr, ir.StridedLayoutAttr)) or (
-        isinstance(type_.layout, ir.AffineMapAttr) and type_.layout != ir.AffineMapAttr.get(_identity(type_))
+        isinstance(type_.layout, ir.AffineMapAttr)
+        and type_.layout != ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
     ):
         raise LinalgError(f"{type_} has a non-strided layout", location)
-
-
-def _identity(type_: ir.MemRefType) -> ir.AffineMap:
-    return ir.AffineMap.get_identity(type_.rank)
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------

@@ -110,7 +110,8 @@ def refuse(
 
     `provable=False`: legality could not be decided. `fix`: what the user can do instead.
     """
-    raise ScheduleError(message, _op(culprit), provable, counterexample=counterexample, fix=fix)
+    op = culprit.op if isinstance(culprit, View) else culprit
+    raise ScheduleError(message, op, provable, counterexample=counterexample, fix=fix)
 
 
 def check(holds: bool, culprit: View | ir.Operation | None, message: str, fix: str = "") -> None:
@@ -128,10 +129,6 @@ def warn(message: str) -> None:
     seen = frame.f_globals.setdefault("__warningregistry__", {})
     name = frame.f_globals.get("__name__", "")
     warnings.warn_explicit(message, ScheduleWarning, frame.f_code.co_filename, frame.f_lineno, name, seen)
-
-
-def _op(culprit: View | ir.Operation | None) -> ir.Operation | None:
-    return culprit.op if isinstance(culprit, View) else culprit
 
 
 _STEP = {"parallel": "parallel", "vectorized": "vectorize", "unrolled": "unroll"}

@@ -25,15 +25,15 @@ def nothing(sch: Schedule) -> None:
 class Row:
     """In `program`, after `before`, the step `refused` is refused with `fix` in its fix text; `way` follows the fix.
 
-    `way` starts from the state of the refusal; with `again` from the unscheduled program; with `instead` from the
-    program that the fix suggests.
+    `way`, by default the refused step, starts from the state of the refusal; with `again` from the unscheduled program;
+    with `instead` from the program that the fix suggests.
     """
 
     name: str
     program: str
     refused: Step
     fix: str
-    way: Step
+    way: Step | None = None
     before: Step = nothing
     again: bool = False
     instead: str = ""
@@ -49,7 +49,7 @@ class Row:
         assert len(found) <= LONGEST, f"{len(found)} characters: {found}"
         if self.again or self.instead:
             sch = Schedule(parse(self.instead or self.program))
-        self.way(sch)
+        (self.way or self.refused)(sch)
         assert sch.verify()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, at_end, attrs, create, edit
+from tir_mlir.dialect.ir import Func, at_end, attrs, create, defining_op, edit
 from tir_mlir.dialect.ir.op_traits import ALLOCS
 from tir_mlir.passes.lower.llvm.abi import argument_rank
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -50,7 +50,7 @@ def _outline_all(func: Func, nests: list[ir.Operation], outlined: dict[str, Nest
     name_of_text: dict[str, str] = {}
     for nest in nests:
         outer_values = edit.rebased(nest)
-        constants = [v for v in outer_values if _is_constant(v)]
+        constants = [v for v in outer_values if (op := defining_op(v)) is not None and op.name == "arith.constant"]
         arguments = [v for v in outer_values if v not in constants]
         if not all(_can_be_passed(v) for v in arguments):
             continue
@@ -86,10 +86,6 @@ def _text(func: Func, name: str) -> str:
     """A function without the names and ids in it: equal texts compute the same."""
     text = str(func.op.get_asm(use_local_scope=True, assume_verified=True))
     return _NAMES.sub("", text.replace(f"@{name}", "", 1))
-
-
-def _is_constant(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
 
 
 def _can_be_passed(value: ir.Value) -> bool:

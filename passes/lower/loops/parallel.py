@@ -58,7 +58,7 @@ def run_races(module: ir.Module) -> None:
     outcomes = Outcomes()
     for func in programs(module):
         for op in walk.ops(func.op):
-            if _is_concurrent(op) and (pair := aliased_pair(op)) is not None:
+            if is_loop(op) and Loop(op).kind in ("parallel", "vectorized") and (pair := aliased_pair(op)) is not None:
                 outcomes.add(_key(op, Loop(op).kind), alias_text(op, pair))
                 attrs.put(op, attrs.KIND, None)
             if not _is_parallel(op):
@@ -87,10 +87,6 @@ def run_parallel(module: ir.Module) -> bool:
             if _is_parallel(op):
                 _to_parallel(Loop(op))
     return any(op.name in PARALLEL_LOOPS for op in walk.ops(module.operation))
-
-
-def _is_concurrent(op: ir.Operation) -> bool:
-    return is_loop(op) and Loop(op).kind in ("parallel", "vectorized")
 
 
 def _is_parallel(op: ir.Operation) -> bool:

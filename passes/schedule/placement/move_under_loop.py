@@ -66,7 +66,7 @@ def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operati
         bindings.append(binding.simplified())
         if span.guarded:
             guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
-    box = _box_at(ip)
+    box = intervals.around(list(ip.block.operations)[-1].operation)
     guards = [Constraint(g.index.simplified()) for g in guards if not intervals.at_least_zero(g.index, box)]
     if guards:
         dom = sets.domain(list(ip.block.operations)[-1].operation, extra=[g.index for g in guards])
@@ -80,10 +80,6 @@ def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operati
     if left_out(Block(moved)):  # the guard was there before the move
         shrink_domains(Block(moved))
     _erase_empty_nest(top, stop)
-
-
-def _box_at(ip: ir.InsertionPoint) -> intervals.ValueRanges:
-    return intervals.around(list(ip.block.operations)[-1].operation)
 
 
 def _erase_empty_nest(top: ir.Operation, stop: ir.Operation) -> None:

@@ -57,6 +57,7 @@ from tir_mlir.passes.schedule.legality import (
     runs_before,
     scope_of,
     writers,
+    writes_of,
 )
 from tir_mlir.passes.schedule.placement.needed_region import check_finished
 from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse, use_words
@@ -129,7 +130,7 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
     users = consumers(block)
     check(bool(users), block, f'block "{block.name}" has no consumer; a rolling buffer needs one')
     for user in [*writers(scope, buffer.value), *readers(scope, buffer.value)]:
-        if user != block and (user not in users or buffer.value in _written(user)):
+        if user != block and (user not in users or buffer.value in writes_of(user)):
             refuse(
                 user,
                 f'block "{user.name}" also uses {buffer.name}, other than to read what block '
@@ -153,10 +154,6 @@ def _plan(block: Block, buffer: Buffer) -> list[Roll]:
             "previous region, so there is nothing to keep",
         )
     return rolls
-
-
-def _written(block: Block) -> set[ir.Value]:
-    return {a.buffer for a in accesses(block.op) if a.is_write}
 
 
 def _roll(block: Block, region: Region, writes: Sequence[Access], dim: int) -> Roll | None:
@@ -368,7 +365,7 @@ def check_recomputable(block: Block, seen: frozenset[int] = frozenset()) -> None
     if block.id in seen:
         return
     func = func_of(block.op)
-    outputs = {a.buffer for a in accesses(block.op) if a.is_write}
+    outputs = writes_of(block)
     for value in dict.fromkeys(a.buffer for a in accesses(block.op) if not a.is_write and a.buffer not in outputs):
         makers = [a.op for a in accesses_to(value, func.op, True)]
         if not any(_under_one_loop(m, block.op) for m in makers):

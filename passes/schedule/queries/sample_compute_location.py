@@ -61,7 +61,7 @@ def _sample_possible(places: list[int], possible: Callable[[int], bool], random:
 
 def candidate_positions(consumer: Block, loops: list[Loop]) -> list[int]:
     """The positions of the loops that are candidates."""
-    reduces = [_drives_reduction(consumer, loop) for loop in loops]
+    reduces = [any(i.kind == "R" and i.binding.uses(loop.var) for i in consumer.iters) for loop in loops]
     last_spatial = max((n for n, r in enumerate(reduces) if not r), default=-1)
     candidates = []
     for position, loop in enumerate(loops):
@@ -70,10 +70,6 @@ def candidate_positions(consumer: Block, loops: list[Loop]) -> list[int]:
         if loop.const_extent != 1 and not inner_spatial and not trailing:
             candidates.append(position)
     return candidates
-
-
-def _drives_reduction(consumer: Block, loop: Loop) -> bool:
-    return any(i.kind == "R" and i.binding.uses(loop.var) for i in consumer.iters)
 
 
 class _Possible:

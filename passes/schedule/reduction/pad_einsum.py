@@ -36,7 +36,6 @@ from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_
 from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import (
     PrivateNest,
-    Scope,
     check_complete_or_reduction,
     is_child,
     scope_of,
@@ -292,13 +291,8 @@ def _rewrite(plan: _Plan) -> None:
     number = block.id
     for loop_id, extent in [(lp.id, extent) for lp, extent in longer.items()]:
         set_extent(Loop(walk.find(scope.op, loop_id)), extent)  # type: ignore[arg-type]
-    _check_copied_back(scope, Block(walk.find(scope.op, number)), backs)  # type: ignore[arg-type]
-
-
-def _check_copied_back(scope: Scope, block: Block, backs: Sequence[tuple[Buffer, Block]]) -> None:
-    """Refuse to copy back elements that the block does not compute."""
-    for pad, copy in backs:
-        check_write_back(scope, pad, block, copy)
+    for pad, copy in backs:  # no elements that the block does not compute
+        check_write_back(scope, pad, Block(walk.find(scope.op, number)), copy)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

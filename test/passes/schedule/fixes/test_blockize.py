@@ -22,7 +22,6 @@ ROWS = [
         ),
         lambda s: s.blockize(loop(s, "C", 1)),
         "declare it spatial",
-        lambda s: s.blockize(loop(s, "C", 1)),
         instead=followed("D[vi] = c[vi]"),
     ),
     Row(
@@ -76,7 +75,6 @@ ROWS = [
         ),
         lambda s: s.blockize([s.get_block("C"), s.get_block("D")]),
         "split by factors that divide",
-        lambda s: s.blockize([s.get_block("C"), s.get_block("D")]),
         instead=main(
             "A:7 C:8 D:8",
             nest(
@@ -145,7 +143,6 @@ ROWS = [
         main("A:8 C:8", nest("i:2 j:2", sblock("C", "vi:8=i * 4 + j * 2", "C[vi] = A[vi]"))),
         lambda s: s.blockize(loop(s, "C", 1)),
         "let the iter count the points",
-        lambda s: s.blockize(loop(s, "C", 1)),
         instead=main("A:8 C:8", nest("i:2 j:2", sblock("C", "vi:4=i * 2 + j", "C[vi * 2] = A[vi * 2]"))),
     ),
     Row(

@@ -26,7 +26,6 @@ ROWS = [
         main("A:8 C:8 b:8", nest("i:8", "b[i] = A[i]"), each("C", "C[vi] = b[vi]")),
         lambda s: s.cache_read("C", 0, "local"),
         "put that statement into a block",
-        lambda s: s.cache_read("C", 0, "local"),
         instead=PAIR,
     ),
     Row(
@@ -93,7 +92,6 @@ ROWS = [
         main("A:8 C:8 b:8", each("B", "b[vi] = A[vi]"), nest("i:8", "C[i] = b[i]")),
         lambda s: s.cache_write("B", 0, "local"),
         "put that statement into a block",
-        lambda s: s.cache_write("B", 0, "local"),
         instead=PAIR,
     ),
     Row(
@@ -161,7 +159,6 @@ ROWS = [
         TRIANGLE,
         lambda s: s.read_at(loop(s, "C", 1), "C", 0, "local"),
         "give j its maximal range",
-        lambda s: s.read_at(loop(s, "C", 1), "C", 0, "local"),
         instead=CUT_SQUARE,
     ),
     Row(

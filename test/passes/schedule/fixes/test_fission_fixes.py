@@ -59,7 +59,6 @@ ROWS = [
         ONE_ELEMENT,
         lambda s: s.fission(loop(s, "B"), after="B"),
         "give b a dimension for loop i",
-        lambda s: s.fission(loop(s, "B"), after="B"),
         instead=EIGHT_ELEMENTS,
     ),
     Row(

@@ -49,7 +49,6 @@ ROWS = [
         ),
         lambda s: s.compute_inline("B"),
         "give each its own loop nest",
-        lambda s: s.compute_inline("B"),
         instead=main(
             "A:9 C:9 b:9",
             each("B:9", "b[vi] = A[vi]"),
@@ -111,7 +110,6 @@ ROWS = [
         main("A:8 C:8", each("B", "A[vi] = A[vi] * 2.0"), each("C", "C[vi] = A[vi] + 1.0")),
         lambda s: s.compute_inline("B"),
         "let it write a buffer other than A",
-        lambda s: s.compute_inline("B"),
         instead=PAIR,
     ),
     Row(
@@ -126,7 +124,6 @@ ROWS = [
         HALVES,
         lambda s: s.reverse_compute_inline("C"),
         "let one block write all",
-        lambda s: s.reverse_compute_inline("C"),
         instead=main("A:8 C:8 b:8", each("B", "b[vi] = A[vi % 4]"), each("C", "C[vi] = b[vi] + 1.0")),
     ),
     Row(

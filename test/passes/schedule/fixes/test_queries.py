@@ -9,7 +9,6 @@ ROWS = [
         main("A:8 C:8", nest("i:8", "C[i] = A[i]")),
         lambda s: s.get_block("C"),
         "add a T.block to the program",
-        lambda s: s.get_block("C"),
         instead=main("A:8 C:8", each("C", "C[vi] = A[vi]")),
     ),
     Row(

@@ -37,7 +37,6 @@ ROWS = [
         shorter(9),
         lambda s: s.reindex("C", ("write", 0)),
         'let block "C" write the rest as well',
-        lambda s: s.reindex("C", ("write", 0)),
         instead=shorter(5),
     ),
     Row(

@@ -22,7 +22,6 @@ ROWS = [
         FROM_ONE,
         lambda s: s.split(loop(s, "C"), [None, 4]),
         "run i from 0",
-        lambda s: s.split(loop(s, "C"), [None, 4]),
         instead=FROM_ZERO,
     ),
     Row(
@@ -51,7 +50,6 @@ ROWS = [
         main("B:6", nest("k:8 i:T.min(k+1,6)", sblock("B", "vi:6O=i", "B[vi] = 0.0"))),
         lambda s: s.split(loop(s, "B", 1), [None, 4]),
         "T.where for the others",
-        lambda s: s.split(loop(s, "B", 1), [None, 4]),
         instead=main("B:6", nest("k:8 i:6", sblock("B", "vi:6O=i", "B[vi] = 0.0", where="i < k + 1"))),
     ),
     Row(
@@ -117,7 +115,6 @@ ROWS = [
         SUMS_OF_A_TRIANGLE,
         lambda s: s.reorder(loop(s, "C", 1), loop(s, "C")),
         "give k its maximal range",
-        lambda s: s.reorder(loop(s, "C", 1), loop(s, "C")),
         instead=row_sums("i:8 k:8", where="k <= i"),
     ),
 ]
