@@ -120,16 +120,16 @@ def _check_writer(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -
                     fix=f'reverse_compute_at moves the consumers of block "{block.name}" to it',
                 )
     if Buffer(buffer).is_param:
-        with question(f"whether {name} is written before block {block.name} reads it"):
-            early = dataflow.unwritten_reads(buffer, scope.op, block.op)
-        if early is not None:
-            touch, point = early
-            example = dataflow.unwritten_example(early, scope.op)
-            earlier_contents = f'the contents of {name} from before block "{writer.name}"'
-            refuse(
-                block,
-                f"at {touch.at(point)} the block reads {earlier_contents}",
-                True,
-                example,
-                fix=f"in the program, read the earlier contents of {name} from a copy made by a block before",
-            )
+        _check_reads_written(writer, block, buffer, scope)
+
+
+def _check_reads_written(writer: Block, block: Block, buffer: ir.Value, scope: Scope) -> None:
+    """Refuse a block that reads what a parameter contained before its writer ran."""
+    name = Buffer(buffer).name
+    with question(f"whether {name} is written before block {block.name} reads it"):
+        early = dataflow.unwritten_reads(buffer, scope.op, block.op)
+    if early is not None:
+        touch, point = early
+        text = f'at {touch.at(point)} the block reads the contents of {name} from before block "{writer.name}"'
+        fix = f"in the program, read the earlier contents of {name} from a copy made by a block before"
+        refuse(block, text, True, dataflow.unwritten_example(early, scope.op), fix)

@@ -300,15 +300,7 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
     for each of `rolls`, only in the first iteration or beyond the overlap.
     """
     readers_ = [r for r in readers(scope_of(block), buffer.value) if r != block]
-    level = walk.common_parent([block.op, *(r.op for r in readers_)])
-    for reader in readers_:
-        if common_ancestor(block.op, reader.op)[0] != level or not runs_before(block.op, reader.op):
-            refuse(
-                reader,
-                f'blocks "{block.name}" and "{reader.name}" are not adjacent in the loop around all uses '
-                f"of {buffer.name}",
-                provable=False,
-            )
+    level = _loop_around(block, readers_, buffer)
     check_finished(block, Loop(level))
     dims = [Loop(p).var for p in [level, *parents(level)] if is_loop(p)][::-1]
     with question(f"which elements of {buffer.name} are written and read"):
@@ -335,10 +327,20 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
             "written before it is read"
         )
     if not lost.is_empty():
-        require_certain([a for r in readers_ for a in accesses(r.op) if a.buffer == buffer.value], what)
+        require_certain([a for r in readers_ for a in accesses_to(buffer.value, r.op)], what)
         example = _lost(readers_[0], lost, buffer, dims, names)
         iteration = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
         refuse(readers_[0], f"{example.element} {reason} at {iteration}", counterexample=example)
+
+
+def _loop_around(block: Block, readers_: Sequence[Block], buffer: Buffer) -> ir.Operation:
+    """The loop around all uses of a buffer. Refuses readers that are not beside its writer there."""
+    level = walk.common_parent([block.op, *(r.op for r in readers_)])
+    for reader in readers_:
+        if common_ancestor(block.op, reader.op)[0] != level or not runs_before(block.op, reader.op):
+            text = f'blocks "{block.name}" and "{reader.name}" are not adjacent in the loop around all uses'
+            refuse(reader, f"{text} of {buffer.name}", provable=False)
+    return level
 
 
 def _unit_loops(dims: Sequence[ir.Value], rolls: Sequence[Roll]) -> list[int]:

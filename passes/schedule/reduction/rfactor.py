@@ -232,18 +232,7 @@ class LoopRoles:
 
 def loop_roles(loop: Loop) -> LoopRoles:
     """The roles of the loops around the block under a loop. Refuses loops with mixed roles."""
-    blocks = blocks_below(loop.op)
-    if len(blocks) != 1:
-        names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
-        text = f"rfactor needs a loop with exactly one block under it; loop {loop.name} has {names}"
-        refuse(loop, text, fix=_FIRST_OR_BELOW if blocks else "")
-    block = blocks[0]
-    check(
-        is_child(block, scope_of(block)),
-        block,
-        f'block "{block.name}" is in an init region; only loops around blocks of a body can be factored',
-        f"pass a reduce loop of {scope_of(block)} itself",
-    )
+    block = _block_under(loop)
     check(
         loop.kind == "serial",
         loop,
@@ -272,6 +261,23 @@ def loop_roles(loop: Loop) -> LoopRoles:
     _check_bounds(roles)
     _check_once(roles)
     return roles
+
+
+def _block_under(loop: Loop) -> Block:
+    """The only block under a loop. Refuses several, and one in an init."""
+    blocks = blocks_below(loop.op)
+    if len(blocks) != 1:
+        names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
+        text = f"rfactor needs a loop with exactly one block under it; loop {loop.name} has {names}"
+        refuse(loop, text, fix=_FIRST_OR_BELOW if blocks else "")
+    block = blocks[0]
+    check(
+        is_child(block, scope_of(block)),
+        block,
+        f'block "{block.name}" is in an init region; only loops around blocks of a body can be factored',
+        f"pass a reduce loop of {scope_of(block)} itself",
+    )
+    return block
 
 
 def _check_nest(roles: LoopRoles) -> None:
