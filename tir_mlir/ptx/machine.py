@@ -7,8 +7,10 @@ can go on, `unblock` asks who may be released and names who waits where if nobod
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -182,6 +184,11 @@ class Machine:
         guard = None if ins.guard is None else self.registers.rows(ins.guard, "pred", ins)
         used = frozenset() if ins.parts[0] == "wgmma" else registers_of(ins, self.kernel)
         return Step(row.compile(self, ins), row.control, guard, ins.negated, used)
+
+    @cached_property
+    def mentions(self) -> Counter[str]:
+        """How many instructions name each register."""
+        return Counter(r for ins in self.kernel.instructions for r in registers_of(ins, self.kernel))
 
     def place(self, ins: Instruction) -> int:
         """The position of an instruction."""

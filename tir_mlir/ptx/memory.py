@@ -44,8 +44,8 @@ class Space:
         self.starts = np.array([r.start for r in regions], np.int64)
         self.ends = np.array([r.end for r in regions], np.int64)
 
-    def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str) -> np.ndarray:
-        """Addresses -> positions in `data`, checked."""
+    def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str, used: int = 0) -> np.ndarray:
+        """Addresses -> positions in `data`, checked. `used`: how many of the bytes matter, if not all."""
         at = address - self.window if self.window else address
         if not at.size:
             return at
@@ -56,6 +56,7 @@ class Space:
                 f"which is not aligned to {size} bytes",
                 "alignment", lanes, k,
             )  # fmt: skip
+        size = used or size
         low, high = int(at.min()), int(at.max()) + size
         region = next((r for r in self.regions if r.start <= low and high <= r.end), None)
         if region is None:
@@ -146,12 +147,14 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
     shift = total.bit_length() - 1
     pc, count_access = machine.place(ins), machine.report.access(ins, space.name, total)
     shadow, counted = space.shadow, space.name != "local"
+    # LLVM widens a load past the end of a variable, as far as it is aligned: into registers that nothing reads
+    used = size * max([n + 1 for n, o in enumerate(outs) if machine.mentions[o] > 1], default=1)
 
     def run(on: Lanes) -> None:
         address = read(on)
-        at = space.flat(on, address, total, "reads")
+        at = space.flat(on, address, total, "reads", used)
         if shadow is not None:
-            shadow.read(on, at, total, pc)
+            shadow.read(on, at, used, pc)
             if counted:
                 count_access(on, address)
         rows = data[at >> shift]

@@ -12,7 +12,7 @@ from mlir.dialects import affine, arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, access_indices, create, edit, is_loop, to_name, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ASSOCIATIVE
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, ASSOCIATIVE
 from tir_mlir.passes.lower.gpu.divergence import Divergence
 from tir_mlir.passes.lower.gpu.nests import THREAD, KernelNest, owner_of, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -70,6 +70,18 @@ def _lower(op: ir.Operation, nest: KernelNest, warp: int) -> None:
             total = group.combine(start, total)
     edit.replace_uses(op.results[0], total)
     edit.drop(op)
+    _sink(total)
+
+
+def _sink(value: ir.Value) -> None:
+    """Load a result in the guard in which alone it is used: what only one thread loads needs no barrier."""
+    load = value.owner.operation if not isinstance(value.owner, ir.Block) else None
+    if load is None or load.name != AFFINE_LOAD:
+        return
+    users = {walk.child_towards(load.parent.operation, use.owner.operation) for use in value.uses}  # type: ignore[union-attr]
+    guard = users.pop() if len(users) == 1 else load
+    if guard.name == "affine.if" and not len(guard.results) and not len(guard.regions[1].blocks):
+        edit.move_before(load, guard.regions[0].blocks[0].operations[0])
 
 
 def _name(op: ir.Operation) -> str:

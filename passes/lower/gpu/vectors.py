@@ -8,7 +8,19 @@ from math import gcd
 from mlir import ir
 from mlir.dialects import vector
 
-from tir_mlir.dialect.ir import Buffer, Loop, access_indices, apply, attrs, defining_op, dtypes, edit, is_loop, step, walk
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Loop,
+    access_indices,
+    apply,
+    attrs,
+    defining_op,
+    dtypes,
+    edit,
+    is_loop,
+    step,
+    walk,
+)
 from tir_mlir.dialect.ir.op_traits import ACCESSES, AFFINE_LOAD, AFFINE_STORE, WRITING, accessed
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs

@@ -11,28 +11,31 @@ from mlir import ir
 from tir_mlir import ptx
 from tir_mlir.dialect.ir import clone_module, entered, funcs, held_module
 from tir_mlir.gpu_build import limits_of
-from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
+from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedCall, Scalar
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import CUDA
 
 
-def device_of(program: Any, chip: str = "sm_80") -> tuple[ir.Module, str]:
-    """The host functions of a schedule or program, and the PTX of its kernels."""
+def device_of(program: Any, chip: str = "sm_80", follow: Follow | None = None) -> tuple[ir.Module, str]:
+    """The host functions of a schedule or program, and the PTX of its kernels. `follow(name, module)` is called after
+    each pass."""
     target = CUDA(chip)
     with entered():
         module = held_module(program)
         assert module is not None
         device = clone_module(module)
-        lower_to_device(device, limits_of(target))
+        lower_to_device(device, limits_of(target), follow=follow)
         return device, PtxCode(device, lower_to_nvvm(device), target, Timing().clock).ptx
 
 
-def on_machine(program: Any, arrays: Sequence[Any], chip: str = "sm_80") -> list[ptx.Report]:
+def on_machine(
+    program: Any, arrays: Sequence[Any], chip: str = "sm_80", follow: Follow | None = None
+) -> list[ptx.Report]:
     """Build a program with one function for a GPU and run its launches on the machine. `arrays`: its arguments; arrays
     are changed in place. Returns the report of each kernel."""
-    device, text = device_of(program, chip)
+    device, text = device_of(program, chip, follow)
     with entered():
         (func,) = funcs(device)
         call = HostProgram(func.op).prepare([a.shape if isinstance(a, np.ndarray) else a for a in arrays])

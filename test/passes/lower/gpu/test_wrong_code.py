@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from fuzzing.kernels.faults import survivors
 from fuzzing.kernels.machine import device_of, on_machine
 from tir_mlir import Schedule
 from tir_mlir.errors import LoweringError, NotProvable
@@ -315,6 +316,18 @@ def _running(a: np.ndarray) -> np.ndarray:
     return s.astype(np.float32)
 
 
+def arrays_of(kernel: Kernel) -> list[np.ndarray]:
+    """Arguments of a kernel, the same every time."""
+    rng = np.random.default_rng(0)
+    arrays = []
+    for part in kernel.buffers.split():
+        name, shape = part.split(":")
+        sizes = tuple(map(int, shape.split(",")))
+        values = rng.permutation(64) if name == "I" else rng.integers(-9, 10, sizes)
+        arrays.append(values.astype(np.int32 if name == "I" else np.float32))
+    return arrays
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=[k.name.replace(" ", "-") for k in KERNELS])
 def test_right_or_refused(kernel):
     sch = Schedule(parse(text_of(kernel)))
@@ -323,15 +336,20 @@ def test_right_or_refused(kernel):
             device_of(sch)
         assert kernel.reference in str(caught.value)
         return
-    rng = np.random.default_rng(0)
-    arrays = []
-    for part in kernel.buffers.split():
-        name, shape = part.split(":")
-        sizes = tuple(map(int, shape.split(",")))
-        values = rng.permutation(64) if name == "I" else rng.integers(-9, 10, sizes)
-        arrays.append(values.astype(np.int32 if name == "I" else np.float32))
+    arrays = arrays_of(kernel)
     wanted = kernel.reference(*(a.copy() for a in arrays))
     reports = on_machine(sch, arrays)
     assert np.array_equal(arrays[-1], wanted)
     if kernel.barriers is not None:
         assert sum(report.barriers for report in reports) == kernel.barriers
+
+
+RIGHT = [kernel for kernel in KERNELS if not isinstance(kernel.reference, str)]
+
+
+@pytest.mark.few(8)
+@pytest.mark.parametrize("kernel", RIGHT, ids=[k.name.replace(" ", "-") for k in RIGHT])
+def test_each_barrier_and_each_guard_is_needed(kernel):
+    """Without one, the machine or a proof reports a fault, or the result is wrong."""
+    wanted = kernel.reference(*arrays_of(kernel))
+    assert survivors(Schedule(parse(text_of(kernel))), lambda: arrays_of(kernel), wanted) == []
