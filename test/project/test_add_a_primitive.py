@@ -80,7 +80,7 @@ def copy(tmp_path_factory) -> Path:
     """The sources with the primitive of the page, where `make manual` was run."""
     copy = tmp_path_factory.mktemp("copy")
     for name in ("dialect", "passes", "tir_mlir", "tools", "docs", "test"):
-        shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copy / name, symlinks=True)  # with the compiled modules
     for name in ("pyproject.toml", "Makefile"):
         shutil.copy(ROOT / name, copy / name)
     (source,) = re.findall(r"```python\n(.*?@primitive.*?)```", PAGE.read_text(), re.DOTALL)

@@ -43,7 +43,7 @@ def checkout(tmp_path_factory):
     """A copy of this checkout where each link is a file with its target, as git writes it."""
     copy = tmp_path_factory.mktemp("checkout")
     for name in ("tir_mlir", "dialect", "passes", "test", "tools"):
-        shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copy / name, symlinks=True)  # with the compiled modules
     for path in [path for path in copy.rglob("*") if path.is_symlink()]:
         target = os.readlink(path)
         path.unlink()

@@ -82,10 +82,10 @@ def test_a_function_without_a_reference_keeps_the_library_s_schedule(lab, tmp_pa
 
 
 def test_named_sizes_are_measured_at_those_of_the_inputs(lab, tmp_path):
-    best = tune.tune_model(two_functions("n", 8), trials=2, sizes={"n": 5}, work_dir=tmp_path, threads=1)
+    best = tune.tune_model(two_functions("n", 8), trials=2, sizes={"n": 5}, work_dir=tmp_path, threads=1, builders=1)
     assert [o.shape for o in best.model(*[np.zeros((7, 8), np.float32)] * 3)] == [(7, 8)] * 3
     with pytest.raises(TuneError, match=r"and n has none; fix: inputs=\[...\], or sizes=\{'n': ...\}"):
-        tune.tune_model(two_functions("n", 8), trials=2, threads=1)
+        tune.tune_model(two_functions("n", 8), trials=2, threads=1, builders=1)
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_named_sizes_are_measured_at_those_of_the_inputs(lab, tmp_path):
 )
 def test_what_cannot_be_tuned_is_refused(lab, given, options, message):
     with pytest.raises(TuneError, match=message):
-        tune.tune_model(given, trials=2, threads=1, **options)
+        tune.tune_model(given, trials=2, threads=1, builders=1, **options)
 
 
 def test_a_record_that_no_longer_applies_is_named(lab, tmp_path):
-    best = tune.tune_model(two_functions(), trials=2, work_dir=tmp_path, threads=1)
+    best = tune.tune_model(two_functions(), trials=2, work_dir=tmp_path, threads=1, builders=1)
     name = best.searched[0].name
     for path in tmp_path.glob("records/*/*/*.json"):
         path.write_text(path.read_text().replace("memref<", "tensor<"))

@@ -48,7 +48,7 @@ def work_dir(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def best(work_dir):
-    return tune.tune(Product, trials=8, work_dir=work_dir, space=product, seed=1, threads=1)
+    return tune.tune(Product, trials=8, work_dir=work_dir, space=product, seed=1, threads=1, builders=1)
 
 
 def test_all_trials_are_told(best):
