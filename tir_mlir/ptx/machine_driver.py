@@ -41,6 +41,9 @@ class MachineDriver:
         self._process = OneProcess()
         self.reports: list[Report] = []
 
+    def check(self) -> None:
+        self._process.check()
+
     def devices(self) -> Sequence[Device]:
         return self._devices
 

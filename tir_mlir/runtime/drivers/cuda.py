@@ -149,6 +149,9 @@ class Cuda:
         self._check(self._library.cuDeviceGetAttribute(byref(value), attribute, device), "cuDeviceGetAttribute")
         return value.value
 
+    def check(self) -> None:
+        self._process.check()
+
     def devices(self) -> Sequence[Device]:
         return self._devices
 

@@ -86,6 +86,10 @@ class Driver(Protocol):
         """Whether kernels run on the machine in NumPy: no time that it takes says anything about a GPU."""
         ...
 
+    def check(self) -> None:
+        """Raise ForkError in a process that was forked after the driver was initialized."""
+        ...
+
     def devices(self) -> Sequence[Device]:
         """The GPUs."""
         ...

@@ -123,6 +123,7 @@ class DeviceFunction:
     @contextmanager
     def _inside(self, driver: Driver, args: Sequence[Any]) -> Iterator[tuple[_Call, Packed, bool]]:
         """A call with these arguments, checked, and whether some are copied: they are on the device in this context."""
+        driver.check()  # before locks, which another thread may have held when the process was forked
         refuse_count(self.signature, len(args))
         device, stream, is_copied = self._packer.device(driver, args)
         arrays, owners = self._packer.in_place(args, stream)
