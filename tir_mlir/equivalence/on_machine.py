@@ -28,7 +28,7 @@ from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.call.signature import BufferParam, ScalarParam
 from tir_mlir.target import CUDA, named
 
-FULL_WORK, TRIED_WORK = 1 << 22, 1 << 26
+FULL_WORK, TRIED_WORK = 1 << 23, 1 << 27
 """As for the check over the field, see `verify_schedule`: a machine in NumPy takes longer."""
 _TOLERANCES = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e-6}
 """Of approximate results, relative to the largest element: a GPU's `exp` and a CPU's differ by a few bits."""

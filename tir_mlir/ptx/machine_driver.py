@@ -77,6 +77,7 @@ class MachineDriver:
         unwritten = [n for n, start in enumerate(starts) if start in self._unwritten]
         grid = (1, 1, 1) if self._one_block else launch.grid
         report = run_kernel(module, launch.kernel, grid, launch.block, args, launch.shared_bytes, unwritten=unwritten)
+        report.grid = launch.grid
         self._unwritten.difference_update(starts)
         self.reports.append(report)
 

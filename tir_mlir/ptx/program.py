@@ -43,12 +43,14 @@ class KernelFacts:
 
 @dataclass
 class ProgramReport:
-    """A run of a function on the machine: the report of each launch, in order; the code of its kernels; seconds."""
+    """A run of a function on the machine: the report of each launch, in order; the code of its kernels; seconds;
+    whether only the first block of each launch ran."""
 
     name: str
     launches: list[Report]
     code: KernelCode
     seconds: float = 0.0
+    one_block: bool = False
 
     @cached_property
     def kernels(self) -> dict[str, KernelFacts]:
@@ -90,10 +92,8 @@ class ProgramReport:
     def __str__(self) -> str:
         if not self.launches:
             return f"{self.name}: no kernel was started"
-        return "\n\n".join(f"{report}\n{self._facts(report.kernel)}".rstrip() for report in self.launches)
-
-    def _facts(self, kernel: str) -> str:
-        return f"\nneeds {self.kernels[kernel]}"
+        head = "the first block of each launch\n\n" if self.one_block else ""
+        return head + "\n\n".join(f"{report}\n\nneeds {self.kernels[report.kernel]}" for report in self.launches)
 
     __repr__ = __str__
 
@@ -106,7 +106,7 @@ def run(function: DeviceFunction, args: Sequence[Any], one_block: bool = False) 
     start = time.perf_counter()
     driver = MachineDriver(chip=function.code.code.chip, one_block=one_block)
     function.run(driver, args)
-    return ProgramReport(function.name, driver.reports, function.code.code, time.perf_counter() - start)
+    return ProgramReport(function.name, driver.reports, function.code.code, time.perf_counter() - start, one_block)
 
 
 def facts(text: str, chip: str, kernels: set[str]) -> dict[str, KernelFacts]:
