@@ -88,7 +88,7 @@ def to_dynamic(allocs: Sequence[ir.Operation], offsets: Sequence[int], start: ir
                     "arith.constant", [index], [], {"value": ir.IntegerAttr.get(index, offset)}
                 ).results[0]
                 type_ = device_type(op.results[0].type)
-                view = ir.Operation.create("memref.view", [type_], [room, place], _named(op))
+                view = ir.Operation.create("memref.view", [type_], [room, place], named(op))
             op.results[0].replace_all_uses_with(view.results[0])
             op.erase()
 
@@ -103,7 +103,7 @@ def to_arguments(allocs: Sequence[ir.Operation], arguments: Sequence[ir.Value]) 
 def to_stack(allocs: Sequence[ir.Operation], start: ir.InsertionPoint) -> None:
     """Local buffers are allocated at the start of the kernel: a loop would allocate in each iteration."""
     for op in allocs:
-        facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT), **_named(op)}
+        facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT), **named(op)}
         facts["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([0, 0])
         with start, op.location:
             buffer = ir.Operation.create("memref.alloca", [device_type(op.results[0].type)], [], facts)
@@ -111,5 +111,5 @@ def to_stack(allocs: Sequence[ir.Operation], start: ir.InsertionPoint) -> None:
         op.erase()
 
 
-def _named(op: ir.Operation) -> dict[str, ir.Attribute]:
+def named(op: ir.Operation) -> dict[str, ir.Attribute]:
     return {attrs.NAME: op.attributes[attrs.NAME]} if attrs.NAME in op.attributes else {}

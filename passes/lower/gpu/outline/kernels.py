@@ -205,7 +205,8 @@ class _Kernel:
         types = [device(pointer_type(v.type)) if isinstance(v.type, ir.MemRefType) else v.type for v in captured]
         attributions = [] if self.is_dynamic else [device(op.results[0].type) for op in self.shared]
         i64 = ir.IntegerType.get_signless(64)
-        align = ir.DictAttr.get({"llvm.align": ir.IntegerAttr.get(i64, kernel_memory.ALIGNMENT)})
+        align = {"llvm.align": ir.IntegerAttr.get(i64, kernel_memory.ALIGNMENT)}
+        notes = [ir.DictAttr.get({**align, **kernel_memory.named(op)}) for op in self.shared[: len(attributions)]]
         facts = {
             "sym_name": ir.StringAttr.get(self.name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
@@ -213,7 +214,7 @@ class _Kernel:
             "gpu.kernel": ir.UnitAttr.get(),
             "known_block_size": ir.DenseI32ArrayAttr.get(self.block),
             "workgroup_attributions": ir.IntegerAttr.get(i64, len(attributions)),
-            "workgroup_attrib_attrs": ir.ArrayAttr.get([align] * len(attributions)),
+            "workgroup_attrib_attrs": ir.ArrayAttr.get(notes),
         }
         with ir.InsertionPoint(holder), self.nest.location:
             kernel = ir.Operation.create("gpu.func", attributes=facts, regions=1)

@@ -1,0 +1,454 @@
+"""Print the kernels of a device module as C: loops as loops, names from the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import attrs, bits, over_dims, read_map, to_name, walk
+from tir_mlir.dialect.ir.op_traits import LOADS, VIEWS, is_pure
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.runtime.gpu.source.buffers import Number, Place, plus, text_of, times, view_of
+from tir_mlir.runtime.gpu.source.dialects import CUDA_C, HELPERS, Dialect
+from tir_mlir.runtime.gpu.source.scalars import Scalars
+from tir_mlir.runtime.gpu.source.texts import AND, UNARY, AffineText, Range, Text, call
+
+_AXES = "xyz"
+_RESERVED = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto half if inline int long "
+    "register return short signed sizeof static struct switch typedef union unsigned void volatile while bool kernel "
+    "global local constant private min max exp log sqrt y0 y1 j0 j1 gamma".split()
+)
+
+
+def source_of(device: ir.Module, dialect: Dialect = CUDA_C) -> str:
+    """The text of all kernels of a module of `lower_to_device`. Raises BuildError for what C has nothing for."""
+    unit = _Unit(dialect)
+    kernels = [op for op in walk.ops(device.operation) if op.name == "gpu.func"]
+    texts = [_Kernel(op, unit).text() for op in kernels]
+    return "\n\n".join([*unit.head(), *texts]) + "\n"
+
+
+class _Unit:
+    """What the kernels of a text share: headers, helper functions, structs for vectors."""
+
+    def __init__(self, dialect: Dialect):
+        self.dialect = dialect
+        self._headers: dict[str, None] = {}
+        self._helpers: dict[str, None] = {}
+        self._structs: dict[str, None] = {}
+
+    def helper(self, name: str) -> str:
+        self._helpers[name] = None
+        return name
+
+    def type(self, type_: ir.Type) -> str:
+        """The type of an element or vector."""
+        if isinstance(type_, ir.VectorType):
+            element, count = str(type_.element_type), type_.shape[0]
+            self.type(type_.element_type)
+            if not self.dialect.has_vector(element, count):
+                size = count * bits(to_name(type_.element_type)) // 8
+                self._structs[self.dialect.struct(element, count, size)] = None
+            return self.dialect.vector(element, count)
+        name = str(type_)
+        if name in self.dialect.headers:
+            self._headers[self.dialect.headers[name]] = None
+        return self.dialect.type(name)
+
+    def head(self) -> list[str]:
+        words = {"inline": self.dialect.inline, "long": self.dialect.index64}
+        helpers = [HELPERS[name].format(**words) if "{inline}" in HELPERS[name] else HELPERS[name] for name in HELPERS
+                   if name in self._helpers]  # fmt: skip
+        return [part for part in ("\n".join(self._headers), *self._structs, *helpers) if part]
+
+
+class _Kernel:
+    """The text of one kernel."""
+
+    def __init__(self, op: ir.Operation, unit: _Unit):
+        self._op, self._unit, self._dialect = op, unit, unit.dialect
+        self._body = op.regions[0].blocks[0]
+        memrefs = [v.type for o in walk.ops(op) for v in (*o.operands, *o.results) if isinstance(v.type, ir.MemRefType)]
+        is_small = all(ir.MemRefType(t).has_static_shape and _elements(t) < 2**31 for t in memrefs)
+        self._index = "int" if is_small else self._dialect.index64
+        self._scalars = Scalars(self._dialect, self._index, unit.helper)
+        self._values: dict[ir.Value, Text] = {}
+        self._places: dict[ir.Value, Place] = {}
+        self._ranges: dict[ir.Value, Range] = {}
+        self._inlined_loads: set[ir.Value] = set()
+        self._names: set[str] = set()
+        self._lines: list[str] = []
+        self._count = 0
+        self._written = self._written_roots()
+
+    def text(self) -> str:
+        name = attrs.get(self._op, "sym_name")
+        block = list(attrs.get(self._op, "known_block_size"))
+        shared = attrs.get(self._op, "workgroup_attributions", 0)
+        arguments = list(self._body.arguments)
+        count = len(arguments) - shared
+        facts = attrs.get(self._op, "arg_attrs", [{}] * count)
+        parameters = [self._parameter(a, f) for a, f in zip(arguments[:count], facts, strict=False)]
+        notes = attrs.get(self._op, "workgroup_attrib_attrs", [{}] * shared)
+        for number, (argument, note) in enumerate(zip(arguments[count:], notes, strict=True)):
+            self._shared(argument, note, number)
+        self._block(self._body, 1, block)
+        return "\n".join([self._dialect.kernel(name, parameters, block), *self._lines, "}"])
+
+    # --- names ---
+
+    def _name(self, wish: str) -> str:
+        """A new name, like the one asked for."""
+        plain = re.sub(r"\W", "_", wish) or "v"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        name, number = plain, 0
+        while name in self._names or name in _RESERVED or name in self._dialect.types.values():
+            number += 1
+            name = f"{plain}_{number}"
+        self._names.add(name)
+        return name
+
+    def _written_roots(self) -> set[ir.Value]:
+        """The buffers that the kernel writes."""
+        written = set()
+        for op in walk.ops(self._op):
+            if not _only_computes(op) and op.name not in VIEWS:
+                for value in op.operands:
+                    while not isinstance(value.owner, ir.Block) and value.owner.name in VIEWS:
+                        value = value.owner.operands[0]
+                    written.add(value)
+        return written
+
+    def _parameter(self, argument: ir.Value, fact: dict) -> str:
+        if not isinstance(argument.type, ir.MemRefType):
+            is_index = isinstance(argument.type, ir.IndexType)
+            name = self._name(fact.get(attrs.NAME, "n"))
+            self._values[argument] = Text(name)
+            self._ranges[argument] = (0, None) if is_index else (None, None)
+            return f"const {self._dialect.index64 if is_index else self._unit.type(argument.type)} {name}"
+        type_ = ir.MemRefType(argument.type)
+        name = self._name(fact.get(attrs.NAME, "A"))
+        self._places[argument] = Place.of_type(name, type_)
+        const = "" if argument in self._written else "const "
+        restrict = self._dialect.restrict if "llvm.noalias" in fact else ""
+        return f"{self._dialect.pointers['global']}{const}{self._unit.type(type_.element_type)} *{restrict}{name}"
+
+    def _shared(self, argument: ir.Value, note: dict, number: int) -> None:
+        type_ = ir.MemRefType(argument.type)
+        name = self._name(note.get(attrs.NAME, f"shared_{number}"))
+        self._unit.type(type_.element_type)
+        self._lines.append(
+            "  " + self._dialect.shared(str(type_.element_type), name, _elements(type_), note.get("llvm.align", 16))
+        )
+        self._places[argument] = Place.of_type(name, type_)
+
+    # --- statements ---
+
+    def _line(self, depth: int, text: str) -> None:
+        self._lines.append("  " * depth + text)
+
+    def _block(self, body: ir.Block, depth: int, block: Sequence[int] = (), targets: Sequence[str] = ()) -> None:
+        """Print the ops of a body. targets: the variables that its yield sets."""
+        for view in body.operations:
+            op = view.operation
+            if op.name in ("affine.yield", "scf.yield"):
+                self._yield(op, depth, targets)
+            elif op.name in ("gpu.thread_id", "gpu.block_id"):
+                self._axis(op, depth, block)
+            elif op.name in ("affine.for", "scf.for"):
+                self._loop(op, depth)
+            elif op.name in ("affine.if", "scf.if"):
+                self._if(op, depth)
+            elif op.name == "gpu.barrier":
+                self._line(depth, self._dialect.barrier)
+            elif op.name != "gpu.return":
+                self._statement(op, depth)
+
+    def _axis(self, op: ir.Operation, depth: int, block: Sequence[int]) -> None:
+        axis = str(op.attributes["dimension"]).split()[-1].strip(">")
+        kind, number = op.name.removeprefix("gpu.").removesuffix("_id"), _AXES.index(axis)
+        name = self._name(f"{kind}_{axis}")
+        self._line(depth, f"const {self._index} {name} = {self._dialect.ids[kind].format(axis=axis, number=number)};")
+        self._values[op.results[0]] = Text(name)
+        self._ranges[op.results[0]] = (0, block[number] - 1 if kind == "thread" else None)
+
+    def _yield(self, op: ir.Operation, depth: int, targets: Sequence[str]) -> None:
+        values = [self._value(v).text for v in op.operands]
+        if len(values) > 1:  # one may be read by the next
+            names = [self._name("next") for _ in values]
+            for name, value, operand in zip(names, values, op.operands, strict=True):
+                self._line(depth, f"const {self._type(operand.type)} {name} = {value};")
+            values = names
+        for target, value in zip(targets, values, strict=True):
+            self._line(depth, f"{target} = {value};")
+
+    def _type(self, type_: ir.Type) -> str:
+        return self._index if isinstance(type_, ir.IndexType) else self._unit.type(type_)
+
+    def _loop(self, op: ir.Operation, depth: int) -> None:
+        body = op.regions[0].blocks[0]
+        variable, *carried = list(body.arguments)
+        name = self._name(attrs.get(op, attrs.LOOP, "i"))
+        if op.name == "affine.for":
+            low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
+            operands = list(op.operands)
+            lows, highs = operands[: low.n_inputs], operands[low.n_inputs : low.n_inputs + high.n_inputs]
+            start, end = self._mapped(low, lows, "max"), self._mapped(high, highs, "min")
+            step = ir.IntegerAttr(op.attributes["step"]).value
+            first = [intervals.of_expr(e, self._known(lows))[0] for e in over_dims(low)]
+            last = [intervals.of_expr(e, self._known(highs))[1] for e in over_dims(high)]
+            ends = [n for n in last if n is not None]
+            self._ranges[variable] = (None if None in first else max(first), min(ends) - 1 if ends else None)  # type: ignore[type-var]
+            inits = operands[low.n_inputs + high.n_inputs :]
+        else:
+            start, end, by = (self._value(v) for v in list(op.operands)[:3])
+            step, inits = by.text, list(op.operands)[3:]
+        results = self._variables(op.results, carried, inits, depth)
+        advance = f"++{name}" if step in (1, "1") else f"{name} += {step}"
+        self._line(depth, f"for ({self._index} {name} = {start.text}; {name} < {end.at(UNARY - 5)}; {advance}) {{")
+        self._values[variable] = Text(name)
+        self._block(body, depth + 1, targets=results)
+        self._line(depth, "}")
+        self._names.discard(name)  # the next loop may have it again
+
+    def _variables(
+        self, results: Sequence[ir.Value], carried: Sequence[ir.Value], inits: Sequence[ir.Value], depth: int
+    ) -> list[str]:
+        """Declare a variable for each value that a loop carries."""
+        names = []
+        for result, inner, init in zip(results, carried, inits, strict=True):
+            names.append(self._name("carried"))
+            self._line(depth, f"{self._type(result.type)} {names[-1]} = {self._value(init).text};")
+            self._values[result] = self._values[inner] = Text(names[-1])
+        return names
+
+    def _if(self, op: ir.Operation, depth: int) -> None:
+        names = []
+        for result in op.results:
+            names.append(self._name("chosen"))
+            self._line(depth, f"{self._type(result.type)} {names[-1]};")
+            self._values[result] = Text(names[-1])
+        self._line(depth, f"if ({self._condition(op).text}) {{")
+        self._block(op.regions[0].blocks[0], depth + 1, targets=names)
+        if len(op.regions[1].blocks) and len(op.regions[1].blocks[0].operations) > (0 if op.results else 1):
+            self._line(depth, "} else {")
+            self._block(op.regions[1].blocks[0], depth + 1, targets=names)
+        self._line(depth, "}")
+
+    def _condition(self, op: ir.Operation) -> Text:
+        if op.name == "scf.if":
+            return self._value(op.operands[0])
+        parts = []
+        for condition in walk.constraints(op):
+            index = condition.index
+            affine = self._affine(index.values)
+            parts.append(affine.condition(index.expr, condition.is_eq))
+        if len(parts) == 1:
+            return parts[0]
+        return Text(" && ".join(p.at(AND + 1) for p in parts), AND)
+
+    # --- values ---
+
+    def _value(self, value: ir.Value) -> Text:
+        return self._values[value]
+
+    def _known(self, values: Sequence[ir.Value]) -> list[Range]:
+        return [self._ranges.get(v, (None, None)) for v in values]
+
+    def _affine(self, values: Sequence[ir.Value]) -> AffineText:
+        return AffineText([self._value(v) for v in values], self._known(values), self._unit.helper)
+
+    def _mapped(self, map_: ir.AffineMap, operands: Sequence[ir.Value], joint: str) -> Text:
+        """The maximum or minimum of the results of a map."""
+        affine = self._affine(operands)
+        results = [affine.of(e) for e in over_dims(map_)]
+        text = results[0]
+        for other in results[1:]:
+            text = call(joint, *(Text(f"({self._index}){r.at(UNARY)}") for r in (text, other)))
+        return text
+
+    def _statement(self, op: ir.Operation, depth: int) -> None:
+        name = op.name
+        if name == "memref.alloca":
+            self._local(op, depth)
+        elif name == "gpu.dynamic_shared_memory":
+            self._dynamic(op)
+        elif name == "memref.view":
+            self._in_dynamic(op, depth)
+        elif name in VIEWS:
+            self._places[op.results[0]] = view_of(op, self._places[op.operands[0]], self._value)
+        elif name in ("affine.store", "memref.store", "vector.store"):
+            self._store(op, depth)
+        elif len(op.results) and any(True for r in op.results for _ in r.uses):
+            self._compute(op, depth)
+        elif not _only_computes(op) and name not in ("memref.assume_alignment", "gpu.shuffle"):
+            raise BuildError(f"{self._dialect.name} of {name} is not supported; lib.assembly is the code")
+
+    def _local(self, op: ir.Operation, depth: int) -> None:
+        type_ = ir.MemRefType(op.results[0].type)
+        name = self._name(attrs.get(op, attrs.NAME, "own"))
+        align = f" __attribute__((aligned({attrs.get(op, 'alignment', 4)})))" if self._dialect is not CUDA_C else ""
+        word = f"__align__({attrs.get(op, 'alignment', 4)}) " if self._dialect is CUDA_C else ""
+        self._line(depth, f"{word}{self._unit.type(type_.element_type)} {name}[{_elements(type_)}]{align};")
+        self._places[op.results[0]] = Place.of_type(name, type_)
+
+    def _dynamic(self, op: ir.Operation) -> None:
+        if self._dialect is not CUDA_C:
+            raise BuildError("OpenCL C declares its shared memory; fix: build for OPENCL")
+        name = self._name("dynamic_shared")
+        self._line(1, f"extern __shared__ __align__(16) unsigned char {name}[];")
+        self._places[op.results[0]] = Place(name, 0, (), (1,), "shared", "i8")
+
+    def _in_dynamic(self, op: ir.Operation, depth: int) -> None:
+        type_ = ir.MemRefType(op.results[0].type)
+        name, element = self._name(attrs.get(op, attrs.NAME, "shared")), self._unit.type(type_.element_type)
+        source = self._places[op.operands[0]].name
+        start = self._value(op.operands[1])
+        self._line(depth, f"{element} *const {name} = ({element} *)({source} + {start.text});")
+        self._places[op.results[0]] = Place.of_type(name, type_)
+
+    def _store(self, op: ir.Operation, depth: int) -> None:
+        target, value = self._element(op, 1), self._value(op.operands[0])
+        self._line(depth, f"{target} = {value.text};")
+
+    def _element(self, op: ir.Operation, position: int) -> str:
+        """The element, or vector, of an access whose buffer is operand number `position`."""
+        place = self._places[op.operands[position]]
+        indices = list(op.operands)[position + 1 :]
+        offset: Number = place.offset
+        if op.name.startswith("affine."):
+            parts = read_map(attrs.affine_map(op, "map"), indices)
+            offset = plus(offset, self._linear(parts, place)) if parts else offset
+        else:
+            for index, stride in zip(indices, place.strides, strict=True):
+                offset = plus(offset, times(self._value(index), stride))
+        vector = op.results[0].type if len(op.results) else op.operands[0].type
+        element = f"{place.name}[{text_of(offset).text}]"
+        if not isinstance(vector, ir.VectorType):
+            return element
+        space = self._dialect.pointers[place.space]
+        const = "const " if len(op.results) else ""
+        return f"*({const}{space}{self._unit.type(vector)} *)&{element}"
+
+    def _linear(self, indices: Sequence, place: Place) -> Number:
+        """The offset of an element at affine indices, as one expression where the strides are constant."""
+        if all(isinstance(s, int) for s in place.strides):
+            total = sum((i * s for i, s in zip(indices, place.strides, strict=True)), start=indices[0] * 0)
+            total = total.simplified()
+            return self._affine(total.values).of(total.expr)
+        result: Number = 0
+        for index, stride in zip(indices, place.strides, strict=True):
+            result = plus(result, times(self._affine(index.values).of(index.expr), stride))
+        return result
+
+    def _compute(self, op: ir.Operation, depth: int) -> None:
+        """Name the result of an op, or keep its expression for its only use."""
+        if op.name == "gpu.shuffle":
+            value, offset, width = (self._value(v).text for v in op.operands)
+            self._declare(op.results[0], Text(self._dialect.shuffle(value, offset, width)), depth)
+            return
+        text, result = self._expression(op), op.results[0]
+        if op.name == "affine.apply":
+            index = read_map(attrs.affine_map(op, "map"), list(op.operands))[0]
+            self._ranges[result] = intervals.of_expr(index.expr, self._known(index.values))
+        is_load = op.name in LOADS or any(v in self._inlined_loads for v in op.operands)
+        if op.name == "arith.constant" or self._is_inlined(op, is_load):
+            self._values[result] = text
+            if is_load:
+                self._inlined_loads.add(result)
+        else:
+            self._declare(result, text, depth)
+
+    def _declare(self, value: ir.Value, text: Text, depth: int) -> None:
+        name = self._name(f"v{self._count}")
+        self._count += 1
+        self._line(depth, f"const {self._type(value.type)} {name} = {text.text};")
+        self._values[value] = Text(name)
+
+    def _is_inlined(self, op: ir.Operation, is_load: bool) -> bool:
+        """Whether an expression is only used once, in the same body, and before memory changes."""
+        uses = list(op.results[0].uses)
+        if len(uses) != 1 or uses[0].owner.operation.block != op.block:
+            return False
+        user = uses[0].owner.operation
+        if user.name in ("vector.extract", "gpu.shuffle") or isinstance(op.results[0].type, ir.VectorType):
+            return user.name == "vector.store" and not is_load
+        if not is_load:
+            return True
+        listed = list(op.block.operations)
+        between = listed[listed.index(op) + 1 : listed.index(user)]
+        return all(_only_computes(o.operation) and not len(o.operation.regions) for o in between)
+
+    def _expression(self, op: ir.Operation) -> Text:
+        name = op.name
+        if name == "affine.apply":
+            return self._mapped(attrs.affine_map(op, "map"), list(op.operands), "max")
+        if name in ("affine.min", "affine.max"):
+            return self._mapped(attrs.affine_map(op, "map"), list(op.operands), name.split(".")[1])
+        if name in ("affine.load", "memref.load", "vector.load"):
+            element = self._element(op, 0)
+            return Text(element, UNARY if element[0] == "*" else 15)
+        if name == "memref.dim":
+            number = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
+            return text_of(self._places[op.operands[0]].sizes[number])
+        if name.startswith("vector."):
+            return self._vector(op)
+        if isinstance(op.results[0].type, ir.VectorType):
+            return self._lanes(op)
+        self._type(op.results[0].type)
+        return self._scalars.of(op, [self._value(v) for v in op.operands])
+
+    # --- vectors ---
+
+    def _vector(self, op: ir.Operation) -> Text:
+        type_ = op.results[0].type
+        if op.name == "vector.extract" and not isinstance(type_, ir.VectorType) and len(op.operands) == 1:
+            return self._lane(op.operands[0], attrs.integers(op, "static_position")[0])
+        if op.name in ("vector.from_elements", "vector.broadcast", "vector.splat") and _is_plain(type_):
+            parts = list(op.operands) if op.name == "vector.from_elements" else [op.operands[0]] * type_.shape[0]
+            return self._made(type_, [self._value(v).text for v in parts])
+        if op.name == "vector.insert" and len(op.operands) == 2 and _is_plain(type_):
+            place = attrs.integers(op, "static_position")[0]
+            lanes = [self._lane(op.operands[1], n).text for n in range(type_.shape[0])]
+            lanes[place] = self._value(op.operands[0]).text
+            return self._made(type_, lanes)
+        raise BuildError(f"{self._dialect.name} of {op.name} is not supported; lib.assembly is the code")
+
+    def _lane(self, value: ir.Value, number: int) -> Text:
+        type_ = ir.VectorType(value.type)
+        component = self._dialect.component(str(type_.element_type), type_.shape[0], number)
+        return Text(self._value(value).at(15) + component)
+
+    def _made(self, type_: ir.Type, parts: Sequence[str]) -> Text:
+        vector = ir.VectorType(type_)
+        self._unit.type(vector)
+        return Text(self._dialect.made(str(vector.element_type), parts))
+
+    def _lanes(self, op: ir.Operation) -> Text:
+        """An operation on vectors, lane by lane."""
+        type_ = ir.VectorType(op.results[0].type)
+        if op.name == "arith.constant":
+            value = ir.DenseElementsAttr(op.attributes["value"])
+            numbers = [value.get_splat_value().value] * type_.shape[0] if value.is_splat else list(value)  # type: ignore[attr-defined]
+            return self._made(type_, [self._scalars.literal(n, type_.element_type).text for n in numbers])
+        raise BuildError(f"{self._dialect.name} of {op.name} on vectors is not supported; lib.assembly is the code")
+
+
+def _only_computes(op: ir.Operation) -> bool:
+    """Whether an op at most reads memory."""
+    return is_pure(op) or (op.name.startswith("vector.") and op.name != "vector.store")
+
+
+def _is_plain(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.VectorType) and type_.rank == 1
+
+
+def _elements(type_: ir.Type) -> int:
+    total = 1
+    for size in ir.MemRefType(type_).shape:
+        total *= size
+    return total

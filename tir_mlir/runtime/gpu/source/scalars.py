@@ -1,0 +1,232 @@
+"""Scalar operations as expressions of C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import attrs
+from tir_mlir.runtime.gpu.source.dialects import Dialect
+from tir_mlir.runtime.gpu.source.texts import (
+    ADD,
+    AND,
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
+    CHOICE,
+    COMPARE,
+    EQUAL,
+    MUL,
+    OR,
+    SHIFT,
+    UNARY,
+    Text,
+    binary,
+    call,
+    cast,
+)
+
+_FLOAT = {
+    "arith.addf": ("+", ADD), "arith.subf": ("-", ADD), "arith.mulf": ("*", MUL), "arith.divf": ("/", MUL),
+}  # fmt: skip
+_INTEGER = {
+    "arith.addi": ("+", ADD), "arith.subi": ("-", ADD), "arith.muli": ("*", MUL), "arith.divsi": ("/", MUL),
+    "arith.remsi": ("%", MUL), "arith.andi": ("&", BIT_AND), "arith.ori": ("|", BIT_OR), "arith.xori": ("^", BIT_XOR),
+    "arith.shli": ("<<", SHIFT), "arith.shrsi": (">>", SHIFT),
+}  # fmt: skip
+_UNSIGNED = {"arith.divui": ("/", MUL), "arith.remui": ("%", MUL), "arith.shrui": (">>", SHIFT)}
+_WRAPS = {"arith.addi", "arith.subi", "arith.muli", "arith.shli"}
+_HELPERS = {
+    "arith.maximumf": "maximum", "arith.minimumf": "minimum", "arith.floordivsi": "floor_div",
+}  # fmt: skip
+_EXTREMA = {
+    "arith.maxsi": "max", "arith.minsi": "min", "arith.maxui": "max", "arith.minui": "min",
+}  # fmt: skip
+_FUNCTIONS = {
+    **{f"math.{name}": name for name in (
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf",
+        "erfc", "exp", "exp2", "expm1", "floor", "fma", "log", "log10", "log1p", "log2", "round", "rsqrt", "sin",
+        "sinh", "sqrt", "tan", "tanh", "trunc",
+    )},
+    "math.absf": "fabs", "math.powf": "pow", "math.roundeven": "rint", "arith.remf": "fmod", "arith.maxnumf": "fmax",
+    "arith.minnumf": "fmin",
+}  # fmt: skip
+_COUNTS = {"math.ctlz": "clz", "math.ctpop": "popcount"}
+_FLOAT_ORDER = {"eq": "==", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+_FLOAT_PREDICATES = (
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
+)  # fmt: skip
+_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_OPPOSITE = {"gt": "<=", "ge": "<", "lt": ">=", "le": ">"}
+
+
+class Scalars:
+    """The expression of an op over those of its operands."""
+
+    def __init__(self, dialect: Dialect, index: str, needs: Callable[[str], str]):
+        self._dialect, self._index, self._needs = dialect, index, needs
+
+    def type(self, type_: ir.Type) -> str:
+        return self._index if isinstance(type_, ir.IndexType) else self._dialect.type(str(type_))
+
+    def of(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        """Raises BuildError for an op that C has nothing for."""
+        name, type_ = op.name, op.results[0].type
+        if name in _FLOAT:
+            return binary(operands[0], _FLOAT[name][0], operands[1], _FLOAT[name][1])
+        if name in _INTEGER or name in _UNSIGNED:
+            return self._integer(name, type_, operands)
+        if name in _HELPERS:
+            return call(self._needs(_HELPERS[name]), *operands)
+        if name in _EXTREMA:
+            return self._extremum(name, type_, operands)
+        if name in _FUNCTIONS:
+            return self._function(name, type_, operands)
+        special: Callable[[ir.Operation, Sequence[Text]], Text] | None = getattr(self, f"_{name.split('.')[-1]}", None)
+        if special is None or name.split(".")[0] not in ("arith", "math"):
+            raise BuildError(f"{self._dialect.name} of {name} is not supported; lib.assembly is the code")
+        return special(op, operands)
+
+    # --- constants ---
+
+    def _constant(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        return self.literal(attrs.from_attr(op.attributes["value"]), op.results[0].type)
+
+    def literal(self, value: float | int | bool, type_: ir.Type) -> Text:
+        """A constant of a type."""
+        if not isinstance(type_, ir.FloatType):
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            if str(type_) == "i1":
+                return Text("true" if value else "false")
+            return Text(f"({text})" if value < -(2**31) else text, UNARY if text.startswith("-") else 15)
+        name = str(type_)
+        if math.isnan(value):
+            return Text(f"({self._infinite(name)} - {self._infinite(name)})")
+        if math.isinf(value):
+            return Text(f"-{self._infinite(name)}" if value < 0 else self._infinite(name), UNARY)
+        digits = repr(float(value)) if name == "f64" else str(np.float32(value))
+        digits = digits if any(c in digits for c in ".e") else f"{digits}.0"
+        text = Text(digits if name == "f64" else f"{digits}f", UNARY if digits.startswith("-") else 15)
+        return text if name in ("f32", "f64") else cast(self.type(type_), text)
+
+    def _infinite(self, name: str) -> str:
+        plain = self._dialect.infinity["f64" if name == "f64" else "f32"]
+        return plain if name in ("f32", "f64") else f"({self._dialect.type(name)}){plain}"
+
+    # --- integers ---
+
+    def _integer(self, name: str, type_: ir.Type, operands: Sequence[Text]) -> Text:
+        is_index, a, b = isinstance(type_, ir.IndexType), *operands
+        if name in _UNSIGNED or (name in _WRAPS and str(type_) in ("i32", "i64")):  # C's own integers do not wrap
+            sign, level = (_UNSIGNED | _INTEGER)[name]
+            if is_index:
+                return binary(a, sign, b, level)  # sizes and places are not negative
+            unsigned = self._dialect.unsigned(str(type_))
+            return cast(self.type(type_), binary(cast(unsigned, a), sign, cast(unsigned, b), level))
+        sign, level = _INTEGER[name]
+        result = binary(a, sign, b, level)
+        return cast(self.type(type_), result) if str(type_) in ("i8", "i16") else result
+
+    def _extremum(self, name: str, type_: ir.Type, operands: Sequence[Text]) -> Text:
+        if str(type_) == "i1":
+            is_or = name in ("arith.maxui", "arith.minsi")
+            return binary(operands[0], "|" if is_or else "&", operands[1], BIT_OR if is_or else BIT_AND)
+        if name.endswith("ui") and not isinstance(type_, ir.IndexType):
+            unsigned = self._dialect.unsigned(str(type_))
+            return cast(self.type(type_), call(_EXTREMA[name], *(cast(unsigned, v) for v in operands)))
+        return call(_EXTREMA[name], *(cast(self.type(type_), v) if v.text.isdigit() else v for v in operands))
+
+    def _ceildivsi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        a, b = operands
+        return Text(f"-{call(self._needs('floor_div'), Text(f'-{a.at(UNARY)}', UNARY), b).text}", UNARY)
+
+    def _absi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        return cast(self.type(op.results[0].type), call("abs", *operands))
+
+    def _ctlz(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        return call(self._dialect.functions.get("clz", "clz"), *operands)
+
+    def _ctpop(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        return call(self._dialect.functions.get("popcount", "popcount"), *operands)
+
+    def _cmpi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        predicate = _INTEGER_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        a, b = operands
+        if predicate in ("eq", "ne"):
+            return binary(a, "==" if predicate == "eq" else "!=", b, EQUAL)
+        type_ = op.operands[0].type
+        if predicate[0] == "u" and not isinstance(type_, ir.IndexType):
+            unsigned = self._dialect.unsigned(str(type_))
+            a, b = cast(unsigned, a), cast(unsigned, b)
+        return binary(a, _FLOAT_ORDER[predicate[1:]], b, COMPARE)
+
+    # --- floats ---
+
+    def _function(self, name: str, type_: ir.Type, operands: Sequence[Text]) -> Text:
+        element = str(type_)
+        function = self._dialect.function(_FUNCTIONS[name], element)
+        if element in ("f32", "f64"):
+            return call(function, *operands)
+        return cast(self.type(type_), call(function, *(cast("float", v) for v in operands)))
+
+    def _negf(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        return Text(f"-{operands[0].at(UNARY)}", UNARY)
+
+    def _cmpf(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        predicate = _FLOAT_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        a, b = operands
+        if predicate in ("true", "false"):
+            return Text(predicate)
+        if predicate in ("uno", "ord"):
+            sign, joint, level = ("!=", "||", OR) if predicate == "uno" else ("==", "&&", AND)
+            return binary(binary(a, sign, a, EQUAL), joint, binary(b, sign, b, EQUAL), level)
+        if predicate == "une":
+            return binary(a, "!=", b, EQUAL)
+        either = binary(binary(a, "<", b, COMPARE), "||", binary(a, ">", b, COMPARE), OR)
+        if predicate == "one":
+            return either
+        if predicate == "ueq":
+            return Text(f"!({either.text})", UNARY)
+        order = predicate[1:]
+        if predicate[0] == "o":
+            return binary(a, _FLOAT_ORDER[order], b, EQUAL if order == "eq" else COMPARE)
+        return Text(f"!({binary(a, _OPPOSITE[order], b, COMPARE).text})", UNARY)
+
+    # --- choices and conversions ---
+
+    def _select(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        condition, a, b = operands
+        return Text(f"{condition.at(CHOICE + 1)} ? {a.at(CHOICE + 1)} : {b.at(CHOICE)}", CHOICE)
+
+    def _cast(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        return cast(self.type(op.results[0].type), operands[0])
+
+    _sitofp = _fptosi = _fptoui = _extf = _truncf = _index_cast = _index_castui = _cast
+
+    def _from_unsigned(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        source = str(op.operands[0].type)
+        value = operands[0] if source == "i1" else cast(self._dialect.unsigned(source), operands[0])
+        return cast(self.type(op.results[0].type), value)
+
+    _uitofp = _extui = _from_unsigned
+
+    def _extsi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        value = cast(self.type(op.results[0].type), operands[0])
+        return Text(f"-{value.at(UNARY)}", UNARY) if str(op.operands[0].type) == "i1" else value
+
+    def _trunci(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        if str(op.results[0].type) == "i1":
+            return binary(binary(operands[0], "&", Text("1"), BIT_AND), "!=", Text("0"), EQUAL)
+        return self._cast(op, operands)
+
+    def _bitcast(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+        key = str(op.operands[0].type), str(op.results[0].type)
+        if key[0] == key[1]:
+            return operands[0]
+        if key not in self._dialect.bits:
+            raise BuildError(f"{self._dialect.name} has nothing for the bits of {key[0]} as {key[1]}")
+        return Text(self._dialect.bits[key].format(operands[0].text))
