@@ -38,8 +38,16 @@ def on_machine(
     device, text = device_of(program, chip, follow)
     with entered():
         (func,) = funcs(device)
-        call = HostProgram(func.op).prepare([a.shape if isinstance(a, np.ndarray) else a for a in arrays])
+        described = [_described(a, v.type) for a, v in zip(arrays, func.args, strict=True)]
+        call = HostProgram(func.op).prepare(described)
     return run_call(call, ptx.parse(text), arrays)
+
+
+def _described(value: Any, type_: ir.Type) -> Any:
+    """An argument as a call is prepared for it: the shape of an array, a size, None for another number."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    return value if isinstance(type_, ir.IndexType) else None
 
 
 def run_call(call: PreparedCall, module: ptx.Module, arrays: Sequence[Any]) -> list[ptx.Report]:
