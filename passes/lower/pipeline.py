@@ -71,6 +71,7 @@ GPU_POSITIONS = {
     },
     "tir-lower-gpu-reductions": "before buffers are placed: the partial results are more of them",
     "tir-lower-gpu-memory": "on loops: of those over one axis, each is one of its own",
+    "tir-lower-gpu-vthreads": "buffers private to a virtual thread are inside of its loop",
     "tir-lower-gpu-block-copies": "elements are final, and loops still those of the serial program",
     "tir-lower-gpu-axes": "buffers are placed; what is outside of an axis is still plain to see",
     "tir-lower-gpu-shuffles": "in the body of one thread; before barriers, as it uses shared memory",

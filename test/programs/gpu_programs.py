@@ -159,3 +159,26 @@ def product(m: int, n: int, k: int) -> Schedule:
     sch = Schedule(plain_product(m, n, k))
     schedules.gemm(sch, "C", target="sm_80")
     return sch
+
+
+def product_by_virtual_threads(n: int) -> Schedule:
+    """C = A @ B, 16 x 16 elements a block of 4 x 4 threads, each of which is 2 x 2 virtual ones of 2 x 2 elements."""
+    sch = Schedule(plain_product(n, n, n))
+    block = sch.get_block("C")
+    back = sch.cache_write(block, 0, "local")
+    i, j, k = sch.get_loops(block)
+    (i0, iv, i1, i2), (j0, jv, j1, j2) = sch.split(i, [None, 2, 4, 2]), sch.split(j, [None, 2, 4, 2])
+    k0, k1 = sch.split(k, [None, 8])
+    sch.reorder(i0, j0, iv, jv, i1, j1, k0, k1, i2, j2)
+    bind(sch, blockIdx_y=i0, blockIdx_x=j0, threadIdx_y=i1, threadIdx_x=j1)
+    sch.bind(iv, "vthread.y")
+    sch.bind(jv, "vthread.x")
+    sch.reverse_compute_at(back, j1)
+    for operand in (0, 1):
+        copy = sch.cache_read(block, operand, "shared")
+        sch.compute_at(copy, k0)
+        _, y, x, lanes = sch.split(sch.fuse(*sch.get_loops(copy)[-2:]), [None, 4, 4, 4])
+        bind(sch, threadIdx_y=y, threadIdx_x=x)
+        sch.vectorize(lanes)
+    sch.decompose_reduction(block, k0)
+    return sch

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, attrs, create, edit, is_symbol, walk
+from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, create, edit, is_symbol, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, WRITING, accessed, may_write
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.thread_tags import (
@@ -18,7 +18,6 @@ from tir_mlir.passes.lower.gpu.thread_tags import (
     is_axis,
     is_local,
     is_shared,
-    is_vthread,
     kernel_nests,
 )
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -40,8 +39,8 @@ def run(module: ir.Module) -> None:
 
     The axes are blockIdx.z, y, x, threadIdx.z, y, x, as far as the nest has them, each with the largest extent of its
     loops; a smaller loop becomes a condition. What is outside of the loops of an axis is done once, by the first block
-    or thread of it; writes to `local` buffers by each, as each has a copy. Virtual threads become serial loops. Shared
-    buffers are allocated outside of the threads, local ones inside. Requires blocks to be removed. Raises
+    or thread of it; writes to `local` buffers by each, as each has a copy. Shared buffers are allocated outside of
+    the threads, local ones inside. Requires blocks to be removed. Raises
     LoweringError for bounds without a maximum, threads without a constant number, and for `local` buffers that several
     threads would have to share.
     """
@@ -74,9 +73,6 @@ class _Nest:
         for axis in self.axes.values():
             _check_threads(axis.loops)
             axis.extent = _extent(axis)
-        for op in walk.ops(self.top):
-            if is_vthread(op):
-                attrs.put(op, attrs.KIND, None)
         self._own_buffers()
         home, innermost = self._new_loops()
         self._guard_outside_work(innermost)

@@ -72,3 +72,10 @@ def test_a_tiled_product():
     (report,) = on_machine(gpu_programs.product(64, 128, 32), [a, b, c])
     np.testing.assert_array_equal(c, a @ b)
     assert report.barriers == 2 * 2  # tiles of k; before and after the use of each
+
+
+def test_virtual_threads_share_what_a_block_copies():
+    a, b, c = numbers(32, 32), numbers(32, 32), np.zeros((32, 32), "float32")
+    (report,) = on_machine(gpu_programs.product_by_virtual_threads(32), [a, b, c])
+    np.testing.assert_array_equal(c, a @ b)
+    assert report.barriers == 4 * 4 * 2  # blocks, tiles of k, before and after the use of each

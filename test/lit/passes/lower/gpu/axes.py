@@ -52,24 +52,22 @@ def order(A: T.Buffer((8, 4, 2), "float32")):
 # -----
 
 
-# Each thread fills its copy of a local buffer; a virtual thread is a serial loop inside of the threads.
+# Each thread fills its copy of a local buffer.
 # CHECK-LABEL: func.func @each
-# CHECK: affine.for %[[T:.*]] = 0 to 8 {
-# CHECK-NEXT: affine.for
+# CHECK: affine.for %{{.*}} = 0 to 2 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 8 {
 # CHECK-NEXT: memref.alloc() {{.*}} "local">
 # CHECK-NOT: affine.if
 # CHECK: affine.store %{{.*}}, %{{.*}}[0]
-# CHECK: tir.loop = "v"}
-# CHECK-NEXT: tir.kind = "threadIdx.x"
+# CHECK: tir.kind = "threadIdx.x"
 @T.prim_func
-def each(A: T.Buffer((2, 8), "float32")):
-    for v in T.thread_binding(2, thread="vthread.x"):
+def each(A: T.Buffer((8,), "float32")):
+    for v in T.thread_binding(2, thread="blockIdx.x"):
         with T.block("whole"):
-            vv = T.axis.spatial(2, v)
             L = T.alloc_buffer((1,), "float32", scope="local")
             with T.block("L"):
                 L[0] = T.float32(2)
             for i in T.thread_binding(8, thread="threadIdx.x"):
                 with T.block("A"):
                     vi = T.axis.spatial(8, i)
-                    A[vv, vi] = L[0]
+                    A[vi] = L[0]
