@@ -247,6 +247,12 @@ class HandleTable:
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)
         return view_of(op)
 
+    def is_alive(self, handle: Handle) -> bool:
+        """Whether what a handle refers to is still in the program. Errors: IndexError for an unknown handle."""
+        self.check_known(handle)
+        with entered():
+            return versions.find(self.module, handle.id) is not None
+
     def resolved(self, map_: IndexMap) -> IndexMap:
         """The map with the values of its sampled integers."""
         return map_.with_sides(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 from mlir import ir
@@ -13,7 +13,6 @@ from tir_mlir.dialect.ir import Block, all_blocks, bits, entered, loops_above, o
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, YIELDS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
-from tir_mlir.schedules.even_tiles import LARGE
 
 """Casts between load and store that the lowering of transposed tiles takes."""
 
@@ -135,3 +134,14 @@ def is_contiguous(region: RegionInfo, axis_extents: Mapping[str, int | None], ax
 def widest_bits(info: BlockInfo) -> int:
     """The width in bits of the widest element type that a block accesses."""
     return max(bits(r.buffer.dtype) for r in (*info.reads, *info.writes))
+
+
+LARGE = 1 << 20
+"""The assumed value of a symbolic extent."""
+
+
+def even_tile(extent: int, most: int, unit: int = 1, workers: int = 1) -> int:
+    """A tile size (at most `most`, a multiple of `unit`) that cuts an extent into equal tiles, evenly over workers."""
+    parts = ceil(extent / (most * workers)) * workers if extent < LARGE else 1
+    step = ceil(extent / parts) if extent < LARGE else most
+    return ceil(min(step, most) / unit) * unit

@@ -11,8 +11,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
-from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.block_queries import LARGE, block_info
 
 
 @dataclass(frozen=True)

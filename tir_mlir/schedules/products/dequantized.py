@@ -11,7 +11,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import block_info, iters
 from tir_mlir.schedules.products.contraction import Contraction, Operand, num_elements
-from tir_mlir.schedules.threads import inline
+from tir_mlir.schedules.steps import inline
 
 WINDOW = 256
 """The number of reduction steps among which those that read one element are looked for."""

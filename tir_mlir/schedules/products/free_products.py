@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import ceil
 
-from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import Contraction, Operand
-from tir_mlir.schedules.products.gemm_panels import Panels, must_pack
+from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.gemm_panels import Panels
 from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
 
@@ -53,14 +53,12 @@ def depths(k: int, default: int) -> Iterable[int]:
 
 
 def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, threads: int) -> Panels:
-    """A plan with its parameters sampled; the same one if they are not free."""
-    if not free:
-        return plan
+    """A plan with its parameters sampled."""
     m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
     mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr, what.right.panel)
     kc = free.choice("depth", depths(k or LARGE, plan.kc), plan.kc)
     steps = free.choice("unroll", UNROLLED if k else (plan.steps,), plan.steps)
-    packed = plan.packed if must_pack(what) or what.right.panel else free.flag("packed", plan.packed)
+    packed = plan.packed if what.must_pack or what.right.panel else free.flag("packed", plan.packed)
     by_columns = free.flag("by_columns", plan.by_columns) if threads > 1 else plan.by_columns
     tiles = ceil((m or LARGE) / mr)
     blocks = [b for b in (0, 4, 8, 16, 32) if b < tiles] if threads == 1 else ()
@@ -73,8 +71,6 @@ def free_panels(free: Free, what: Contraction, plan: Panels, target: Target, thr
 
 def free_tiles(free: Free, what: Contraction, plan: Tiles, target: Target) -> Tiles:
     """The same for tiles in blocks of the caches."""
-    if not free:
-        return plan
     m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
     mr, nr = free_tile(free, m, n, target.lanes(what.bits), target, plan.mr, plan.nr, what.right.panel)
     kc = free.choice("depth", depths(k or LARGE, plan.kc), plan.kc)
@@ -83,13 +79,3 @@ def free_tiles(free: Free, what: Contraction, plan: Tiles, target: Target) -> Ti
     rows = free.choice("rows", [c for c in counts if c <= high], ceil(plan.mc / plan.mr))
     columns = free.choice("columns", [c for c in counts if c <= wide], ceil(plan.nc / plan.nr))
     return Tiles(mr, nr, kc, rows * mr, columns * nr)
-
-
-def free_packing(free: Free, name: str, default: bool, must: bool) -> bool:
-    """Whether to pack an operand, unless it must be."""
-    return True if must else free.flag(name, default)
-
-
-def must_copy(operand: Operand) -> bool:
-    """Whether an operand must be copied as copies of it have a wider type, or as it is dequantised."""
-    return operand.widened or operand.dequantized

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import functools
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Any
 
+import numpy as np
+
+from tir_mlir import te
+from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.runtime.aligned import empty
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.attempt import all_or_nothing
-from tir_mlir.schedules.block_queries import block_info, loops_by_iter
-from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.block_queries import LARGE, block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import Contraction, contraction
+from tir_mlir.schedules.products.contraction import Contraction, Operand, contraction
 from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
-from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
-from tir_mlir.schedules.products.few_rows_dots import few_rows_dots
-from tir_mlir.schedules.products.free_products import free_packing, free_panels, free_tiles, must_copy
+from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_rows_gemm
+from tir_mlir.schedules.products.free_products import free_panels, free_tiles
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_cuda import cuda_gemm
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
-from tir_mlir.schedules.products.gemm_few_rows import FEW_ROWS, few_rows_gemm
-from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, must_pack, panels
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels
 from tir_mlir.schedules.products.gemv import gemv
-from tir_mlir.schedules.products.packed_parameter import Packing, pack_parameter
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.products.row_versions import (
     SUMMED,
@@ -34,7 +35,15 @@ from tir_mlir.schedules.products.row_versions import (
     version_rows,
 )
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
-from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
+from tir_mlir.schedules.steps import (
+    CHUNKS_PER_THREAD,
+    all_or_nothing,
+    inline,
+    merge_epilogue,
+    parallelize,
+    place_epilogue,
+)
+from tir_mlir.script import PrimFunc
 from tir_mlir.target import CUDA, Target, chosen, resolved
 
 THREAD_WORK = 1 << 20
@@ -213,12 +222,14 @@ def _tiled_gemm(
         return pack_parameter(sch, block, what, packed, plan.mr, plan.nr)
 
     if target.registers >= MANY_REGISTERS and not free.flag("blocked", False):
-        wide = free_panels(free, what, panels(what, target, threads), target, threads)
+        wide = panels(what, target, threads)
+        wide = free_panels(free, what, wide, target, threads) if free else wide
         result = packing(wide)
         PanelGemm(sch, block, what, wide, target, threads, packed, epilogue).run()
     else:
         m, n, k = (what.extent(a) for a in (what.m, what.n, what.k))
-        plan = free_tiles(free, what, tiles(m, n, k, what.bits, target, threads, what.right.panel), target)
+        plan = tiles(m, n, k, what.bits, target, threads, what.right.panel)
+        plan = free_tiles(free, what, plan, target) if free else plan
         result = packing(plan)
         Gemm(sch, block, what, plan, target, threads, packed, free, epilogue).run()
     return result
@@ -261,8 +272,8 @@ class Gemm:
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
-        packs_rhs = free_packing(self.free, "pack_right", packs_right(what, plan, self.target), must_pack(what))
-        packs_lhs = free_packing(self.free, "pack_left", packs_left(what, plan, self.target), must_copy(what.left))
+        packs_rhs = what.must_pack or self.free.flag("pack_right", packs_right(what, plan, self.target))
+        packs_lhs = what.left.must_copy or self.free.flag("pack_left", packs_left(what, plan, self.target))
         if what.right.name != self.packed and packs_rhs:
             pack_right(sch, what, plan, parts, k_0 or j_0, self.threads)
         if what.left.name != self.packed and packs_lhs:
@@ -290,3 +301,84 @@ class Gemm:
     def _nest(self, parts: Any) -> tuple[list, Any, Any, Any, Any]:
         *batch, i, j, k_0, k = self.sch.get_loops(parts)
         return batch, i, j, k_0, k
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The layout of a packed parameter: panels of `width` along one axis; within a panel, reduction-major.
+
+    `program` copies the parameter `name` of `shape` to `packed_shape`, with zeros after the last column. Calling the
+    packing runs it: `packing(b)` returns the packed array, on a boundary of a cache line. adjacent: whether the
+    elements of a row of a panel are adjacent in the parameter.
+    """
+
+    name: str
+    program: PrimFunc
+    shape: tuple[int, ...]
+    packed_shape: tuple[int, ...]
+    dtype: str
+    adjacent: bool
+
+    def __call__(self, array: np.ndarray) -> np.ndarray:
+        packed = empty(self.packed_shape, self.dtype)
+        self._run(array, packed)
+        return packed
+
+    @functools.cached_property
+    def _run(self) -> Any:
+        sch = Schedule(self.program)
+        if self.adjacent:
+            sch.vectorize(sch.get_loops("packed")[-1])
+        return build(sch)
+
+
+def pack_parameter(sch: Schedule, block: Any, what: Contraction, name: str, rows: int, columns: int) -> Packing:
+    """Change the layout of a parameter to panels: `rows` wide if it is the left operand, `columns` wide if the right.
+
+    Raises ScheduleError if it is no parameter that the block reads, or if one of its extents is symbolic.
+    """
+    operand = _operand(sch, block, what, name)
+    shape = tuple(e for e in (what.extent(axis) for axis in operand.axes) if e is not None)
+    if len(shape) < len(operand.axes):
+        raise ScheduleError(f'packed="{name}": its shape must be constant, as it is packed before the call')
+    along, width = (what.n, columns) if operand is what.right else (what.m, rows)
+    width = min(width, what.extent(along) or width)
+    sch.transform_layout(block, name, _layout(operand, what, along, width), assume_injective_transform=True)
+    program, packed_shape = _program(operand, what, along, width, shape)
+    return Packing(name, program, shape, packed_shape, operand.dtype, adjacent=operand.axes[-1] == along)
+
+
+def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> Operand:
+    operand = next((x for x in (what.left, what.right) if x.name == name), None)
+    if operand is None:
+        raise ScheduleError(f'packed="{name}": the operands are {what.left.name} and {what.right.name}')
+    if any(name in map(str, block_info(sch, p).writes) for p in sch.get_producers(block)):
+        raise ScheduleError(f'packed="{name}": a block writes it; only a parameter can be packed before the call')
+    return operand
+
+
+def _layout(operand: Operand, what: Contraction, along: str, width: int) -> Any:
+    n, k = operand.axes.index(along), operand.axes.index(what.k)
+    outer_dims = [d for d in range(len(operand.axes)) if d not in (n, k)]
+    return lambda *index: (*(index[d] for d in outer_dims), index[n] // width, index[k], index[n] % width)
+
+
+def _program(
+    operand: Operand, what: Contraction, along: str, width: int, shape: tuple[Any, ...]
+) -> tuple[PrimFunc, tuple[int, ...]]:
+    """The function that packs an array, and the shape of its result."""
+    n, k = operand.axes.index(along), operand.axes.index(what.k)
+    outer_dims = [d for d in range(len(shape)) if d not in (n, k)]
+    packed_shape = (*(shape[d] for d in outer_dims), -(-shape[n] // width), shape[k], width)
+    source = te.placeholder(shape, operand.dtype, name=operand.name)
+
+    def element(*index: Any) -> Any:
+        *outer, panel, step, lane = index
+        column = panel * width + lane
+        by_axis = {**dict(zip(outer_dims, outer, strict=True)), n: column, k: step}
+        value = source[tuple(by_axis[d] for d in range(len(shape)))]
+        full = shape[n] % width == 0
+        return value if full else te.if_then_else(column < shape[n], value, 0.0 if "float" in operand.dtype else 0)
+
+    packed = te.compute(packed_shape, element, name="packed")
+    return te.create_prim_func([source, packed]), packed_shape

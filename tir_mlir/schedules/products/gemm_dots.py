@@ -12,8 +12,7 @@ from tir_mlir.intrin.dot_products import Dot, dot_product, is_shifted
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import Contraction
-from tir_mlir.schedules.products.epilogue import merge_epilogue
+from tir_mlir.schedules.products.contraction import Contraction, store_as
 from tir_mlir.schedules.products.grouped_packing import (
     copy_operand,
     pack_groups,
@@ -22,8 +21,7 @@ from tir_mlir.schedules.products.grouped_packing import (
     write_back_of,
 )
 from tir_mlir.schedules.products.packing import exceeds_l2
-from tir_mlir.schedules.products.terms import store_as
-from tir_mlir.schedules.threads import CHUNKS_PER_THREAD
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, merge_epilogue
 from tir_mlir.target import Target
 
 TYPICAL = 1 << 10

@@ -7,13 +7,12 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info, loops_by_iter
-from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction, Operand
-from tir_mlir.schedules.products.epilogue import merge_epilogue, place_epilogue
 from tir_mlir.schedules.products.packing import REUSE, copy_in, pack
 from tir_mlir.schedules.products.row_versions import put_in_order
 from tir_mlir.schedules.products.tile_sizes import register_tile
+from tir_mlir.schedules.steps import merge_epilogue, place_epilogue
 from tir_mlir.target import Target
 
 MANY_REGISTERS = 32
@@ -71,16 +70,9 @@ def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     if what.right.panel:
         return False
-    if must_pack(what):
+    if what.must_pack:
         return True
     return n > nr and m >= REUSE * mr and 2 * k * n * what.bits // 8 > target.l2
-
-
-def must_pack(what: Contraction) -> bool:
-    """Whether the right operand cannot be read in place: by columns, of a narrower type, or dequantised."""
-    if what.right.panel:
-        return False
-    return what.right.axes[-1] != what.n or what.right.widened or what.right.dequantized
 
 
 def _filled(tiles: int, threads: int) -> float:

@@ -6,13 +6,11 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.attempt import all_or_nothing
-from tir_mlir.schedules.block_queries import block_info, loops_by_iter
-from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
 from tir_mlir.schedules.products.dequantized import inline_dequantizer, lane_split
-from tir_mlir.schedules.products.epilogue import place_epilogue
+from tir_mlir.schedules.steps import all_or_nothing, place_epilogue
 from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 17

@@ -6,9 +6,8 @@ from math import gcd
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.even_tiles import LARGE
-from tir_mlir.schedules.products.contraction import Contraction, Operand
-from tir_mlir.schedules.products.terms import store_as
+from tir_mlir.schedules.block_queries import LARGE
+from tir_mlir.schedules.products.contraction import Contraction, Operand, store_as
 from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
 

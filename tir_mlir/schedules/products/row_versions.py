@@ -8,10 +8,9 @@ from math import ceil
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import loops_by_iter
-from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.block_queries import LARGE, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction
-from tir_mlir.schedules.products.epilogue import place_epilogue
+from tir_mlir.schedules.steps import place_epilogue
 from tir_mlir.target import Target
 
 THIN = 3

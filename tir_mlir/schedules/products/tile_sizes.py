@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.block_queries import LARGE, even_tile
 from tir_mlir.target import Target
 
 LATENCY = 8

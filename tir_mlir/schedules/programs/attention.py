@@ -9,18 +9,15 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.attempt import all_or_nothing
-from tir_mlir.schedules.block_queries import block_info, extents, iters, loops_by_iter, widest_bits
-from tir_mlir.schedules.even_tiles import LARGE, even_tile
+from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extents, iters, loops_by_iter, widest_bits
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
-from tir_mlir.schedules.products.epilogue import merge_epilogue
 from tir_mlir.schedules.products.packing import pack
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
-from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, merge_epilogue, parallelize
 from tir_mlir.target import Target, chosen
 
 ROWS = 32

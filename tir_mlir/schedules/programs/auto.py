@@ -6,19 +6,19 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import HandleError, InternalError, ScheduleError, ScheduleWarning
+from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.convolutions.conv2d import conv2d
 from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
-from tir_mlir.schedules.programs.attention import attention_of, schedule_attention
+from tir_mlir.schedules.programs.attention import Attention, attention_of, schedule_attention
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.elementwise import elementwise_chain, inline_producers
 from tir_mlir.schedules.rows.independent import independent
 from tir_mlir.schedules.rows.reduction import reduction
-from tir_mlir.schedules.rows.rowwise import row_group, schedule_rows
+from tir_mlir.schedules.rows.rowwise import schedule_rows
 from tir_mlir.target import Target, chosen
 
 HEAVY = frozenset({Kind.PRODUCT, Kind.CONVOLUTION})
@@ -114,21 +114,26 @@ class AutoSchedule:
         group = {m.info.name for m in with_producers(self.sch, block, self._light(name))}
         read = {n for n in self.blocks if n not in self.picked and n not in group and self._readers(n) & group}
         anchors = [n for n in self.blocks if n in read and self.kinds[n] in HEAVY and self._readers(n) <= group]
-        if attention_of(self.sch, block, self._fixed(name, frozenset())):
-            return (
-                anchors[0] if read == set(anchors) and len(anchors) == 1 and self._ends_attention(anchors[0]) else None
-            )
-        if row_group(self.sch, block, self._fixed(name, HEAVY)):
+        if self._attention(name):
+            return anchors[0] if read == set(anchors) and len(anchors) == 1 and self._attention(anchors[0]) else None
+        if self._reduces_rows(name, self._fixed(name, HEAVY)):
             return None
         return anchors[-1] if anchors else None
 
-    def _ends_attention(self, name: str) -> bool:
-        return attention_of(self.sch, self.blocks[name], self._fixed(name, frozenset())) is not None
+    def _attention(self, name: str) -> Attention | None:
+        """The attention that ends in a block. One has two products."""
+        if list(self.kinds.values()).count(Kind.PRODUCT) < 2:
+            return None
+        return attention_of(self.sch, self.blocks[name], self._fixed(name, frozenset()))
+
+    def _reduces_rows(self, name: str, fixed: frozenset[str]) -> bool:
+        """Whether a block and its producers, up to those in `fixed`, have reductions along rows."""
+        return any(m.reduces for m in with_producers(self.sch, self.blocks[name], fixed))
 
     def _follows_attention(self, name: str) -> bool:
         """Whether a block, which ends no attention, reads the result of one: heads put in another order."""
         read = {block_info(self.sch, b).name for b in self.sch.get_producers(self.blocks[name])}
-        return any(n in self.blocks and n not in self.picked and self._ends_attention(n) for n in read)
+        return any(n in self.blocks and n not in self.picked and self._attention(n) for n in read)
 
     def _light(self, name: str) -> frozenset[str]:
         """The blocks that are not inlined into this one: those that are not elementwise, or that others read too."""
@@ -163,7 +168,7 @@ class AutoSchedule:
         kind = self.kinds[name]
         if kind in (Kind.PRODUCT, Kind.ELEMENTWISE):
             outside = self._fixed(name, frozenset())
-            if attention_of(sch, block, outside):
+            if self._attention(name):
                 yield (
                     "attention",
                     lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free, epilogue),
@@ -177,7 +182,7 @@ class AutoSchedule:
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:
             fixed = self._fixed(name, HEAVY) | (set(self.blocks) - {name} if self._follows_attention(name) else set())
-            if row_group(sch, block, fixed):
+            if self._reduces_rows(name, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
             light = self._light(name) | fixed
             yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
@@ -202,8 +207,6 @@ class AutoSchedule:
         """The loops of each block that is still there."""
         alive = {}
         for name, block in self.blocks.items():
-            try:
+            if self.sch.executor.is_alive(block):  # not inlined
                 alive[name] = tuple((loop.id, self.sch.get(loop).kind) for loop in self.sch.get_loops(block))
-            except HandleError:  # the block was inlined
-                continue
         return alive

@@ -9,11 +9,9 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import RegionInfo
-from tir_mlir.schedules.attempt import all_or_nothing, attempt
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import LARGE, block_info, iters
 from tir_mlir.schedules.convolutions.conv_tile_sizes import conv_tiles
 from tir_mlir.schedules.convolutions.convolution import convolution
-from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.products.gemm_amx import tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_panels
@@ -21,6 +19,7 @@ from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panels
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.products.weight_panels import WeightPanels
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
+from tir_mlir.schedules.steps import all_or_nothing, attempt
 from tir_mlir.target import Target, chosen
 
 FEWEST_ROWS = 4
@@ -110,8 +109,9 @@ def _widened_relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> b
 
 def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:
     """The panels of a weight that a block reads; None if they are of no use."""
-    (read,) = (r for r in block_info(sch, block).reads if str(r) == name)
-    if any(e is None for e in read.buffer.shape):
+    info = block_info(sch, block)
+    (read,) = (r for r in info.reads if str(r) == name)
+    if not iters(info, "R") or any(e is None for e in read.buffer.shape):
         return None
     if read.buffer.dtype not in FLOATS:
         return _grouped(sch, block, read, target, threads)

@@ -9,8 +9,8 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import (
+    LARGE,
     block_info,
     extent_of,
     extents,
@@ -21,11 +21,10 @@ from tir_mlir.schedules.block_queries import (
     num_instances,
     widest_bits,
 )
-from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.rows.repeated_values import ROWS, allow_reciprocals, is_repeated
 from tir_mlir.schedules.rows.transpose import transpose, transposition
-from tir_mlir.schedules.threads import inline, parallelize
+from tir_mlir.schedules.steps import all_or_nothing, inline, parallelize
 from tir_mlir.target import Target, chosen
 
 VECTORS = 8

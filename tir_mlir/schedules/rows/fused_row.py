@@ -6,8 +6,8 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.attempt import attempt
 from tir_mlir.schedules.block_queries import block_info, extents, is_contiguous, iters
+from tir_mlir.schedules.steps import attempt
 
 VECTORS = 8
 """The number of vectors from which on a row of one axis is long enough."""

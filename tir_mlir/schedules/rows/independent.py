@@ -7,12 +7,10 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.attempt import all_or_nothing
-from tir_mlir.schedules.block_queries import along_memory, block_info, iters, loops_by_iter, num_instances
-from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.block_queries import LARGE, along_memory, block_info, iters, loops_by_iter, num_instances
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, with_producers
-from tir_mlir.schedules.threads import parallelize
+from tir_mlir.schedules.steps import all_or_nothing, parallelize
 from tir_mlir.target import Target, chosen
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import (
+    LARGE,
     along_memory,
     block_info,
+    even_tile,
     extent_of,
     extents,
     iters,
@@ -18,10 +19,9 @@ from tir_mlir.schedules.block_queries import (
     num_instances,
     widest_bits,
 )
-from tir_mlir.schedules.even_tiles import LARGE, even_tile
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.rows.fused_row import fused_row, pays
-from tir_mlir.schedules.threads import CHUNKS_PER_THREAD, inline, parallelize
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, all_or_nothing, inline, parallelize
 from tir_mlir.target import Target, chosen
 
 THREAD_WORK = 1 << 16

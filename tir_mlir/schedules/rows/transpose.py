@@ -9,8 +9,8 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
-from tir_mlir.schedules.attempt import all_or_nothing
 from tir_mlir.schedules.block_queries import (
+    LARGE,
     block_info,
     extents,
     is_copy,
@@ -20,9 +20,8 @@ from tir_mlir.schedules.block_queries import (
     num_instances,
     widest_bits,
 )
-from tir_mlir.schedules.even_tiles import LARGE
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.threads import parallelize
+from tir_mlir.schedules.steps import all_or_nothing, parallelize
 from tir_mlir.target import Target, chosen
 
 SQUARE = 8

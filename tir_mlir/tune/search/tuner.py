@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tir_mlir.dialect.diagnostics import ScheduleError, TuneError, TuneWarning, short_repr
 from tir_mlir.dialect.ir import held_module
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.block_queries import LARGE, block_info
 from tir_mlir.script.module import IRModule, module_text
 from tir_mlir.target import Target, chosen
 from tir_mlir.tune.boards import boards_of

@@ -11,11 +11,18 @@ from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.attempt import attempt
-from tir_mlir.schedules.block_queries import along_memory, block_info, extent_of, extents, iters, last_axis, widest_bits
-from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.block_queries import (
+    LARGE,
+    along_memory,
+    block_info,
+    extent_of,
+    extents,
+    iters,
+    last_axis,
+    widest_bits,
+)
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.threads import parallelize
+from tir_mlir.schedules.steps import attempt, parallelize
 from tir_mlir.target import Target, chosen
 
 TILES = (1, 4, 8, 16, 32, 64)

@@ -8,7 +8,7 @@ from programs.quantized import Weights, integer_rows, packed_weights
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.intrin.dot_products import dot_of_lanes
-from tir_mlir.schedules.products.few_rows_dots import StoredOrder
+from tir_mlir.schedules.products.few_rows import StoredOrder
 from tir_mlir.target import AVX2, AVX512_VNNI, NEON_DOTPROD, SSE2, Target
 from tir_mlir.target.host import features
 

@@ -9,7 +9,7 @@ from programs.products import batched, matrix_vector, product, widened
 from programs.quantized import Weights, dequantized_product, packed_weights
 
 from tir_mlir import Schedule, schedules
-from tir_mlir.schedules.even_tiles import LARGE
+from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.products.free_products import depths
 from tir_mlir.target import Target
 from tir_mlir.tune.spaces.deciders import Defaults, Recording

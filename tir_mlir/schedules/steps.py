@@ -1,0 +1,95 @@
+"""Steps that schedules share: all of them applied or none, inlining, threads, and epilogues of products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from tir_mlir.dialect.diagnostics import InternalError, ScheduleError
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info, extent_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def all_or_nothing(schedule: Callable[Concatenate[Schedule, P], R]) -> Callable[Concatenate[Schedule, P], R]:
+    """A function that schedules a block, as one step: where it raises, the schedule stays as it was."""
+
+    @wraps(schedule)
+    def run(sch: Schedule, *args: P.args, **kwargs: P.kwargs) -> R:
+        return sch.executor.all_or_nothing(lambda: schedule(sch, *args, **kwargs))
+
+    return run
+
+
+def attempt(sch: Schedule, steps: Callable[[], Any]) -> Any:
+    """Run steps, all or none of them; None if one is refused. Errors: InternalError."""
+    try:
+        return sch.executor.all_or_nothing(steps)
+    except InternalError:
+        raise
+    except ScheduleError:
+        return None
+
+
+CHUNKS_PER_THREAD = 4
+"""The number of iterations per thread at which load imbalance is negligible."""
+
+
+def inline(sch: Schedule, block: Any) -> bool:
+    """Inline a block into its consumers if possible. Returns whether it was inlined."""
+    try:
+        sch.compute_inline(block)
+    except ScheduleError:
+        return False
+    return True
+
+
+def parallelize(sch: Schedule, loops: list[Any], threads: int) -> None:
+    """Parallelize the outermost of nested loops, fused with inner ones if it has too few iterations."""
+    if threads < 2 or not loops:
+        return
+    fused, times = [loops[0]], extent_of(sch, loops[0])
+    for loop in loops[1:]:
+        extent = extent_of(sch, loop)
+        if times is None or extent is None or times >= CHUNKS_PER_THREAD * threads:
+            break
+        fused.append(loop)
+        times *= extent
+    sch.parallel(sch.fuse(*fused) if len(fused) > 1 else fused[0])
+
+
+def merge_epilogue(sch: Schedule, write_back: Any, epilogue: Any | None) -> bool:
+    """Compute an elementwise block in the block that writes back accumulators. Returns whether that is legal.
+
+    for i, j: C[i, j] = local[i, j]
+    for i, j: D[i, j] = max(C[i, j] + bias[j], 0)   ->   for i, j: D[i, j] = max(local[i, j] + bias[j], 0)
+    """
+    if epilogue is None:
+        return False
+
+    def merged() -> bool:
+        sch.reverse_compute_inline(epilogue)
+        return block_info(sch, write_back) is not None
+
+    return bool(attempt(sch, merged))
+
+
+def place_epilogue(sch: Schedule, epilogue: Any | None, loop: Any) -> bool:
+    """Compute an elementwise block, vectorized, at the end of each iteration of a loop. Returns whether that is legal.
+
+    for j_0:                                       for j_0:
+        for i, j_1: C[i, j] += ...           ->        for i, j_1: C[i, j] += ...
+    for i, j: D[i, j] = max(C[i, j], 0)                for i, j_1: D[i, j] = max(C[i, j], 0)
+    """
+    if epilogue is None:
+        return False
+
+    def placed() -> bool:
+        sch.reverse_compute_at(epilogue, loop, preserve_unit_loops=True)
+        sch.vectorize(sch.get_loops(epilogue)[-1])
+        return True
+
+    return bool(attempt(sch, placed))
