@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, create, edit, is_symbol, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, WRITING, accessed, may_write
+from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, create, edit, is_symbol, owner_op, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed, may_write
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.thread_tags import (
     AXES,
@@ -20,6 +20,7 @@ from tir_mlir.passes.lower.gpu.thread_tags import (
     is_shared,
     kernel_nests,
 )
+from tir_mlir.passes.lower.memory.compact import compact
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 
@@ -47,6 +48,7 @@ def run(module: ir.Module) -> None:
     for func in programs(module):
         for nest in kernel_nests(func):
             _Nest(func, nest).rewrite()
+        compact(func, considered=_is_indexed_by_thread)  # what several nests over one axis use, one thread uses
 
 
 @dataclass
@@ -309,6 +311,13 @@ def _place_buffers(innermost: Loop, home: ir.Block) -> None:
     first = [*around, *(op for op in body if op not in allocs)][0]
     for op in allocs:
         edit.move_before(op, first)
+
+
+def _is_indexed_by_thread(value: ir.Value) -> bool:
+    """Whether the variable of an axis is in an index of a local buffer, of which each thread has a copy."""
+    accesses = [use.owner.operation for use in value.uses if use.owner.name in AFFINE_ELEMENT_ACCESSES]
+    values = {v for op in accesses for index in walk.access_indices(op) for v in index.values}
+    return is_local(Buffer(value)) and any(is_axis(owner_op(v)) for v in values)
 
 
 def axes_of(nest: ir.Operation) -> Iterable[Loop]:

@@ -59,20 +59,24 @@ Copies = Callable[[Buffer, Sequence[ir.Operation]], Sequence[bool] | None]
 """Of the loops around all uses of a buffer, which have a copy for each iteration; None: the buffer stays as it is."""
 
 
-def compact(func: Func, copies: Copies = lambda buffer, loops: [True] * len(loops)) -> None:
+def compact(
+    func: Func,
+    copies: Copies = lambda buffer, loops: [True] * len(loops),
+    considered: Callable[[ir.Value], bool] = lambda value: True,
+) -> None:
     """The same for one function. `copies`: which loops a buffer may be private to. The region is then that of all
-    iterations of the others together, and the position outside of the first of them."""
-    for value, plan in _plans(func, copies):
+    iterations of the others together, and the position outside of the first of them. `considered`: which buffers."""
+    for value, plan in _plans(func, copies, considered):
         _apply(value, plan)
 
 
 @only_reads
-def _plans(func: Func, copies: Copies) -> list[tuple[ir.Value, Plan]]:
+def _plans(func: Func, copies: Copies, considered: Callable[[ir.Value], bool]) -> list[tuple[ir.Value, Plan]]:
     """The buffers of a function that move or shrink. No plan depends on another: it holds loops and shape variables,
     which all stay."""
     domains: lifetimes.Domains = {}
     values = [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]
-    return [(value, plan) for value in values if (plan := _plan(value, domains, copies))]
+    return [(value, plan) for value in values if considered(value) and (plan := _plan(value, domains, copies))]
 
 
 @dataclass

@@ -71,3 +71,27 @@ def each(A: T.Buffer((8,), "float32")):
                 with T.block("A"):
                     vi = T.axis.spatial(8, i)
                     A[vi] = L[0]
+
+
+# -----
+
+
+# A local buffer that two loops over the threads use: what one thread uses of it.
+# CHECK-LABEL: func.func @across
+# CHECK: affine.for %[[T:.*]] = 0 to 8 {
+# CHECK-NEXT: %[[L:.*]] = memref.alloc() {{.*}} : memref<1xf32, "local">
+# CHECK: affine.store %{{.*}}, %[[L]][0]
+# CHECK: affine.load %[[L]][0]
+@T.prim_func
+def across(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for v in T.thread_binding(1, thread="blockIdx.x"):
+        with T.block("whole"):
+            L = T.alloc_buffer((8,), "float32", scope="local")
+            for i in T.thread_binding(8, thread="threadIdx.x"):
+                with T.block("L"):
+                    vi = T.axis.spatial(8, i)
+                    L[vi] = A[vi]
+            for i in T.thread_binding(8, thread="threadIdx.x"):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = L[vi]

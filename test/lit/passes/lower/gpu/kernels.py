@@ -33,7 +33,7 @@ def two(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
 
 # Shared buffers are attributions up to 48 KiB together, local ones are allocated once.
 # CHECK-LABEL: gpu.func @small_kernel(
-# CHECK-SAME: workgroup(%{{.*}} : memref<12288xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+# CHECK-SAME: workgroup(%{{.*}} : memref<12288xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64, tir.name = "S"})
 # CHECK: memref.alloca() {{.*}} : memref<4xf32, #gpu.address_space<private>>
 # CHECK: affine.for
 @T.prim_func
