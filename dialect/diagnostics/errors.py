@@ -6,6 +6,7 @@ text is made when it is first read: printing a large program takes longer than r
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -368,10 +369,10 @@ class ArithmeticStop(InterpreterError, ArithmeticError):
 class PtxError(TirError):
     """A fault of a PTX text that the PTX machine found.
 
-    `kind`: "syntax", "instruction" (one that the machine does not know), "launch", "race", "barrier" (missing or divergent),
-    "deadlock", "unwritten" (a read of memory that nobody wrote), "bounds" or "alignment". Where they apply: `kernel`,
-    `block` and `threads` as (x, y, z), `line` of the PTX text, `source` as (file, line) from its `.loc`. `reason`: the
-    message without them.
+    `kind`: "syntax", "instruction" (one that the machine does not know), "launch", "race", "barrier" (missing or
+    divergent), "deadlock", "trap", "unwritten" (a read of memory that nobody wrote), "bounds" or "alignment". Where they
+    apply: `kernel`, `block` and `threads` as (x, y, z), `line` of the PTX text, `source` as (file, line) from its `.loc`,
+    and `other`: the line, source and text of the other access of a race. `reason`: the message without them.
     """
 
     def __init__(
@@ -383,12 +384,14 @@ class PtxError(TirError):
         kernel: str = "",
         block: tuple[int, ...] | None = None,
         threads: tuple[tuple[int, ...], ...] = (),
+        instruction: str = "",
+        other: tuple[int, tuple[str, int] | None, str] | None = None,
     ):
-        spots = [f"kernel {kernel}"] if kernel else []
-        spots += [f"block {block}"] if block is not None else []
-        spots += [f"PTX line {line}"] if line else []
-        spots += [f"{source[0]}:{source[1]}"] if source else []
-        super().__init__(f"{reason} [{', '.join(spots)}]" if spots else reason)
+        spots = [f"in kernel {kernel}" + (f", block {block}" if block is not None else "")] if kernel else []
+        for number, place, text in [(line, source, instruction), *([other] if other else [])]:
+            spots += [f"PTX line {number}" + (f": {text}" if text else "")] if number else []
+            spots += [f"  {place[0]}:{place[1]}  {linecache.getline(*place).strip()}".rstrip()] if place else []
+        super().__init__("\n  ".join([reason, *spots]))
         self.reason = reason
         self.kind = kind
         self.line = line
@@ -396,6 +399,8 @@ class PtxError(TirError):
         self.kernel = kernel
         self.block = block
         self.threads = threads
+        self.instruction = instruction
+        self.other = other
 
 
 class NotInterpreted(TirError):

@@ -92,7 +92,7 @@ FAULTS = {
     "a product without swizzle": ("product", "%da, 4611686293305360384", "%da, 274877972480", None, ""),
     # barriers and fences
     "no barrier after the initialization": (
-        "product", "bar.sync 0;\n", "", "race", "initializes (PTX line"),
+        "product", "bar.sync 0;\n", "", "race", "which thread (0, 0, 0) initializes"),
     "no initialization": (
         "product", "@%first mbarrier.init.shared.b64 [%bar], 1;\n", "", "unwritten", "as an mbarrier, which it is not"),
     "no barrier between the copies of two threads": ("sums", "bar.sync 0;\n", "", "race", "copy of a thread wrote"),

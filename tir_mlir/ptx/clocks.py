@@ -166,14 +166,14 @@ class Clocks:
         return self.agents[key]
 
     def describe(self, stamp: int, machine: Machine) -> tuple[str, int, tuple, tuple]:
-        """A stamp in words: who, the PTX line, the threads, the block."""
+        """A stamp: who in words, the position of the instruction, the threads, the block."""
         block, column = divmod(stamp & LANE, 1 << self.bits)
-        line = machine.line_of((stamp >> PLACE) & 0xFFFF)
+        position = (stamp >> PLACE) & 0xFFFF
         where = machine.coordinates(block, machine.grid)
         if column >= self.width:
-            return f"an asynchronous {self.names[column].removeprefix('asynchronous ')}", line, (), where
+            return f"an asynchronous {self.names[column].removeprefix('asynchronous ')}", position, (), where
         thread = machine.coordinates(column, machine.block)
-        return f"thread {thread}", line, (thread,), where
+        return f"thread {thread}", position, (thread,), where
 
 
 def needed(kernel: Kernel) -> bool:

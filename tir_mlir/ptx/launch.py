@@ -177,4 +177,14 @@ def _cited(error: PtxError, lines: Mapping[int, str] | None) -> PtxError:
     if not lines or error.line not in lines:
         return error
     text = f"{error.reason} at {lines[error.line]}"
-    return PtxError(text, error.kind, error.line, error.source, error.kernel, error.block, error.threads)
+    return PtxError(
+        text,
+        error.kind,
+        error.line,
+        error.source,
+        error.kernel,
+        error.block,
+        error.threads,
+        error.instruction,
+        error.other,
+    )

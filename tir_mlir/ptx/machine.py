@@ -30,6 +30,8 @@ from tir_mlir.ptx.report import Report
 from tir_mlir.ptx.types import DTYPES, size_of
 
 WARP = 32
+MOST_INSTRUCTIONS = 1 << 16
+"""A stamp of an access has 16 bits for the position of its instruction."""
 FAIR = 64
 """Every so many turns the group with the largest position goes on: it may be what others spin for."""
 
@@ -88,6 +90,10 @@ class Machine:
         self.counts = [0] * (len(kernel.instructions) + 1)
         self.positions = {id(ins): i for i, ins in enumerate(kernel.instructions)}
         self.end = len(kernel.instructions)
+        if self.end >= MOST_INSTRUCTIONS:
+            raise PtxError(
+                f"kernel {kernel.name} has {self.end} instructions, the machine takes {MOST_INSTRUCTIONS}", "launch"
+            )
         self.steps = [self._compile(ins) for ins in kernel.instructions]
 
     # --- layout ---
@@ -193,9 +199,6 @@ class Machine:
     def place(self, ins: Instruction) -> int:
         """The position of an instruction."""
         return self.positions[id(ins)]
-
-    def line_of(self, position: int) -> int:
-        return self.kernel.instructions[position].line
 
     def dtype(self, name: str) -> np.dtype:
         return np.dtype(DTYPES[name])
@@ -335,17 +338,27 @@ class Machine:
         return number % x, number // x % y, number // (x * y)
 
     def fault(
-        self, text: str, kind: str, lanes: Lanes, k: int, threads: tuple = (), position: int | None = None
+        self,
+        text: str,
+        kind: str,
+        lanes: Lanes,
+        k: int,
+        threads: tuple = (),
+        position: int | None = None,
+        other: int | None = None,
     ) -> NoReturn:
-        """Raise the error of the k-th active lane at the present instruction."""
+        """Raise the error of the k-th active lane at the present instruction, or the one at `position`; `other`:
+        where the other access is."""
         ins = self.kernel.instructions[self.at if position is None else position]
-        mine = self.thread(lanes, k)
+        there = None if other is None else self.kernel.instructions[other]
         raise PtxError(
-            f"{text}: `{ins.text}`",
+            text,
             kind,
             ins.line,
             ins.source,
             self.kernel.name,
             self.block_of(lanes, k),
-            (mine, *threads),
+            (self.thread(lanes, k), *threads),
+            ins.text,
+            (there.line, there.source, there.text) if there else None,
         )

@@ -107,20 +107,20 @@ class Space:
         me = f"thread {machine.thread(lanes, k)}"
         if stamp == NEVER:
             machine.fault(f"{me} reads {self.where(at)}, which nobody wrote", "unwritten", lanes, k)
-        who, line, threads, block = machine.order.describe(stamp, machine)
+        who, position, threads, block = machine.order.describe(stamp, machine)
         mine = what.split()[0]
         here = machine.block_of(lanes, k)
         if what == "proxy":
             machine.fault(
-                f"{self.where(at)}, which {who} {verb} (PTX line {line}), is read asynchronously without a "
-                "`fence.proxy.async` after the write", "race", lanes, k, threads,
+                f"{self.where(at)}, which {who} {verb}, is read asynchronously without a "
+                "`fence.proxy.async` after the write", "race", lanes, k, threads, other=position,
             )  # fmt: skip
         if block != here:
             me, who = f"{me} of block {here}", f"{who} of block {block}"
-        text = f"race: {me} {mine} {self.where(at)}, which {who} {verb} (PTX line {line})"
+        text = f"race: {me} {mine} {self.where(at)}, which {who} {verb}"
         if block == here:
             text += "; no barrier orders the two"
-        machine.fault(text, "race", lanes, k, threads)
+        machine.fault(text, "race", lanes, k, threads, other=position)
 
 
 def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[Region]:

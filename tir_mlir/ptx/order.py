@@ -52,8 +52,7 @@ class Epochs:
         return (stamps > HOST) & ((stamps & LANE) // self.width != self.block_of[lanes])
 
     def describe(self, stamp: int, machine: Machine) -> tuple[str, int, tuple, tuple]:
-        """A stamp in words: who, the PTX line, the threads, the block."""
+        """A stamp: who in words, the position of the instruction, the threads, the block."""
         block, thread = divmod(stamp & LANE, self.width)
         threads = machine.coordinates(thread, machine.block)
-        line = machine.line_of((stamp >> PLACE) & 0xFFFF)
-        return f"thread {threads}", line, (threads,), machine.coordinates(block, machine.grid)
+        return f"thread {threads}", (stamp >> PLACE) & 0xFFFF, (threads,), machine.coordinates(block, machine.grid)

@@ -70,11 +70,10 @@ class BlockBarriers:
                 mine = np.nonzero(came[warp] & (at[warp] == positions[0]))[0][:1] + warp * 32
                 others = np.nonzero(came[warp] & (at[warp] == positions[1]))[0][:1] + warp * 32
                 thread = self.machine.thread(others, 0)
-                line = self.machine.line_of(int(positions[1]))
                 self.machine.fault(
                     f"divergent barrier: threads of one warp wait at different instructions, "
-                    f"{self.machine.thread(mine, 0)} here and {thread} at PTX line {line}",
-                    "barrier", mine, 0, (thread,), int(positions[0]),
+                    f"{self.machine.thread(mine, 0)} here and {thread} there",
+                    "barrier", mine, 0, (thread,), int(positions[0]), int(positions[1]),
                 )  # fmt: skip
 
     def _check_count(self, number: int, arrived: np.ndarray, lanes: np.ndarray) -> None:

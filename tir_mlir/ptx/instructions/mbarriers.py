@@ -82,10 +82,10 @@ class Mbarriers:
         late = self.order.unordered(stamps, lanes)
         if late.any():
             k = int(np.argmax(late))
-            who, line, threads, _ = self.order.describe(int(stamps[k]), machine)
+            who, position, threads, _ = self.order.describe(int(stamps[k]), machine)
             machine.fault(
                 f"race: thread {machine.thread(lanes, k)} uses the mbarrier at {shared.where(address)}, which {who} "
-                f"initializes (PTX line {line}); no barrier orders the two", "race", lanes, k, threads,
+                "initializes; no barrier orders the two", "race", lanes, k, threads, other=position,
             )  # fmt: skip
         return barrier
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from fuzzing.kernels.machine import device_of, run_call
 from tir_mlir import ptx
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.runtime.gpu.host_program import HostProgram
-
-from fuzzing.kernels.machine import device_of, run_call
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,15 @@ def _guard(line: str) -> Iterator[str]:
         yield f"@{'' if match.group(1) else '!'}{match.group(2)}"
 
 
+_OTHERS = {
+    "setp.lt": "setp.le", "setp.gt": "setp.ge", "setp.eq": "setp.ne", "add.rn.f32": "sub.rn.f32", "max.f32": "min.f32",
+    "shl.b32": "shr.u32",
+}  # fmt: skip
+
+
 def _operation(line: str) -> Iterator[str]:
     """Another operation or comparison."""
-    for old, new in (("setp.lt", "setp.le"), ("setp.gt", "setp.ge"), ("setp.eq", "setp.ne"), ("add.rn.f32", "sub.rn.f32"),
-                     ("max.f32", "min.f32"), ("shl.b32", "shr.u32")):  # fmt: skip
+    for old, new in _OTHERS.items():
         if old in line:
             yield line.replace(old, new, 1)
 
