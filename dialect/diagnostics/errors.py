@@ -370,9 +370,9 @@ class PtxError(TirError):
     """A fault of a PTX text that the PTX machine found.
 
     `kind`: "syntax", "instruction" (one that the machine does not know), "launch", "race", "barrier" (missing or
-    divergent), "deadlock", "trap", "unwritten" (a read of memory that nobody wrote), "bounds" or "alignment". Where they
-    apply: `kernel`, `block` and `threads` as (x, y, z), `line` of the PTX text, `source` as (file, line) from its `.loc`,
-    and `other`: the line, source and text of the other access of a race. `reason`: the message without them.
+    divergent), "deadlock", "trap", "unwritten" (a read of memory that nobody wrote), "bounds" or "alignment". Where
+    they apply: `kernel`, `block` and `threads` as (x, y, z), `line` of the PTX text, `source` as (file, line) from its
+    `.loc`, and `other`: the line, source and text of the other access of a race. `reason`: the message without them.
     """
 
     def __init__(
