@@ -88,7 +88,6 @@ PARTS: dict[str, str] = {
     "runtime.drivers": "cache call kernels llvm tools",
     "runtime.gpu": "call drivers",
     "runtime.llvm": "tools",
-    "equivalence.arenas": ".",
     "script.parser": ". language",
     "script.parser.modules": "parser",
     "script.printer": "language",

@@ -37,10 +37,9 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, accessed
 from tir_mlir.equivalence import compile, inputs
-from tir_mlir.equivalence.arenas.typed_arenas import ARENA_NOTE, uses_arenas
-from tir_mlir.equivalence.field.field_functions import P
-from tir_mlir.equivalence.field.order_scale import scale_of
+from tir_mlir.equivalence.field.field_functions import P, scale_of
 from tir_mlir.equivalence.result import Difference, Result, written_by
+from tir_mlir.equivalence.typed_arenas import ARENA_NOTE, uses_arenas
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 

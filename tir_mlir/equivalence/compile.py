@@ -25,8 +25,7 @@ from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA
 from tir_mlir.equivalence import instrument
 from tir_mlir.equivalence.edits import OpBuilder, is_float, retyped
 from tir_mlir.equivalence.field import exact_rounding, field_functions
-from tir_mlir.equivalence.field.field_functions import P
-from tir_mlir.equivalence.field.order_scale import inverse
+from tir_mlir.equivalence.field.field_functions import P, inverse
 from tir_mlir.equivalence.instrument import ARENA
 from tir_mlir.equivalence.plain_loops import make_plain
 from tir_mlir.passes.lower.blocks import scopes

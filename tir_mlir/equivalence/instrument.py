@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from mlir import ir
@@ -139,17 +139,25 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
 
 
 def _fill(memref: ir.Value, value: ir.Value, build: OpBuilder) -> None:
-    """Loops over all elements; `linalg.fill` would load a dialect whose Python module takes 0.1 s."""
+    with each_element(memref, build) as variables:
+        ir.Operation.create("memref.store", [], [value, memref, *variables])
+
+
+@contextmanager
+def each_element(memref: ir.Value, build: OpBuilder, *marks: str) -> Iterator[list[ir.Value]]:
+    """Loops over all elements, for what is created inside; `linalg.fill` would load a dialect whose Python module takes
+    0.1 s. Gives the variables."""
     zero, step, variables = build.index(0), build.index(1), []
     with ExitStack() as stack:
         for axis in range(ir.MemRefType(memref.type).rank):
-            loop = ir.Operation.create("scf.for", [], [zero, size_of(memref, axis, build), step], regions=1)
+            ends = [zero, size_of(memref, axis, build), step]
+            loop = ir.Operation.create("scf.for", [], ends, dict.fromkeys(marks, ir.UnitAttr.get()), regions=1)
             body = loop.regions[0].blocks.append(ir.IndexType.get())
             with ir.InsertionPoint(body):
                 end = ir.Operation.create("scf.yield")
             stack.enter_context(ir.InsertionPoint(end))
             variables.append(body.arguments[0])
-        ir.Operation.create("memref.store", [], [value, memref, *variables])
+        yield variables
 
 
 # --- who wrote an element -----------------------------------------------------------------------------------------

@@ -41,11 +41,11 @@ from tir_mlir.dialect.ir.op_traits import (
     is_scalar,
     stored,
 )
-from tir_mlir.equivalence.arenas.plain_copies import expand_copies
-from tir_mlir.equivalence.arenas.typed_arenas import split_arenas
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
-from tir_mlir.equivalence.field import exact_rounding, field_functions, opaque_constants
+from tir_mlir.equivalence.field import exact_rounding, field_functions
+from tir_mlir.equivalence.instrument import ARENA, each_element
+from tir_mlir.equivalence.typed_arenas import split_arenas
 from tir_mlir.passes.lower.memory import bools
 from tir_mlir.passes.lower.retype_module import retype
 
@@ -70,9 +70,9 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
         _drop(op)
     expand_copies(module, build)
     fold_views(walk.ops(module.operation), build)
-    opaque_constants.hide(module.operation)
+    hide_constants(module.operation, build)
     PassManager.parse(CLEAN).run(module.operation)
-    opaque_constants.show(module.operation)
+    show_constants(module.operation, build)
     for func in funcs(module):
         _drop_assumption(func)
     for op in list(module.body.operations):
@@ -260,3 +260,50 @@ def _plain(
             op.results[0].replace_all_uses_with(access.results[0])
     op.erase()
     return access
+
+
+# --- copies of buffers as loops ---------------------------------------------------------------------------------------
+
+
+def expand_copies(module: ir.Module, build: OpBuilder) -> None:
+    """Rewrite each `memref.copy %a, %b` as loops that load and store each element."""
+    for op in walk.ops(module.operation):
+        if op.name == "memref.copy":
+            with ir.InsertionPoint(op), op.location:
+                _copy(op.operands[0], op.operands[1], build)
+            op.erase()
+
+
+def _copy(source: ir.Value, target: ir.Value, build: OpBuilder) -> None:
+    with each_element(source, build, ARENA) as variables:
+        element = ir.MemRefType(source.type).element_type
+        value = ir.Operation.create("memref.load", [element], [source, *variables]).results[0]
+        ir.Operation.create("memref.store", [], [value, target, *variables])
+
+
+# --- float constants, hidden from the folding of MLIR -----------------------------------------------------------------
+
+
+_CAST = "builtin.unrealized_conversion_cast"
+_NUMBER = "tir.number"
+
+
+def hide_constants(root: ir.Operation, build: OpBuilder) -> None:
+    """Replace float constants by values that no fold knows: `exp(0.5)`, folded, is no exact arithmetic of the field."""
+    for op in walk.ops(root):
+        if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
+            with ir.InsertionPoint(op), op.location:
+                hidden = ir.Operation.create(_CAST, [op.results[0].type], [build.number(0)])
+            hidden.attributes[_NUMBER] = op.attributes["value"]
+            op.results[0].replace_all_uses_with(hidden.results[0])
+            op.erase()
+
+
+def show_constants(root: ir.Operation, build: OpBuilder) -> None:
+    """Make hidden constants constants again."""
+    for op in walk.ops(root):
+        if op.name == _CAST and _NUMBER in op.attributes:
+            with ir.InsertionPoint(op), op.location:
+                constant = build.constant(op.attributes[_NUMBER])
+            op.results[0].replace_all_uses_with(constant)
+            op.erase()

@@ -9,7 +9,7 @@ from harness import scripts
 
 from tir_mlir import Schedule
 from tir_mlir.equivalence.compare import equivalent
-from tir_mlir.equivalence.field.order_scale import REACH, scale_of
+from tir_mlir.equivalence.field.field_functions import REACH, scale_of
 
 TEXT = """
 X = T.alloc_buffer((16,))

@@ -12,9 +12,8 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.llvm import object_code
+from tir_mlir.runtime.llvm.linkage import INTERNAL, add_attribute
 from tir_mlir.runtime.llvm.llvm_c import llvm, message
-from tir_mlir.runtime.llvm.module_parts import INTERNAL
-from tir_mlir.runtime.llvm.single_copies import add_attribute
 from tir_mlir.runtime.tools import toolchain
 
 _FUNCTION_INDEX = 0xFFFFFFFF

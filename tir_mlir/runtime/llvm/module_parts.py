@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.runtime.llvm.linkage import EXTERNAL, INTERNAL, defined, name_of
 from tir_mlir.runtime.llvm.llvm_c import llvm
 from tir_mlir.target.host import cores
 
@@ -18,13 +18,13 @@ BEFORE = b"always-inline,globaldce,deadargelim"
 """Passes on the whole module: afterwards the signatures of its functions are fixed."""
 AFTER = b"elim-avail-extern,globaldce,default<O3>"
 """Passes on a part: its declarations first, then as for a whole module."""
-EXTERNAL, _AVAILABLE_EXTERNALLY, INTERNAL, _PRIVATE = 0, 1, 8, 9  # LLVMLinkage
+_AVAILABLE_EXTERNALLY, _PRIVATE = 1, 9  # LLVMLinkage
 _LOCAL = (INTERNAL, _PRIVATE)
 
 
 def count(module: int | ctypes.c_void_p) -> int:
     """In how many parts to compile a module: 1 unless it has many functions of nests, and can be divided."""
-    nests = sum(map(_is_nest, _defined(module, "Function")))
+    nests = sum(map(_is_nest, defined(module, "Function")))
     parts = min(cores(), nests // LEAST, MOST)
     return parts if parts > 1 and _is_divisible(module) else 1
 
@@ -39,19 +39,19 @@ def _is_divisible(module: int | ctypes.c_void_p) -> bool:
     if length.value:
         return False
     linkages = (EXTERNAL, *_LOCAL)
-    if any(api.LLVMGetLinkage(f) not in linkages for f in _defined(module, "Function")):
+    if any(api.LLVMGetLinkage(f) not in linkages for f in defined(module, "Function")):
         return False
     return all(
         api.LLVMGetLinkage(v) in linkages
         and not api.LLVMIsThreadLocal(v)
         and (api.LLVMIsGlobalConstant(v) or api.LLVMGetLinkage(v) == EXTERNAL)
-        for v in _defined(module, "Global")
+        for v in defined(module, "Global")
     )
 
 
 def bitcode(module: int | ctypes.c_void_p) -> bytes:
     """The bitcode of a module whose functions of nests are visible to other parts."""
-    for function in _defined(module, "Function"):
+    for function in defined(module, "Function"):
         if _is_nest(function):
             llvm().LLVMSetLinkage(function, EXTERNAL)
     buffer = llvm().LLVMWriteBitcodeToMemoryBuffer(module)
@@ -75,14 +75,14 @@ def read(context: int, data: bytes) -> ctypes.c_void_p:
 def keep_part(module: ctypes.c_void_p, number: int, parts: int) -> None:
     """Make declarations, once AFTER ran, of what other parts define. The first part defines all that is no nest."""
     nest = 0
-    for function in _defined(module, "Function"):
+    for function in defined(module, "Function"):
         owner = 0
         if _is_nest(function):
             owner, nest = nest % parts, nest + 1
         if owner != number:
             _declare(function)
     if number:
-        for variable in _defined(module, "Global"):
+        for variable in defined(module, "Global"):
             _declare(variable)
 
 
@@ -93,17 +93,3 @@ def _declare(value: int) -> None:
 
 def _is_nest(function: int) -> bool:
     return attrs.NEST_MARK in name_of(function)
-
-
-def name_of(value: int) -> str:
-    """The name of a function or variable."""
-    return llvm().LLVMGetValueName2(value, ctypes.byref(ctypes.c_size_t())).decode()
-
-
-def _defined(module: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
-    """The functions ("Function") or variables ("Global") that a module defines."""
-    value = getattr(llvm(), f"LLVMGetFirst{kind}")(module)
-    while value:
-        if not llvm().LLVMIsDeclaration(value):
-            yield value
-        value = getattr(llvm(), f"LLVMGetNext{kind}")(value)

@@ -14,7 +14,7 @@ from mlir import ir
 from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.runtime.llvm import module_parts
+from tir_mlir.runtime.llvm import linkage, module_parts
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _RETURN_STATUS = 0, 3, 2, 0, 2
@@ -201,7 +201,7 @@ def _check_defined(llvm_module: int | ctypes.c_void_p) -> None:
     function = llvm().LLVMGetFirstFunction(llvm_module)
     while function:
         name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
-        public = llvm().LLVMGetLinkage(function) == module_parts.EXTERNAL or attrs.NEST_MARK in name
+        public = llvm().LLVMGetLinkage(function) == linkage.EXTERNAL or attrs.NEST_MARK in name
         if public and not llvm().LLVMIsDeclaration(function):
             first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:
