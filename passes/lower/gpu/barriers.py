@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.diagnostics import LoweringError, NotProvable
 from tir_mlir.dialect.ir import Loop, is_loop, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import LOOPS
 from tir_mlir.passes.lower.gpu.conflicts import TEXTUAL, Conflict, conflicts, pair_text
 from tir_mlir.passes.lower.gpu.divergence import Divergence
 from tir_mlir.passes.lower.gpu.nests import KernelNest, perfect_nests
+from tir_mlir.passes.lower.gpu.split_guards import split
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 BARRIER = "gpu.barrier"
@@ -31,6 +32,9 @@ def run(module: ir.Module) -> None:
                                                     }
                                                   } {tir.kind = "threadIdx.x"}
 
+    A guard that only some threads pass, or a loop that they run a different number of times, is split where a barrier
+    has to be in it.
+
     Requires the form after `tir-lower-gpu-axes`. Every barrier is at a place that all threads of a block reach equally
     often, in the outermost loop that will do, and none is there that the others make needless. Errors: LoweringError
     for two blocks, or two threads at one time, that touch one element, and for threads that can only be separated where
@@ -38,8 +42,20 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         for nest in perfect_nests(func):
-            for spot in _places(nest):
+            plan = _proved(nest)
+            while isinstance(plan, Blocked) and plan.control is not None and split(plan.control, *plan.ops):
+                plan = _proved(nest)
+            if isinstance(plan, Blocked):
+                raise LoweringError(plan.text)
+            for spot in plan:
                 spot.insert()
+
+
+def _proved(nest: KernelNest) -> list[Spot] | Blocked:
+    try:
+        return _plan(nest)
+    except NotProvable as error:
+        raise LoweringError(f"{location_text(nest.root)}: {error}") from error
 
 
 # --- places in the body of a kernel -----------------------------------------------------------------------------------
@@ -121,8 +137,17 @@ def _reach(conflict: Conflict, paths: _Paths) -> Iterator[tuple[ir.Block, range]
 # --- the choice -------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Blocked:
+    """A conflict that no barrier can separate, and the outermost op at which threads part around it."""
+
+    control: ir.Operation | None
+    ops: tuple[ir.Operation, ir.Operation]
+    text: str
+
+
 @only_reads
-def _places(nest: KernelNest) -> list[Spot]:
+def _plan(nest: KernelNest) -> list[Spot] | Blocked:
     """Places for barriers that separate all conflicts, from the last one to the first.
 
     A conflict that needs a barrier in a deep loop comes first, as that barrier may separate others, too.
@@ -132,7 +157,7 @@ def _places(nest: KernelNest) -> list[Spot]:
     for conflict in conflicts(nest):
         reach.append(set(_candidates(conflict, paths)))
         if not reach[-1]:
-            _refuse(nest, conflict, paths)
+            return _blocked(nest, conflict, paths)
     chosen: list[Spot] = []
     pending = reach
     while pending:
@@ -161,14 +186,16 @@ def _order(spot: Spot, paths: _Paths) -> tuple[int, ...]:
     return (*paths.of(spot.body.owner.operation).values(), spot.index)
 
 
-def _refuse(nest: KernelNest, conflict: Conflict, paths: _Paths) -> None:
+def _blocked(nest: KernelNest, conflict: Conflict, paths: _Paths) -> Blocked:
     a, b = conflict.first, conflict.second
     common = walk.common_parent([a.access.op, b.access.op])
-    where = next((p for p in [common, *walk.parents(common)] if paths.divergence.differs(p)), common)
-    raise LoweringError(
+    control = paths.divergence.around(common)
+    where = common if control is None else control
+    text = (
         f"{location_text(where)}: {pair_text(nest, a, b, conflict.pairs, 'two threads')}; a barrier between them would"
         f" be in {_control(where)}, which not all threads of a block run alike; fix: move it out, or let all threads in"
     )
+    return Blocked(control, (a.access.op, b.access.op), text)
 
 
 def _control(op: ir.Operation) -> str:

@@ -56,7 +56,10 @@ def check(func: Func) -> None:
             if owner_of(Buffer(buffer)) != DEVICE and sum(buffer in other for _, other in kernels) > 1:
                 _require_written(group, top)
             if any(t.access.is_write for t in group):
-                _check_buffer(group, top, axes)
+                try:
+                    _check_buffer(group, top, axes)
+                except NotProvable as error:
+                    raise LoweringError(f"{location_text(group[0].access.op)}: {error}") from error
 
 
 def _by_buffer(top: ir.Operation) -> dict[ir.Value, list[AccessRelation]]:
@@ -115,13 +118,11 @@ def _require_modeled(threads: Sequence[ThreadAccess], buffer: Buffer) -> None:
         over = next((p for p in walk.parents(access.op) if is_data_loop(p)), None)
         if over is not None:
             raise NotProvable(
-                f"{location_text(access.op)}: {buffer.name} is used by several threads in {walk.data_loop_name(over)},"
+                f"{buffer.name} is used by several threads in {walk.data_loop_name(over)},"
                 " and what its iterations leave for each other is not modeled"
             )
         if access.is_write and (why := doubt(access)):
-            raise NotProvable(
-                f"{location_text(access.op)}: whether {_copies(thread)} of {buffer.name} will do: undecided, {why}"
-            )
+            raise NotProvable(f"whether {_copies(thread)} of {buffer.name} will do: undecided, {why}")
 
 
 # --- plain cases, without dataflow ------------------------------------------------------------------------------------

@@ -123,8 +123,54 @@ GUARDED = """def f(A: T.Buffer((3, 4, 16), "float32"), B: T.Buffer((3, 4, 16), "
 
 
 def test_a_barrier_where_not_all_threads_are():
-    text = refusal(kernel(GUARDED))
-    assert "not all threads" in text and "S[0" in text
+    (report,) = right(kernel(GUARDED), lambda a, b: a[:, :, ::-1], (3, 4, 16), (3, 4, 16))
+    assert report.barriers == 8
+
+
+BUSY = """def f(A: T.Buffer((4, 8, 16), "float32"), B: T.Buffer((4, 8, 16), "float32")):
+    S = T.alloc_buffer((4, 16), "float32", scope="shared")
+    for y in T.thread_binding(4, thread="threadIdx.y"):
+        for k in range(y + 3):
+            for x in T.thread_binding(16, thread="threadIdx.x"):
+                with T.block("S"):
+                    vy, vk, vx = T.axis.spatial(4, y), T.axis.opaque(8, k), T.axis.spatial(16, x)
+                    S[vy, vx] = A[vy, vk, vx]
+            for x in T.thread_binding(16, thread="threadIdx.x"):
+                with T.block("B"):
+                    vy, vk, vx = T.axis.spatial(4, y), T.axis.opaque(8, k), T.axis.spatial(16, x)
+                    B[vy, vk, vx] = S[vy, 15 - vx]
+"""
+
+
+def test_a_barrier_in_a_loop_that_threads_run_a_different_number_of_times():
+    def expected(a, b):
+        for y in range(4):
+            b[y, : y + 3] = a[y, : y + 3, ::-1]
+        return b
+
+    right(kernel(BUSY), expected, (4, 8, 16), (4, 8, 16))
+
+
+DATA = """def f(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
+    S = T.alloc_buffer((4, 16), "float32", scope="shared")
+    for y in T.thread_binding(4, thread="threadIdx.y"):
+        with T.block("row"):
+            vy = T.axis.spatial(4, y)
+            if A[vy, 0] > T.float32(0):
+                for x in T.thread_binding(16, thread="threadIdx.x"):
+                    with T.block("S"):
+                        vx = T.axis.spatial(16, x)
+                        S[vy, vx] = A[vy, vx]
+                for x in T.thread_binding(16, thread="threadIdx.x"):
+                    with T.block("B"):
+                        vx = T.axis.spatial(16, x)
+                        B[vy, vx] = S[vy, 15 - vx]
+"""
+
+
+def test_a_barrier_under_a_condition_on_data():
+    text = refusal(kernel(DATA))
+    assert "one copy a block of S will do: undecided, a condition on data decides whether S is accessed" in text
 
 
 # --- 4, 5: overwritten too early, filled too late ---------------------------------------------------------------------
