@@ -322,6 +322,7 @@ def is_approximate(name: str) -> bool:
     return row is not None and row.algebra == "quotient"
 
 
+@lru_cache(maxsize=1024)
 def takes_no_memref(name: str) -> bool:
     """Whether ops of a name never have a memref operand, and so access nothing."""
     if is_scalar(name):

@@ -21,7 +21,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, dtypes, parent_op, walk
-from tir_mlir.dialect.ir.op_traits import VIEWS
+from tir_mlir.dialect.ir.op_traits import ALLOCS, INDEX_CASTS, MEMREF_CASTS, NEUTRAL, VIEWS, WIDENINGS
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine
 from tir_mlir.runtime.drivers.device_driver import Dim3, Launch
 
@@ -92,13 +92,8 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "arith.maxsi": max,
     "arith.maxui": max,
 }
-_SAME = {
-    "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "memref.cast",
-    "memref.memory_space_cast", "memref.reinterpret_cast",
-}  # fmt: skip
-_ALLOCATIONS = {"memref.alloc", "memref.alloca"}
-_NOTHING = {"memref.dealloc", "memref.assume_alignment"}
-_EVALUATED = frozenset({*_BINARY, *_SAME, *_NOTHING, *VIEWS, "memref.dim"})
+_SAME = INDEX_CASTS | WIDENINGS | MEMREF_CASTS
+_EVALUATED = frozenset({*_BINARY, *_SAME, *VIEWS, *NEUTRAL})
 
 
 class HostProgram:
@@ -141,9 +136,9 @@ class HostProgram:
             extra = _launch_of(op)
         elif op.name == "arith.constant":
             extra = attrs.from_attr(op.attributes["value"])
-        elif op.name == "affine.apply" or op.name in ("affine.min", "affine.max"):
+        elif op.name.startswith("affine.") and "map" in op.attributes:
             extra = _map_of(ir.AffineMapAttr(op.attributes["map"]).value)
-        elif op.name in _ALLOCATIONS:
+        elif op.name in ALLOCS:
             extra = _shape_and_bits(ir.MemRefType(op.results[0].type))
         elif op.name == "memref.reinterpret_cast":
             extra = _is_whole(op)
@@ -157,7 +152,7 @@ class HostProgram:
         name, inputs = operation.name, [env[n] for n in operation.operands]
         if name == "gpu.launch_func":
             call.launches.append(self._launch(operation.extra, inputs))
-        elif name in _ALLOCATIONS:
+        elif name in ALLOCS:
             shape, bits = operation.extra
             sizes = iter(inputs)
             shape = tuple(next(sizes) if n is None else n for n in shape)
