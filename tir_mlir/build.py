@@ -20,7 +20,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
-from tir_mlir.gpu_build import emulation_of, gpu_library
+from tir_mlir.gpu_build import emulation_of, gpu_library, opencl_library
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
@@ -39,7 +39,7 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
-from tir_mlir.target import CUDA, Target, host, named
+from tir_mlir.target import CUDA, OpenCL, Target, host, named
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools", "object")
@@ -79,7 +79,7 @@ class _ModelSource(Protocol):
 @overload
 def build(
     mod: _ModelSource,
-    target: str | Target | CUDA = "llvm",
+    target: str | Target | CUDA | OpenCL = "llvm",
     *,
     libs: Sequence[str | Path] = (),
     cache: bool = True,
@@ -90,7 +90,7 @@ def build(
 @overload
 def build(
     mod: Any,
-    target: str | Target | CUDA = "llvm",
+    target: str | Target | CUDA | OpenCL = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -100,7 +100,7 @@ def build(
 ) -> Library: ...
 def build(
     mod: Any,
-    target: str | Target | CUDA = "llvm",
+    target: str | Target | CUDA | OpenCL = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -119,22 +119,23 @@ def build(
     target: "llvm" for this machine, the name of a predefined CPU ("zen4"), or a Target with a triple. If this machine
     lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`; with driver="object" it
     is an object file on every machine. "cuda", "nvidia/nvidia-a100", ..., or CUDA("sm_80"): the nests bound to blocks
-    and threads become kernels, `lib.assembly` is their PTX. "cuda-emulated": the same kernels, run by this machine's CPU.
+    and threads become kernels, `lib.assembly` is their PTX. "cuda-emulated": the same kernels, run by this machine's
+    CPU. "opencl": kernels in OpenCL C, `lib.source`, which pyopencl runs.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
     as gathers, when they run; a call with one outside raises OutOfBoundsError. dump: a folder for the module after each
     stage and pass (TIR_DUMP=DIR: one in DIR for each build); the build then does not use the cache.
     Raises BuildError (unknown target, missing or mismatched kernel) and LoweringError.
     """
-    if not isinstance(target, (Target, CUDA)) and not (isinstance(target, str) and target in TARGETS):
+    if not isinstance(target, (Target, CUDA, OpenCL)) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
-        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, CUDA)})
+        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, (CUDA, OpenCL))})
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
     _refuse_for_programs(threads, weights)
     requested = target
     cpu_target = target if isinstance(target, Target) and target.triple else None
-    gpu = target if isinstance(target, CUDA) else None
+    gpu = target if isinstance(target, (CUDA, OpenCL)) else None
     target = target if isinstance(target, str) else "llvm"
     _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked)
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
@@ -152,12 +153,8 @@ def build(
                 call_signatures = list(signatures(original).values())
             if not call_signatures:
                 raise BuildError("the module has no public function with a body")
-            if gpu is not None and not gpu.emulated:
-                return gpu_library(original, call_signatures, gpu, timing, states, origin)
             if gpu is not None:
-                with timing.clock("lower"):
-                    emulation = emulation_of(original, gpu, timing, states)
-                original, source = emulation.program, str(emulation.program)
+                return _for_gpu(original, call_signatures, gpu, timing, states, origin, cache)
             request = _Request(
                 original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
             )
@@ -169,7 +166,7 @@ def build(
 
 
 def _scheduled(
-    mod: Any, target: Target | CUDA | str, original: ir.Module, timing: Timing, states: Dump | None
+    mod: Any, target: Target | CUDA | OpenCL | str, original: ir.Module, timing: Timing, states: Dump | None
 ) -> tuple[ir.Module, str]:
     """The program with the schedule that a database has for it, and where that came from."""
     with timing.clock("schedule"):
@@ -179,7 +176,7 @@ def _scheduled(
     return schedule.module, schedule.origin
 
 
-def _check_options(driver: Any, compiled_for: Target | CUDA | None, libs: Any, **flags: Any) -> None:
+def _check_options(driver: Any, compiled_for: Target | CUDA | OpenCL | None, libs: Any, **flags: Any) -> None:
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if driver == "object" and compiled_for is None:
@@ -189,7 +186,7 @@ def _check_options(driver: Any, compiled_for: Target | CUDA | None, libs: Any, *
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise BuildError(f"{name} is True or False, not {short_repr(value)}")
-    if isinstance(compiled_for, CUDA):
+    if isinstance(compiled_for, (CUDA, OpenCL)):
         for name, is_used in {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"]}.items():
             if is_used:
                 raise BuildError(f"{name} is not for GPUs; fix: leave it out")
@@ -247,6 +244,27 @@ def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
     library = _by_tools(request)
     text += ": either LLVM crashed or the process was killed; the tools driver is used until the file is removed"
     warn_user(text)
+    return library
+
+
+def _for_gpu(
+    original: ir.Module,
+    call_signatures: Sequence[CallSignature],
+    gpu: CUDA | OpenCL,
+    timing: Timing,
+    states: Dump | None,
+    origin: str,
+    cache: bool,
+) -> Library:
+    """Build kernels, or loops of a CPU that do what they do."""
+    if isinstance(gpu, OpenCL):
+        return opencl_library(original, call_signatures, gpu, timing, states, origin)
+    if not gpu.emulated:
+        return gpu_library(original, call_signatures, gpu, timing, states, origin)
+    with timing.clock("lower"):
+        emulation = emulation_of(original, gpu, timing, states)
+    library = build(emulation.program, cache=cache, dump=states)
+    library.mlir, library.kernel_source, library.schedule_origin = str(original), emulation.source, origin
     return library
 
 

@@ -7,20 +7,23 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import clone_module, funcs
+from tir_mlir.dialect.ir import clone_module, entered, funcs
 from tir_mlir.passes.lower.gpu import emulation
 from tir_mlir.passes.lower.gpu.outline.limits import Limits
 from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
+from tir_mlir.runtime.drivers.opencl_code import OpenclCode
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.dump import Dump
+from tir_mlir.runtime.gpu import opencl_function
 from tir_mlir.runtime.gpu.function import functions as device_functions
 from tir_mlir.runtime.gpu.host_program import HostProgram
+from tir_mlir.runtime.gpu.source import OPENCL_C, source_of
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import CUDA
+from tir_mlir.target import CUDA, OpenCL
 
 
 def limits_of(target: CUDA) -> Limits:
@@ -34,6 +37,11 @@ class Emulation:
 
     program: ir.Module
     device: ir.Module
+
+    def source(self) -> str:
+        """The kernels in CUDA C."""
+        with entered():
+            return source_of(self.device)
 
 
 def emulation_of(original: ir.Module, target: CUDA, timing: Timing, states: Dump | None) -> Emulation:
@@ -70,7 +78,27 @@ def gpu_library(
         device = clone_module(original)
         lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
         kernels = lower_to_nvvm(device, timing=timing.passes, follow=follow)
-    code = PtxCode(device, kernels, target, timing.clock)
+    code = PtxCode(device, kernels, target, timing.clock, source_of)
     programs = {f.name: HostProgram(f.op) for f in funcs(device)}
     functions = device_functions(signatures, programs, KernelCode(code.ptx, target.chip))
-    return Library(str(original), lambda: kernels, code, functions, timing, code, origin)
+    return Library(str(original), lambda: kernels, code, functions, timing, code, origin, code.source)
+
+
+def opencl_library(
+    original: ir.Module,
+    signatures: Sequence[CallSignature],
+    target: OpenCL,
+    timing: Timing,
+    states: Dump | None,
+    origin: str = AS_GIVEN,
+) -> Library:
+    """Build a module, which is not changed, for OpenCL. Raises LoweringError for what it cannot run."""
+    follow = None if states is None else states.write
+    limits = Limits(target.max_threads, target.shared, target.shared, target.chip)
+    with timing.clock("lower"):
+        device = clone_module(original)
+        lower_to_device(device, limits, warp=1, timing=timing.passes, follow=follow)
+        code = OpenclCode(source_of(device, OPENCL_C))
+    programs = {f.name: HostProgram(f.op) for f in funcs(device)}
+    functions = opencl_function.functions(signatures, programs, code.text)
+    return Library(str(original), lambda: device, code, functions, timing, code, origin, code.source)

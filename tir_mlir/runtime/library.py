@@ -31,8 +31,8 @@ class _Functions(dict[str, Any]):
 class Library(_Functions):
     """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, or `lib(...)` if there is only one.
 
-    mlir, lowered, llvm_ir, assembly: the program after each stage, as text. timing: seconds per stage.
-    schedule_origin: where the schedule came from: "as given", a record of a `tune.Database`, or `schedules.auto`.
+    mlir, lowered, llvm_ir, assembly: the program after each stage, as text; source: kernels in C. timing: seconds a
+    stage. schedule_origin: where the schedule is from: "as given", a record of a `tune.Database`, or `schedules.auto`.
     """
 
     __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
@@ -48,6 +48,7 @@ class Library(_Functions):
         timing: Timing,
         exporter: Exporter,
         schedule_origin: str = AS_GIVEN,
+        kernel_source: Callable[[], str] | None = None,
     ):
         super().__init__(functions)
         attributes = {name: f for name, f in functions.items() if name not in _OWN}
@@ -56,6 +57,7 @@ class Library(_Functions):
         self.timing = timing
         self.schedule_origin = schedule_origin
         self.exporter = exporter
+        self.kernel_source = kernel_source
         self._lower = lowered
         self._driver = driver
         self.__call__ = next(iter(functions.values())) if len(functions) == 1 else _AmbiguousCall(list(functions))
@@ -112,13 +114,20 @@ class Library(_Functions):
         machine = on_demand.load("machine")
         return machine.report(self[name], in_order(self[name].signature, args, named) if named else args)
 
+    @property
+    def source(self) -> str:
+        """The kernels of a library for a GPU, in CUDA C, or in OpenCL C of one for OpenCL."""
+        if self.kernel_source is None:
+            raise BuildError('this library has no kernels of a GPU; fix: build(..., target="cuda"), or lib.llvm_ir')
+        return self.kernel_source()
+
     def export(self, path: str | Path, name: str | None = None) -> list[Path]:
         """Write files for C programs, which do not need this package. Returns their paths; by the suffix of `path`:
 
             .so    a shared library, an object file and a header         .o    an object file and a header
             .a     a static library and a header                         .h    a header
             .wasm  a WebAssembly module and its JavaScript loader, of a library for "wasm_simd"
-            .ptx   the PTX of a library for an NVIDIA GPU
+            .ptx   the PTX of a library for an NVIDIA GPU            .cl   the kernels of one for OpenCL
 
         A function f(A, B) is `int f(const float *A, float *B)`: 0, or -1 for arguments that it is not for, and
         `f_error()` tells why. Sizes that are not constant come first. A function called main has the name of its
@@ -139,7 +148,9 @@ class Library(_Functions):
         return module
 
 
-_OWN = frozenset({"mlir", "timing", "schedule_origin", "exporter", "_lower", "_driver", *Library.__dict__})
+_OWN = frozenset(
+    {"mlir", "timing", "schedule_origin", "exporter", "kernel_source", "_lower", "_driver", *Library.__dict__}
+)
 
 
 def _only(library: Library, name: str | None) -> str:

@@ -128,20 +128,37 @@ class CUDA:
         return f"+ptx{self.ptx}"
 
 
+@dataclass(frozen=True)
+class OpenCL:
+    """A device with OpenCL: threads of a block and bytes of shared memory that it has at least. Threads combine values
+    in shared memory, as not every device has shuffles."""
+
+    max_threads: int = 1024
+    shared: int = 32 << 10
+
+    @property
+    def chip(self) -> str:
+        return "OpenCL"
+
+
+OPENCL = OpenCL()
+
 DEFAULT_CHIP = "sm_80"
 """What code for "cuda" is for on a machine without a GPU."""
 
 EMULATED = "cuda-emulated"
 
 
-def gpu_named(name: str) -> CUDA | None:
-    """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100", "cuda-emulated"
-    (a typical one, run by the CPU); None for names of another kind."""
+def gpu_named(name: str) -> CUDA | OpenCL | None:
+    """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100",
+    "cuda-emulated" (a typical one, run by the CPU), "opencl"; None for names of another kind."""
     plain = name.lower()
     if plain == "cuda":
         return _of_this_machine() or CUDA(DEFAULT_CHIP)
     if plain == EMULATED:
         return CUDA(DEFAULT_CHIP, emulated=True)
+    if plain == "opencl":
+        return OPENCL
     if plain in PRODUCTS:
         return CUDA(PRODUCTS[plain])
     return CUDA(plain) if plain in _CHIPS else None

@@ -20,17 +20,23 @@ Follow = Callable[[str, ir.Module], None]
 
 
 def lower_to_device(
-    module: ir.Module, limits: Limits, *, timing: dict[str, float] | None = None, follow: Follow | None = None
+    module: ir.Module,
+    limits: Limits,
+    *,
+    warp: int = 32,
+    timing: dict[str, float] | None = None,
+    follow: Follow | None = None,
 ) -> None:
     """Lower a module in place to functions that launch kernels, and `gpu.module`s with these.
 
-    `timing` collects seconds by pass; `follow(name, module)` is called after each. Raises LoweringError for what a GPU
-    with these limits does not run.
+    warp: the threads that shuffle values, 1 without shuffles. `timing` collects seconds by pass; `follow(name, module)`
+    is called after each. Raises LoweringError for what a GPU with these limits does not run.
     """
     clock = PassTimer(timing, follow, module)
+    given = {"tir-lower-gpu-kernels": asdict(limits), "tir-lower-gpu-shuffles": {"warp": warp}}
     with entered():
         for name in pipeline.GPU_PASSES:
-            options = asdict(limits) if name == "tir-lower-gpu-kernels" else {}
+            options = given.get(name, {})
             clock.run(name, lambda name=name, options=options: LOWERINGS[name].run(module, **options))
         if not any(op.operation.name == "gpu.module" for op in module.body.operations):
             raise LoweringError(

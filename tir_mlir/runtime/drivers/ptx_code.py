@@ -23,16 +23,22 @@ PASSES = b"default<O3>"
 @dataclass
 class PtxCode:
     """The kernels of a library. device: the module with the functions that launch them (see `lower_to_device`).
-    kernels: the kernels in the llvm dialect."""
+    kernels: the kernels in the llvm dialect. print_source: prints the kernels of the first one in CUDA C."""
 
     device: ir.Module
     kernels: ir.Module
     target: CUDA
     clock: Callable[[str], Any]
+    print_source: Callable[[ir.Module], str]
 
     def assembly(self) -> str:
         """The PTX."""
         return self.ptx
+
+    def source(self) -> str:
+        """The kernels in CUDA C."""
+        with entered():
+            return self.print_source(self.device)
 
     @cached_property
     def ptx(self) -> str:

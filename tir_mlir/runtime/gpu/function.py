@@ -107,9 +107,11 @@ class DeviceFunction:
         self._warned = False
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
-        if named:
-            args = (*in_order(self.signature, args, named),)
-        self.run(active(), args)
+        self.run(active(), self.ordered(args, named))
+
+    def ordered(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments by position."""
+        return (*in_order(self.signature, args, named),) if named else args
 
     def run(self, driver: Driver, args: Sequence[Any]) -> None:
         """Check the arguments and start the kernels on the device and stream of the arrays."""

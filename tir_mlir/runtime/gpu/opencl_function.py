@@ -1,0 +1,30 @@
+"""Functions whose kernels run by OpenCL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.drivers import opencl
+from tir_mlir.runtime.drivers.device_driver import KernelCode
+from tir_mlir.runtime.gpu.function import DeviceFunction, LoadedCode
+from tir_mlir.runtime.gpu.host_program import HostProgram
+
+
+class OpenclFunction(DeviceFunction):
+    """A function whose kernels run by OpenCL, on NumPy arrays, which are copied."""
+
+    def __call__(self, /, *args: Any, **named: Any) -> None:
+        self.run(opencl.opencl(), self.ordered(args, named))
+
+    def _warn_of_copies(self, args: Sequence[Any]) -> None:
+        """NumPy arrays are what it is for."""
+
+
+def functions(
+    signatures: Sequence[CallSignature], programs: Mapping[str, HostProgram], text: str
+) -> dict[str, OpenclFunction]:
+    """A callable for each signature."""
+    code = LoadedCode(KernelCode(text, opencl.CHIP))
+    return {s.name: OpenclFunction(s, programs[s.name], code) for s in signatures}
