@@ -35,9 +35,8 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
     """
     for func in programs(module):
         for nest in perfect_nests(func):
-            for op in walk.ops(nest.root):
-                if _carries(op) and not _carries(op.parent):
-                    _lower(op, nest, int(warp))
+            for op in [o for o in walk.ops(nest.root) if _carries(o) and not _carries(o.parent)]:
+                _lower(op, nest, int(warp))
             for op in walk.ops(nest.root):
                 if op.name == "memref.alloc" and owner_of(Buffer(op.results[0])) == THREAD:
                     _drop_own_dims(op, nest)

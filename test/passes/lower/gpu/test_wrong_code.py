@@ -300,6 +300,12 @@ for i in blocks(3):
     for t in threads(64):
         @ B | i:S:3 t:R:50 | with T.init():\\n    B[vi] = 0.0\\nB[vi] = B[vi] + A[vi, vt] | t < 50
 """, lambda a, b: a.sum(1)),
+    Kernel("a sum over two axes of threads", "A:3,6,32 B:3", """
+for i in blocks(3):
+    for y in rows(6):
+        for t in threads(32):
+            @ B | i:S:3 y:R:6 t:R:32 | with T.init():\\n    B[vi] = 0.0\\nB[vi] = B[vi] + A[vi, vy, vt]
+""", lambda a, b: a.sum((1, 2))),
     Kernel("sums over the rows of a block", "A:6,32 B:32", """
 for u in blocks(1):
     for y in rows(6):
