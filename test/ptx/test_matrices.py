@@ -184,3 +184,35 @@ def test_a_wrong_number_of_registers_is_refused():
     text = mma_kernel("m16n8k16", "f16", "f32").replace("{%r10, %r11}", "{%r10}")
     with pytest.raises(ptx.PtxError, match="an operand of 1 registers where 2 are"):
         ptx.launch(kernels.module(text), "k", (1,), (32,), [np.zeros(256, np.uint32)] * 3)
+
+
+def wmma_kernel(types, name="w"):
+    """D = A * B + 0 by fragments, whose layout only the machine (and a chip) knows; A and B in global or shared
+    memory."""
+    a, total = types
+    registers = {"f16": (8, 8), "bf16": (4, 4), "s8": (2, 2)}[a]
+    x, y = (", ".join(f"%r{f + i}" for i in range(n)) for f, n in zip((1, 11), registers))
+    d = ", ".join(f"%r{20 + i}" for i in range(8))
+    inputs = f"{total}.{total}" if a == "f16" else f"{total}.{a}.{a}.{total}"
+    return kernels.kernel(
+        f"mov.b32 %r30, 16;\nmov.b32 %r31, 0;\n"
+        f"wmma.load.a.sync.aligned.row.m16n16k16.global.{a} {{{x}}}, [%p0], %r30;\n"
+        f"wmma.load.b.sync.aligned.col.m16n16k16.global.{a} {{{y}}}, [%p1], %r30;\n"
+        f"wmma.mma.sync.aligned.row.col.m16n16k16.{inputs} {{{d}}}, {{{x}}}, {{{y}}}, {{{', '.join(['%r31'] * 8)}}};\n"
+        f"wmma.store.d.sync.aligned.row.m16n16k16.global.{total} [%p2], {{{d}}}, %r30;",
+        3, name,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("types", [("f16", "f32"), ("bf16", "f32"), ("s8", "s32")])
+def test_wmma(types):
+    a, x = values(types[0], (16, 16))
+    b, y = values(types[0], (16, 16))
+    out = np.zeros((16, 16), np.float32 if types[1] == "f32" else np.int32)
+    ptx.launch(kernels.module(wmma_kernel(types)), "w", (1,), (32,), [a, b, out], unwritten=[2])
+    np.testing.assert_array_equal(out, (x @ y.T).astype(out.dtype))
+
+
+def test_ptxas_accepts_wmma(tmp_path: Path):
+    entries = [wmma_kernel(t, name=f"k{n}") for n, t in enumerate([("f16", "f32"), ("bf16", "f32"), ("s8", "s32")])]
+    assert kernels.assemble(kernels.module(*entries), tmp_path) == ""

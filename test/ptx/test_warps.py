@@ -63,6 +63,12 @@ TABLE = {
         "mov.b32 {d}, 0;\nand.b32 %r9, %t, 1;\nsetp.eq.s32 %q1, %r9, 0;\n"
         "@%q1 shfl.sync.bfly.b32 {d}, {0}, 2, 31, 0x55555555;", A,
         np.where(np.arange(N) % 2 == 0, shuffled(LANE ^ 2, LANE >= 0), 0).astype(np.uint32)),
+    "bar.red.popc": (f"{FLAG}bar.red.popc.u32 {{d}}, 0, %q1;", A, np.full(N, (A > 0x7FFFFFFF).sum(), np.uint32)),
+    "bar.red.or": (f"{FLAG}bar.red.or.pred %q2, 0, %q1;\nselp.u32 {{d}}, 1, 0, %q2;", A, np.ones(N, np.uint32)),
+    "bar.red.and": (f"{FLAG}bar.red.and.pred %q2, 0, !%q1;\nselp.u32 {{d}}, 1, 0, %q2;", A, np.zeros(N, np.uint32)),
+    "brx.idx": (
+        "and.b32 %r9, {0}, 1;\nJUMPS: .branchtargets EVEN, ODD;\nbrx.idx %r9, JUMPS;\nEVEN:\nmov.b32 {d}, 7;\n"
+        "bra END;\nODD:\nmov.b32 {d}, 9;\nEND:", A, np.where(A % 2 == 0, 7, 9).astype(np.uint32)),
     "bar.warp.sync": (f"bar.warp.sync {ALL};\nmov.b32 {{d}}, {{0}};", A, A),
 }  # fmt: skip
 

@@ -139,7 +139,7 @@ class Machine:
         """The size of the smallest access to each memory, at most 4 bytes."""
         smallest = {"global": 4, "shared": 4, "local": 4}
         for ins in self.kernel.instructions:
-            if ins.parts[0] in ("ld", "st", "ldu", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier"):
+            if ins.parts[0] in ("ld", "st", "ldu", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier", "wmma"):
                 sizes = [size_of(p) for p in ins.parts if p in DTYPES and p != "pred"] or [4]
                 named = [s for s in smallest if any(p.split("::")[0] == s for p in ins.parts)] or list(smallest)
                 for space in named:

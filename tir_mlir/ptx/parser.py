@@ -56,7 +56,8 @@ class Instruction:
 
 @dataclass
 class Kernel:
-    """An entry function. `registers`: name -> type; `labels`: name -> index of the instruction that follows."""
+    """An entry function. `registers`: name -> type; `labels`: name -> index of the instruction that follows;
+    `tables`: the targets of `brx.idx` by label."""
 
     name: str
     parameters: list[Parameter]
@@ -66,6 +67,7 @@ class Kernel:
     variables: dict[str, Variable] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    tables: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def shared_bytes(self) -> int:
@@ -218,6 +220,7 @@ class _Body:
         self.scopes: list[dict[str, str]] = [{}]
         self.count = 0
         self.source: tuple[str, int] | None = None
+        self.last_label = ""
         self.branches: list[tuple[int, list[dict[str, str]]]] = []
 
     def read(self, start: int, end: int) -> None:
@@ -266,13 +269,16 @@ class _Body:
         return f"{name}@{self.count}" if len(self.scopes) > 1 else name
 
     def _label(self, name: str) -> None:
-        self.scopes[-1][name + ":"] = self._scoped(name)
+        self.last_label = self._scoped(name)
+        self.scopes[-1][name + ":"] = self.last_label
         self.kernel.labels[self._scoped(name)] = len(self.kernel.instructions)
 
     def _declare(self, statement: str, line: int) -> None:
         if re.match(r"\.loc\s", statement):
             numbers = [int(n) for n in re.findall(r"\d+", statement)[:2]]
             self.source = (self.files.get(numbers[0], f"file {numbers[0]}"), numbers[1])
+        elif statement.startswith(".branchtargets"):
+            self.kernel.tables[self.last_label] = [t.strip() for t in statement.split(None, 1)[1].split(",")]
         elif statement.startswith(".reg"):
             type_, names = _REGISTER.match(statement).groups()  # type: ignore[union-attr]
             type_ = type_.split()[0]
@@ -301,7 +307,7 @@ class _Body:
         name, _, rest = text.partition(" ")
         parts = tuple(p for p in name.split(".") if p)
         operands = tuple(self._renamed(o) for o in split(rest))
-        if parts[0] in ("bra", "brx"):
+        if parts[0] == "bra":
             operands = split(rest)
             self.branches.append((len(self.kernel.instructions), list(self.scopes)))
         self.kernel.instructions.append(Instruction(parts, operands, guard, negated, line, self.source, statement))

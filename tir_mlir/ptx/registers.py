@@ -18,6 +18,8 @@ Lanes = Any
 Read = Callable[[Lanes], np.ndarray]
 Write = Callable[[Lanes, Any], None]
 
+_UNSET = 0xFFD5FFD5FFD5FFD5
+"""What a register holds before it is written: no number as a float, no address."""
 _INTEGER = re.compile(r"-?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
 _FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|-?\d+[eE][-+]?\d+$")
 _ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?(?:0x)?[0-9a-fA-F]+))?\s*\]$")
@@ -34,7 +36,10 @@ class Registers:
         self.bits: dict[str, np.ndarray] = {}
         for name, type_ in kernel.registers.items():
             width = np.dtype(DTYPES[type_]).itemsize
-            self.bits[name] = np.zeros(lanes, np.bool_ if type_ == "pred" else UNSIGNED[width])
+            if type_ == "pred":
+                self.bits[name] = np.zeros(lanes, np.bool_)
+            else:
+                self.bits[name] = np.full(lanes, _UNSET & ((1 << 8 * width) - 1), UNSIGNED[width])
 
     def unknown(self, text: str, at: Instruction) -> NoReturn:
         from tir_mlir.errors import PtxError

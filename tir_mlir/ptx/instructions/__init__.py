@@ -14,10 +14,11 @@ from tir_mlir.ptx.instructions.predicates import PREDICATE_ROWS
 from tir_mlir.ptx.instructions.rows import Row
 from tir_mlir.ptx.instructions.warpgroups import WARPGROUP_ROWS
 from tir_mlir.ptx.instructions.warps import WARP_ROWS
+from tir_mlir.ptx.instructions.wmma import WMMA_ROWS
 
 ROWS: dict[str, Row] = {
     **INTEGER_ROWS, **NUMBER_ROWS, **PREDICATE_ROWS, **CONVERSION_ROWS, **LOAD_ROWS, **CONTROL, **BARRIERS, **WARP_ROWS,
-    **ATOMIC_ROWS, **MATRIX_ROWS, **WARPGROUP_ROWS, **MBARRIER_ROWS, **ASYNC_COPY_ROWS,
+    **ATOMIC_ROWS, **MATRIX_ROWS, **WARPGROUP_ROWS, **MBARRIER_ROWS, **WMMA_ROWS, **ASYNC_COPY_ROWS,
 }  # fmt: skip
 
 __all__ = ["ACCURACY", "ROWS", "Row"]

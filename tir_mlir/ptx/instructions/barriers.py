@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tir_mlir.ptx.clocks import Clocks
 from tir_mlir.ptx.instructions.control import guarded
-from tir_mlir.ptx.instructions.rows import Row, bad, words
-from tir_mlir.ptx.registers import Lanes
+from tir_mlir.ptx.instructions.rows import Row, words
+from tir_mlir.ptx.registers import Lanes, Read, Write
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import Instruction
 
 BARRIERS_OF_A_BLOCK = 16
+
+
+@dataclass(frozen=True)
+class Vote:
+    """`bar.red`: the threads of the barrier get how many predicates hold, or whether all or any do."""
+
+    mode: str
+    read: Read
+    write: Write
+
+    @staticmethod
+    def of(machine: Machine, ins: Instruction) -> Vote:
+        mode = next(p for p in ins.parts if p in ("popc", "and", "or"))
+        write = machine.registers.write(ins.operands[0], "u32" if mode == "popc" else "pred", ins)
+        return Vote(mode, machine.registers.read(ins.operands[-1], "pred", ins), write)
+
+    def count(self, lanes: np.ndarray) -> None:
+        """The result for the threads of one block."""
+        flags = self.read(lanes)
+        self.write(lanes, {"popc": flags.sum(), "and": flags.all(), "or": flags.any()}[self.mode])
 
 
 class BlockBarriers:
@@ -31,7 +52,8 @@ class BlockBarriers:
         self.stay: dict[int, np.ndarray] = {}
         self.at: dict[int, np.ndarray] = {}
 
-    def arrive(self, number: int, lanes: np.ndarray, count: int, position: int, waits: bool, aligned: bool) -> None:
+    def arrive(self, number: int, lanes: np.ndarray, count: int, position: int, waits: bool, aligned: bool,
+               vote: Vote | None = None) -> None:  # fmt: skip
         """Lanes come to a barrier; the complete ones release theirs."""
         machine = self.machine
         if number not in self.came:
@@ -59,7 +81,7 @@ class BlockBarriers:
         self._check_count(number, arrived, lanes)
         complete = (arrived == wanted) & (wanted > 0)
         if complete.any():
-            self._complete(number, complete)
+            self._complete(number, complete, vote)
 
     def _check_warps(self, number: int, lanes: np.ndarray) -> None:
         """The lanes of one warp have to be at one instruction."""
@@ -86,7 +108,7 @@ class BlockBarriers:
                 "barrier", lanes, k,
             )  # fmt: skip
 
-    def _complete(self, number: int, blocks: np.ndarray) -> None:
+    def _complete(self, number: int, blocks: np.ndarray, vote: Vote | None) -> None:
         machine = self.machine
         mine = np.repeat(blocks, machine.width)
         came = np.nonzero(self.came[number] & mine)[0]
@@ -94,6 +116,11 @@ class BlockBarriers:
         self.came[number][came] = self.stay[number][came] = False
         self.wanted[number][blocks] = 0
         machine.order.synchronize(came, stay)
+        if vote is not None:
+            if len(np.unique(self.at[number][came])) > 1:
+                machine.fault("a reduction whose threads wait at different instructions", "instruction", came, 0)
+            for block in np.nonzero(blocks)[0]:
+                vote.count(came[machine.cta[came] == block])
         machine.report.barriers += int(blocks.sum())
         machine.unpark(stay)
 
@@ -106,10 +133,10 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
         order = machine.order
         assert isinstance(order, Clocks)
         return collective(machine, ins, order.warps, ins.operands[0])
-    if "red" in ins.parts:
-        bad(ins, "`.red`")
-    number = machine.registers.read(ins.operands[0], "u32", ins)
-    count = machine.registers.read(ins.operands[1], "u32", ins) if len(ins.operands) > 1 else None
+    vote = Vote.of(machine, ins) if "red" in ins.parts else None
+    rest = ins.operands if vote is None else ins.operands[1:-1]
+    number = machine.registers.read(rest[0], "u32", ins)
+    count = machine.registers.read(rest[1], "u32", ins) if len(rest) > 1 else None
     waits = "arrive" not in ins.parts
     aligned = ins.parts[0] == "bar" or "aligned" in ins.parts
 
@@ -125,7 +152,7 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
                 machine.fault(f"barrier {one}: a block has {BARRIERS_OF_A_BLOCK}", "barrier", mine, 0)
             if count is not None and (threads % 32 or not threads):
                 machine.fault(f"a barrier for {threads} threads: it has to be a multiple of 32", "barrier", mine, 0)
-            machine.barriers.arrive(one, mine, threads, position, waits, aligned)
+            machine.barriers.arrive(one, mine, threads, position, waits, aligned, vote)
         if not waits:
             machine.push(position + 1, on)
 
@@ -133,6 +160,6 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
 
 
 BARRIERS = {
-    "bar": Row(_barrier, words("sync arrive red cta aligned warp"), control=True),
-    "barrier": Row(_barrier, words("sync arrive red cta aligned"), control=True),
+    "bar": Row(_barrier, words("sync arrive red cta aligned warp popc and or"), control=True),
+    "barrier": Row(_barrier, words("sync arrive red cta aligned popc and or"), control=True),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.ptx.instructions.rows import Row, words
+from tir_mlir.ptx.instructions.rows import Row, bad, words
 from tir_mlir.ptx.registers import Lanes
 
 if TYPE_CHECKING:
@@ -40,6 +40,29 @@ def _branch(machine: Machine, ins: Instruction) -> Any:
             machine.push(position + 1, machine.normal(stay))
 
     return branch
+
+
+def _jump_table(machine: Machine, ins: Instruction) -> Any:
+    """`brx.idx index, table`: each lane goes on at the target of its index."""
+    index = machine.registers.read(ins.operands[0], "u32", ins)
+    targets = machine.kernel.tables.get(ins.operands[1])
+    if targets is None:
+        bad(ins, f"the table {ins.operands[1]}")
+    positions = np.array([machine.kernel.labels[t] for t in targets])
+
+    def run(on: Lanes, position: int) -> None:
+        lanes, chosen = machine.own[on], index(on)
+        if (chosen >= len(positions)).any():
+            k = int(np.argmax(chosen >= len(positions)))
+            machine.fault(
+                f"thread {machine.thread(on, k)} jumps by {chosen[k]} in a table of {len(positions)}", "bounds", on, k
+            )
+        machine.report.branches += machine.warps_of(on)
+        goals = positions[chosen]
+        for goal in np.unique(goals).tolist():
+            machine.push(goal, machine.normal(lanes[goals == goal]))
+
+    return guarded(machine, ins, run)
 
 
 def guarded(machine: Machine, ins: Instruction, run: Any) -> Any:
@@ -79,12 +102,20 @@ def _nothing(machine: Machine, ins: Instruction) -> Any:
 
 CONTROL = {
     "bra": Row(_branch, words("uni"), control=True),
+    "brx": Row(_jump_table, words("idx uni"), control=True),
     "ret": Row(_end, words("uni"), control=True),
     "exit": Row(_end, control=True),
     "trap": Row(_trap),
     "membar": Row(_nothing, words("cta gl sys")),
     "prefetch": Row(_nothing, words("global L1 L2 local tensormap param const L2::evict_last L2::evict_normal")),
     "prefetchu": Row(_nothing, words("L1")),
+    "discard": Row(_nothing, words("global L2")),
+    "applypriority": Row(_nothing, words("global L2::evict_normal")),
+    "pmevent": Row(_nothing, words("mask")),
+    "createpolicy": Row(
+        _nothing,
+        words("fractional range L2::evict_last L2::evict_first L2::evict_normal L2::evict_unchanged global cvt L2"),
+    ),
     "nanosleep": Row(_nothing),
     "griddepcontrol": Row(_nothing, words("wait launch_dependents")),
     "setmaxnreg": Row(_nothing, words("inc dec sync aligned")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx.types import DTYPES
@@ -46,7 +46,7 @@ def types_of(ins: Instruction) -> list[str]:
     return [p for p in ins.parts[1:] if p in DTYPES]
 
 
-def bad(ins: Instruction, what: str) -> Any:
+def bad(ins: Instruction, what: str) -> NoReturn:
     """Refuse a combination that the machine does not know."""
     raise PtxError(
         f"the machine does not know {what} of the instruction `{ins.text}`", "instruction", ins.line, ins.source

@@ -1,0 +1,174 @@
+"""`wmma`: matrices in fragments of a layout that the manual leaves open; here lane l holds elements l, l + 32, ...
+in rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tir_mlir.ptx import fragments
+from tir_mlir.ptx.instructions.loads import space_of
+from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.warps import collective
+from tir_mlir.ptx.memory import WINDOWS, Space
+from tir_mlir.ptx.registers import vector
+from tir_mlir.ptx.types import UNSIGNED
+
+if TYPE_CHECKING:
+    from tir_mlir.ptx.machine import Machine
+    from tir_mlir.ptx.parser import Instruction
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The registers of a fragment of rows x columns elements of a type; a operands of f16 hold each element twice."""
+
+    rows: int
+    columns: int
+    type: str
+
+    @property
+    def size(self) -> int:
+        return fragments.element_bytes(self.type)
+
+    def read(self, machine: Machine, ins: Instruction, operand: str) -> Any:
+        """A function of lanes [warp, 32] -> elements [warp, rows, columns] as bits."""
+        gets = [machine.registers.read(n, f"b{8 * self._width()}", ins) for n in self._names(ins, operand)]
+
+        def elements(rows: np.ndarray) -> np.ndarray:
+            bits = np.stack([g(rows.ravel()) for g in gets], 1).view(UNSIGNED[self.size])
+            each = bits.reshape(len(rows), 32, -1)[:, :, : self.rows * self.columns // 32]
+            return each.swapaxes(1, 2).reshape(len(rows), self.rows, self.columns)
+
+        return elements
+
+    def write(self, machine: Machine, ins: Instruction, operand: str) -> Any:
+        """A function that stores elements [warp, rows, columns] in the registers."""
+        names = self._names(ins, operand)
+        puts = [machine.registers.write(n, f"b{8 * self._width()}", ins) for n in names]
+
+        def store(rows: np.ndarray, elements: np.ndarray) -> None:
+            each = elements.view(UNSIGNED[self.size]).reshape(len(rows), -1, 32).swapaxes(1, 2)
+            each = np.concatenate([each] * self._copies(names), 2)
+            bits = np.ascontiguousarray(each).view(UNSIGNED[self._width()]).reshape(rows.size, -1)
+            for k, put in enumerate(puts):
+                put(rows.ravel(), bits[:, k])
+
+        return store
+
+    def _width(self) -> int:
+        """The bytes of a register."""
+        return 8 if self.size == 8 else 4
+
+    def _copies(self, names: list[str]) -> int:
+        return len(names) * self._width() * 32 // (self.rows * self.columns * self.size)
+
+    def _names(self, ins: Instruction, operand: str) -> list[str]:
+        names = vector(operand)
+        if self._copies(names) not in (1, 2) or self._copies(names) * self.rows * self.columns * self.size != (
+            len(names) * self._width() * 32
+        ):
+            bad(ins, f"a fragment of {len(names)} registers")
+        return names
+
+
+def _tile(ins: Instruction, part: str, type_: str) -> Tile:
+    m, n, k = fragments.shape_of(ins.parts)
+    return Tile(*{"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[part], type_)
+
+
+def _memory(machine: Machine, ins: Instruction, operands: tuple[str, ...], tile: Tile) -> Any:
+    """A function of lanes [warp, 32] -> memory and the flat position of each element [warp, rows, columns]."""
+    address = machine.registers.address(operands[0], ins)
+    stride = machine.registers.read(operands[1], "u32", ins) if len(operands) > 1 else None
+    layout = next(p for p in ins.parts if p in ("row", "col"))
+    named = space_of(ins)
+    i, j = np.arange(tile.rows)[:, None], np.arange(tile.columns)[None]
+    verb = "reads" if "load" in ins.parts else "writes"
+
+    def places(rows: np.ndarray) -> list[tuple[Space, np.ndarray, np.ndarray]]:
+        found = []
+        for lanes in rows:
+            start = int(address(lanes[:1])[0])
+            is_shared = named == "shared" or named is None and start >= WINDOWS["shared"]
+            space = machine.spaces["shared" if is_shared else "global"]
+            start -= WINDOWS["shared"] if is_shared and named is None else 0
+            pitch = int(stride(lanes[:1])[0]) if stride else (tile.columns if layout == "row" else tile.rows)
+            at = start + (i * pitch + j if layout == "row" else j * pitch + i) * tile.size
+            every = np.tile(lanes, at.size // 32)
+            machine.active = every
+            found.append((space, every, space.flat(every, at.ravel(), tile.size, verb)))
+        return found
+
+    return places
+
+
+def _load(machine: Machine, ins: Instruction) -> Any:
+    """`wmma.load.a.sync.aligned.row.shape.type {r...}, [address]{, stride}`."""
+    tile = _tile(ins, ins.parts[2], types_of(ins)[-1])
+    places, write = _memory(machine, ins, ins.operands[1:], tile), tile.write(machine, ins, ins.operands[0])
+    pc = machine.place(ins)
+
+    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+        elements = []
+        for space, lanes, at in places(rows):
+            space.records.read(lanes, at, tile.size, pc)
+            data = space.data[: len(space.data) // tile.size * tile.size].view(UNSIGNED[tile.size])
+            elements.append(data[at // tile.size].reshape(tile.rows, tile.columns))
+        write(rows, np.stack(elements))
+
+    return collective(machine, ins, run, None)
+
+
+def _store(machine: Machine, ins: Instruction) -> Any:
+    """`wmma.store.d.sync.aligned.row.shape.type [address], {r...}{, stride}`."""
+    tile = _tile(ins, "d", types_of(ins)[-1])
+    address, value, *stride = ins.operands
+    places, read = _memory(machine, ins, (address, *stride), tile), tile.read(machine, ins, value)
+    pc = machine.place(ins)
+
+    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+        for (space, lanes, at), elements in zip(places(rows), read(rows)):
+            space.records.write(lanes, at, tile.size, pc)
+            data = space.data[: len(space.data) // tile.size * tile.size].view(UNSIGNED[tile.size])
+            data[at // tile.size] = elements.ravel()
+
+    return collective(machine, ins, run, None)
+
+
+def _product(machine: Machine, ins: Instruction) -> Any:
+    """`wmma.mma.sync.aligned.alayout.blayout.shape.d.c d, a, b, c` (of f16), or with all four types."""
+    types = types_of(ins)
+    if len(types) == 2:
+        td, tc, ta, tb = types[0], types[1], "f16", "f16"
+    elif len(types) == 4:
+        td, ta, tb, tc = types
+    else:
+        bad(ins, "these types")
+    d, a, b, c = ins.operands
+    reads = [(_tile(ins, p, t).read(machine, ins, o), t) for p, t, o in (("a", ta, a), ("b", tb, b), ("c", tc, c))]
+    write = _tile(ins, "d", td).write(machine, ins, d)
+
+    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+        x, y, z = (fragments.numbers(np.ascontiguousarray(read(rows)), t) for read, t in reads)
+        write(rows, fragments.rounded_sum(np.matmul(x, y) + z, td))
+
+    return collective(machine, ins, run, None)
+
+
+def _wmma(machine: Machine, ins: Instruction) -> Any:
+    return {"load": _load, "store": _store, "mma": _product}[ins.parts[1]](machine, ins)
+
+
+_SHAPES = words("m16n16k16 m8n32k16 m32n8k16 m16n16k8 m8n8k4")
+_TYPES = words("f16 bf16 tf32 f32 f64 s8 u8 s32")
+WMMA_ROWS = {
+    "wmma": Row(
+        _wmma,
+        _SHAPES | words("load store mma a b c d sync aligned row col global shared shared::cta satfinite rn"),
+        _TYPES,
+        control=True,
+    )
+}
