@@ -42,7 +42,7 @@ _INSTEAD = {
     "tvm.s_tir.meta_schedule": "searches are tvm.s_tir.meta_schedule.tune_tir, or tir_mlir.tune with more options",
     "tvm.auto_scheduler": "searches are tvm.meta_schedule.tune_tir",
     "tvm.autotvm": "searches are tvm.meta_schedule.tune_tir",
-    "tvm.cuda": "programs run on the CPU: tvm.cpu()",
+    **dict.fromkeys(("tvm.rocm", "tvm.vulkan", "tvm.metal"), "programs run on tvm.cpu(), tvm.cuda() and tvm.opencl()"),
     "tvm.rpc": "programs run in this process",
 }
 

@@ -1,4 +1,4 @@
-"""`tvm.nd`: arrays with TVM's interface over NumPy memory, and the CPU device."""
+"""`tvm.nd`: arrays with TVM's interface over NumPy memory, and devices."""
 
 from __future__ import annotations
 
@@ -8,29 +8,43 @@ from typing import Any
 
 import numpy as np
 
+from tir_mlir.compat.gpu_targets import has_gpu
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
+_NUMBERS = {"cpu": 1, "cuda": 2, "opencl": 4}
+"""DLPack's numbers of kinds of devices."""
+_KINDS = {"cpu": "cpu", "llvm": "cpu", "c": "cpu", "cuda": "cuda", "nvptx": "cuda", "gpu": "cuda", "opencl": "opencl"}
+
+
 @dataclass(frozen=True)
 class Device:
-    """The CPU, as returned by `tvm.cpu()`."""
+    """A device, as returned by `tvm.cpu()`, `tvm.cuda()`. Arrays are in main memory; calls copy them to a GPU."""
 
     index: int = 0
+    kind: str = "cpu"
 
-    exist = True
-    device_type = 1  # DLPack's number
+    @property
+    def exist(self) -> bool:
+        """Whether this machine has such a device: kernels also run without a GPU, on the CPU."""
+        return self.kind == "cpu" or (self.kind == "cuda" and has_gpu())
+
+    @property
+    def device_type(self) -> int:
+        """DLPack's number."""
+        return _NUMBERS[self.kind]
 
     @property
     def type(self) -> str:
-        return "cpu"
+        return self.kind
 
     def sync(self, stream: Any = None) -> None:
-        """No-op: calls are synchronous."""
+        """No-op: calls on such arrays wait for their kernels."""
 
     def __repr__(self) -> str:
-        return f"cpu({self.index})"
+        return f"{self.kind}({self.index})"
 
 
 def cpu(index: int = 0) -> Device:
@@ -38,12 +52,23 @@ def cpu(index: int = 0) -> Device:
     return Device(index)
 
 
+def cuda(index: int = 0) -> Device:
+    """An NVIDIA GPU; without one, kernels run on the CPU."""
+    return Device(index, "cuda")
+
+
+def opencl(index: int = 0) -> Device:
+    """A device with OpenCL."""
+    return Device(index, "opencl")
+
+
 def device(name: str = "cpu", index: int = 0) -> Device:
-    """A device by its name, "cpu" or "llvm". Raises ArgumentError for others."""
+    """A device by its name: "cpu" or "llvm", "cuda", "cuda:1", "opencl". Raises ArgumentError for others."""
     kind, _, number = str(name).partition(":")
-    if kind not in ("cpu", "llvm", "c"):
-        raise ArgumentError(f"tvm.device({short_repr(name)}): programs run on the CPU here; use tvm.cpu()")
-    return Device(int(number or index))
+    if kind not in _KINDS:
+        known = ", ".join(f"tvm.{k}()" for k in _NUMBERS)
+        raise ArgumentError(f"tvm.device({short_repr(name)}): programs run on the CPU and GPUs here; use {known}")
+    return Device(int(number or index), _KINDS[kind])
 
 
 class NDArray:
@@ -132,7 +157,7 @@ def array(arr: Any, device: Device | None = None) -> NDArray:
 def empty(shape: Sequence[int] | int, dtype: str = "float32", device: Device | None = None) -> NDArray:
     """A new NDArray with undefined values."""
     if device is not None and not isinstance(device, Device):
-        raise ArgumentError(f"the device of an array must be tvm.cpu(), not {short_repr(device)}")
+        raise ArgumentError(f"the device of an array must be tvm.cpu() or tvm.cuda(), not {short_repr(device)}")
     sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
     name = str(dtype)
     element = np.dtype("uint16" if name == "bfloat16" else name)  # NumPy has no bfloat16: store its bits

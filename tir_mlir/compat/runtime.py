@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,25 @@ import numpy as np
 from tir_mlir import __version__ as VERSION  # noqa: N812, F401  tvm.__version__
 from tir_mlir.build import Library
 from tir_mlir.build import build as _build
+from tir_mlir.compat.gpu_targets import gpu_of, runnable
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.runtime.call.keywords import in_order
+from tir_mlir.target import CUDA, OpenCL
 
 
 class Target:
-    """A target: `Target("llvm")`. Options after the name are ignored: code is generated for this CPU."""
+    """A target: `Target("llvm")`, `Target("cuda -arch=sm_80")`, `Target("nvidia/tesla-p100")`, `Target("opencl")`.
+
+    Other options are ignored: code for a CPU is for this one. Without a GPU, its kernels run on the CPU.
+    """
 
     _stack: list[Target] = []
 
     def __init__(self, target: str | dict[str, Any] | Target = "llvm", host: Any = None):
         if isinstance(target, dict):
-            target = str(target.get("kind", "llvm"))
+            arch = f" -arch={target['arch']}" if "arch" in target else ""
+            target = f"{target.get('kind', 'llvm')}{arch}"
         self._text = str(target)
         self.host = host
 
@@ -53,9 +60,41 @@ class Target:
 
 
 def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "", **_: Any) -> Module:
-    """Compile a module, a function or a schedule for the CPU."""
+    """Compile a module, a function or a schedule for the CPU, or its bound nests for a GPU. Without a GPU these run on
+    the CPU, which is said once."""
     resolved = Target(target) if target is not None else Target.current() or Target("llvm")
-    return Module(_build(mod, target=resolved.kind))
+    gpu = gpu_of(str(resolved))
+    if gpu is None:
+        return Module(_build(mod, target=resolved.kind))
+    library = _build(mod, target=runnable(gpu))
+    return Module(library, KernelModule(library, mod, gpu))
+
+
+class KernelModule:
+    """The kernels of a compiled module, as TVM's `imported_modules[0]`."""
+
+    def __init__(self, library: Library, program: Any, gpu: CUDA | OpenCL):
+        self._library, self._program, self._gpu = library, program, gpu
+
+    @property
+    def type_key(self) -> str:
+        """ "cuda" or "opencl"."""
+        return "opencl" if isinstance(self._gpu, OpenCL) else "cuda"
+
+    kind = format = type_key
+
+    def get_source(self, fmt: str = "") -> str:
+        """The kernels: "cu" or "cl" in C, the default; "ptx" the code that an NVIDIA GPU's driver gets."""
+        if fmt in ("", "c", "cu", "cl"):
+            library = self._library
+            if isinstance(self._gpu, OpenCL) and importlib.util.find_spec("pyopencl") is None:
+                library = _build(self._program, target=self._gpu)
+            return library.source
+        if fmt == "ptx" and isinstance(self._gpu, CUDA):
+            return _build(self._program, target=replace(self._gpu, emulated=False)).assembly
+        raise BuildError(f"get_source({short_repr(fmt)}): the formats of kernels are 'cu', 'cl' and 'ptx'")
+
+    inspect_source = get_source
 
 
 class Module:
@@ -64,8 +103,17 @@ class Module:
     It is also what TVM calls an executable: `lib.mod` and `lib.jit()` are the module itself.
     """
 
-    def __init__(self, library: Library):
+    def __init__(self, library: Library, kernels: KernelModule | None = None):
         self.library = library
+        self.imported_modules = [kernels] if kernels is not None else []
+        """The kernels of a GPU."""
+
+    @property
+    def imports(self) -> list[KernelModule]:
+        """The newer name of `imported_modules`."""
+        return self.imported_modules
+
+    imports_ = imports
 
     def __getitem__(self, name: str) -> Callable[..., None]:
         function = self.library[name]

@@ -18,7 +18,10 @@ _GRAPHS = "tir_mlir.graph.expressions"
 _PATTERNS = "tir_mlir.graph.rewrite"
 _RELAX = "tir_mlir.compat.relax"
 
-_devices = {"cpu": f"{_NDARRAY}:cpu", "device": f"{_NDARRAY}:device", "Device": f"{_NDARRAY}:Device"}
+_devices = {
+    **{name: f"{_NDARRAY}:{name}" for name in ("cpu", "cuda", "opencl", "device", "Device")},
+    "gpu": f"{_NDARRAY}:cuda",
+}
 _arrays = {
     "array": f"{_NDARRAY}:array",
     "tensor": f"{_NDARRAY}:array",

@@ -107,7 +107,11 @@ class DeviceFunction:
         self._warned = False
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
-        self.run(active(), self.ordered(args, named))
+        self.run(self.driver(), self.ordered(args, named))
+
+    def driver(self) -> Driver:
+        """The driver of calls. Errors: BuildError without a GPU."""
+        return active()
 
     def ordered(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments by position."""
@@ -157,7 +161,7 @@ class DeviceFunction:
     def seconds(self, args: Sequence[Any], number: int = 1, repeat: int = 1) -> list[float]:
         """The mean seconds of a call on the device, by events around `number` calls, `repeat` times, after one call.
         NumPy arrays are copied before and after. Raises DeviceError where no GPU runs the kernels."""
-        driver = active()
+        driver = self.driver()
         if driver.is_machine:
             raise DeviceError(
                 f"{self.name}: the kernels run on {driver.name}, whose time says nothing about a GPU; "

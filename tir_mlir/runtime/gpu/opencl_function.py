@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import opencl
-from tir_mlir.runtime.drivers.device_driver import KernelCode
+from tir_mlir.runtime.drivers.device_driver import Driver, KernelCode
 from tir_mlir.runtime.gpu.function import DeviceFunction, LoadedCode
 from tir_mlir.runtime.gpu.host_program import HostProgram
 
@@ -15,8 +15,8 @@ from tir_mlir.runtime.gpu.host_program import HostProgram
 class OpenclFunction(DeviceFunction):
     """A function whose kernels run by OpenCL, on NumPy arrays, which are copied."""
 
-    def __call__(self, /, *args: Any, **named: Any) -> None:
-        self.run(opencl.opencl(), self.ordered(args, named))
+    def driver(self) -> Driver:
+        return opencl.opencl()
 
     def _warn_of_copies(self, args: Sequence[Any]) -> None:
         """NumPy arrays are what it is for."""

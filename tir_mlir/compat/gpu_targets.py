@@ -1,0 +1,66 @@
+"""GPUs as TVM names them, on machines with and without one."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import warnings
+from dataclasses import replace
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import user_frame
+from tir_mlir.target import CUDA, OpenCL, host_gpu
+from tir_mlir.target import named as _named
+
+_ARCH = re.compile(r"(?:^|\s)--?arch[= ](\S+)")
+_said: set[str] = set()
+"""What was said: each thing once a process."""
+
+
+def gpu_of(text: str) -> CUDA | OpenCL | None:
+    """The GPU of a target's text: "cuda", "cuda -arch=sm_86", "nvidia/tesla-p100", "opencl"; None for another kind.
+    Raises BuildError for a GPU that is not known."""
+    kind = (text.split() or [""])[0]
+    if kind not in ("cuda", "opencl", "cuda-emulated") and not kind.startswith(("nvidia/", "sm_")):
+        return None
+    arch = _ARCH.search(text)
+    gpu = _named(arch[1] if arch is not None and kind == "cuda" else kind)
+    return gpu if isinstance(gpu, (CUDA, OpenCL)) else None
+
+
+def runnable(gpu: CUDA | OpenCL) -> CUDA | OpenCL:
+    """The same target if this machine can run its code, else the kernels on the CPU, which is said once."""
+    if isinstance(gpu, OpenCL):
+        if importlib.util.find_spec("pyopencl") is not None:
+            return gpu
+        _say("opencl", "pyopencl is not installed: kernels run on the CPU, the threads of a block in turn")
+        return CUDA(emulated=True)
+    if gpu.emulated or has_gpu():
+        return gpu
+    _say(
+        "cuda",
+        f"this machine has no NVIDIA GPU: kernels for {gpu.chip} run on the CPU, the threads of a block in turn; "
+        "the results are those of a GPU, the times say nothing about one",
+    )
+    return replace(gpu, emulated=True)
+
+
+def has_gpu() -> bool:
+    """Whether this machine has an NVIDIA GPU."""
+    try:
+        host_gpu()
+    except BuildError:
+        return False
+    return True
+
+
+def _say(key: str, text: str) -> None:
+    if key in _said:
+        return
+    _said.add(key)
+    frame: Any = user_frame()
+    if frame is None:
+        warnings.warn(text, UserWarning, stacklevel=4)
+    else:
+        warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno)
