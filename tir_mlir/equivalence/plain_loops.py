@@ -304,6 +304,6 @@ def show_constants(root: ir.Operation, build: OpBuilder) -> None:
     for op in walk.ops(root):
         if op.name == _CAST and _NUMBER in op.attributes:
             with ir.InsertionPoint(op), op.location:
-                constant = build.constant(op.attributes[_NUMBER])
+                constant = build.constant(ir.FloatAttr(op.attributes[_NUMBER]))
             op.results[0].replace_all_uses_with(constant)
             op.erase()
