@@ -164,6 +164,10 @@ def _model(value: Any, inputs: Sequence[Any] | None) -> tuple[Graph, Sequence[An
 def _goal(target: Target | str | None) -> Target | str:
     """The target as `build` takes it. Raises TuneError for one that does not run here."""
     goal = "llvm" if target is None or target == "llvm" else named(target) if isinstance(target, str) else target
+    if not isinstance(goal, (Target, str)):
+        raise TuneError(
+            f"the schedules of a model are searched for CPUs, not for {short_repr(target)}; fix: target=None"
+        )
     if elsewhere(goal):
         raise TuneError(
             f"a model is measured on this machine, which does not run code for {short_repr(target)}; "

@@ -95,6 +95,7 @@ def test_named_sizes_are_measured_at_those_of_the_inputs(lab, tmp_path):
         (EXP, {"inputs": []}, "the model takes x0; inputs has 0"),
         (EXP, {"inputs": "x0"}, "inputs is a list of arrays, one for each of x0, not str"),
         (EXP, {"target": "neon"}, "does not run code for 'neon'; fix: tune its functions"),
+        (EXP, {"target": "cuda"}, "searched for CPUs, not for 'cuda'; fix: target=None"),
         (EXP, {"sizes": {"k": 3}}, "sizes has 'k'; the sizes of the graph are numbers"),
     ],
 )
