@@ -14,6 +14,7 @@ from tir_mlir.gpu_build import limits_of
 from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedCall, Scalar
+from tir_mlir.runtime.gpu.source import source_of
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import CUDA
 
@@ -27,7 +28,7 @@ def device_of(program: Any, chip: str = "sm_80", follow: Follow | None = None) -
         assert module is not None
         device = clone_module(module)
         lower_to_device(device, limits_of(target), follow=follow)
-        return device, PtxCode(device, lower_to_nvvm(device), target, Timing().clock).ptx
+        return device, PtxCode(device, lower_to_nvvm(device), target, Timing().clock, source_of).ptx
 
 
 def on_machine(
