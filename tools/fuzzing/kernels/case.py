@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -11,45 +12,74 @@ from fuzzing.kernels.bindings import scheduled
 from fuzzing.kernels.machine import device_of, on_machine
 from fuzzing.kernels.sources import source
 from fuzzing.kinds import Fault, Kind, Record
+from tir_mlir import Schedule, build
 from tir_mlir.errors import BuildError, LoweringError, PtxError
 from tir_mlir.script import parse
-
 
 LARGEST = 50_000
 """Characters of PTX that are run: it grows with unrolled loops, and the time of the machine with it."""
 
 
 def case(random: Random) -> Record:
-    """Build a random program under a random schedule for a GPU, and compare its results with NumPy's."""
+    """Build a random program under a random schedule for a GPU, and compare its results with NumPy's; of one in three
+    also those of "cuda-emulated", which has to refuse the same."""
     program = source(random)
     sch, taken = scheduled(parse(program.text), random)
-    arrays = program.arrays(random.randrange(1 << 16))
-    expected = [a.copy() for a in arrays]
+    seed, emulated = random.randrange(1 << 16), random.random() < 1 / 3
+    expected = program.arrays(seed)
     program.reference(*expected)
 
     def story(why: str = "") -> str:
         return f"{why}\n{', '.join(taken)}\n{sch.mod.script()}"
 
+    def run(target: str) -> str:
+        """Why a target refuses the schedule; "" if it runs it."""
+        arrays = program.arrays(seed)
+        try:
+            _run(sch, arrays, target)
+        except (LoweringError, BuildError) as error:
+            return str(error)
+        if wrong := _difference(arrays, expected):
+            raise Fault(f"wrong on {target}: {wrong}\n{story()}")
+        return ""
+
     try:
-        if len(device_of(sch)[1]) > LARGEST:
-            return Record("too large to run", story=story)
-        on_machine(sch, arrays)
-    except (LoweringError, BuildError) as error:
-        why = str(error)
-        return Record("refused", Counter({("kernel refused", _sort(why)): 1}), lambda: story(why))
+        why = run("the machine")
     except PtxError as error:
         if error.kind == "unwritten":  # LLVM may load what it does not use then
             return Record("loads too early", story=lambda why=str(error): story(why))
         raise Fault(f"the machine reports: {error}\n{story()}") from error
+    except TooLarge:
+        return Record("too large to run", story=story)
+    if emulated and bool(why) != bool(told := run("cuda-emulated")):
+        raise Fault(f"refused by one: the machine: {why or 'runs'}; cuda-emulated: {told or 'runs'}\n{story()}")
+    if why:
+        return Record("refused", Counter({("kernel refused", _sort(why)): 1}), lambda: story(why))
+    return Record("accepted", story=story)
+
+
+class TooLarge(Exception):
+    """A kernel that the machine would run for too long."""
+
+
+def _run(sch: Schedule, arrays: Sequence[np.ndarray], target: str) -> None:
+    if target == "cuda-emulated":
+        build(sch, target=target)(*arrays)
+        return
+    if len(device_of(sch)[1]) > LARGEST:
+        raise TooLarge
+    on_machine(sch, arrays)
+
+
+def _difference(arrays: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
+    """The first wrong element in words; "" if all are equal."""
     for number, (array, right) in enumerate(zip(arrays, expected, strict=True)):
         if not np.array_equal(array, right):
             wrong = np.argwhere(array != right)
             at = tuple(int(x) for x in wrong[0])
-            raise Fault(
-                f"wrong: {len(wrong)} of {array.size} elements of parameter {number} are wrong, the first at {at}:"
-                f" {array[at]}, expected {right[at]}\n{story()}"
-            )
-    return Record("accepted", story=lambda: story())
+            count = f"{len(wrong)} of {array.size} elements of parameter {number} are wrong"
+            return f"{count}, the first at {at}: {array[at]}, expected {right[at]}"
+    return ""
 
 
 REASONS = {
