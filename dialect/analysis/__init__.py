@@ -15,13 +15,13 @@ from tir_mlir.dialect.analysis.accesses import is_reshaped as is_reshaped
 from tir_mlir.dialect.analysis.accesses import kept_dims as kept_dims
 from tir_mlir.dialect.analysis.accesses import of_op as of_op
 from tir_mlir.dialect.analysis.accesses import of_view as of_view
-from tir_mlir.dialect.analysis.aliasing import alias_text as alias_text
-from tir_mlir.dialect.analysis.aliasing import aliased_pair as aliased_pair
-from tir_mlir.dialect.analysis.aliasing import has_distinct_buffers as has_distinct_buffers
-from tir_mlir.dialect.analysis.aliasing import require_apart as require_apart
 from tir_mlir.dialect.analysis.dataflow import surely_unwritten as surely_unwritten
 from tir_mlir.dialect.analysis.dataflow import unwritten_reads as unwritten_reads
+from tir_mlir.dialect.analysis.dependences import alias_text as alias_text
+from tir_mlir.dialect.analysis.dependences import aliased_pair as aliased_pair
+from tir_mlir.dialect.analysis.dependences import has_distinct_buffers as has_distinct_buffers
 from tir_mlir.dialect.analysis.dependences import lex_lt as lex_lt
+from tir_mlir.dialect.analysis.dependences import require_apart as require_apart
 from tir_mlir.dialect.analysis.dependences import witness as witness
 from tir_mlir.dialect.analysis.indirect_accesses import known_indices as known_indices
 from tir_mlir.dialect.analysis.iter_conflicts import IterConflict as IterConflict

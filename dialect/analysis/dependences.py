@@ -3,6 +3,9 @@
 Memory-based answers are exact about storage; on a conflict, `dataflow` may still show that no value flows. An
 allocation inside loops counts as one copy per iteration. A self-dependence of a reduction is a conflict only if
 iterations would run concurrently, not if they are reordered.
+
+Parameters of a function are distinct buffers, which calls check, except with `tir.noalias = False`: then they may be
+the same memory. Allocated buffers are always distinct.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import islpy as isl
+from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import (
     AccessRelation,
@@ -19,13 +23,23 @@ from tir_mlir.dialect.analysis.access_relations import (
     written_groups,
 )
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.analysis.aliasing import require_apart
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
 from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
-from tir_mlir.dialect.ir import Buffer, Loop, by_structure, func_of, is_inside, is_loop, only_reads, parents
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Func,
+    Loop,
+    attrs,
+    by_structure,
+    func_of,
+    is_inside,
+    is_loop,
+    only_reads,
+    parents,
+)
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
 
 __all__ = ["carried", "lex_lt", "reordered", "witness"]
@@ -184,3 +198,37 @@ def lex_lt(like: isl.Map, dims: Sequence[int], swap: bool = False) -> isl.Map:
         result = result.union(order(dim_type.in_, dim, dim_type.out, dim))
         prefix = prefix.equate(dim_type.in_, dim, dim_type.out, dim)
     return result
+
+
+NOALIAS = "tir.noalias"
+
+
+def has_distinct_buffers(func: ir.Operation) -> bool:
+    """Whether the parameters of a function are distinct buffers: unless it says `tir.noalias = False`."""
+    return bool(attrs.get(func, attrs.ATTRS, {}).get(NOALIAS, True))
+
+
+def aliased_pair(root: ir.Operation) -> tuple[str, str] | None:
+    """Names of two parameters accessed under `root` that may be the same memory, one of them written there."""
+    if has_distinct_buffers(func_of(root).op):
+        return None
+    param_accesses = [a for a in accesses(root) if Buffer(a.buffer).is_param]
+    for written in (a for a in param_accesses if a.is_write):
+        for access in param_accesses:
+            if access.buffer != written.buffer:
+                first, second = sorted((access.buffer, written.buffer), key=lambda v: v.arg_number)
+                return Buffer(first).name, Buffer(second).name
+    return None
+
+
+def require_apart(root: ir.Operation) -> None:
+    """Raise NotProvable if the order of accesses under `root` may matter because two parameters alias."""
+    pair = aliased_pair(root)
+    if pair is not None:
+        raise NotProvable(alias_text(root, pair))
+
+
+def alias_text(root: ir.Operation, pair: tuple[str, str]) -> str:
+    """Why two parameters may be the same memory."""
+    func: Func = func_of(root)
+    return f"{pair[0]} and {pair[1]} may be the same memory, as function {func.name} has tir.noalias = False"

@@ -2,8 +2,6 @@
 of loops, implied guards, conditions on shape variables.
 """
 
-from tir_mlir.dialect.presburger.assumptions import assume as assume
-from tir_mlir.dialect.presburger.assumptions import speaks_of_sizes as speaks_of_sizes
 from tir_mlir.dialect.presburger.digit_domain import DigitDomain as DigitDomain
 from tir_mlir.dialect.presburger.digit_domain import over_digits as over_digits
 from tir_mlir.dialect.presburger.digits import index_sums as index_sums
@@ -34,6 +32,7 @@ from tir_mlir.dialect.presburger.intervals import times as times
 from tir_mlir.dialect.presburger.isl_exprs import recover as recover
 from tir_mlir.dialect.presburger.isl_exprs import to_index as to_index
 from tir_mlir.dialect.presburger.sets import Domain as Domain
+from tir_mlir.dialect.presburger.sets import assume as assume
 from tir_mlir.dialect.presburger.sets import constraint_set as constraint_set
 from tir_mlir.dialect.presburger.sets import dim_type as dim_type
 from tir_mlir.dialect.presburger.sets import domain as domain
@@ -46,6 +45,7 @@ from tir_mlir.dialect.presburger.sets import question as question
 from tir_mlir.dialect.presburger.sets import region_map as region_map
 from tir_mlir.dialect.presburger.sets import sizes as sizes
 from tir_mlir.dialect.presburger.sets import smallest_point as smallest_point
+from tir_mlir.dialect.presburger.sets import speaks_of_sizes as speaks_of_sizes
 from tir_mlir.dialect.presburger.sets import to_aff as to_aff
 from tir_mlir.dialect.presburger.sets import zeros as zeros
 from tir_mlir.dialect.presburger.simplify import simplify_expr as simplify_expr

@@ -1,6 +1,7 @@
 """Affine expressions and iteration domains as isl sets, the basis of all proofs.
 
 The process uses one isl context (islpy's default); isl parameters are the function's shape variables, by name.
+Proofs may use the assumptions of a function on its sizes, `T.assume(n % 16 == 0)`: every call checks them.
 """
 
 from __future__ import annotations
@@ -22,15 +23,22 @@ from tir_mlir.dialect.ir import (
     Index,
     Loop,
     answers,
+    attrs,
     constraints,
+    edit,
+    emit_map,
+    func_of,
     is_block,
     is_loop,
     is_symbol,
     parents,
+    parse_set,
+    read_map,
+    remembered,
+    symbol_name,
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.size_products import factor_names, factors_of, shape_variables, value_of
-from tir_mlir.dialect.presburger.assumptions import assumptions
 
 AffineExpr = ir.AffineExpr
 dim_type = isl.dim_type
@@ -410,3 +418,29 @@ def constant_extent(points: isl.Set, dim: int) -> tuple[int, int] | None:
 def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
     """Whether `index >= 0` (or `== 0`) in every iteration of the domain."""
     return domain_.set.is_subset(constraint_set(domain_, Constraint(index, is_eq)))
+
+
+@remembered
+def assumptions(op: ir.Operation) -> list[Constraint]:
+    """The assumptions of the function around an op, as constraints on its shape variables."""
+    func = func_of(op).op
+    if attrs.ASSUME not in func.attributes:
+        return []
+    symbols = symbols_by_name(func)
+    map_, kinds = parse_set(str(func.attributes[attrs.ASSUME]))
+    indices = read_map(map_, [symbols[name] for name in attrs.get(func, attrs.SYMS, [])])
+    return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
+
+
+def assume(func: ir.Operation, constraints: Sequence[Constraint]) -> None:
+    """Add assumptions to a function. Requires constraints on its shape variables only."""
+    every = [*assumptions(func), *constraints]
+    map_, values = emit_map([c.index for c in every])
+    set_ = ir.IntegerSet.get(map_.n_dims, map_.n_symbols, list(map_.results), [c.is_eq for c in every])
+    edit.set_attribute(func, attrs.ASSUME, ir.IntegerSetAttr.get(set_))
+    attrs.put(func, attrs.SYMS, [symbol_name(v) for v in values])
+
+
+def speaks_of_sizes(constraint: Constraint) -> bool:
+    """Whether a constraint uses shape variables only."""
+    return all(is_symbol(v) for v in constraint.index.values)

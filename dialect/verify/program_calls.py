@@ -12,7 +12,7 @@ from tir_mlir.dialect.calls import Effect, bound_sizes, callee_of, calls_in, eff
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, attrs, func_of
 from tir_mlir.dialect.presburger import domain, holds, promised, question, region_map
-from tir_mlir.dialect.presburger.assumptions import assumptions
+from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.verify.bounds import in_bounds
 from tir_mlir.dialect.verify.violation import fail
 

@@ -145,7 +145,7 @@ def _undecided_is_legal() -> None:
 
 def _distinct() -> None:
     """Parameters never alias."""
-    for module in ("tir_mlir.dialect.analysis.aliasing", f"{SCHEDULE}.legality.every_step"):
+    for module in ("tir_mlir.dialect.analysis.dependences", f"{SCHEDULE}.legality.every_step"):
         _put(module, "has_distinct_buffers", lambda _: True)
 
 

@@ -7,9 +7,11 @@ from tir_mlir.passes.schedule.edits.block_iters import replace_iters as replace_
 from tir_mlir.passes.schedule.edits.block_iters import set_domain as set_domain
 from tir_mlir.passes.schedule.edits.block_iters import set_extent as set_extent
 from tir_mlir.passes.schedule.edits.block_iters import shrink_domains as shrink_domains
+from tir_mlir.passes.schedule.edits.buffers import DYNAMIC as DYNAMIC
 from tir_mlir.passes.schedule.edits.buffers import BufferChoice as BufferChoice
 from tir_mlir.passes.schedule.edits.buffers import alloc_buffer as alloc_buffer
 from tir_mlir.passes.schedule.edits.buffers import alloc_like as alloc_like
+from tir_mlir.passes.schedule.edits.buffers import check_retypable as check_retypable
 from tir_mlir.passes.schedule.edits.buffers import check_scope_name as check_scope_name
 from tir_mlir.passes.schedule.edits.buffers import declaring as declaring
 from tir_mlir.passes.schedule.edits.buffers import drop_regions as drop_regions
@@ -18,7 +20,9 @@ from tir_mlir.passes.schedule.edits.buffers import find_buffer as find_buffer
 from tir_mlir.passes.schedule.edits.buffers import first_op_after_allocs as first_op_after_allocs
 from tir_mlir.passes.schedule.edits.buffers import follow_in_annotations as follow_in_annotations
 from tir_mlir.passes.schedule.edits.buffers import fresh_name as fresh_name
+from tir_mlir.passes.schedule.edits.buffers import propagate_type as propagate_type
 from tir_mlir.passes.schedule.edits.buffers import rename_in_regions as rename_in_regions
+from tir_mlir.passes.schedule.edits.buffers import with_scope as with_scope
 from tir_mlir.passes.schedule.edits.common_subexpressions import canonical as canonical
 from tir_mlir.passes.schedule.edits.common_subexpressions import common_terms as common_terms
 from tir_mlir.passes.schedule.edits.common_subexpressions import contains_any as contains_any
@@ -37,7 +41,3 @@ from tir_mlir.passes.schedule.edits.loop_nest import linear_index as linear_inde
 from tir_mlir.passes.schedule.edits.loop_nest import simplify_bindings as simplify_bindings
 from tir_mlir.passes.schedule.edits.region_order import BlockRegions as BlockRegions
 from tir_mlir.passes.schedule.edits.region_order import keeps_region_order as keeps_region_order
-from tir_mlir.passes.schedule.edits.retype import DYNAMIC as DYNAMIC
-from tir_mlir.passes.schedule.edits.retype import check_retypable as check_retypable
-from tir_mlir.passes.schedule.edits.retype import propagate_type as propagate_type
-from tir_mlir.passes.schedule.edits.retype import with_scope as with_scope

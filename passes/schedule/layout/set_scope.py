@@ -13,7 +13,7 @@ from tir_mlir.passes.schedule.edits import (
     rename_in_regions,
     with_scope,
 )
-from tir_mlir.passes.schedule.edits.retype import retype
+from tir_mlir.passes.schedule.edits.buffers import retype
 from tir_mlir.passes.schedule.registry import check, primitive
 
 

@@ -14,7 +14,7 @@ from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, symbol_name
 from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
 from tir_mlir.dialect.ir.size_products import evaluated, shape_variables, size_source
 from tir_mlir.dialect.presburger import promised
-from tir_mlir.dialect.presburger.assumptions import assumptions
+from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.symbolic import Symbol, evaluate, from_affine, names_in
 
 

@@ -6,7 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is_size
 from tir_mlir.dialect.ir.size_products import is_product
-from tir_mlir.dialect.presburger.assumptions import assumptions
+from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options
