@@ -1,12 +1,12 @@
-"""Expressions that are plain sums, as factors by dimension and a constant."""
+"""Affine expressions as linear combinations: plain sums as factors by dimension, divisions as terms."""
 
 from __future__ import annotations
 
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
-from tir_mlir.dialect.presburger import dim_factors, intervals
+from tir_mlir.dialect.ir import Index, entered
+from tir_mlir.dialect.presburger import dim_factors, intervals, linear_terms, split_linear, summands
 
 
 def expression(text: str) -> ir.AffineExpr:
@@ -43,3 +43,54 @@ def test_only_positive_factors(text, positive):
     """The constant does not count."""
     with entered():
         assert intervals.only_positive(expression(text)) is positive
+
+
+def read(text: str) -> ir.AffineExpr:
+    return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0, d1, d2) -> ({text})>")).value.results[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "factors", "constant"),
+    [
+        ("7", {}, 7),
+        ("d1", {1: 1}, 0),
+        ("d0 * 16 + d1 - 3", {0: 16, 1: 1}, -3),
+        ("(d0 * 4 + d1 + 2) * 8 + d1", {0: 32, 1: 9}, 16),
+        ("(d0 + d1) * 2 - d0 * 2", {1: 2}, 0),
+    ],
+)
+def test_sums_of_dimensions(text, factors, constant):
+    with entered():
+        found = dim_factors(read(text))
+        assert found is not None
+        assert (dict(found.factors), found.constant) == (factors, constant)
+
+
+@pytest.mark.parametrize("text", ["d0 floordiv 4", "d0 + d1 mod 4", "(d0 ceildiv 8) * 2"])
+def test_divisions_are_no_sums_of_dimensions(text):
+    with entered():
+        assert dim_factors(read(text)) is None
+
+
+def test_divisions_are_terms():
+    with entered():
+        found = linear_terms(read("(d0 floordiv 4 + d1 + 1) * 3 + d0 floordiv 4"))
+        assert {str(term): factor for term, factor in found.factors.items()} == {"d0 floordiv 4": 4, "d1": 3}
+        assert found.constant == 3
+
+
+def test_split_and_summands():
+    module = """func.func @f(%a: index, %b: index) { return }"""
+    with entered():
+        parsed = ir.Module.parse(module)
+        a, b = parsed.body.operations[0].regions[0].blocks[0].arguments
+        index = Index.of(a) * 16 + Index.of(b) // 4 + 5
+        split = split_linear(index, [a])
+        assert split is not None
+        assert split.factors == (16,)
+        assert split.rest.same(Index.of(b) // 4 + 5)
+        assert split_linear(index, [b]) is None  # in a division
+        parts = summands(index)
+        assert [len(p.values) for p in parts] == [1, 1, 0]
+        assert parts[2].as_constant() == 5
+        assert [p.as_constant() for p in summands(Index.constant(0))] == [0]

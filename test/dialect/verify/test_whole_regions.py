@@ -1,4 +1,4 @@
-"""Declared regions that are whole buffers: they cover every access inside the buffer, and nothing else is covered."""
+"""Declared regions of whole buffers cover every access inside; T.reads may leave out what the block wrote before."""
 
 import pytest
 from programs.short import each, main
@@ -41,3 +41,44 @@ def test_an_access_outside_the_buffer_is_refused():
         ScriptError, match="A is read at index 1 in dimension 0, which has a symbolic size, at n = 1, i = 0, j = 0"
     ):
         parse(program(index="vi + 1, vj"))
+
+
+ROWS = main("A:16x16 C:16x16", each("O:16", "T.reads(A[vi, 0:16])", "T.writes(C[vi, 0:16])", "{body}"))
+INIT_INSIDE = """
+            for j, k in T.grid(16, 16):
+                with T.block("C"):
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    {guard}
+                    with T.init():
+                        C[vi, vj] = 0.0
+                    C[vi, vj] += A[vi, vk]
+"""
+FILLED_BEFORE = """
+            for j in range({filled}):
+                C[vi, j] = 0.0
+            for j, k in T.grid(16, 16):
+                with T.block("C"):
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    C[vi, vj] = C[vi, vj] + A[vi, vk]
+"""
+
+
+@pytest.mark.parametrize("body", [INIT_INSIDE.format(guard=""), FILLED_BEFORE.format(filled=16)])
+def test_an_accumulator_that_the_block_starts_is_no_read(body):
+    sch = Schedule(parse(ROWS.format(body=body)))
+    assert "T.reads(A[vi, 0:16])\n                T.writes(C[vi, 0:16])" in sch.mod.script()
+    assert Schedule(parse(sch.mod.script())).mod.script() == sch.mod.script()
+    sch.split(sch.get_loops("O")[0], [None, 3])
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("body", [FILLED_BEFORE.format(filled=15), INIT_INSIDE.format(guard="T.where(k > 0)")])
+def test_an_element_that_the_block_has_not_written_is_a_read(body):
+    with pytest.raises(ScriptError, match="T.reads leaves out C"):
+        parse(ROWS.format(body=body))
+
+
+def test_a_step_that_moves_the_start_out_needs_the_read():
+    sch = Schedule(parse(ROWS.format(body=INIT_INSIDE.format(guard=""))))
+    sch.decompose_reduction("C", sch.get_loops("C")[0])
+    assert sch.verify()
