@@ -15,12 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import ENTRIES, Index, cost, is_symbol, simplified_expr, symbol_name, trim
-from tir_mlir.dialect.presburger.intervals import (
-    Bound,
-    Ranges,
-    fold_expr,
-    has_division,
-)
+from tir_mlir.dialect.presburger.intervals import Bound, Ranges, fold_expr, has_division
 from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
 from tir_mlir.dialect.presburger.sets import Domain, dim_type, local_space, nonneg, question, to_aff
 

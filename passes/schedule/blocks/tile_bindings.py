@@ -7,15 +7,7 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration
 from tir_mlir.dialect.ir import Block, Constraint, Index, Iter, Loop, parent_op
-from tir_mlir.dialect.presburger import (
-    dim_factors,
-    full_box,
-    intervals,
-    only_where,
-    sets,
-    simplify_index,
-    summands,
-)
+from tir_mlir.dialect.presburger import dim_factors, full_box, intervals, only_where, sets, simplify_index, summands
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.passes.schedule.registry import refuse
 

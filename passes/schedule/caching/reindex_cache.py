@@ -45,12 +45,7 @@ from tir_mlir.passes.schedule.caching.point_access import (
     point_access,
     redirect_access,
 )
-from tir_mlir.passes.schedule.edits import (
-    alloc_like,
-    check_scope_name,
-    find_buffer,
-    keeps_region_order,
-)
+from tir_mlir.passes.schedule.edits import alloc_like, check_scope_name, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 from tir_mlir.passes.schedule.legality import Scope, check_self_contained, scope_of
 from tir_mlir.passes.schedule.registry import check, copy_in_and_out, primitive, refuse

@@ -28,13 +28,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
-from tir_mlir.dialect.presburger import (
-    dim_type,
-    intervals,
-    only_where,
-    question,
-    sets,
-)
+from tir_mlir.dialect.presburger import dim_type, intervals, only_where, question, sets
 from tir_mlir.dialect.verify import left_out
 from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.legality import consumers, full_iters, nest_top, producers, runs_before, scope_of

@@ -11,27 +11,8 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, AccessRelation, access_boxes, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
-from tir_mlir.dialect.ir import (
-    Block,
-    Buffer,
-    Index,
-    Iter,
-    Loop,
-    is_inside,
-    is_loop,
-    parents,
-    symbols_by_name,
-    walk,
-)
-from tir_mlir.dialect.presburger import (
-    Domain,
-    dim_type,
-    intervals,
-    question,
-    sets,
-    smallest_point,
-    to_index,
-)
+from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, is_inside, is_loop, parents, symbols_by_name, walk
+from tir_mlir.dialect.presburger import Domain, dim_type, intervals, question, sets, smallest_point, to_index
 from tir_mlir.dialect.verify import covers, half_summed, point_of, point_text
 from tir_mlir.passes.schedule.legality import children, full_iters, is_child, is_output, scope_of, writes_of
 from tir_mlir.passes.schedule.registry import (

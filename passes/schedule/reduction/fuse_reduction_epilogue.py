@@ -34,12 +34,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIFFERENCES, MAXIMA, MINIMA, SUMS, accessed
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import shrink_domains
-from tir_mlir.passes.schedule.inlining.block_expression import (
-    BlockExpression,
-    check_visible,
-    expression_of,
-    inverse_of,
-)
+from tir_mlir.passes.schedule.inlining.block_expression import BlockExpression, check_visible, expression_of, inverse_of
 from tir_mlir.passes.schedule.inlining.compute_inline import remove
 from tir_mlir.passes.schedule.legality import (
     check_complete,
