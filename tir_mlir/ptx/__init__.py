@@ -5,7 +5,7 @@ accesses.
 """
 
 from tir_mlir.errors import PtxError
-from tir_mlir.ptx.launch import launch
+from tir_mlir.ptx.launching import launch
 from tir_mlir.ptx.parser import Kernel, Module, parse
 from tir_mlir.ptx.report import Report
 from tir_mlir.ptx.tensors import TensorMap

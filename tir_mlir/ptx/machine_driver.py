@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import DeviceError
-from tir_mlir.ptx.launch import launch as run_kernel
+from tir_mlir.ptx.launching import launch as run_kernel
 from tir_mlir.ptx.parser import Module, parse
 from tir_mlir.ptx.report import Report
 from tir_mlir.runtime.drivers.device_driver import Device, KernelCode, Launch, OneProcess
