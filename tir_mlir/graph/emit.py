@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import by_structure, dtypes
 from tir_mlir.graph.operator_attributes import complete, for_te
-from tir_mlir.graph.operators import OPERATORS, Operator
+from tir_mlir.graph.operators import Operator
 from tir_mlir.graph.sizes import Sizes
 from tir_mlir.te import Tensor
 
@@ -70,16 +68,6 @@ def named_linalg_form(
         batched = ranks == {3} and inputs[0].shape[0] == inputs[1].shape[0]
         return "linalg.batch_matmul" if batched else form if ranks == {2} else None
     return form if len({t.shape for t in types}) == 1 and form != "linalg.transpose" else None
-
-
-def find_operator(name: str) -> Operator:
-    """An operator of the table, with or without `relax.`. Errors: GraphError with the names that are near."""
-    operator = OPERATORS.get(name.removeprefix("relax."))
-    if operator is None:
-        near = difflib.get_close_matches(name.removeprefix("relax."), OPERATORS, n=3, cutoff=0.5)
-        way = f"; near: {', '.join(near)}" if near else ""
-        raise GraphError(f"there is no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
-    return operator
 
 
 def listed(outputs: Any) -> list[Tensor]:

@@ -9,7 +9,7 @@ import pytest
 from harness import ROOT
 
 from tir_mlir.compat import NotInCompat
-from tir_mlir.compat.tvm_names import MODULES
+from tir_mlir.compat.import_hook import MODULES
 from tir_mlir.script.language.refused_words import REFUSED
 
 

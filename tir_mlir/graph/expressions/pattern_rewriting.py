@@ -10,7 +10,7 @@ from tir_mlir.graph.expressions.graph_function import Function
 from tir_mlir.graph.expressions.nodes import Call, DataflowBlock, Expr, SeqExpr, Tuple, TupleGetItem, Var, VarBinding
 from tir_mlir.graph.expressions.visitors import PyExprMutator, remove_all_unused
 from tir_mlir.graph.rewrite import CallPattern, DFPattern
-from tir_mlir.graph.rewrite.matching import Matcher
+from tir_mlir.graph.rewrite.pattern import Matcher
 
 
 def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, Expr]], Any], func: Any) -> Function:

@@ -9,9 +9,8 @@ from mlir import ir
 from tir_mlir.dialect.analysis import read_after_write
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.graph import TensorFunc
-from tir_mlir.dialect.ir import Func, attrs, funcs
+from tir_mlir.dialect.ir import Func, annotation_keys, attrs, funcs, ops
 from tir_mlir.graph.memory import places
-from tir_mlir.graph.memory.buffer_names import rename_buffers
 
 IN_PLACE = "graph.in_place"
 """Of a TensorIR function: pairs of parameters, an input and a result, that may be the same buffer."""
@@ -74,3 +73,21 @@ def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
     op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in facts])
     op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([v.type for v in func.args], []))
     rename_buffers(op, names)
+
+
+def rename_buffers(op: ir.Operation, names: Mapping[str, str]) -> None:
+    """Let declared regions and annotations in a function follow buffers to their new names.
+
+    T.writes(C[i]), annotations={"prefetch": "C"}   -->   T.writes(A[i]), annotations={"prefetch": "A"}   {"C": "A"}
+    """
+    for inner in ops(op):
+        for key in (attrs.READS, attrs.WRITES):
+            if key in inner.attributes:
+                entries = [{n.name: n.attr for n in ir.DictAttr(e)} for e in ir.ArrayAttr(inner.attributes[key])]
+                inner.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(_renamed(e, names)) for e in entries])
+    annotation_keys.rename_buffers(op, names)
+
+
+def _renamed(entry: dict[str, ir.Attribute], names: Mapping[str, str]) -> dict[str, ir.Attribute]:
+    name = ir.StringAttr(entry["buffer"]).value
+    return {**entry, "buffer": ir.StringAttr.get(names.get(name, name))}

@@ -1,9 +1,12 @@
 """The operators of graphs: a row each, with name, attributes, kind and meaning as a tensor expression."""
 
+import difflib
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.operators import arithmetic, networks, shaping
 from tir_mlir.graph.operators.operator import Operator, OperatorKind
 
-__all__ = ["OPERATORS", "Operator", "OperatorKind", "foreign_operators", "kind_of", "takes_tuple"]
+__all__ = ["OPERATORS", "Operator", "OperatorKind", "find_operator", "foreign_operators", "kind_of", "takes_tuple"]
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator for operator in (*arithmetic.OPERATORS, *shaping.OPERATORS, *networks.OPERATORS)
@@ -25,3 +28,13 @@ def kind_of(name: str | None) -> OperatorKind:
     """The kind of an operator; None is no operator."""
     operator = OPERATORS.get(name) if name is not None else None
     return OperatorKind.OTHER if operator is None else operator.kind
+
+
+def find_operator(name: str) -> Operator:
+    """An operator of the table, with or without `relax.`. Errors: GraphError with the names that are near."""
+    operator = OPERATORS.get(name.removeprefix("relax."))
+    if operator is None:
+        near = difflib.get_close_matches(name.removeprefix("relax."), OPERATORS, n=3, cutoff=0.5)
+        way = f"; near: {', '.join(near)}" if near else ""
+        raise GraphError(f"there is no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
+    return operator

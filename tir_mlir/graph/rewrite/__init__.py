@@ -1,10 +1,10 @@
 """One rewriter of graphs: patterns, which match nodes of MLIR, and rules, of which transforms are lists."""
 
-from tir_mlir.graph.rewrite.matching import Op
 from tir_mlir.graph.rewrite.outline import call_group, group_of
 from tir_mlir.graph.rewrite.pattern import (
     CallPattern,
     DFPattern,
+    Op,
     is_call_dps_packed,
     is_call_tir,
     is_const,

@@ -12,10 +12,10 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of
 from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.emit import emit, find_operator
+from tir_mlir.graph.emit import emit
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.rewrite.matching import Op
-from tir_mlir.graph.rewrite.pattern import DFPattern
+from tir_mlir.graph.operators import find_operator
+from tir_mlir.graph.rewrite.pattern import DFPattern, Op
 from tir_mlir.graph.sizes import Sizes
 
 Matches = Mapping[DFPattern, Any]

@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
 from tir_mlir.dialect.symbolic import equal, from_affine, names_in, parse
-from tir_mlir.graph.memory.buffer_names import rename_buffers
+from tir_mlir.graph.memory.calls_in_place import rename_buffers
 
 Slot = tuple[str, int, int]
 """A tensor of a group: ("input", number, 0), or ("call", number of the call that makes it, number of the result)."""

@@ -9,17 +9,19 @@ from functools import partial
 from typing import Any
 
 from mlir import ir
+from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, annotation_keys, attrs, create
-from tir_mlir.dialect.presburger import assume, speaks_of_sizes
+from tir_mlir.dialect.presburger import assume, dim_factors, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.script.language.refused_words import REFUSED_STATEMENTS
-from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters, shape_vars
+from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters
 from tir_mlir.script.parser.expressions import BINARY, Evaluator
 from tir_mlir.script.parser.function_signature import SignatureParser
 from tir_mlir.script.parser.function_state import ParserState
-from tir_mlir.script.parser.items import AffineCondition, BufferRef, UnboundVar, Value, describe, is_expr
+from tir_mlir.script.parser.items import AffineCondition, BufferRef, UnboundVar, Value, as_index, describe, is_expr
+from tir_mlir.script.parser.parameters import BufferSpec
 from tir_mlir.script.parser.source import ParseError
 
 
@@ -282,7 +284,7 @@ class FunctionParser:
         self.only = stmts[0] if len(stmts) == 1 else None
         attributes = {} if private else {"global_symbol": name}
         with state.source.location(node):
-            solve = partial(shape_vars.solve, self.evaluate)
+            solve = partial(solve_shape_vars, self.evaluate)
             names = parameters.make_func(state, name, signature.specs, attributes, private, solve)
             for key in signature.wide:
                 _declare_wide(names.get(key))
@@ -338,3 +340,46 @@ def _is_method(node: ast.expr) -> bool:
 
 def _is_axis(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ".axis." in ast.unparse(node.func)
+
+
+def solve_shape_vars(
+    evaluate: Evaluator, buffers: Sequence[tuple[BufferSpec, ir.Value]], names: dict[str, Any]
+) -> None:
+    """Bind the remaining variables: for an extent `n * 16 + 3`, n is `(extent - 3) // 16`.
+
+    The call signature checks that extents have this form, so proofs may rely on it.
+    """
+    for spec, arg in buffers:
+        for axis, dim in enumerate(spec.dims):
+            if isinstance(dim, ast.expr) and (name := _open(evaluate, dim, names)) is not None:
+                _solve_one(evaluate, arg, axis, dim, name, names)
+
+
+def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | None:
+    """The only unbound variable of an extent, or None."""
+    variables = {n.id for n in ast.walk(dim) if isinstance(n, ast.Name)} - set(names)
+    bindings = {n: evaluate.state.scope.find(n) for n in variables}
+    unbound = [n for n, b in bindings.items() if b is not None and isinstance(b.item, UnboundVar)]
+    return unbound[0] if len(unbound) == 1 else None
+
+
+def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: dict[str, Any]) -> None:
+    extent = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
+    with evaluate.state.scope.frame():
+        for symbol, item in {**names, name: Index.of(extent)}.items():
+            evaluate.state.scope.define(symbol, item, dim, "size")
+        try:
+            index = as_index(evaluate(dim))
+        except ParseError:
+            index = None
+    factors = None if index is None else dim_factors(index.expr)
+    factor = 0 if factors is None or index is None else factors[0].get(index.values.index(extent), 0)
+    if index is None or factor <= 0:
+        if not any(True for _ in extent.uses):  # if it has uses, the shape is rejected and the module dropped
+            extent.owner.erase()
+        return
+    remainder = (Index.of(extent) - (index - Index.of(extent) * factor)).simplified()
+    divisor = arith.constant(ir.IndexType.get(), factor)
+    value = arith.floordivsi(create.apply(remainder), divisor)
+    value.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
+    names[name] = Index.of(value)

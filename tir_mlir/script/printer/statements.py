@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, as_written
-from tir_mlir.dialect.calls import is_program_call
+from tir_mlir.dialect.calls import ArenaView, callee_of, is_program_call
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import (
     Block,
@@ -31,7 +31,6 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, ALLOCS, IFS, STORES
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import BufferPrinter
-from tir_mlir.script.printer.call_statements import call_text, view_text
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.literals import quote, sequence
@@ -369,3 +368,36 @@ def _is_remap(it: Iter) -> bool:
 def has_blocks(op: ir.Operation) -> bool:
     """Whether an op is or contains a block."""
     return any(is_block(o) for o in walk.ops(op, skip=is_block))
+
+
+def call_text(values: ValuePrinter, buffers: BufferPrinter, op: ir.Operation, options: Options) -> str:
+    """`func.call @f(...)` of a function of the module -> `T.call("f", A, B[0:4, 0:16], n)`."""
+    callee = callee_of(op)
+    assert callee is not None
+    name = quote(options.function(callee.name))
+    return f"T.call({', '.join([name, *(_argument(values, buffers, v) for v in op.operands)])})"
+
+
+def _argument(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> str:
+    if isinstance(value.type, ir.MemRefType):
+        return _buffer(values, buffers, value)
+    return values.text(value).text
+
+
+def _buffer(values: ValuePrinter, buffers: BufferPrinter, value: ir.Value) -> str:
+    """A whole buffer by its name, a view without a name as the region that it is of."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "memref.cast":
+        value = value.owner.operands[0]
+    buffer = Buffer(value)
+    if buffer.is_view and attrs.NAME not in value.owner.attributes:
+        return buffers.source(buffer)
+    return values.text(value).text
+
+
+def view_text(values: ValuePrinter, buffers: BufferPrinter, op: ir.Operation) -> str:
+    """`memref.view %arena[%offset][]` -> `T.decl_buffer((1, 128), "float32", data=arena.data, byte_offset=64)`."""
+    view = ArenaView(op)
+    words = [buffers.parameter(view.buffer), f"data={values.text(view.arena.value).text}.data"]
+    if view.offset.as_constant() != 0:
+        words.append(f"byte_offset={values.index(view.offset).text}")
+    return f"T.decl_buffer({', '.join(words)})"
