@@ -81,7 +81,7 @@ def _box(
         strides.insert(0, strides[0] * size)
     fits = (d for d, (n, s) in enumerate(zip(shape, strides, strict=False)) if count % s == 0 and count // s <= n)
     axis = next(fits, None)
-    if axis is None or (offset % strides[axis]).simplified().asconstant_integer() != 0:
+    if axis is None or (offset % strides[axis]).simplified().as_constant() != 0:
         return None
     mins, part = [], count // strides[axis]
     for d, (size, stride) in enumerate(zip(shape, strides, strict=True)):
