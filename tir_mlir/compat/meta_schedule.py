@@ -8,15 +8,19 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tir_mlir import tune
+from tir_mlir.compat.gpu_targets import gpu_of, runnable
 from tir_mlir.dialect.diagnostics import TirError, TuneError, TuneWarning, short_repr
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.target import CUDA
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.program_identity import identity
 from tir_mlir.tune.records.replay import replayed
+from tir_mlir.tune.spaces.kernels import kernels
 
 _CORES = re.compile(r"(?:^|\s)--?num-cores[= ](\S+)")
 _LIBRARY = "library"  # the name of its space in records
@@ -86,10 +90,15 @@ def tune_tir(
     With a TuneConfig, as in older versions of TVM, the best Schedule is returned; else the database, for `compile_tir`.
     target: "llvm" with `--num-cores=1` or another number of threads. space: a ScheduleFn, or a function over a
     Schedule, of which the best schedule is returned even where the library's is faster; default: the space of
-    `tir_mlir.tune`. Trials run one by one, so `num_trials_per_iter` has no effect.
-    Raises TuneError for a target other than the CPU, and those of `tune.tune`.
+    `tir_mlir.tune`. Trials run one by one, so `num_trials_per_iter` has no effect. For a GPU, "nvidia/tesla-p100": the
+    space of `tir_mlir.tune.spaces.kernels`, whose candidates run on the CPU, loops over threads as plain loops.
+    Raises TuneError for an unknown target, and those of `tune.tune`.
     """
     threads = threads_of(target)
+    gpu = gpu_of(str(target))
+    if isinstance(gpu, CUDA) and _space(space) is None:
+        runnable(gpu)  # says so without a GPU
+        space = ScheduleFn(partial(kernels, target=gpu))
     settings = config or TuneConfig(trials_of(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
     folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
     best = tune.tune(
@@ -151,8 +160,10 @@ def _space(space: Any) -> Callable[[Schedule], Any] | None:
 def threads_of(target: Any) -> int | None:
     """The number of threads of a target as TVM writes it; None: all cores."""
     text = str(target)
+    if isinstance(gpu_of(text), CUDA):
+        return 1
     if text.split()[:1] != ["llvm"]:
-        raise TuneError(f'programs are tuned for the CPU, not {text!r}; fix: target="llvm"')
+        raise TuneError(f'programs are tuned for the CPU and for NVIDIA GPUs, not {text!r}; fix: target="llvm"')
     cores = _CORES.search(text)
     if cores is None:
         return None

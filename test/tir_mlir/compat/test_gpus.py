@@ -94,3 +94,21 @@ def test_an_unknown_gpu_is_refused(tvm):
     sch, _ = bound(tvm, ADD, "C")
     with pytest.raises(BuildError, match="unknown GPU 'nvidia/tesla-p99' .near: 'nvidia/tesla-p"):
         tvm.build(sch.mod, target="nvidia/tesla-p99")
+
+
+@pytest.mark.slow
+def test_tuning_for_a_gpu(tvm, tmp_path):
+    """As slide 003 does: search, build, time."""
+    from tvm import meta_schedule as ms  # type: ignore[import-not-found]
+
+    text = each("C i:32 j:32 k:32R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0")
+    module = tvm.IRModule({"main": tvm.script.from_source(main("A:32x32 B:32x32 C:32x32", text))})
+    config = ms.TuneConfig(max_trials_global=2, num_trials_per_iter=2)
+    target = "nvidia/tesla-p100"
+    tuned = ms.tune_tir(mod=module, target=target, config=config, work_dir=str(tmp_path), task_name="main")
+    assert 'thread="threadIdx.x"' in tuned.mod.script()
+    lib, dev = tvm.build(tuned.mod, target=target), tvm.cuda(0)
+    a, b = (tvm.nd.array(np.random.rand(32, 32).astype("float32"), dev) for _ in range(2))
+    c = tvm.nd.empty((32, 32), device=dev)
+    assert lib.time_evaluator("main", dev, number=1)(a, b, c).mean > 0
+    np.testing.assert_allclose(c.numpy(), a.numpy() @ b.numpy(), rtol=1e-5)

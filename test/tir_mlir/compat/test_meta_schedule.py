@@ -114,7 +114,7 @@ def test_strategies_are_samplers(ms, searches, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "nvidia/tesla-p100"}, "tuned for the CPU, not 'nvidia/tesla-p100'; fix: target=\"llvm\""),
+        ({"target": "hexagon"}, "tuned for the CPU and for NVIDIA GPUs, not 'hexagon'; fix: target=\"llvm\""),
         ({"target": "llvm --num-cores=all"}, "num-cores is a number >= 1, not 'all'"),
         ({"max_trials_global": None}, "max_trials_global is a number of trials >= 1, not None"),
         ({"space": 3}, "space is a ScheduleFn, not 3"),
