@@ -126,6 +126,9 @@ class _Threads:
         self._sizes = [axis.const_extent or 0 for axis in nest.threads]
 
     def split(self) -> None:
+        for axis in self._nest.threads[:-1]:
+            for op in [o for o in axis.body_ops() if o.name in ALLOCS]:  # shared, of a kernel without blocks
+                edit.move_before(op, _block_body(self._nest))
         self._mark_control()
         self._find(self._top)
         for phase in self._phases:

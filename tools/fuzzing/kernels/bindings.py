@@ -23,7 +23,17 @@ def scheduled(text: Any, random: Random) -> tuple[Schedule, list[str]]:
         _bind_block(sch, block, random, taken)
     for _ in range(random.randint(0, 4)):
         _step(sch, random, random.choice((*MOVES, *LATE)), taken)
+    if random.random() < 0.9:
+        _bind_rest(sch)
     return sch, taken
+
+
+def _bind_rest(sch: Schedule) -> None:
+    """Bind a loop of each block that has none: a GPU runs nothing else."""
+    for block in sch.get_child_blocks(sch.get_block("root")):
+        loops = sch.get_loops(block)
+        if all("Idx." not in sch.get(lp).kind for lp in loops):
+            any(_attempt(lambda lp=lp: sch.bind(lp, "blockIdx.x") or True, False) for lp in loops)
 
 
 def _step(sch: Schedule, random: Random, step: Callable[[Schedule, Random], str], taken: list[str]) -> None:
@@ -60,7 +70,7 @@ def _bind_block(sch: Schedule, block: Any, random: Random, taken: list[str]) -> 
         else:
             parts.append(loop)
     taken_tags = {sch.get(lp).kind for lp in sch.get_loops(block)}
-    if random.random() < 0.85:
+    if random.random() < 0.95:
         tags = [tag for tag in tags if tag not in taken_tags] or tags
     chosen = sorted(random.sample(range(len(parts)), min(len(parts), random.randint(1, 3))))
     random.shuffle(tags) if random.random() < 0.15 else None
