@@ -182,3 +182,30 @@ def product_by_virtual_threads(n: int) -> Schedule:
         sch.vectorize(lanes)
     sch.decompose_reduction(block, k0)
     return sch
+
+
+def convolution() -> Schedule:
+    """3 x 3, 8 filters of 4 channels: the threads of a block fetch 4 x 10 x 10 elements together, with a tail."""
+    body = nest(
+        "f:8 h:8 w:8 c:4 r:3 q:3",
+        sblock(
+            "Y",
+            "vf:8=f vh:8=h vw:8=w vc:4R=c vr:3R=r vq:3R=q",
+            "Y[vf, vh, vw] = Y[vf, vh, vw] + X[vc, vh + vr, vw + vq] * W[vf, vc, vr, vq]",
+            init="Y[vf, vh, vw] = 0.0",
+        ),
+    )
+    sch = Schedule(parse(main("X:4x10x10 W:8x4x3x3 Y:8x8x8", body, name="f")))
+    sums = sch.cache_write("Y", 0, "local")
+    copies = [sch.cache_read("Y", operand, "shared") for operand in (0, 1)]
+    f, h, w, c, r, q = sch.get_loops("Y")
+    (f0, f1, f2), (c0, c1) = sch.split(f, [None, 2, 4]), sch.split(c, [None, 4])
+    sch.reorder(f0, f1, h, w, c0, c1, r, q, f2)
+    bind(sch, blockIdx_x=f0, threadIdx_z=f1, threadIdx_y=h, threadIdx_x=w)
+    sch.reverse_compute_at(sums, w)
+    for copy in copies:
+        sch.compute_at(copy, c0)
+        _, z, y, x = sch.split(sch.fuse(*sch.get_loops(copy)[5:]), [None, 2, 8, 8])
+        bind(sch, threadIdx_z=z, threadIdx_y=y, threadIdx_x=x)
+    sch.decompose_reduction("Y", c0)
+    return sch

@@ -64,7 +64,7 @@ PARTS: dict[str, str] = {
     "passes.linalg": ".",
     "passes.lower": ".",
     "passes.lower.blocks": "lower",
-    "passes.lower.gpu": "lower lower.memory lower.vector",
+    "passes.lower.gpu": "lower lower.blocks lower.memory lower.vector",
     "passes.lower.gpu.nvvm": "lower lower.llvm",
     "passes.lower.gpu.outline": "lower lower.gpu",
     "passes.lower.llvm": "lower",

@@ -32,18 +32,28 @@ def run(module: ir.Module) -> None:
 
 
 def collapse(func: Func, parameter: ir.Value) -> None:
-    """The same for one parameter."""
-    users = [op for op in dict.fromkeys(use.owner.operation for use in parameter.uses) if op.name != "memref.dim"]
-    shape = Buffer(parameter).shape
+    """The same for one parameter, or for an allocation, which gets the type of the view."""
+    if (joined := joined_indices(parameter)) is not None:
+        _redirect(func, parameter, *joined)
+
+
+Joined = tuple[list[list[int]], dict[ir.Operation, list[Index]]]
+"""Groups of dimensions, and the indices of each access in these."""
+
+
+def joined_indices(buffer: ir.Value) -> Joined | None:
+    """The dimensions of a buffer to collapse, and its indices then; None if that simplifies nothing."""
+    users = [op for op in dict.fromkeys(use.owner.operation for use in buffer.uses) if op.name != "memref.dim"]
+    shape = Buffer(buffer).shape
     if (
         not users
         or any(op.name not in AFFINE_ELEMENT_ACCESSES for op in users)
-        or not _is_plain(ir.MemRefType(parameter.type))
+        or not _is_plain(ir.MemRefType(buffer.type))
     ):
-        return
+        return None
     indices = {op: walk.access_indices(op) for op in users}
     if not any(has_division(i.expr) for op_indices in indices.values() for i in op_indices):
-        return
+        return None
     shorten = {op: Simplifier(op, {}) for op in users}
     groups = [[d] for d in range(len(shape))]
     for dim in range(len(shape) - 2, -1, -1):  # innermost dimensions first
@@ -56,12 +66,11 @@ def collapse(func: Func, parameter: ir.Value) -> None:
         if joined and any(_divisions(j) < sum(map(_divisions, indices[op][dim : dim + 2])) for op, j in joined.items()):
             indices = {op: [*f[:dim], joined[op], *f[dim + 2 :]] for op, f in indices.items()}
             groups[dim : dim + 2] = [[*groups[dim], *groups[dim + 1]]]
-    if len(groups) < len(shape):
-        _redirect(func, parameter, groups, indices)
+    return (groups, indices) if len(groups) < len(shape) else None
 
 
 def _is_plain(type_: ir.MemRefType) -> bool:
-    return type_ == ir.MemRefType.get(type_.shape, type_.element_type)
+    return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
 
 
 def _size(shape: list[int | None], group: list[int]) -> int | None:
@@ -86,17 +95,29 @@ def _redirect(
     """Redirect all accesses to a view of the parameter with fewer dimensions, then the only one."""
     old = ir.MemRefType(parameter.type)
     shape = [_extent(old, group) for group in groups]
-    type_ = ir.MemRefType.get(shape, old.element_type)
+    type_ = ir.MemRefType.get(shape, old.element_type, memory_space=old.memory_space)
+    view = _collapsed(func, parameter, groups, type_)
+    for op, op_indices in indices.items():
+        map_, operands = emit_map(op_indices)
+        value = list(op.operands)[:1] if op.name == AFFINE_STORE else []
+        edit.rebuild(op, [*value, view, *operands], {"map": ir.AffineMapAttr.get(map_)})
+    if Buffer(parameter).is_alloc:
+        edit.drop(parameter.owner.operation)
+
+
+def _collapsed(func: Func, parameter: ir.Value, groups: list[list[int]], type_: ir.MemRefType) -> ir.Value:
+    """The buffer with fewer dimensions: a view of a parameter, a new allocation."""
+    if Buffer(parameter).is_alloc:
+        alloc = parameter.owner.operation
+        with ir.InsertionPoint(alloc), alloc.location:
+            facts = {name: alloc.attributes[name] for name in alloc.attributes}
+            return ir.Operation.create("memref.alloc", [type_], [], facts).results[0]
     i64 = ir.IntegerType.get_signless(64)
     reassociation = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, d) for d in g]) for g in groups])
     name = attrs.to_attr(Buffer(parameter).name)
     attributes = {"reassociation": reassociation, attrs.NAME: name, attrs.SOLE: ir.UnitAttr.get()}
     with ir.InsertionPoint.at_block_begin(func.body), func.op.location:
-        view = ir.Operation.create("memref.collapse_shape", [type_], [parameter], attributes).results[0]
-    for op, op_indices in indices.items():
-        map_, operands = emit_map(op_indices)
-        value = list(op.operands)[:1] if op.name == AFFINE_STORE else []
-        edit.rebuild(op, [*value, view, *operands], {"map": ir.AffineMapAttr.get(map_)})
+        return ir.Operation.create("memref.collapse_shape", [type_], [parameter], attributes).results[0]
 
 
 def _extent(type_: ir.MemRefType, group: list[int]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -58,25 +58,35 @@ def run(module: ir.Module) -> None:
 Copies = Callable[[Buffer, Sequence[ir.Operation]], Sequence[bool] | None]
 """Of the loops around all uses of a buffer, which have a copy for each iteration; None: the buffer stays as it is."""
 
+OtherIndices = Callable[[ir.Value], Mapping[ir.Operation, Sequence[Index]] | None]
+
 
 def compact(
     func: Func,
     copies: Copies = lambda buffer, loops: [True] * len(loops),
     considered: Callable[[ir.Value], bool] = lambda value: True,
+    other_indices: OtherIndices = lambda value: None,
 ) -> None:
     """The same for one function. `copies`: which loops a buffer may be private to. The region is then that of all
-    iterations of the others together, and the position outside of the first of them. `considered`: which buffers."""
-    for value, plan in _plans(func, copies, considered):
+    iterations of the others together, and the position outside of the first of them. `considered`: which buffers.
+    `other_indices`: simpler indices that tell the elements of a buffer apart, to decide what it is private to."""
+    for value, plan in _plans(func, copies, considered, other_indices):
         _apply(value, plan)
 
 
 @only_reads
-def _plans(func: Func, copies: Copies, considered: Callable[[ir.Value], bool]) -> list[tuple[ir.Value, Plan]]:
+def _plans(
+    func: Func, copies: Copies, considered: Callable[[ir.Value], bool], other_indices: OtherIndices
+) -> list[tuple[ir.Value, Plan]]:
     """The buffers of a function that move or shrink. No plan depends on another: it holds loops and shape variables,
     which all stay."""
     domains: lifetimes.Domains = {}
     values = [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]
-    return [(value, plan) for value in values if considered(value) and (plan := _plan(value, domains, copies))]
+    return [
+        (value, plan)
+        for value in values
+        if considered(value) and (plan := _plan(value, domains, copies, other_indices))
+    ]
 
 
 @dataclass
@@ -90,7 +100,7 @@ class Plan:
     extents: list[int | None]
 
 
-def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies) -> Plan | None:
+def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies, other_indices: OtherIndices) -> Plan | None:
     """The best placement that can be proved; None to keep the buffer."""
     buffer = Buffer(value)
     if not _is_plain(buffer.type) or is_used_whole(value):
@@ -98,6 +108,8 @@ def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies) -> Plan |
     try:
         with sets.question(f"the lifetime of buffer {buffer.name}"):
             touches = lifetimes.timed_accesses(value, domains)
+            indices = other_indices(value)
+            timed = touches if indices is None else lifetimes.timed_accesses(value, domains, indices)
     except NotProvable:
         return None
     users = [use.owner.operation for use in value.uses]
@@ -105,7 +117,7 @@ def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies) -> Plan |
         return None
     loops = _outside_lanes(lifetimes.common_loops(users))
     first = len([p for p in walk.parents(owner_op(value)) if is_loop(p)])
-    loops = loops[: _private_depth(buffer, touches, first, len(loops))]
+    loops = loops[: _private_depth(buffer, timed, first, len(loops))]
     if (own := copies(buffer, loops)) is None:
         return None
     depth = list(own).index(False) if False in own else len(own)

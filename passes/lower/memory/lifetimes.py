@@ -9,8 +9,8 @@ cached maps instead of a schedule.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import islpy as isl
@@ -42,8 +42,11 @@ Domains = dict[ir.Block, sets.Domain]
 "changes."""
 
 
-def timed_accesses(value: ir.Value, domains: Domains) -> list[TimedAccess]:
-    """All reads and writes of an allocated buffer, including those through views and pointers.
+def timed_accesses(
+    value: ir.Value, domains: Domains, indices: Mapping[ir.Operation, Sequence[Index]] | None = None
+) -> list[TimedAccess]:
+    """All reads and writes of an allocated buffer, including those through views and pointers. `indices`: those of all
+    accesses, each to one element, in other dimensions that tell the elements apart as well.
 
     Raises NotProvable if one cannot be expressed, or if the buffer has an unsupported alias.
     """
@@ -53,6 +56,9 @@ def timed_accesses(value: ir.Value, domains: Domains) -> list[TimedAccess]:
             op_accesses = [a for a in of_op(op) if a.buffer == value]
         except KeyError as error:
             raise NotProvable("an access to a region of unknown size") from error
+        if indices is not None:
+            one = tuple(Index.constant(1) for _ in indices[op])
+            op_accesses = [replace(a, mins=tuple(indices[op]), extents=one) for a in op_accesses]
         timed += [t for a in op_accesses if (t := timed_access(a, domains)) is not None]
     return timed
 

@@ -79,3 +79,10 @@ def test_virtual_threads_share_what_a_block_copies():
     (report,) = on_machine(gpu_programs.product_by_virtual_threads(32), [a, b, c])
     np.testing.assert_array_equal(c, a @ b)
     assert report.barriers == 4 * 4 * 2  # blocks, tiles of k, before and after the use of each
+
+
+def test_a_convolution_whose_halo_the_threads_fetch():
+    x, w, y = numbers(4, 10, 10), numbers(8, 4, 3, 3), np.zeros((8, 8, 8), "float32")
+    on_machine(gpu_programs.convolution(), [x, w, y])
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))
+    np.testing.assert_array_equal(y, np.einsum("chwrq,fcrq->fhw", windows, w))

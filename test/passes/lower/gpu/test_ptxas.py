@@ -23,6 +23,7 @@ PROGRAMS: dict[str, Callable[[], Schedule]] = {
     "row_sums_by_factors": lambda: gpu_programs.row_sums_by_factors(8, 256),
     "softmax": lambda: gpu_programs.softmax(4, 256),
     "product_by_virtual_threads": lambda: gpu_programs.product_by_virtual_threads(32),
+    "convolution": gpu_programs.convolution,
     "product": lambda: gpu_programs.product(4096, 4096, 4096),
 }
 
