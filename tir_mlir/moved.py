@@ -28,6 +28,7 @@ MOVED: dict[str, tuple[str, ...]] = {
     "tir_mlir.runtime.clang": ("tir_mlir.runtime.drivers.clang",),
     "tir_mlir.schedule.testing": ("tir_mlir.testing",),
     "tir_mlir.script.relax": ("tir_mlir.graph.script",),
+    "tir_mlir.tune.search.whole_program": ("tir_mlir.tune.search.tune_entry",),
 }
 
 
