@@ -166,7 +166,7 @@ _known_patterns = {
     for name in ("get_pattern", "get_patterns_with_prefix", "register_patterns")
 }
 _pipelines = {
-    name: f"{_RELAX}.pipelines:{name}" for name in ("get_pipeline", "static_shape_tuning_pipeline", "zero_pipeline")
+    name: f"{_RELAX}.tuning:{name}" for name in ("get_pipeline", "static_shape_tuning_pipeline", "zero_pipeline")
 }
 _pattern_names = (
     "CallPattern DFPattern is_call_dps_packed is_call_tir is_const is_dfv is_expr is_gv is_op is_shape is_tuple "

@@ -1,19 +1,23 @@
-"""`tvm.meta_schedule` for graphs: a search over the programs of a module, and the passes that use what it found."""
+"""`tvm.meta_schedule` for graphs, and `relax.get_pipeline`.
+
+A search over the programs of a module, the passes that use what it found, and passes in a row by name.
+"""
 
 from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tir_mlir import tune
 from tir_mlir.compat.meta_schedule import STRATEGIES, JSONDatabase, TuneConfig, threads_of, trials_of
-from tir_mlir.compat.relax.passes import Pass, PassInfo
+from tir_mlir.compat.relax.passes import Pass, PassInfo, Sequential
+from tir_mlir.compat.relax.transforms import AnnotateTIROpPattern, FuseOps, FuseTIR, LegalizeOps
 from tir_mlir.compat.relax.virtual_machine import Executable, bound_module
 from tir_mlir.compat.runtime import Target
-from tir_mlir.dialect.diagnostics import TuneError, TuneWarning, short_repr
+from tir_mlir.dialect.diagnostics import GraphError, TuneError, TuneWarning, short_repr
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.constants import constants_to_weights
@@ -165,3 +169,38 @@ def _graphs(module: IRModule) -> list[Graph]:
 def _threads(target: Any) -> int | None:
     """The threads of a target, else of that of `with tvm.target.Target(...)`, else None: all cores."""
     return threads_of(target if target is not None else Target.current() or "llvm")
+
+
+def zero_pipeline(*, enable_warning: bool = False) -> Pass:
+    """Operators become programs, and programs that are computed together one."""
+    return Sequential([LegalizeOps(enable_warning=enable_warning), AnnotateTIROpPattern(), FuseOps(), FuseTIR()])
+
+
+def static_shape_tuning_pipeline(
+    total_trials: int, target: Any = None, work_dir: str = "tuning_logs", **_: Any
+) -> Pass:
+    """`zero_pipeline`, a search over the programs, and the best schedules that it found. target: of `with target:`."""
+    return Sequential(
+        [
+            zero_pipeline(),
+            MetaScheduleTuneIRMod({}, work_dir, total_trials, target=target),
+            MetaScheduleApplyDatabase(work_dir, target=target),
+        ]
+    )
+
+
+PIPELINES: dict[str, Callable[..., Pass]] = {
+    "zero": zero_pipeline,
+    "default": zero_pipeline,
+    "static_shape_tuning": static_shape_tuning_pipeline,
+}
+
+
+def get_pipeline(name: str = "zero", **options: Any) -> Pass:
+    """The passes of a name: "zero", "default", or "static_shape_tuning", with its `total_trials`.
+
+    Errors: GraphError for another name.
+    """
+    if name not in PIPELINES:
+        raise GraphError(f"there is no pipeline {short_repr(name)}; fix: one of {', '.join(PIPELINES)}")
+    return PIPELINES[name](**options)
