@@ -10,10 +10,12 @@ from mlir.dialects import vector
 
 from tir_mlir.dialect.ir import (
     Buffer,
+    Constraint,
     Loop,
     access_indices,
     apply,
     attrs,
+    create,
     defining_op,
     dtypes,
     edit,
@@ -48,6 +50,7 @@ def run(module: ir.Module) -> None:
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if is_loop(o) and Loop(o).kind == "vectorized"][::-1]:
             loop = Loop(op)
+            _hoist_condition(loop)
             key = Outcomes.key(loop, f'vectorized loop "{loop.name}" runs element by element')
             why = _hindrance(loop)
             outcomes.add_piece(loop, key, why)
@@ -56,6 +59,38 @@ def run(module: ir.Module) -> None:
             else:
                 _Lanes(loop).unroll()
     outcomes.warn()
+
+
+def _hoist_condition(loop: Loop) -> None:
+    """Move a condition around the whole body of a loop out of it, if it is the same for all iterations.
+
+    for %v = 0 to 4 {                             if %i * 4 < 1000 {
+      if %i * 4 + %v < 1000 {..%v..}       -->      for %v = 0 to 4 {..%v..}
+    }                                             }
+    """
+    body = loop.body_ops()
+    if len(body) != 1 or body[0].name != "affine.if" or len(body[0].regions[1].blocks) or loop.const_extent is None:
+        return
+    conditions = [_of_all(condition, loop) for condition in walk.constraints(body[0])]
+    if all(condition is not None for condition in conditions):
+        with ir.InsertionPoint(loop.op), body[0].location:
+            holder = create.guard([condition for condition in conditions if condition is not None])
+        edit.move_before(loop.op, list(holder.regions[0].blocks[0].operations)[-1])
+        for op in list(body[0].regions[0].blocks[0].operations)[:-1]:
+            edit.move_before(op, body[0])
+        edit.drop(body[0])
+
+
+def _of_all(condition: Constraint, loop: Loop) -> Constraint | None:
+    """A condition on the first iteration that holds if and only if the given one does in each; None if unknown."""
+    first = condition.index.substitute({loop.var: loop.lower}).simplified()
+    by = step(condition.index, loop.var)
+    if by == 0:
+        return Constraint(first, condition.is_eq)
+    width = loop.const_extent or 0
+    # first - 0 >= 0, ..., first - (width - 1) >= 0: all or none, as first + 1 is a multiple of the width
+    same = by == -1 and not condition.is_eq and _divisor((first + 1).simplified().expr) % width == 0
+    return Constraint(first) if same else None
 
 
 def _hindrance(loop: Loop) -> str:

@@ -61,7 +61,24 @@ def starts(A: T.Buffer((66,), "float32"), B: T.Buffer((4, 5), "float32"), C: T.B
 # -----
 
 
-# With a condition inside it becomes plain iterations.
+# A condition that is the same for all lanes moves out.
+# CHECK-LABEL: func.func @whole
+# CHECK: affine.if affine_set<(d0) : (d0 * -4 + 31 >= 0)>
+# CHECK: vector.store {{.*}} : memref<32xf32>, vector<4xf32>
+@T.prim_func
+def whole(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
+    for i in range(9):
+        for v in T.vectorized(4):
+            with T.block("A"):
+                T.where(i * 4 + v < 32)
+                vi = T.axis.spatial(32, i * 4 + v)
+                A[vi] = B[vi]
+
+
+# -----
+
+
+# With another one inside it becomes plain iterations.
 # CHECK-LABEL: func.func @tail
 # CHECK: affine.for {{.*}} = 0 to 4 {
 # CHECK: tir.kind = "unrolled"
